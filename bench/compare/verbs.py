@@ -89,7 +89,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("names", nargs="*", metavar="NAME")
     arguments.add_argument("--pairs", type=int, default=3)
-    arguments.add_argument("--markdown", action="store_true", help="as docs/benchmarks.md has it")
+    arguments.add_argument("--markdown", action="store_true", help="as docs/internals/measurements.md has it")
     arguments.add_argument("--ours", default=str(ROOT / "build/compare_verbs"), metavar="PROGRAM")
     arguments.add_argument("--python", metavar="PYTHON")
     asked = arguments.parse_args()

@@ -88,7 +88,7 @@ template <class T> dataset<batched<T>> from_arrow(ArrowArrayStream* s, const fro
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::arrow_open;
 using lib::export_batch;
 using lib::export_schema;

@@ -291,7 +291,7 @@ template <class T, class Token> auto async_next(stream<T>& s, Token&& token) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::async_next;
 using lib::async_push;
 

@@ -79,7 +79,7 @@ inline tensor from_dlpack(DLManagedTensor* t) { return import_tensor(t).value();
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::from_dlpack;
 using lib::to_dlpack;
 using lib::to_old_dlpack;

@@ -33,7 +33,7 @@ std::string_view library_version() noexcept;
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::library_version;
 
 }  // namespace sluice

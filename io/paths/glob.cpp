@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib::detail {
 namespace {
 
@@ -57,6 +59,7 @@ template <class OnName> void for_each_name(std::string_view path, OnName on_name
 }  // namespace
 
 glob_name::glob_name(std::string_view text) : is_folders_(text == kAnyFolders) {
+  SLUICE_REQUIRES(text.find('/') == text.npos, "a name of a pattern has no slash");
   for (std::size_t at = 0; at != text.size();) {
     const char c = text[at];
     if (c == '*') {

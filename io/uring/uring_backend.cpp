@@ -310,7 +310,7 @@ void uring_backend::start(operation* op) noexcept {
 }
 
 // The ring carries an open and the read of its head out one after the other, so that its submitter waits once. As a chain of
-// links over a direct descriptor that takes no less (docs/decisions/0063).
+// links over a direct descriptor that takes no less (docs/internals/decisions/files.md).
 bool uring_backend::goes_on(operation* op, std::int64_t& outcome) noexcept {
   if (op->what != operation::kind::open) return false;
   auto* opening = static_cast<open_operation*>(op);

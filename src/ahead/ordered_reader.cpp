@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "element/batches/blocks.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -183,6 +184,7 @@ void reader_link::start() {
 }
 
 void reader_link::start_pumping(std::uint64_t passed) {
+  SLUICE_REQUIRES(!started(), "the channel has started");
   in_.pass_over(passed);
   ordinal_ = in_.consumed();
   last_ = in_.take_mark();

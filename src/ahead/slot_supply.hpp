@@ -8,7 +8,7 @@
 //
 // A reader that asked for it gets the input back where blocks are light (runtime/sites/cost_estimate.hpp), and goes on without a
 // channel: the pump ends, and take_input() gives the reader the input once all slots are read
-// (docs/decisions/0037-light-blocks.md).
+// (docs/internals/decisions/channels.md).
 //
 // Limits count slots and elements, and may change at any time. Bytes are limited by the ledger: they are charged before
 // a slot is filled.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of Arrow's IPC metadata, which are flatbuffers: which field has which number, and the numbers of the unions.
-// That is all that the published schema says on the wire, so no code is generated from it (docs/decisions/0041-arrow-ipc.md).
+// That is all that the published schema says on the wire, so no code is generated from it
+// (docs/internals/decisions/arrow.md).
 // See:    https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc
 #pragma once
 

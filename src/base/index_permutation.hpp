@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <span>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib {
@@ -41,12 +42,14 @@ class index_permutation {
   std::uint64_t size() const { return n_; }
   /// REQUIRES: i < size().
   std::uint64_t operator[](std::uint64_t i) const {
+    SLUICE_REQUIRES(i < n_, "the number is outside of the permutation");
     do i = turned(i);
     while (i >= n_);
     return i;
   }
   /// REQUIRES: first + to.size() ≤ size().
   void numbers(std::uint64_t first, std::span<std::uint64_t> to) const {
+    SLUICE_REQUIRES(first <= n_ && to.size() <= n_ - first, "the numbers are outside of the permutation");
     for (std::size_t at = 0; at < to.size(); at += kTogether)
       walk_together(first + at, to.subspan(at, std::min(kTogether, to.size() - at)));
   }

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 class number_table {
@@ -34,6 +36,7 @@ class number_table {
   }
   /// REQUIRES: find(number) == kNone, and value != kNone.
   void add(std::uint64_t number, std::size_t value) {
+    SLUICE_REQUIRES(value != kNone && find(number) == kNone, "the number is in the table");
     if (2 * (used_ + 1) > entries_.size()) {
       put_again(entries_.size() * 2);
     } else if (!is_spread_ && distance_of(number) > kFar) {
@@ -45,6 +48,7 @@ class number_table {
   }
   /// REQUIRES: it is there.
   void remove(std::uint64_t number) {
+    SLUICE_REQUIRES(find(number) != kNone, "the number is not in the table");
     const std::size_t mask = entries_.size() - 1;
     std::size_t hole = place_of(number);
     while (entries_[hole].value == kNone || entries_[hole].number != number) hole = (hole + 1) & mask;

@@ -2,8 +2,9 @@
 #include "sluice/coro/erased_stream.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
+
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
 
@@ -20,7 +21,7 @@ void erased_stream::skip_within_view() {
 
 void erased_stream::drop(std::uint32_t n) {
   if (n == 0) return;
-  assert(n <= left());
+  SLUICE_REQUIRES(n <= left(), "more elements are dropped than the view has");
   settle();
   block(view_owner_, &type(), cur_, n).drop_front(n);
   cur_ += std::size_t{n} * element_bytes_;

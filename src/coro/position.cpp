@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/position.hpp"
 
+#include "sluice/base/assert.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -183,6 +185,7 @@ void position_writer::append_after(const position_writer& other, std::size_t siz
 }
 
 void position_writer::record(const mark& m, std::uint64_t ordinal) {
+  SLUICE_REQUIRES(ordinal >= m.ordinal, "a position does not lie before its mark");
   raw(&m.site, sizeof m.site);
   std::uint64_t to_pass = m.residual + (ordinal - m.ordinal);
   std::uint64_t pass_and_flag = to_pass << 1 | (m.version != 0);

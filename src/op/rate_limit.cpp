@@ -8,6 +8,7 @@
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/pace_codecs.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/this_stage.hpp"
@@ -30,6 +31,7 @@ class token_bucket {
   }
   /// How long until there are `wanted`; 0: they are there. REQUIRES: fill() was called for this moment.
   duration until(double wanted) const {
+    SLUICE_REQUIRES(started_, "fill() comes first");
     constexpr double kEnough = 1e-9, kLongest = 1e6 * 3600e9;  // of a token; a million hours
     double lacking = wanted - tokens_;
     if (lacking <= kEnough) return duration(0);

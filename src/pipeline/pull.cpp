@@ -58,7 +58,7 @@ class checkpoint_clock {
   std::chrono::steady_clock::time_point last_;
 };
 
-// What is called where calls may block. Not a lambda: it is kept in a coroutine's frame (docs/hazards.md).
+// What is called where calls may block. Not a lambda: it is kept in a coroutine's frame (docs/internals/hazards.md).
 struct take_call {
   element_sink* sink;
   const block* elements;

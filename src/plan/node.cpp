@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/plan_depth.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/expr/expression.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -176,6 +177,7 @@ node_ptr with_path(const node_ptr& reader, std::string_view path) {
 }
 
 cardinality cardinality::times(std::int64_t n) const {
+  SLUICE_REQUIRES(n >= 0, "a cardinality is multiplied by a negative number");
   if (n == 0 || *this == of(0)) return of(0);
   if (kind != exact) return *this;
   std::int64_t product = 0;
@@ -183,11 +185,13 @@ cardinality cardinality::times(std::int64_t n) const {
 }
 
 cardinality cardinality::at_most(std::int64_t n) const {
+  SLUICE_REQUIRES(n >= 0, "a cardinality is limited to a negative number");
   if (n == 0 || kind == infinite) return of(n);
   return kind == exact ? of(std::min(elements, n)) : *this;
 }
 
 cardinality cardinality::without(std::int64_t n) const {
+  SLUICE_REQUIRES(n >= 0, "a negative number of elements is left out");
   return kind == exact && !is_most() ? of(std::max<std::int64_t>(0, elements - n)) : *this;
 }
 
@@ -199,6 +203,7 @@ cardinality cardinality::and_then(cardinality next) const {
 }
 
 cardinality cardinality::in_groups(std::int64_t n, bool drop_remainder) const {
+  SLUICE_REQUIRES(n > 0, "a group has at least one element");
   if (kind != exact || is_most()) return *this;
   return of(elements / n + (!drop_remainder && elements % n != 0));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How deep a plan may be on the current thread. Functions over plans recurse by their depth: reading, checking, printing,
-// opening, and destroying. On a stack of 8 MiB, which is usual, kPlanDepthMax alone bounds a plan (decision 0015); on a
-// smaller one its stack does.
+// opening, and destroying. On a stack of 8 MiB, which is usual, kPlanDepthMax alone bounds a plan
+// (docs/internals/decisions/plan_arguments.md); on a smaller one its stack does.
 //
 // Thread: any.
 #pragma once

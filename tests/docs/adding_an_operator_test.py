@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator that docs/adding_an_operator.md adds compiles as the page has it: header, source and test."""
+"""The operator that docs/internals/adding_an_operator.md adds compiles as the page has it: header, source and test."""
 import pathlib
 import re
 import shutil
@@ -10,7 +10,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tidy"))
 import tree  # noqa: E402
 
-PAGE = tree.ROOT / "docs/adding_an_operator.md"
+PAGE = tree.ROOT / "docs/internals/adding_an_operator.md"
 COMPILER = shutil.which("clang++-19") or shutil.which("g++-12") or "c++"
 FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-DASIO_STANDALONE", "-DASIO_HAS_CO_AWAIT", "-fsyntax-only"]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the documentation shows compiles, parses and leads somewhere.
 
-In README.md and docs/*.md the word after ``` says what a block is:
+In README.md, docs/*.md and docs/internals/*.md the word after ``` says what a block is:
 
   cpp           declarations, or a whole program
   cpp body      statements of a coroutine that has `runtime& rt`
@@ -25,7 +25,8 @@ sys.path.insert(0, str(ROOT / "tests" / "tidy"))
 import tree  # noqa: E402
 
 BUILD = ROOT / "build"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/internals").glob("*.md"))]
+RECORDS = ROOT / "docs/internals/decisions"
 BLOCK = re.compile(r"^```([\w+]+)(?: ([\w/.]+))?\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#]+)(?:#[^)]*)?\)")
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wno-unused", "-Wno-return-type", "-DASIO_STANDALONE", "-I", "include", "-I", "tests/docs", "-I", "."]
@@ -104,6 +105,25 @@ def dead_links(page):
             yield target
 
 
+def decision_errors():
+    """The index of the decision records lists each record once, and maps each old number to the record that replaces it."""
+    index = (RECORDS / "README.md").read_text()
+    records, old_numbers = index.split("\n## Old numbers\n")
+    names = sorted(p.name for p in RECORDS.glob("*.md") if p.name != "README.md")
+    listed = re.findall(r"^\| \[[^\]]+\]\((\w+\.md)\) \|", records, re.M)
+    if sorted(listed) != names:
+        yield "records that the index does not list once: " + ", ".join(sorted(set(names) ^ set(listed)) or listed)
+    replaced = []
+    for name in names:
+        line = re.search(r"^Replaces: ((?:\d{4}(?:, )?)+)$", (RECORDS / name).read_text(), re.M)
+        replaced += [(number, name) for number in (line.group(1).split(", ") if line else [])]
+    mapped = re.findall(r"^\| (\d{4}) \| \[[^\]]+\]\((\w+\.md)\) \|$", old_numbers, re.M)
+    for number, name in sorted(set(replaced) ^ set(mapped)):
+        yield f"{number} and {name} are not paired in both the index and the record"
+    if len(mapped) != len({number for number, _ in mapped}):
+        yield "an old number is mapped twice"
+
+
 def main():
     check = tree.checks()
     check.expect(examples("range(5)\nauto x = f(1,\n  2);\n").count("value_") == 1, "examples are not told apart")
@@ -117,11 +137,9 @@ def main():
         check.clean(f"{tree.name(page)}: links that lead nowhere", list(dead_links(page)))
         if (BUILD / "sluice").exists():
             check.clean(f"{tree.name(page)}: plans that cannot be explained", list(plan_errors(page)))
-    index = (ROOT / "docs/decisions/README.md").read_text()
-    listed = re.findall(r"^\| \[(\d{4})\]\((\1-[\w-]+\.md)\) \|", index, re.M)
-    decisions = sorted(p.name for p in (ROOT / "docs/decisions").glob("[0-9]*.md"))
-    check.expect([name for _, name in listed] == decisions, "docs/decisions/README.md does not list each decision once, in order: "
-                 + ", ".join(sorted(set(decisions) ^ {name for _, name in listed})))
+    for page in [ROOT / "CHANGELOG.md", *sorted(RECORDS.glob("*.md"))]:
+        check.clean(f"{tree.name(page)}: links that lead nowhere", list(dead_links(page)))
+    check.clean("docs/internals/decisions/README.md", list(decision_errors()))
     if (BUILD / "sluice").exists():
         made = subprocess.run([sys.executable, "tools/operators.py", BUILD, "--check"], cwd=ROOT,
                               capture_output=True, text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each compiler trap of docs/hazards.md, compiled and run: as written with the hazard, and in its safe form (-DSAFE).
+"""Each compiler trap of docs/internals/hazards.md, compiled and run: as written with the hazard, and in its safe form (-DSAFE).
 
 The safe forms must be right on every compiler here. With the hazard, clang 19 must be right, and g++ 12 must be wrong in
 the way that is known: the day it is not, the dialect can be relaxed, and this test says so.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An exception out of await_resume destroys arguments, temporaries and locals once each, innermost first, and the catcher
-// goes on. g++ 12.2 is right about it; errors in tasks rest on that (docs/decisions/0013).
+// goes on. g++ 12.2 is right about it; errors in tasks rest on that (docs/internals/decisions/errors_in_tasks.md).
 #include <stdexcept>
 #include <string>
 

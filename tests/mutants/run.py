@@ -5,8 +5,8 @@ costs, conformance, forged positions), the channels' bounds, the draws or the ch
   tests/mutants/run.py [--plans N] [--jobs N] [--from N] [WORD…]     only mutants whose name has one of the words
 
 Works on a copy of the tree below build-mutants/, so that the tree itself stays as it is. A bug counts as caught when
-the test fails, crashes or hangs; the first test that notices is told, for the table in docs/testing.md. Ends with `N passed, N failed`; a mutant whose text is no
-longer there fails, too: it has to follow the source. Not part of `./dev test`: it builds and links once a mutant.
+the test fails, crashes or hangs; the first test that notices is printed, for tests/mutants/noticed.tsv. Ends with
+`N passed, N failed`; a mutant whose text is no longer there fails, too: it has to follow the source. Not part of `./dev test`: it builds and links once a mutant.
 """
 import argparse
 import os
@@ -89,7 +89,7 @@ def try_plans(plans, file=""):
 
 
 def how_noticed(done):
-    """As the columns of the table in docs/testing.md have it: how, and by which test."""
+    """The second column of tests/mutants/noticed.tsv: how, and by which test."""
     case = re.search(r"\n-{20,}\n((?:(?!-{20}).+\n)+)-{20,}", done.stdout)  # a long name goes on in the next line
     name = " ".join(case.group(1).split()) if case else "?"
     how = "crashes" if "fatal error condition" in done.stdout or done.returncode < 0 else "other elements"

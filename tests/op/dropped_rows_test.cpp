@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is dropped under error_policy::skip where one element does not fit: docs/decisions/0064.
+// What is dropped under error_policy::skip where one element does not fit:
+// docs/internals/decisions/dropped_elements.md.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -98,7 +98,7 @@ TEST_CASE("a generator is called once for each epoch") {
 TEST_CASE("a function lives as long as the coroutine it made, also in a plan opened for one element") {
   auto each = [](int64 x) {
     auto held = std::make_shared<int64>(x);
-    // A capturing coroutine: its frame has only a pointer to the closure (docs/hazards.md).
+    // A capturing coroutine: its frame has only a pointer to the closure (docs/internals/hazards.md).
     return generate([held]() -> stream<int64> {  // dialect: allowed
       std::weak_ptr<int64> seen = held;
       for (int i = 0; i != 3; ++i) co_yield seen.expired() ? -1 : *held;

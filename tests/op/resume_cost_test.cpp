@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A resume makes again what was held and what was made since the last mark, however long the run and however many lives
-// it has had. The goals are in docs/testing.md; SLUICE_TEST_LOUD=1 prints what was measured.
+// it has had. The goals are in docs/internals/measurements.md; SLUICE_TEST_LOUD=1 prints what was measured.
 #include "support/resume_cost.hpp"
 
 #include <algorithm>

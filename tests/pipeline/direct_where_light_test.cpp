@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channels whose blocks cost less to make than to move: the reader asks the input itself, and a pump works again when that
-// has changed (docs/decisions/0037-light-blocks.md). That nothing is lost, doubled or resumed wrongly on the way is what the
-// random plans show, whose simulations change their answer at random.
+// has changed (docs/internals/decisions/channels.md). That nothing is lost, doubled or resumed wrongly on the way is what
+// the random plans show, whose simulations change their answer at random.
 #include <cstdint>
 #include <functional>
 #include <memory>

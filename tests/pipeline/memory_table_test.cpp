@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plans of many shapes make a process take, beside their budget: the table of docs/testing.md.
+// What plans of many shapes make a process take, beside their budget: the table of docs/internals/measurements.md.
 //
 // SLUICE_TEST_LOUD=1 prints it. SLUICE_TEST_BUDGET=large runs each shape eight times as long.
 #include <algorithm>

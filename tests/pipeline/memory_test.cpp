@@ -23,7 +23,7 @@ using Catch::Contains;
 using int64 = std::int64_t;
 
 constexpr std::size_t kMiB = 1 << 20;
-/// What may be taken beyond the budget so that everybody can go on (docs/decisions/0002).
+/// What may be taken beyond the budget so that everybody can go on (docs/internals/decisions/memory_budget.md).
 constexpr std::size_t kOverdraft = 32 * kMiB;
 
 /// A consumer so slow that everybody ahead of it works as far ahead as they may.

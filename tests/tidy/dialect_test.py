@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The coroutine dialect that g++ 12.2 compiles correctly (docs/hazards.md): what a pattern can see of it."""
+"""The coroutine dialect that g++ 12.2 compiles correctly (docs/internals/hazards.md): what a pattern can see of it."""
 import re
 import sys
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What including sluice/sluice.hpp has a compiler do, counted: the same on a busy machine as on an idle one.
 
-Three counts, each with a limit a little above what it is now (docs/decisions/0065): headers of the standard library that
+Three counts, each with a limit a little above what it is now (docs/internals/decisions/compile_time.md): headers of the standard library that
 ours include; classes and functions that clang instantiates, more than for <memory> and <string>; functions that the object
 file has, which are none. `./dev bench compile` times what they stand for. `--all` prints who has how many.
 """
@@ -27,7 +27,7 @@ STANDARD = {"array", "atomic", "bit", "bits/chrono.h", "cassert", "chrono", "com
             "stop_token"}   # in the branch for other standard libraries only
 INSTANTIATED = 2850  # above the reference's 2,328 of libstdc++ 12
 ADVICE = ("move what instantiates it into a source (bodies, special members of classes that hold vectors and strings); "
-          "shared_ref<T> in place of std::shared_ptr<T>, member_map in place of std::map; docs/decisions/0065 says what else")
+          "shared_ref<T> in place of std::shared_ptr<T>, member_map in place of std::map; docs/internals/decisions/compile_time.md says what else")
 
 
 def ours(path="sluice/sluice.hpp", seen=None):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library's sources compile as one file, as the lanes of g++ and of the sanitizers join them (docs/testing.md).
+"""The library's sources compile as one file, as the lanes of g++ and of the sanitizers join them (docs/internals/decisions/compile_time.md).
 
 Two sources may therefore not give one name to two things of their own. Looked at again when a source or header changed.
 """

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every bug that tests/mutants plants has a place to be planted in (its text stands exactly once in its file), and a row in
-the table of docs/testing.md that says who notices."""
-import re
+"""Every bug that tests/mutants plants has a place to be planted in (its text stands exactly once in its file), and a line in
+tests/mutants/noticed.tsv that names the test that finds it."""
 import sys
 
 import tree
@@ -18,12 +17,12 @@ def main():
         check.expect(before != after, f"'{name}' changes nothing")
     names = [name for name, *_ in MUTANTS]
     check.expect(len(names) > 20 and len(names) == len(set(names)), "the list is short, or two bugs have one name")
-    table = (tree.ROOT / "docs/testing.md").read_text().split("\n| Planted |")[1].split("\n\n")[0]
-    rows = re.findall(r"^\| (.+?) \| (.+?) \|$", table, re.M)
-    told = [row[0] for row in rows]
-    for name in set(names) ^ set(told):
-        check.expect(False, f"'{name}' stands in one of tests/mutants/mutants.py and the table of docs/testing.md only")
-    check.expect(len(told) == len(set(told)), "a bug has two rows in docs/testing.md")
+    rows = [line.split("\t") for line in (tree.ROOT / "tests/mutants/noticed.tsv").read_text().splitlines()]
+    check.expect(all(len(row) == 2 and all(row) for row in rows), "a line of tests/mutants/noticed.tsv is not `bug<tab>test`")
+    noticed = [row[0] for row in rows]
+    for name in set(names) ^ set(noticed):
+        check.expect(False, f"'{name}' stands in only one of tests/mutants/mutants.py and tests/mutants/noticed.tsv")
+    check.expect(len(noticed) == len(set(noticed)), "a bug has two lines in tests/mutants/noticed.tsv")
     return check.finish()
 
 

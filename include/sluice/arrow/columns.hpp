@@ -73,7 +73,7 @@ status append_arrow_rows(batch_storage& to, const element_type& row, const Arrow
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::arrow_options;
 using lib::arrow_texts;
 

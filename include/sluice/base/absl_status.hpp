@@ -39,7 +39,7 @@ template <class T> result<T> from_absl(absl::StatusOr<T> r) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::from_absl;
 using lib::to_absl;
 

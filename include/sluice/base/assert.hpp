@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the library's own invariants. A failure is a defect in sluice, never the user's fault: it prints the
+// Checks of the library's own invariants, and of what its functions require of their callers. A failure is a defect in sluice, never the user's fault: it prints the
 // expression, message and place to standard error and aborts.
 #pragma once
 
@@ -10,3 +10,14 @@ namespace sluice::lib::detail {
 /// Checked in every build; so it is used only where it is evaluated at most once per block.
 #define SLUICE_ASSERT(expression, message) \
   ((expression) ? void() : ::sluice::lib::detail::assertion_failed(#expression, message, __FILE__, __LINE__))
+
+/// Checks what a function REQUIRES of its caller, in builds that define SLUICE_CHECKED as 1: those with a sanitizer, and debug builds.
+/// Other builds do not evaluate the expression.
+#ifndef SLUICE_CHECKED
+#define SLUICE_CHECKED 0
+#endif
+#if SLUICE_CHECKED
+#define SLUICE_REQUIRES(expression, message) SLUICE_ASSERT(expression, message)
+#else
+#define SLUICE_REQUIRES(expression, message) static_cast<void>(0)
+#endif

@@ -27,7 +27,7 @@ constexpr std::uint32_t unmask_crc(std::uint32_t masked) noexcept {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::crc32c;
 using lib::mask_crc;
 using lib::unmask_crc;

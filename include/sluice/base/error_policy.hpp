@@ -40,7 +40,7 @@ struct quarantine {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::error_policy;
 using lib::quarantine;
 

@@ -154,7 +154,7 @@ enum class after_damage : std::uint8_t {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::after_damage;
 using lib::autotune;
 using lib::compression;

@@ -21,7 +21,7 @@ constexpr std::uint64_t stable_hash(std::string_view bytes, std::uint64_t seed =
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::stable_hash;
 
 }  // namespace sluice

@@ -61,7 +61,7 @@ class random_source {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::random_source;
 
 }  // namespace sluice

@@ -7,7 +7,7 @@
 //
 // An array member counts once. A base class counts as the first member. Tuple-like types (std::array, std::pair) are
 // not reflected, because std::get and std::tuple_size serve for them. At most 24 members.
-// See: docs/decisions; Boost.PFR was refused because it has no names and counts array members wrongly.
+// See: docs/internals/decisions; Boost.PFR was refused because it has no names and counts array members wrongly.
 #pragma once
 
 #include <array>

@@ -48,7 +48,7 @@ template <class T> class [[nodiscard]] result {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::result;
 
 }  // namespace sluice

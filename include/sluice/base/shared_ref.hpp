@@ -7,7 +7,7 @@
 //   std::shared_ptr<const schema> p = arg.of;
 //
 // Each class that a header has a std::shared_ptr of costs every program that includes the header some 60 instantiations of
-// templates of the standard library. Of this one it costs one (docs/decisions/0065).
+// templates of the standard library. Of this one it costs one (docs/internals/decisions/compile_time.md).
 // Thread: as a std::shared_ptr.
 #pragma once
 

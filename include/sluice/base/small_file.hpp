@@ -22,7 +22,7 @@ result<std::string> read_small_file(const std::string& path, std::size_t bytes_m
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::read_small_file;
 
 }  // namespace sluice

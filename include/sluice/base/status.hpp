@@ -7,7 +7,7 @@
 //
 // A status is one pointer, which is null for ok, so returning success costs nothing. The codes are Abseil's (and
 // gRPC's); `sluice/base/absl_status.hpp` converts. It is not absl::Status because Debian's absl/status.h costs every
-// including file 0.6 s, and because a status has a provenance (docs/decisions/0001).
+// including file 0.6 s, and because a status has a provenance (docs/internals/decisions/status.md).
 // Thread: a status is immutable; copies share one counted representation.
 #pragma once
 
@@ -135,7 +135,7 @@ status current_exception_status() noexcept;
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::cancelled_error;
 using lib::current_exception_status;
 using lib::data_loss_error;

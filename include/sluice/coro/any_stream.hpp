@@ -53,7 +53,7 @@ inline erased_stream engine_access::release(any_stream&& s) { return std::move(s
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::any_stream;
 
 }  // namespace sluice

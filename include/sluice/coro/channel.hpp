@@ -404,7 +404,7 @@ template <class T> void channel<T>::set_limits(channel_limits limits) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::channel;
 using lib::channel_counts;
 using lib::channel_limits;

@@ -18,7 +18,7 @@ struct checkpoint {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::checkpoint;
 
 }  // namespace sluice

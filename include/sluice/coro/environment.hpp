@@ -179,7 +179,7 @@ struct environment {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::environment;
 
 }  // namespace sluice

@@ -38,6 +38,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/shared_ref.hpp"
 #include "sluice/base/status.hpp"
 
@@ -222,6 +223,7 @@ struct mark {
   /// Makes this a mark for a later element: the same state, with more elements to pass over. REQUIRES: later >=
   /// ordinal.
   void advance_to(std::uint64_t later) {
+    SLUICE_REQUIRES(later >= ordinal, "a mark does not move back");
     residual += later - ordinal;
     ordinal = later;
   }
@@ -231,7 +233,7 @@ struct mark {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::position_reader;
 using lib::position_writer;
 

@@ -40,7 +40,7 @@ class [[nodiscard]] yield_now {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::resume_on;
 using lib::yield_now;
 

@@ -297,7 +297,7 @@ template <class S> class saved final : public saved_base {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::savable;
 using lib::saved;
 

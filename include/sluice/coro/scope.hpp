@@ -110,7 +110,7 @@ template <class Body> task<> with_scope(Body body) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::scope;
 using lib::with_scope;
 

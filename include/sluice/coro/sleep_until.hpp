@@ -116,7 +116,7 @@ class [[nodiscard]] sleep_for final : public sleep_until {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::sleep_for;
 using lib::sleep_until;
 

@@ -7,7 +7,7 @@
 //   std::stop_callback tell(env.stop, [] { … });           // with <stop_token>
 //
 // <stop_token> brings threads and semaphores: a tenth of what including sluice/sluice.hpp costs. All headers of streams and
-// tasks need to pass a token on, and none needs more (docs/decisions/0065).
+// tasks need to pass a token on, and none needs more (docs/internals/decisions/compile_time.md).
 // Thread: as a std::stop_token.
 #pragma once
 

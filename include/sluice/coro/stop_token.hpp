@@ -59,7 +59,7 @@ class [[nodiscard]] check_stop {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::check_stop;
 using lib::this_environment;
 

@@ -180,7 +180,8 @@ template <class T> struct element_promise final : element_stage, detail::pooled_
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> h) const { return p->limit_reached(h); }
     void await_resume() const noexcept {}
   };
-  // On g++ 12 never co_yield a braced aggregate: it is destroyed twice (docs/hazards.md). Name it, then move it.
+  // On g++ 12 never co_yield a braced aggregate: it is destroyed twice (docs/internals/hazards.md). Name it, then
+  // move it.
   yield_awaiter yield_value(T&& element) {
     ::new (static_cast<void*>(put_)) T(std::move(element));
     put_ += sizeof(T);
@@ -203,7 +204,7 @@ template <class T> struct element_promise final : element_stage, detail::pooled_
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::stream;
 
 }  // namespace sluice

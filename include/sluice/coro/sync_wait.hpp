@@ -48,7 +48,7 @@ template <class T> T sync_wait(environment& env, task<T> work) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::sync_wait;
 using lib::sync_wait_result;
 

@@ -16,7 +16,7 @@
 //   }
 //
 // Parameters are moved or copied into the coroutine's frame, so take them by value: a reference must stay valid until
-// the task has ended. A coroutine must not be a lambda with captures (docs/hazards.md).
+// the task has ended. A coroutine must not be a lambda with captures (docs/internals/hazards.md).
 //
 // A task does nothing until it is awaited. It then starts at once, on the awaiting thread, and inherits the environment
 // (executor, clock, stop token) of the coroutine that awaits it. It can be awaited once.
@@ -168,7 +168,7 @@ inline task<void> task_promise<void>::get_return_object() noexcept {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::task;
 
 }  // namespace sluice

@@ -213,7 +213,7 @@ template <class T> when_all_range_awaiter<T> when_all(std::vector<task<T>> work)
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::when_all;
 
 }  // namespace sluice

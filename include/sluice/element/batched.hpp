@@ -218,7 +218,7 @@ template <class T> class batched {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::batched;
 
 }  // namespace sluice

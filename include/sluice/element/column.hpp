@@ -326,7 +326,7 @@ class column {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::column;
 
 }  // namespace sluice

@@ -96,7 +96,7 @@ std::optional<dtype> dtype_of(const element_type& t);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::bfloat16;
 using lib::dtype;
 using lib::float16;

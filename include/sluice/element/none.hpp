@@ -16,7 +16,7 @@ struct none {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::none;
 
 }  // namespace sluice

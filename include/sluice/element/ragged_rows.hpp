@@ -37,7 +37,7 @@ template <class T, class U> ragged_tensor ragged_rows(const batched<T>& b, std::
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::ragged_rows;
 
 }  // namespace sluice

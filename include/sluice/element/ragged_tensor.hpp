@@ -124,7 +124,7 @@ ragged_tensor stacked_ragged(std::span<const tensor> rows);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::ragged_tensor;
 using lib::stacked;
 using lib::stacked_ragged;

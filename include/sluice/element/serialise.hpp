@@ -52,7 +52,7 @@ bool can_serialise(const element_type& t);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::parse_bare;
 using lib::parse_limits;
 using lib::parse_value;

@@ -15,12 +15,12 @@
 // Cost:   a slab grows to its largest block and is reused, so the steady state allocates nothing.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib {
@@ -161,10 +161,11 @@ class slab {
 };
 
 inline void block::forget_front(std::uint32_t n) noexcept {
-  assert(n <= size_);
+  SLUICE_REQUIRES(n <= size_, "more elements are removed than the view has");
   // If the view were not the front, the slab would forget its first elements without destroying them, and destroy these
   // twice.
-  assert(n == 0 || type_->trivially_destroyed || data_ == owner_->begin());
+  SLUICE_REQUIRES(n == 0 || type_->trivially_destroyed || data_ == owner_->begin(),
+                  "the view does not begin with its slab");
   owner_->first_ += n;
   owner_->live_ -= n;
   data_ += n * type_->size;
@@ -182,7 +183,7 @@ inline void block::move_front(void* to, std::uint32_t n, std::size_t to_stride) 
 }
 
 inline void block::truncate(std::uint32_t k) noexcept {
-  assert(k <= size_);
+  SLUICE_REQUIRES(k <= size_, "a view is not truncated to more elements than it has");
   if (!type_->trivially_destroyed) type_->destroy(*type_, at(k), size_ - k);
   if (owner_->live_ == size_) owner_->live_ = k;
   else owner_->close_gap(*this, k);

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/buffer.hpp"
 
 namespace sluice::lib {
@@ -56,6 +57,7 @@ class slice {
   buffer* owner() const noexcept { return owner_; }
   /// The bytes [first, first + n) of this slice, with a reference of their own. REQUIRES: first + n <= size().
   slice part(std::size_t first, std::size_t n) const noexcept {
+    SLUICE_REQUIRES(first <= size_ && n <= size_ - first, "a part of a slice must lie within it");
     if (owner_) owner_->add_references(1);
     return {owner_, data_ + first, n};
   }
@@ -118,7 +120,7 @@ template <class Slice> void cut(buffer* owner, const span_of_bytes* where, std::
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::line;
 using lib::record;
 using lib::slice;

@@ -68,7 +68,7 @@ inline constexpr std::size_t kDenseBytesMax = std::size_t{1} << 32;
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::sparse_tensor;
 
 }  // namespace sluice

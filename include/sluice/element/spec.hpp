@@ -76,7 +76,7 @@ status check(const spec& expected, const element_type& t, const void* p);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::check;
 using lib::is_compatible;
 using lib::merge;

@@ -256,7 +256,7 @@ template <class T> struct structure {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::structure;
 
 }  // namespace sluice

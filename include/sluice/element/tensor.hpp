@@ -247,7 +247,7 @@ template <> struct std::hash<sluice::lib::tensor> {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::tensor;
 using lib::tensor_shape;
 using lib::tensor_spec;

@@ -34,7 +34,7 @@ tensor_array split(const tensor& t, std::span<const std::int64_t> lengths);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::concat;
 using lib::split;
 using lib::stack;

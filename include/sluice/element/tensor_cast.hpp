@@ -24,7 +24,7 @@ tensor decode_raw(std::string_view bytes, dtype of);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::cast;
 using lib::decode_raw;
 

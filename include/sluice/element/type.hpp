@@ -160,7 +160,7 @@ void print_json_name(std::string_view name, std::string& out);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::element_type;
 using lib::type_of;
 

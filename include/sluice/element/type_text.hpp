@@ -51,7 +51,7 @@ bool is_same_type(const element_type& a, const element_type& b);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::is_same_type;
 using lib::type_from_text;
 using lib::type_text;

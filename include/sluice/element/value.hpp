@@ -23,6 +23,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/element/type_text.hpp"
@@ -55,7 +56,10 @@ class value {
 
   bool has_value() const noexcept { return type_ != nullptr; }
   /// REQUIRES: has_value().
-  const element_type& type() const noexcept { return *type_; }
+  const element_type& type() const noexcept {
+    SLUICE_REQUIRES(type_, "a value without an element has no type");
+    return *type_;
+  }
   void* data() noexcept { return type_ && !is_inside(*type_) ? room_.outside : room_.inside; }
   const void* data() const noexcept { return const_cast<value*>(this)->data(); }
   void reset() noexcept;
@@ -123,7 +127,7 @@ result<value> value_from_json(const element_type& t, std::string_view text);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::value;
 using lib::value_from_json;
 

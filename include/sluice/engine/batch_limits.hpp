@@ -17,7 +17,7 @@ enum class oversized : std::uint8_t {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::oversized;
 
 }  // namespace sluice

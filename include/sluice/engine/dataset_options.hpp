@@ -35,7 +35,7 @@ struct dataset_options {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::dataset_options;
 
 }  // namespace sluice

@@ -210,7 +210,7 @@ template <class T, class F> struct keyed_function final : key_function {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::group_key;
 
 }  // namespace sluice

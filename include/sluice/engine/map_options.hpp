@@ -18,7 +18,7 @@ struct map_options {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::map_options;
 
 }  // namespace sluice

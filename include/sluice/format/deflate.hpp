@@ -43,7 +43,7 @@ class deflater {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::deflater;
 
 }  // namespace sluice

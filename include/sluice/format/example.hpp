@@ -50,7 +50,7 @@ class example_writer {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::example_to_json;
 using lib::example_writer;
 using lib::read_example;

@@ -73,7 +73,7 @@ class example_parser {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::example_parser;
 
 }  // namespace sluice

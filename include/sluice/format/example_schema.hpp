@@ -321,7 +321,7 @@ template <reflectable T> T example_as(const record& from) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::example_as;
 using lib::example_schema;
 using lib::example_schema_of;

@@ -63,7 +63,7 @@ fixed_length_scan scan_fixed_length(const fixed_length_layout& layout, const fix
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::scan_fixed_length;
 
 }  // namespace sluice

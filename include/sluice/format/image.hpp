@@ -113,7 +113,7 @@ class pixel_sink {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::image_box;
 using lib::image_limits;
 using lib::image_spec;

@@ -138,7 +138,7 @@ result<image_spec> decode_image(std::string_view encoded, const image_options& o
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::decode_bmp;
 using lib::decode_gif;
 using lib::decode_image;

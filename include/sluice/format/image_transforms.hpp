@@ -158,7 +158,7 @@ result<image_spec> colour_jitter(const image_view& pixels, const colour_jitter_o
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::adjust_brightness;
 using lib::adjust_colours;
 using lib::adjust_contrast;

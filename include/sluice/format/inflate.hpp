@@ -102,7 +102,7 @@ class inflater {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::detect_compression;
 using lib::inflate_limits;
 using lib::inflater;

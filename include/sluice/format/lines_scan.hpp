@@ -43,7 +43,7 @@ lines_scan pass_over_lines(std::string_view window, bool last, std::size_t lines
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::scan_lines;
 
 }  // namespace sluice

@@ -47,7 +47,7 @@ bool is_sample_shard(const std::string& path, const sample_options& options, std
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::make_sample_example;
 using lib::sample_example;
 using lib::sample_options;

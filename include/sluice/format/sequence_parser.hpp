@@ -41,7 +41,7 @@ class sequence_parser {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::sequence_parser;
 
 }  // namespace sluice

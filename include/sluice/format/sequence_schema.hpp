@@ -205,7 +205,7 @@ sequence_example<Context, Sequence> sequence_example_as(const record& from) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::no_features;
 using lib::parse_sequence_example_into;
 using lib::sequence_example;

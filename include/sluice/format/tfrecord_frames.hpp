@@ -76,7 +76,7 @@ void append_tfrecord(std::string& out, std::string_view data);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::append_tfrecord;
 using lib::find_tfrecord;
 using lib::scan_tfrecords;

@@ -38,7 +38,7 @@ result<audio> decode_wav(std::string_view encoded, const wav_options& options = 
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::audio;
 using lib::decode_wav;
 

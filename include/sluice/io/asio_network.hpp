@@ -18,7 +18,7 @@ std::unique_ptr<network> make_asio_network();
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::make_asio_network;
 
 }  // namespace sluice

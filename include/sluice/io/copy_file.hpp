@@ -43,7 +43,7 @@ task<copied_file> copy_file(runtime& rt, std::string from, std::string to, copy_
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::copied_file;
 using lib::copy_file;
 using lib::copy_options;

@@ -173,7 +173,7 @@ task<std::vector<std::string>> glob(file_system& files, std::string pattern, tim
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::file_system;
 
 }  // namespace sluice

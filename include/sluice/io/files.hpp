@@ -41,7 +41,7 @@ void add_files(runtime& rt, std::string scheme, std::unique_ptr<file_system> fil
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_files;
 using lib::files_of;
 using lib::set_files;

@@ -24,7 +24,7 @@
 //          asked anonymously.
 // Errors:  those of http.hpp, with the server's reason, message and request id; unauthenticated: no credentials, or
 //          ones that it does not know. Secrets are in no message.
-// See:     docs/remote.md, docs/decisions/0061-object-stores.md
+// See:     docs/remote.md, docs/internals/decisions/object_stores.md
 #pragma once
 
 #include <string>
@@ -51,7 +51,7 @@ void add_gcs(runtime& rt, network_maker connect, gcs_options options = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_gcs;
 using lib::gcs_options;
 

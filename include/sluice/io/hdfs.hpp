@@ -37,7 +37,7 @@
 //          file that is being recovered, for as many attempts as there are; failed_precondition: a redirect out of TLS or to
 //          something else than http; data_loss: an answer that is none; unauthenticated: Kerberos, a token that is over.
 //          Tokens are in no message.
-// See:     docs/remote.md, docs/decisions/0066-webhdfs.md
+// See:     docs/remote.md, docs/internals/decisions/object_stores.md
 #pragma once
 
 #include <string>
@@ -64,7 +64,7 @@ void add_hdfs(runtime& rt, network_maker connect, hdfs_options options = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_hdfs;
 using lib::hdfs_options;
 

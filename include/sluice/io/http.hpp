@@ -26,7 +26,7 @@
 //          has changed), data_loss (an answer that breaks the rules: another range than was asked for, a body of another
 //          length), unimplemented (a server that does no ranges, asked for one; writing; https:// where that was not
 //          built), unavailable (all attempts failed), deadline_exceeded, invalid_argument (what is no URL, other codes).
-// See:     docs/decisions/0056-remote-objects.md
+// See:     docs/internals/decisions/remote_objects.md
 #pragma once
 
 #include <chrono>
@@ -73,7 +73,7 @@ void add_http(runtime& rt, network_maker connect, http_options options = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_http;
 using lib::http_options;
 

@@ -59,7 +59,7 @@ memory_files add_memory_files(runtime& rt, memory_files files = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_memory_files;
 using lib::memory_files;
 

@@ -68,7 +68,7 @@ class meta_store {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::meta_store;
 
 }  // namespace sluice

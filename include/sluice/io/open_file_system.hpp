@@ -34,7 +34,7 @@ result<std::unique_ptr<file_system>> open_file_system(io_options options = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::io_backend;
 using lib::io_options;
 using lib::open_file_system;

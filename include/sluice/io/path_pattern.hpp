@@ -41,7 +41,7 @@ class path_pattern {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::path_pattern;
 
 }  // namespace sluice

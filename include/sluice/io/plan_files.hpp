@@ -37,7 +37,7 @@ class plan_files {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::plan_files;
 
 }  // namespace sluice

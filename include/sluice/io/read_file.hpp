@@ -23,7 +23,7 @@ task<std::string> read_file(runtime& rt, std::string path, std::size_t bytes_max
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::read_file;
 
 }  // namespace sluice

@@ -30,7 +30,7 @@
 // Errors:  those of http.hpp, with S3's code, message and request id: not_found (NoSuchKey, NoSuchBucket),
 //          permission_denied (AccessDenied), unauthenticated (no credentials; InvalidAccessKeyId,
 //          SignatureDoesNotMatch). Secrets are in no message.
-// See:     docs/remote.md, docs/decisions/0061-object-stores.md
+// See:     docs/remote.md, docs/internals/decisions/object_stores.md
 #pragma once
 
 #include <optional>
@@ -63,7 +63,7 @@ void add_s3(runtime& rt, network_maker connect, s3_options options = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_s3;
 using lib::s3_options;
 

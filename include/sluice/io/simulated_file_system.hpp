@@ -104,7 +104,7 @@ class simulated_file_system final : public file_system {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::simulated_file_system;
 using lib::simulated_io;
 

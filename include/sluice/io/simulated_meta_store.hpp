@@ -56,7 +56,7 @@ class simulated_meta_store final : public meta_store {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::simulated_meta_store;
 using lib::simulated_meta_store_options;
 

@@ -69,7 +69,7 @@ class simulated_network final : public network {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::simulated_network;
 using lib::simulated_network_options;
 

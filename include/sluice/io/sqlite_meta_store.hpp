@@ -24,7 +24,7 @@ result<std::unique_ptr<meta_store>> open_sqlite_meta_store(const std::string& pa
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::open_sqlite_meta_store;
 
 }  // namespace sluice

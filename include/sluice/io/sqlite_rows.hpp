@@ -16,7 +16,7 @@ void register_sqlite();
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::register_sqlite;
 
 }  // namespace sluice

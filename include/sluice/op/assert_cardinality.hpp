@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// assert_cardinality: an error where the input has another number of elements than is said.
+// assert_cardinality: fails if the input does not have the stated number of elements.
 //
 //   tfrecord("train.tfrecord") | assert_cardinality(1'281'167)
 //   range(5) | repeat() | assert_cardinality(-1)                     // it never ends
 //
-// Behind it the number is known: to batch, to a progress bar, to whoever asks cardinality_of.
+// Stages and consumers downstream know the number of elements: batch, progress bars and cardinality_of use it.
 // Order:  as the input's.
 // Ends:   with the input.
-// Errors: failed_precondition: the input ends before so many elements, or has more; after the elements that it has, or the n that were
-//         to come. A consumer that asks for fewer is not told.
+// Errors: failed_precondition: the input ends before the stated number of elements, or has more. The error comes after
+//         the elements that the input has, or after the stated number of them. A consumer that requests fewer elements
+//         does not see the error.
 // State:  none of its own: the input's position.
 #pragma once
 
@@ -19,7 +20,7 @@ namespace sluice::lib {
 extern const op_info assert_cardinality_op;
 
 struct assert_cardinality_arguments {
-  count_or_all elements = {};  ///< number of elements; -1: without an end
+  count_or_all elements = {};  ///< number of elements; -1: the input never ends
 };
 
 preserving assert_cardinality(count_or_all elements);
@@ -28,7 +29,7 @@ preserving assert_cardinality(count_or_all elements);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::assert_cardinality;
 
 }  // namespace sluice

@@ -5,20 +5,22 @@
 //   samples | batch(64, {.drop_remainder = true})
 //   samples | batch(64, {.timeout = std::chrono::milliseconds(5)})      // what has come by then, for a server; in plan text timeout=5ms
 //
-// With `timeout` a batch is delivered when it is full, or when that time has passed since its first row was taken and the input has none
-// ready. The input then works ahead by as many rows as a batch has. Rows are the same in every run, and where batches end depends
-// on timing.
+// With `timeout` a batch is delivered when it is full, or when that time has passed since its first row was taken and
+// the input has no element ready. The input then works ahead by the number of rows in a batch. The rows are the same in
+// every run, but the places where batches end depend on timing.
 // Shape:  batched<T>; rows are numbers, texts, arrays, and structures and pairs of those.
-//         Rows are copied in; directly behind parse_example, or a map whose function has append_to (op/map.hpp), they are
-//         written where they stay (not with ignore_errors() between: `on_error(error_policy::skip, map(f)) | batch(n)`).
+//         Rows are copied in. If batch directly follows parse_example, or a map whose function has append_to
+//         (op/map.hpp), these write their rows directly into the batch. This does not work with ignore_errors()
+//         between; write `on_error(error_policy::skip, map(f)) | batch(n)` instead.
 // Order:  rows in the input's order.
-// Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
-// Errors: invalid_argument: a tensor of another dtype or shape than the batch's first row has; under error_policy::skip that row
-//         is dropped and counted, and the batch goes on without it. An error of the input ends the stream at once, without the
-//         rows that are collected already; a run that resumes from the last position reads these rows again.
-// State:  none of its own: the input's position at the first row of the next batch. With timeout also how many elements came for
-//         each batch since the mark, which a resume makes again as they were: no row is lost, none comes twice, and behind the
-//         checkpoint timing decides anew.
+// Ends:   with the input. The last batch may have fewer rows; with drop_remainder such a batch is not delivered.
+// Errors: invalid_argument: a tensor has another dtype or shape than the one in the batch's first row. Under
+//         error_policy::skip its row is dropped and counted, and the batch continues without it. An error of the input
+//         ends the stream at once, without the rows that are already collected; a run that resumes from the last
+//         position reads these rows again.
+// State:  none of its own: the input's position at the first row of the next batch. With timeout the position also
+//         contains the number of elements in each batch since the mark. A resume builds these batches again with the
+//         same sizes, so no row is lost or repeated; after the checkpoint, timing decides again.
 #pragma once
 
 #include "sluice/base/wait_time.hpp"
@@ -30,12 +32,13 @@ namespace sluice::lib {
 extern const op_info batch_op;
 
 struct batch_options {
-  bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
+  bool drop_remainder = false;  ///< true: a last batch with fewer rows is not delivered
   wait_time timeout =
-      {};  ///< since a batch's first row; then it is delivered as it is. Not given: a batch waits until it is full
+      {};  ///< the longest time since a batch's first row; then the batch is delivered as it is. Not given: a batch
+           ///< waits until it is full
 };
 struct batch_arguments {
-  count size = {};  ///< rows
+  count size = {};  ///< number of rows
   batch_options options = {};
 };
 
@@ -66,7 +69,7 @@ batch_verb batch(count size, batch_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::batch;
 using lib::batch_options;
 

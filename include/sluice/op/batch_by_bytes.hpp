@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// batch_by_bytes: batches of as many consecutive elements as have no more than so many bytes together.
+// batch_by_bytes: batches of as many consecutive elements as fit into a given number of bytes.
 //
 //   samples | batch_by_bytes(4 << 20)                                     // dataset<batched<sample>>
 //   samples | batch_by_bytes(4 << 20, {.rows_max = 512, .oversized = oversized::alone})
 //
-// In plan text `batch_by_bytes(4MiB, rows_max=512, oversized=alone)`. The bytes are those of the contents: of numbers their size, of texts,
-// lists and tensors what they have, of structures the sum of their members; not what memory takes beside them.
-// Shape:  batched<T>, as of batch.
-// Order:  rows in the input's order. A batch ends in front of the element with which it would have more than bytes_max, so that element
-//         is read before the batch is delivered; or when it has rows_max rows.
-// Ends:   with the input; with drop_remainder without the last batch, which might have become larger.
-// Errors: invalid_argument, with the element's number: it alone has more than bytes_max, or does not stack on the batch's first
-//         row. Under error_policy::skip it is dropped and counted; with oversized=alone the first is a batch of its own.
-//         resource_exhausted: a batch exceeds the memory budget. An error ends the stream at once, without the rows that are
-//         collected already.
-// Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
+// In plan text `batch_by_bytes(4MiB, rows_max=512, oversized=alone)`. Only the bytes of the contents count: a number
+// counts its size; a text, list or tensor counts the bytes of its items; a structure counts the sum of its members.
+// Other memory that the elements use does not count.
+// Shape:  batched<T>, as for batch.
+// Order:  rows in the input's order. A batch ends when it has rows_max rows, or before the element that would make it
+//         larger than bytes_max. That element is therefore read before the batch is delivered.
+// Ends:   with the input; with drop_remainder the last batch, which might have become larger, is not delivered.
+// Errors: invalid_argument, with the element's number: the element alone has more than bytes_max bytes, or does not
+//         stack with the batch's first row. Under error_policy::skip it is dropped and counted. With oversized=alone an
+//         element that is too large becomes a batch of its own. resource_exhausted: a batch exceeds the memory budget.
+//         An error ends the stream at once, without the rows that are already collected.
+// Owns:   the elements of the batch that is being built; briefly, when it is finished, also the batch.
 // State:  none of its own: the input's position at the first row of the next batch.
 #pragma once
 
@@ -30,13 +31,13 @@ namespace sluice::lib {
 extern const op_info batch_by_bytes_op;
 
 struct batch_by_bytes_options {
-  std::optional<count> rows_max = {};  ///< rows of a batch; not given: any number
-  bool drop_remainder = false;         ///< the last batch is not delivered
+  std::optional<count> rows_max = {};  ///< most rows in a batch; not given: no limit
+  bool drop_remainder = false;         ///< true: the last batch is not delivered
   lib::oversized oversized =
-      lib::oversized::refuse;  ///< what an element is that alone has more: refuse (an error) or alone
+      lib::oversized::refuse;  ///< treatment of an element that alone exceeds the limit: refuse (an error) or alone
 };
 struct batch_by_bytes_arguments {
-  byte_size bytes_max = {};  ///< of the contents of a batch's rows, at least 1
+  byte_size bytes_max = {};  ///< most bytes of contents in a batch, at least 1
   batch_by_bytes_options options = {};
 };
 
@@ -64,7 +65,7 @@ batch_by_bytes_verb batch_by_bytes(byte_size bytes_max, batch_by_bytes_options o
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::batch_by_bytes;
 
 }  // namespace sluice

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// batch_by_tokens: batches of as many consecutive elements as have no more than so many tokens together.
+// batch_by_tokens: batches of as many consecutive elements as fit into a given number of tokens.
 //
 //   sentences | batch_by_tokens([](const sentence& s) { return s.tokens.size(); }, 4096)
 //   sentences | batch_by_tokens(expr("length(tokens)"), 4096, {.padded = true, .values = {{"tokens", -1}}})
 //
-// The function says how many an element has: it takes const T& and returns a whole number; in plan text it is an expression, or a name.
-// With `padded` a batch counts its rows times the longest of them, which is what it has when lists are padded, as they then are.
-// Shape:  batched<T>, as of batch; with padded as of padded_batch.
-// Order:  rows in the input's order. A batch ends in front of the element with which it would have more than tokens_max, so that
-//         element is read before the batch is delivered; or when it has rows_max rows. (For batches of like lengths put a
-//         bucket_by_sequence_length in its place, or a shuffle before it.)
-// Ends:   with the input; with drop_remainder without the last batch, which might have become larger.
-// Errors: invalid_argument, with the element's number: it alone has more than tokens_max, or a negative number of them; an error
-//         of the function, of stage "batch_by_tokens(name)": under error_policy::skip the element is dropped and counted; with
-//         oversized=alone the first is a batch of its own. Those of padded_batch, in the same way. resource_exhausted: a batch
-//         exceeds the memory budget. An error ends the stream at once, without the rows that are collected already.
-// Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
+// The function returns the number of tokens of an element: it takes const T& and returns a whole number; in plan text
+// it is an expression or a name. With `padded` the lists are padded, and a batch counts as its number of rows times the
+// tokens of the longest row.
+// Shape:  batched<T>, as for batch; with padded, as for padded_batch.
+// Order:  rows in the input's order. A batch ends when it has rows_max rows, or before the element that would give it
+//         more than tokens_max tokens. That element is therefore read before the batch is delivered. (For batches of
+//         elements of similar length, use bucket_by_sequence_length instead, or put a shuffle before this stage.)
+// Ends:   with the input; with drop_remainder the last batch, which might have become larger, is not delivered.
+// Errors: invalid_argument, with the element's number: the element alone has more than tokens_max tokens, or the
+//         function returns a negative number. An error of the function is an error of stage "batch_by_tokens(name)".
+//         Under error_policy::skip the element is dropped and counted. With oversized=alone an element that is too
+//         large becomes a batch of its own. The errors of padded_batch are treated the same way. resource_exhausted: a
+//         batch exceeds the memory budget. An error ends the stream at once, without the rows that are already
+//         collected.
+// Owns:   the elements of the batch that is being built; briefly, when it is finished, also the batch.
 // State:  none of its own: the input's position at the first row of the next batch.
 #pragma once
 
@@ -38,23 +41,24 @@ namespace sluice::lib {
 extern const op_info batch_by_tokens_op;
 
 struct batch_by_tokens_options {
-  bool padded = false;                 ///< rows times the longest are counted, and lists and tensors padded
-  member_map<pad_value> values = {};   ///< what fills, by member, as of padded_batch; with padded
-  std::optional<count> rows_max = {};  ///< rows of a batch; not given: any number
-  bool drop_remainder = false;         ///< the last batch is not delivered
+  bool padded = false;                 ///< true: lists and tensors are padded, and a batch counts rows times the
+                                       ///< longest row
+  member_map<pad_value> values = {};   ///< the padding values by member, as for padded_batch; with padded
+  std::optional<count> rows_max = {};  ///< most rows in a batch; not given: no limit
+  bool drop_remainder = false;         ///< true: the last batch is not delivered
   lib::oversized oversized =
-      lib::oversized::refuse;  ///< what an element is that alone has more: refuse (an error) or alone
+      lib::oversized::refuse;  ///< treatment of an element that alone exceeds the limit: refuse (an error) or alone
 };
 struct batch_by_tokens_arguments {
-  function_arg<key_function> length = {};  ///< tokens of an element
-  count tokens_max = {};                   ///< of a batch
+  function_arg<key_function> length = {};  ///< returns the number of tokens of an element
+  count tokens_max = {};                   ///< most tokens in a batch
   batch_by_tokens_options options = {};
 };
 
 namespace detail {
 template <class F, class T>
 concept counts_tokens = keys<F, T> && std::is_integral_v<key_of<F, T>> && !std::is_same_v<key_of<F, T>, bool>;
-/// The function of an expression, for whatever element.
+/// Builds the function of an expression, for elements of any type.
 function_ptr tokens_by_expression(const expression& length);
 }  // namespace detail
 
@@ -97,7 +101,7 @@ template <class F> auto batch_by_tokens(F length, count tokens_max, batch_by_tok
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::batch_by_tokens;
 
 }  // namespace sluice

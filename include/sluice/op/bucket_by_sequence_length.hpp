@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// bucket_by_sequence_length: batches of elements of about the same length, padded.
+// bucket_by_sequence_length: padded batches of elements of about the same length.
 //
 //   sentences | bucket_by_sequence_length([](const sentence& s) { return s.tokens.size(); }, {16, 64}, {128, 32, 8})
 //   sentences | bucket_by_sequence_length(expr("length(tokens)"), {16, 64}, {128, 32, 8}, {.values = {{"tokens", -1}}})
 //
 // In plan text: bucket_by_sequence_length(length(tokens), [16, 64], [128, 32, 8], shapes={tokens=[64]}, values={tokens=-1}).
 //
-// Elements shorter than the first boundary go to the first bucket, shorter than the second to the second, the others to the last: one
-// more than there are boundaries. A bucket that has as many elements as its batch size becomes a batch, padded as by padded_batch.
-// The function takes const T& and returns a whole number; in plan text it is an expression, or a name.
-// Shape:  batched<T>, as of padded_batch; with no_padding as of batch.
-// Order:  batches in the order in which they are full; rows in the input's order.
-// Ends:   with the input: behind it comes what is left in each bucket, the shortest first; with drop_remainder nothing.
-// Errors: those of padded_batch. invalid_argument when the plan is made: boundaries do not ascend, or there is not one batch size
-//         more; a negative length, or with pad_to_bucket_boundary one that no boundary is above, with the element's number. An
-//         error of the function, of stage "bucket_by_sequence_length(name)". Under error_policy::skip the element of each of
-//         these is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
-// Owns:   less than the sum of the batch sizes: elements, each with 8 bytes more.
-// State:  which elements are in each bucket: a byte or two each. A run that resumes reads them again, and passes over what lies
-//         between.
+// Elements shorter than the first boundary go to the first bucket, those shorter than the second boundary to the second
+// bucket, and all others to the last bucket; there is one bucket more than boundaries. When a bucket has as many
+// elements as its batch size, it becomes a batch, padded as by padded_batch. The function takes const T& and returns a
+// whole number; in plan text it is an expression or a name.
+// Shape:  batched<T>, as for padded_batch; with no_padding, as for batch.
+// Order:  batches in the order in which their buckets fill up; rows in the input's order.
+// Ends:   with the input. The elements left in the buckets follow as batches, the shortest lengths first; with
+//         drop_remainder they are not delivered.
+// Errors: those of padded_batch. invalid_argument when the plan is built: the boundaries do not ascend, or the number
+//         of batch sizes is not the number of boundaries plus one. invalid_argument in a run, with the element's
+//         number: a length is negative, or, with pad_to_bucket_boundary, no boundary is above it. An error of the
+//         function is an error of stage "bucket_by_sequence_length(name)". Under error_policy::skip the element that
+//         causes one of these errors is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
+// Owns:   fewer elements than the sum of the batch sizes, plus 8 bytes for each.
+// State:  which elements are in each bucket: one or two bytes for each element. A run that resumes reads these elements
+//         again and skips the elements between them.
 #pragma once
 
 #include <cstdint>
@@ -40,18 +43,19 @@ namespace sluice::lib {
 extern const op_info bucket_by_sequence_length_op;
 
 struct bucket_by_sequence_length_options {
-  /// as of padded_batch
+  /// lengths of each dimension, as for padded_batch
   member_map<std::vector<std::int64_t>> shapes = {};
-  /// as of padded_batch
+  /// padding values by member, as for padded_batch
   member_map<pad_value> values = {};
   bool pad_to_bucket_boundary =
-      false;  ///< lengths that are not said are the bucket's boundary less one, not the longest; the last bucket, which has none, takes nothing
-  bool no_padding = false;      ///< lists stay as long as they are
-  bool drop_remainder = false;  ///< at the end buckets that are not full are not delivered
+      false;  ///< true: lengths that are not given are the bucket's boundary less one, instead of the longest element's
+              ///< length; the last bucket has no boundary and accepts no elements
+  bool no_padding = false;      ///< true: lists keep their lengths
+  bool drop_remainder = false;  ///< true: buckets that are not full at the end are not delivered
 };
 struct bucket_by_sequence_length_arguments {
-  function_arg<key_function> length = {};  ///< of an element
-  std::vector<count> boundaries = {};      ///< the least length of each bucket but the first, ascending
+  function_arg<key_function> length = {};  ///< returns the length of an element
+  std::vector<count> boundaries = {};      ///< the smallest length of each bucket except the first, ascending
   std::vector<count> batch_sizes = {};     ///< rows of a batch, for each bucket
   bucket_by_sequence_length_options options = {};
 };
@@ -59,7 +63,7 @@ struct bucket_by_sequence_length_arguments {
 namespace detail {
 template <class F, class T>
 concept measures_length = keys<F, T> && std::is_integral_v<key_of<F, T>> && !std::is_same_v<key_of<F, T>, bool>;
-/// The function of an expression, for whatever element.
+/// Builds the function of an expression, for elements of any type.
 function_ptr length_by_expression(const expression& length);
 bucket_by_sequence_length_arguments bucket_arguments(const std::vector<std::int64_t>& boundaries,
                                                      const std::vector<std::int64_t>& batch_sizes,
@@ -106,7 +110,7 @@ auto bucket_by_sequence_length(F length, const std::vector<std::int64_t>& bounda
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::bucket_by_sequence_length;
 
 }  // namespace sluice

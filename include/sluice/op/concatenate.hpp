@@ -4,8 +4,8 @@
 //   concatenate(tfrecord("old"), tfrecord("new")) | shuffle(1000)
 //
 // One input is open at a time: it is closed, with its buffers and files, before the next one is opened.
-// Shape:  the inputs' element type, which must be the same; as many elements as all of them have.
-// Order:  each input's own, one input after the other.
+// Shape:  the inputs' element type, which must be the same. The number of elements is the sum of the inputs' numbers.
+// Order:  each input's own order, one input after the other.
 // Ends:   with the last input.
 // Errors: those of the inputs; after an error the inputs that follow are not opened.
 // State:  the index of the open input, and its position.
@@ -20,7 +20,7 @@ namespace sluice::lib {
 extern const op_info concatenate_op;
 
 namespace detail {
-/// Always false: the condition of a static_assert, so that the first line of the error shows the inputs' types.
+/// Always false. It is the condition of a static_assert, so that the first line of the error shows the inputs' types.
 template <class... T> struct inputs_of {
   static constexpr bool have_one_type = false;
 };
@@ -42,7 +42,7 @@ auto concatenate(const dataset<T>& first, const dataset<Next>& second, const dat
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::concatenate;
 
 }  // namespace sluice

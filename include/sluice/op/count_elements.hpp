@@ -3,13 +3,15 @@
 //
 //   lines("names.txt") | filter(expr("length(it) > 0")) | count_elements()       // one int64
 //
-// In a task the number itself: `co_await count_elements(rt, ds)` (pipeline/one_element.hpp). What can be known without a run,
-// cardinality_of(*ds.plan()) tells.
-// Shape:  std::int64_t; exactly one element, also of an empty input.
+// In a task, `co_await count_elements(rt, ds)` returns the number itself (pipeline/one_element.hpp).
+// cardinality_of(*ds.plan()) returns the number if it is known without a run.
+// Shape:  std::int64_t; exactly one element, even if the input is empty.
 // Ends:   after that one element, which is delivered when the input has ended.
-// Errors: out_of_range: there are more than an int64 counts. invalid_argument, when the plan is made: the input never ends. The
-//         input's elements are passed over: stages that can do so do not make them, and what is wrong with them is not seen.
-// State:  whether the number was delivered. A run that resumes before that counts again. Passing over the number counts nothing.
+// Errors: out_of_range: the count does not fit into an int64. invalid_argument, when the plan is built: the input never
+//         ends. The input's elements are skipped: stages that can skip do not make them, so their errors are not
+//         noticed.
+// State:  whether the number was delivered. A run that resumes before that counts again. Skipping the number counts
+//         nothing.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,7 @@ verb<detail::element_count> count_elements();
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::count_elements;
 
 }  // namespace sluice

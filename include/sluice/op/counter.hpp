@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// counter: whole numbers without an end.
+// counter: an endless sequence of whole numbers.
 //
 //   counter()                                  // 0 1 2 3 …
 //   counter({.start = 10, .step = -5})         // 10 5 0 -5 …
 //
-// Shape:  std::int64_t. Behind the largest number they go on with the smallest, as two's complement does.
-// Order:  by step.
+// Shape:  std::int64_t. After the largest number the sequence continues with the smallest, as in two's complement.
+// Order:  each number is the one before plus `step`.
 // Ends:   never.
-// State:  how many were given. Passing over is free.
+// State:  the number of elements delivered. Skipping is free.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ extern const op_info counter_op;
 
 struct counter_options {
   std::int64_t start = 0;  ///< the first number
-  std::int64_t step = 1;   ///< from one number to the next; may be 0 and negative
+  std::int64_t step = 1;   ///< difference between consecutive numbers; may be 0 or negative
 };
 struct counter_arguments {
   counter_options options = {};
@@ -32,7 +32,7 @@ dataset<std::int64_t> counter(counter_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::counter;
 using lib::counter_options;
 

@@ -7,26 +7,30 @@
 //   csv<passenger>("a.csv", "age = 'Age (years)': double = 0", {.header = true})
 //   list_files("a-*.csv") | interleave(csv<passenger>({.header = true}))
 //
-// In plan text the columns are written as a text (format/csv_schema.hpp), csv("a.csv", "name: bytes, age: double, fare: float?",
-// header=true), and the structure is made at run time; without one, csv("a.csv", header=true), they are inferred from the file's
-// first 100 rows, when the plan is made.
+// In plan text the columns are written as a text (format/csv_schema.hpp), csv("a.csv", "name: bytes, age: double, fare:
+// float?", header=true), and the structure is built at run time. Without that text, csv("a.csv", header=true), the
+// columns are inferred from the file's first 100 rows when the plan is built.
 //
-// Shape:  a structure; what members may be is in format/csv_schema.hpp. With a header, columns are found by their names, and others
-//         passed over; `select` says their numbers instead (from 0). Without both each field is a column. Inferred are int64, uint64,
-//         double and bytes, as optionals where one of the 100 has no value (bytes: empty); numbers with leading zeros, as 01234, are bytes;
-//         without a header they are c0, c1 … batch directly behind has the columns written without a structure between.
-// Order:  as in the file. A row ends with \n, \r or \r\n; lines without a character, and comments, are no rows; a last one
-//         without an end is one. A field that begins with a quote ends with one: within it delimiters and line ends are text, and
-//         quotes are doubled. Spaces around numbers do not count.
-// Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the column: invalid_argument: a field is
-//         none of its type, or required and empty (or na_value, but a text "" is one); a row has another number of fields;
-//         a quote stands where none can; the header lacks a column (then there is no row of that file). data_loss: a quote is not closed.
-//         resource_exhausted: a row of more than 16 MiB, or of 4 Mi delimiters, quotes and line ends. Under
-//         error_policy::skip the row is dropped; the next begins behind its line.
-//         Where columns are inferred such a row among the first 100 refuses the plan, unless the call itself says on_error=skip; so
-//         does a whole number that would be rounded, as its column has others that no integer of 64 bits holds.
-// State:  byte offset and index of the next row. A resume reads the header, then goes there.
-// Streams: as tfrecord, where the schema is given.
+// Shape:  a structure; format/csv_schema.hpp lists the types that members may have. With a header, columns are found by their
+//         names, and other columns are skipped; alternatively `select` gives their numbers (from 0). Without a header
+//         and `select`, each field is a column. The inferred types are int64, uint64, double and bytes. A column in
+//         which one of the 100 rows has no value is an optional (a bytes column has an empty value instead). Numbers
+//         with leading zeros, such as 01234, are bytes. Without a header the inferred columns are named c0, c1 … If
+//         batch directly follows, the rows are written into its columns without a structure in between.
+// Order:  as in the file. A row ends with \n, \r or \r\n. Lines without characters, and comments, are not rows. A last
+//         line without a line end is a row. A field that begins with a quote ends with a quote; within it, delimiters
+//         and line ends are text, and a quote is written twice. Spaces around numbers are ignored.
+// Errors: those of the file, as in tfrecord. The others name the line (after a resume, the record) and the column.
+//         invalid_argument: a field does not have its column's type, or is empty (or equal to na_value) although it is
+//         required; a quoted "" is not empty; a row has another number of fields; a quote is in a place where none is
+//         allowed; the header lacks a column (the file then has no rows). data_loss: a quote is not closed.
+//         resource_exhausted: a row has more than 16 MiB, or more than 4 Mi delimiters, quotes and line ends. Under
+//         error_policy::skip the row is dropped; the next row begins after its line. If columns are inferred, such a
+//         row among the first 100 rejects the plan, unless the call itself says on_error=skip. The plan is also
+//         rejected if a whole number would be rounded because its column has other numbers that no 64-bit integer can
+//         represent.
+// State:  byte offset and index of the next row. A resume reads the header, then continues at that offset.
+// Streams: as tfrecord, if the schema is given.
 // See:    format/csv_schema.hpp, tf.data's CsvDataset in docs/from_tf_data.md
 #pragma once
 
@@ -43,18 +47,18 @@ namespace sluice::lib {
 extern const op_info csv_op;
 
 struct csv_options {
-  bool header = false;                 ///< the first row has the columns' names
+  bool header = false;                 ///< the first row contains the columns' names
   std::string delimiter = ",";         ///< one character
-  bool quotes = true;                  ///< false: a quote is a character as any other
-  std::string comment{};               ///< a character: lines that begin with it are passed over
-  std::string na_value{};              ///< a field that is this counts as an empty one
-  std::vector<std::int64_t> select{};  ///< numbers of the fields that the columns are
+  bool quotes = true;                  ///< false: a quote is an ordinary character
+  std::string comment{};               ///< one character: lines that begin with it are skipped
+  std::string na_value{};              ///< a field with this text counts as empty
+  std::vector<std::int64_t> select{};  ///< the numbers of the fields to read as columns
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
-  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
-  page_cache cache = page_cache::keep;          ///< of what the kernel has read
-  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
-  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
+  knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
+  size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
+  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct csv_arguments {
   file_path path = {};            ///< "-": standard input
@@ -62,7 +66,8 @@ struct csv_arguments {
   csv_options options = {};
 };
 
-/// The rows of one file. `schema`: names in the header, and defaults, of members; the others are what their types say.
+/// Reads the rows of one file. `schema` gives members' names in the header, and their defaults; all other members are
+/// read as their types say.
 template <class T> dataset<T> csv(std::string_view path, std::string_view schema, csv_options o = {}) {
   return dataset<T>(
       csv_op, arguments::of(csv_arguments{std::string(path), detail::columns_of<T>(schema, "csv"), std::move(o)}));
@@ -70,7 +75,7 @@ template <class T> dataset<T> csv(std::string_view path, std::string_view schema
 template <class T> dataset<T> csv(std::string_view path, csv_options o = {}) {
   return csv<T>(path, std::string_view(), std::move(o));
 }
-/// A reader for interleave and flat_map.
+/// Returns a reader for interleave and flat_map.
 template <class T> file_reader<T> csv(csv_options o = {}) {
   return file_reader<T>(
       make_source(csv_op, arguments::of(csv_arguments{{}, detail::columns_of<T>({}, "csv"), std::move(o)})));
@@ -80,7 +85,7 @@ template <class T> file_reader<T> csv(csv_options o = {}) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::csv;
 using lib::csv_options;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// drop_while: the elements from the first on for which a predicate is false.
+// drop_while: skips elements until a predicate is false, and delivers all elements from there.
 //
 //   range(10) | drop_while([](std::int64_t x) { return x != 5; })      // 5 6 7 8 9
 //   lines("notes.txt") | drop_while(expr("it == \"\""))              // an expression: plan/expression_function.hpp
 //
-// The predicate takes const T& and returns bool. It is not called again once it was false.
+// The predicate takes const T& and returns bool. It is not called again after it has returned false.
 // Order:  as the input's.
 // Ends:   with the input.
-// Errors: an exception of the predicate becomes an error of stage "drop_while(name)". Under error_policy::skip the element is
-//         dropped and counted, and the next one looked at.
-// State:  whether the predicate was false. A run that goes on in front of that element looks at elements again; behind it elements
-//         are passed over as the input does.
+// Errors: an exception of the predicate becomes an error of stage "drop_while(name)". Under error_policy::skip the
+//         element is dropped and counted, and the next one is tested.
+// State:  whether the predicate has returned false. A run that resumes before that element tests elements again. After
+//         it, elements are skipped as the input skips them.
 #pragma once
 
 #include <utility>
@@ -24,10 +24,10 @@ namespace sluice::lib {
 extern const op_info drop_while_op;
 
 struct drop_while_options {
-  later_seed seed = {};  ///< of what random() of an expression draws; -1: drawn once per run
+  later_seed seed = {};  ///< seed of random() in an expression; -1: drawn once per run
 };
 struct drop_while_arguments {
-  function_arg<predicate_function> function = {};  ///< true: the element is not delivered, and the next one looked at
+  function_arg<predicate_function> function = {};  ///< true: the element is not delivered, and the next one is tested
   drop_while_options options = {};
 };
 
@@ -38,7 +38,7 @@ preserving drop_while(expression condition, drop_while_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::drop_while;
 
 }  // namespace sluice

@@ -4,9 +4,9 @@
 //   lines("names.txt") | enumerate()                     // dataset<std::pair<std::int64_t, line>>: 0, 1, 2 …
 //   lines("names.txt") | enumerate({.start = 1})
 //
-// Shape:  std::pair<std::int64_t, T>; as many as the input has.
-// Order:  as the input's. The number of an element is its ordinal in the input, plus `start`, also in a resumed run and
-//         behind elements that were passed over. Bad elements that a stage upstream has dropped are not counted.
+// Shape:  std::pair<std::int64_t, T>; as many elements as the input has.
+// Order:  as the input's. The number of an element is its ordinal in the input plus `start`, also in a resumed run and
+//         after skipped elements. Bad elements that a stage upstream has dropped are not counted.
 // Ends:   with the input.
 // State:  none of its own: the input's position.
 #pragma once
@@ -37,7 +37,7 @@ verb<detail::numbered> enumerate(enumerate_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::enumerate;
 using lib::enumerate_options;
 

@@ -8,7 +8,8 @@
 // Order:  as the input's.
 // Errors: an exception of the predicate becomes an error of stage "filter(name)", after the elements before it. Under
 //         error_policy::skip the element is dropped and counted.
-// State:  none of its own. Passing over elements calls the predicate, which alone tells which elements count.
+// State:  none of its own. Skipping elements calls the predicate, because only the predicate determines which elements
+//         count.
 #pragma once
 
 #include <utility>
@@ -22,7 +23,7 @@ namespace sluice::lib {
 extern const op_info filter_op;
 
 struct filter_options {
-  later_seed seed = {};  ///< of what random() of an expression draws; -1: drawn once per run
+  later_seed seed = {};  ///< seed of random() in an expression; -1: drawn once per run
 };
 struct filter_arguments {
   function_arg<predicate_function> function = {};  ///< true: the element is kept
@@ -36,7 +37,7 @@ preserving filter(expression condition, filter_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::filter;
 
 }  // namespace sluice

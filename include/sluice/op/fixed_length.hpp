@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// fixed_length: records of n bytes each.
+// fixed_length: records of a fixed number of bytes.
 //
 //   fixed_length("cifar.bin", {.record_bytes = 3073})
 //
 // Shape:  record: a view into the file's buffer. Plain and compressed files and byte streams, as in tfrecord.
 // Order:  as in the file, between a header and a footer of given sizes.
-// Errors: of the file, as in tfrecord. invalid_argument if the bytes between header and footer are not a whole number
-//         of records: before the first record, or, if the size is not known before (a compressed file, a byte stream),
-//         at the end.
-// State:  byte offset and index of the next record. Records are passed over by arithmetic if the size of the file is
-//         known.
+// Errors: those of the file, as in tfrecord. invalid_argument: the bytes between header and footer are not a whole
+//         number of records. This error comes before the first record, or at the end if the size is not known before (a
+//         compressed file, a byte stream).
+// State:  byte offset and index of the next record. If the size of the file is known, skipping computes the offset and
+//         reads nothing.
 #pragma once
 
 #include "sluice/element/slice.hpp"
@@ -25,10 +25,10 @@ struct fixed_length_options {
   byte_size footer_bytes = {};  ///< ignored at the end of the file
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
-  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
-  page_cache cache = page_cache::keep;          ///< of what the kernel has read
-  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
-  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
+  knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
+  size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
+  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct fixed_length_arguments {
   file_path path = {};  ///< "-": standard input
@@ -41,7 +41,7 @@ inline constexpr file_source<record, fixed_length_arguments> fixed_length{fixed_
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::fixed_length;
 using lib::fixed_length_options;
 

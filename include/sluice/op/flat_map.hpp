@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// flat_map: each element becomes a dataset; the elements of all these datasets, one dataset after the other.
+// flat_map: opens a dataset for each element, and delivers the elements of these datasets, one dataset after the other.
 //
 //   range(3) | flat_map([](std::int64_t n) { return range(n); })     // 0 0 1
 //   list_files("*.txt") | flat_map(lines)
 //   range(3) | flat_map(expr<std::vector<std::int64_t>>("[it, -it]"))    // 0 0 1 -1 2 -2
 //   range(3) | map([](std::int64_t n) { return range(n); }) | flat_map(std::identity())    // datasets as elements
 //
-// The function takes T and returns a dataset<U>; or a reader, for elements that are paths. Or an expression that is
-// a list or an array: in plan text `range(3) | flat_map([it, -it])`, `range(10) | window(3) | flat_map(it)`, `samples | flat_map(tokens)`.
+// The function takes T and returns a dataset<U>, or a reader if elements are paths. Instead of a function, an
+// expression may yield a list or an array: in plan text `range(3) | flat_map([it, -it])`,
+// `range(10) | window(3) | flat_map(it)`, `samples | flat_map(tokens)`.
 // Order:  all of the first element's dataset, then all of the second's …
 // Errors: an exception of the function becomes an error of stage "flat_map(name)". Errors of the inner datasets end the
 //         stream.
@@ -25,7 +26,7 @@ namespace sluice::lib {
 extern const op_info flat_map_op;
 
 struct flat_map_arguments {
-  inner_plan<opens::readers, plan_function> inner = {};  ///< what is opened for each element
+  inner_plan<opens::readers, plan_function> inner = {};  ///< the plan that is opened for each element
 };
 
 template <class F> class flat_map_verb : public stage_base_tag {
@@ -46,7 +47,7 @@ template <class F> flat_map_verb<F> flat_map(F f) { return flat_map_verb<F>(std:
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::flat_map;
 
 }  // namespace sluice

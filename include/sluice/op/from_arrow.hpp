@@ -4,22 +4,24 @@
 //   from_arrow<sample>("samples.arrow")                                    // dataset<batched<sample>>
 //   list_files("part-*.arrow") | interleave(from_arrow<sample>())
 //
-// In plan text the columns are those of the file, from_arrow("samples.arrow"), or those that are named,
-// from_arrow("samples.arrow", schema="text: string, label: int64?, values: float[16]"); the structure is made at run time.
+// In plan text the columns are those of the file, from_arrow("samples.arrow"), or the named ones,
+// from_arrow("samples.arrow", schema="text: string, label: int64?, values: float[16]"); the structure is built at run
+// time.
 //
-// Shape:  batched<T>: a batch for each record batch of the file. Members are found by their names; other columns are passed
-//         over. What has what form in Arrow: docs/arrow.md. Both forms of IPC are read, the stream and the file (also called
-//         Feather 2); compression around a whole stream, as in tfrecord. Not read: buffers that are compressed each by
-//         itself, dictionaries, views, unions, big-endian.
+// Shape:  batched<T>: a batch for each record batch of the file. Members are found by their names; other columns are
+//         skipped. docs/arrow.md lists the Arrow type of each C++ type. Both IPC formats are read, stream and file
+//         (also called Feather 2), also if the whole stream is compressed, as in tfrecord. Not read: individually
+//         compressed buffers, dictionaries, views, unions, big-endian.
 // Order:  as in the file.
-// Ends:   with the stream's own end, or with the file.
-// Errors: of the file, as in tfrecord. data_loss, with file, byte offset and number of the batch: it breaks the format, or is
-//         cut short. unimplemented: what is not read. invalid_argument, with the column: its type is not the member's, it
-//         is missing, a null without an optional. Under error_policy::skip a damaged batch is dropped, and reading goes on
-//         behind it if its length is known; else, and where the schema does not fit, the rest of the file is dropped.
-// State:  byte offset and index of the next batch. A resume reads the schema, then goes there. Passing over reads only the
-//         metadata of batches; where the size of the file is not known, whole ones.
-// Streams: as tfrecord, where the schema is given.
+// Ends:   with the stream's end marker, or with the file.
+// Errors: those of the file, as in tfrecord. data_loss, with file, byte offset and number of the batch: the batch
+//         violates the format or is cut short. unimplemented: a feature that is not read (Shape). invalid_argument,
+//         with the column: its type is not the member's, it is missing, or it has a null although the member is not an
+//         optional. Under error_policy::skip a damaged batch is dropped, and reading continues after it if its length
+//         is known. Otherwise, and if the schema does not fit, the rest of the file is dropped.
+// State:  byte offset and index of the next batch. A resume reads the schema, then continues at that offset. Skipping
+//         reads only the metadata of batches, or whole batches if the size of the file is not known.
+// Streams: as tfrecord, if the schema is given.
 #pragma once
 
 #include <string>
@@ -33,37 +35,37 @@ namespace sluice::lib {
 
 extern const op_info from_arrow_op;
 
-/// The columns that are wanted: written as text, or those of a structure of the program, which prints as text. Without either
-/// those of the file, which is opened when the plan is made.
+/// The wanted columns: written as text, or those of a structure of the program, which prints as text. If neither is
+/// given, the columns are those of the file, which is opened when the plan is built.
 struct arrow_schema_arg {
   std::string value{};
-  const element_type* row = nullptr;  ///< null: made of the text
+  const element_type* row = nullptr;  ///< null: built from the text
   arrow_schema_arg() = default;
   arrow_schema_arg(std::string text) : value(std::move(text)) {}  // NOLINT: a schema is written as a text
   explicit arrow_schema_arg(const element_type& t);
 };
 
 struct arrow_file_options {
-  arrow_schema_arg schema = {};  ///< the columns and their types; "": all that the file has
+  arrow_schema_arg schema = {};  ///< the columns and their types; "": all columns of the file
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
-  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
-  page_cache cache = page_cache::keep;          ///< of what the kernel has read
-  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
-  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
+  knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
+  size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
+  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct from_arrow_arguments {
   file_path path = {};  ///< "-": standard input
   arrow_file_options options = {};
 };
 
-/// The batches of one file.
+/// Reads the batches of one file.
 template <class T> dataset<batched<T>> from_arrow(std::string_view path, arrow_file_options o = {}) {
   static_assert(stackable<T>, "sluice: rows of this element cannot be stacked");
   o.schema = arrow_schema_arg(type_of<T>());
   return dataset<batched<T>>(from_arrow_op, arguments::of(from_arrow_arguments{std::string(path), o}));
 }
-/// A reader for interleave and flat_map.
+/// Returns a reader for interleave and flat_map.
 template <class T> file_reader<batched<T>> from_arrow(arrow_file_options o = {}) {
   static_assert(stackable<T>, "sluice: rows of this element cannot be stacked");
   o.schema = arrow_schema_arg(type_of<T>());
@@ -74,7 +76,7 @@ template <class T> file_reader<batched<T>> from_arrow(arrow_file_options o = {})
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::arrow_file_options;
 using lib::from_arrow;
 

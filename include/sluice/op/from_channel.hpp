@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// from_channel: elements that the program pushes while the run goes on: those of a server, for instance.
+// from_channel: elements that the program pushes during the run, such as the requests to a server.
 //
 //   auto both = from_channel<std::string>({.elements = 64, .bytes = 1 << 20});    // or: auto [push, requests] = …
 //   auto batches_of_requests = both.elements | batch(32);
 //   both.push.try_push("a request")              // in a task: co_await push(x); in asio: co_await async_push(push, x, token)
 //   both.push.size()                             // close() is the end; with a status: an error behind the elements
 //
-// `push` is a channel_sender, which may be copied; when the last one is gone without close(), the run fails with
-// `unavailable`, since elements may be missing. A push waits where the channel is full: a slow pipeline slows producers down.
-// Order:  that of the pushes, which are served in the order in which they began to wait.
-// Ends:   behind the last element, after close().
-// Errors: the status given to close(). failed_precondition, where another run reads the channel: it has one at a time. A push:
-//         false where the channel is closed or its plan is gone; failed_precondition where it should have begun elsewhere
-//         (State). A plan with it has no text or JSON form (failed_precondition), because the channel has no name.
+// `push` is a channel_sender, which may be copied. If the last copy is destroyed without close(), the run fails with
+// `unavailable`, because elements may be missing. A push waits while the channel is full, so a slow pipeline slows the
+// producers down.
+// Order:  the order of the pushes, which are served in the order in which they began to wait.
+// Ends:   after the last element, when close() has been called.
+// Errors: the status given to close(). failed_precondition: another run reads the channel, which allows one run at a
+//         time. A push returns false if the channel is closed or its plan no longer exists; it fails with
+//         failed_precondition if it should have begun at another ordinal (State). A plan with this source has no text
+//         or JSON form (failed_precondition), because the channel has no name.
 // Cancel: a stop of the run leaves the elements in the channel, for the next run. A stop of the pushing task ends its push.
-// Thread: pushes from any thread and executor.
-// Owns:   the elements in the channel, at most so many and of so many bytes; one larger element is admitted alone. While a run
-//         reads it they are charged to its ledger, and a push also waits for room in the memory budget.
-// State:  the number of elements delivered. They cannot be read again, so a resumed run needs a producer that can send some
-//         again: resume_from() returns the ordinal from which on, once iterate() has returned, and until it is asked pushes
-//         fail with failed_precondition. That may be before the checkpoint's element, by what stages held and since the last mark
-//         (docs/resuming.md). A run that goes on in the same process with what is in the channel needs no resend.
+// Thread: any thread or executor may push.
+// Owns:   the elements in the channel, limited in number and in bytes; a single element that is larger is admitted
+//         alone. While a run reads the channel, its elements are charged to the run's ledger, and a push also waits for
+//         room in the memory budget.
+// State:  the number of elements delivered. They cannot be read again, so a resumed run needs a producer that can send
+//         some of them again. After iterate() has returned, resume_from() returns the ordinal of the first element to
+//         send; until it has been called, pushes fail with failed_precondition. The ordinal may be before the
+//         checkpoint's element, because of elements that stages buffered and elements since the last mark
+//         (docs/resuming.md). A run that continues in the same process with the elements in the channel needs no
+//         resend.
 //
-// A source that can send from any ordinal makes a channel for each run, which may be several then, and for each pass of a
-// repeat: `open` is called on a worker when the run asks for its first element, and starts whoever pushes from there on.
+// A source that can send from any ordinal opens a channel for each run and for each pass of a repeat, so that several
+// runs may read it. A worker calls `open` when the run requests its first element; `open` starts the producer.
 //
 //   auto ds = from_channel<std::string>([](channel_sender<std::string> push, std::uint64_t from) { subscribe(push, from); });
 //
@@ -43,7 +48,7 @@ namespace sluice::lib {
 
 extern const op_info from_channel_op;
 
-/// A channel, or what opens one for each run, without the type of its elements.
+/// A channel, or a function that opens one for each run, without the type of its elements.
 struct channel_function : stage_function {
   bool is_data() const final { return queue != nullptr; }
   std::shared_ptr<element_queue> queue{};  ///< null: open() starts a producer for a new one
@@ -77,15 +82,15 @@ template <class T> std::size_t bytes_of(const T& x) {
   return sizeof(T) + (t.footprint ? t.footprint(t, &x, 1) : 0);
 }
 
-/// Room for a T whose life may end before the room's does.
+/// Storage for a T that may be destroyed before the storage is.
 template <class T> union value_room {
   explicit value_room(T&& v) : value(std::move(v)) {}
   value_room(const value_room&) = delete;
-  ~value_room() {}  // NOLINT(modernize-use-equals-default): a union's is deleted
+  ~value_room() {}  // NOLINT(modernize-use-equals-default): a defaulted destructor of this union would be deleted
   T value;
 };
 
-/// The first base of what pushes a T.
+/// The first base class of an operation that pushes a T.
 template <class T> struct value_holder {
   explicit value_holder(T&& v) : room(std::move(v)) {}
   value_room<T> room;
@@ -107,9 +112,11 @@ template <class T> class channel_sender {
  public:
   explicit channel_sender(const std::shared_ptr<element_queue>& q) : end_(detail::begin_sending(q)) {}
 
-  /// `co_await push(x)` returns true once x is in the channel, false if it is closed: x is destroyed then.
+  /// `co_await push(x)` returns true when x is in the channel. It returns false if the channel is closed; x is then
+  /// destroyed.
   channel_push<T> operator()(T value) const { return channel_push<T>(end_->queue, std::move(value)); }
-  /// Without waiting. Returns false if the channel is full or closed: `value` is unchanged then. Errors: as a push.
+  /// Pushes without waiting. Returns false if the channel is full or closed, and leaves `value` unchanged. Errors: as
+  /// for push.
   bool try_push(T&& value) const {
     detail::value_room<T> room(std::move(value));
     bool sent = false;
@@ -122,11 +129,12 @@ template <class T> class channel_sender {
     if (!sent) give_back(room, value);
     return sent;
   }
-  /// The end of the elements; with a status that is not ok the run fails with it behind them. The first call decides.
+  /// Ends the elements. With a status that is not ok the run fails with that status after the elements. Only the first
+  /// call has an effect.
   void close(status why = {}) const { end_->queue->close(std::move(why)); }
-  /// The ordinal of the element that is to be pushed next: 0 at first.
+  /// Returns the ordinal of the element to push next: 0 at first.
   std::uint64_t resume_from() const { return end_->queue->resume_from(); }
-  /// How many are in the channel now.
+  /// Returns the number of elements that are now in the channel.
   std::size_t size() const { return end_->queue->size(); }
   const std::shared_ptr<element_queue>& queue() const { return end_->queue; }
 
@@ -153,7 +161,7 @@ template <class T, class F> struct opened_channel_function final : channel_funct
 
 }  // namespace detail
 
-/// Both ends of a channel.
+/// The two ends of a channel.
 template <class T> struct channel_source {
   channel_sender<T> push;
   dataset<T> elements;
@@ -164,7 +172,7 @@ template <class T> channel_source<T> from_channel(element_queue::limits limits =
   from_channel_arguments a{detail::adopt(new detail::shared_channel(q))};
   return {channel_sender<T>(q), dataset<T>(from_channel_op, arguments::of(std::move(a)))};
 }
-/// A channel for each run: open(sender, ordinal of the first element to push).
+/// Opens a channel for each run: calls open(sender, ordinal of the first element to push).
 template <class T, std::invocable<channel_sender<T>, std::uint64_t> F>
 dataset<T> from_channel(F open, element_queue::limits limits = {}) {
   from_channel_arguments a{detail::adopt(new detail::opened_channel_function<T, F>(std::move(open), limits))};
@@ -175,7 +183,7 @@ dataset<T> from_channel(F open, element_queue::limits limits = {}) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::channel_sender;
 using lib::channel_source;
 using lib::from_channel;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// from_elements, from_range: a source of elements that are in memory already.
+// from_elements, from_range: a source of elements that are already in memory.
 //
 //   from_elements({1, 2, 3})
 //   from_range(std::views::iota(0, 10) | std::views::transform(f))     // copied once, when the dataset is made
 //
 // Shape:  T; exact cardinality.
-// Errors: a plan with it has no text or JSON form (failed_precondition), because the elements have no name.
+// Errors: a plan with this source has no text or JSON form (failed_precondition), because the elements have no name.
 // Owns:   the elements, shared by all runs; each run delivers copies. If the type of the elements can be hashed
-//         (base/content_hash.hpp), a resume compares them with the checkpoint's, and is refused if they have changed.
-// State:  the number of elements delivered; passing over costs nothing.
+//         (base/content_hash.hpp), a resume compares the elements with those of the checkpoint, and is rejected if they
+//         have changed.
+// State:  the number of elements delivered. Skipping costs nothing.
 #pragma once
 
 #include <concepts>
@@ -37,7 +38,7 @@ template <class T> struct stored_elements final : elements_function {
   }
   std::uint64_t values() const override {
     if constexpr (content_hashed<T>)
-      std::call_once(hashed_, [this] { hash_ = content_hash(elements); });  // only when there is a checkpoint
+      std::call_once(hashed_, [this] { hash_ = content_hash(elements); });  // computed only for a checkpoint
     return hash_;
   }
   std::size_t size() const override { return elements.size(); }
@@ -73,7 +74,7 @@ auto from_range(R&& range) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::from_elements;
 using lib::from_range;
 

@@ -8,13 +8,15 @@
 // In plan text: from_tensor_slices([3, 1, 2]), from_tensor_slices({x: [[1, 2], [3, 4]], y: ["a", "b"]}),
 // from_tensor_slices(uint8([[1, 2], [3, 4]])); engine/tensor_data.hpp says how values are written.
 //
-// Shape:  T, each tensor with a dimension less; exact cardinality, the first dimension of all tensors. Of a tensor of one dimension
-//         the slices have none; in text without a dtype's name they are int64, double, bool or string, and so with <T>.
-// Order:  as they stand in the tensors.
-// Errors: invalid_argument, where the plan is made: a tensor without dimensions, or first dimensions that differ. A plan with more
-//         than 64 KiB of tensors has no text or JSON form (failed_precondition).
-// Owns:   the tensors, shared by all runs; slices are views that share their bytes. A resume compares them with the checkpoint's.
-// State:  the number of slices delivered; passing over costs nothing.
+// Shape:  T, each tensor with one dimension less; exact cardinality, the first dimension of all tensors. The slices of
+//         a one-dimensional tensor have no dimensions. In text without a dtype's name, and with <T>, they are int64,
+//         double, bool or string values.
+// Order:  the order of the slices in the tensors.
+// Errors: invalid_argument, when the plan is built: a tensor has no dimensions, or first dimensions differ. A plan with
+//         more than 64 KiB of tensors has no text or JSON form (failed_precondition).
+// Owns:   the tensors, shared by all runs; slices are views that share their bytes. A resume compares the tensors with
+//         those of the checkpoint.
+// State:  the number of slices delivered. Skipping costs nothing.
 // See:    op/from_tensors.hpp, op/from_elements.hpp
 #pragma once
 
@@ -28,7 +30,7 @@ namespace sluice::lib {
 extern const op_info from_tensor_slices_op;
 
 struct from_tensor_slices_arguments {
-  tensor_data_arg tensors = {};  ///< a tensor of one dimension or more, or a nest of such
+  tensor_data_arg tensors = {};  ///< a tensor of one dimension or more, or a nest of such tensors
 };
 
 /// A tensor, or a structure, pair or tuple of tensors.
@@ -40,7 +42,8 @@ template <class T> dataset<T> from_tensor_slices(T tensors) {
       from_tensor_slices_op,
       arguments::of(from_tensor_slices_arguments{detail::tensor_data_of(lib::value::of(std::move(tensors)))}));
 }
-/// The values of a tensor of one dimension as such. Errors: throws invalid_argument where it is of another dtype, or shape.
+/// Yields the values of a one-dimensional tensor as numbers or texts. Errors: throws invalid_argument if the tensor has
+/// another dtype or shape.
 template <class T>
   requires(detail::is_tensor_or_plain<T> && !std::is_same_v<T, tensor>)
 dataset<T> from_tensor_slices(tensor values) {
@@ -53,7 +56,7 @@ dataset<T> from_tensor_slices(tensor values) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::from_tensor_slices;
 
 }  // namespace sluice

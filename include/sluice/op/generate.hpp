@@ -4,12 +4,12 @@
 //   stream<std::int64_t> squares() { for (std::int64_t i = 0;; ++i) co_yield i * i; }
 //   auto ds = generate(squares) | take(10);
 //
-// The function is called once for each run and epoch; the coroutine that it returns is a stage.
+// The function is called once for each run and epoch. It returns a coroutine, which is a stage.
 // Order:  that of the coroutine's co_yields.
 // Ends:   when the coroutine returns.
 // Errors: an exception of the coroutine becomes an error of stage "generate(name)".
-// State:  a resume runs the coroutine from its start and passes over the elements delivered before, unless it has a
-//         `saved` parameter and calls commit() (coro/saved.hpp).
+// State:  a resume runs the coroutine from its start and skips the elements delivered before, unless it has a `saved`
+//         parameter and calls commit() (coro/saved.hpp).
 #pragma once
 
 #include <utility>
@@ -22,7 +22,7 @@ namespace sluice::lib {
 extern const op_info generate_op;
 
 struct generate_arguments {
-  function_arg<detail::generator_form> function = {};  ///< a coroutine that takes nothing
+  function_arg<detail::generator_form> function = {};  ///< a coroutine without further parameters
 };
 
 template <std::invocable F> auto generate(F f) {
@@ -35,7 +35,7 @@ template <std::invocable F> auto generate(F f) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::generate;
 
 }  // namespace sluice

@@ -3,10 +3,10 @@
 //
 //   range(5) | batch(8) | get_single_element()                       // [0, 1, 2, 3, 4]
 //
-// In a task the element itself: `co_await get_single_element(rt, ds)` (pipeline/one_element.hpp).
+// In a task, `co_await get_single_element(rt, ds)` returns the element itself (pipeline/one_element.hpp).
 // Shape:  T; exactly one element.
 // Ends:   after that one element, which is delivered when the input has ended.
-// Errors: invalid_argument: the input has no element, or more than one; what comes behind the second is not asked for.
+// Errors: invalid_argument: the input has no element, or more than one. Elements after the second are not requested.
 // State:  whether the element was delivered. A run that resumes before that reads the input again.
 #pragma once
 
@@ -22,7 +22,7 @@ preserving get_single_element();
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::get_single_element;
 
 }  // namespace sluice

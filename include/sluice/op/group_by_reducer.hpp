@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// group_by_reducer: elements are grouped by a key; one element for each group, made step by step of all of the group.
+// group_by_reducer: groups elements by a key, and reduces each group to one element.
 //
 //   range(10) | group_by_reducer([](std::int64_t x) { return x % 3; }, [](std::int64_t& sum, std::int64_t x) { sum += x; })
 //                                                                                                       // 18, 12, 15
@@ -9,26 +9,28 @@
 //
 //   range(10) | group_by_reducer(expr("it % 3"), expr<std::int64_t>("0"), expr("state + it"))                // 18, 12, 15
 //
-// Expressions: of the key, the first state and the next one, as in scan; in plan text group_by_reducer(it % 3, 0, state + it).
-// The first function takes const T& and returns a key (engine/keys.hpp): a number without a fraction, an enum, a text, a
-// std::string_view of one, or a pair, tuple, array or struct of those; or a result<K>. The other arguments are those of
-// reduce, for each group: f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state of a group
-// is the argument before f; or, if that is a function, what it returns for the group's key; or, if f stands first, an S{}.
-// `finish` takes S, S&& or const S& and returns U or result<U>. An f with auto parameters cannot stand first. A key is part of
-// the output only if the state contains it, for which it can be made from the key.
-// Shape:  S, or U; one for each group.
+// Expressions give the key, the first state and the next state, as in scan; in plan text group_by_reducer(it % 3, 0,
+// state + it). The first function takes const T& and returns a key (engine/keys.hpp): a number without a fraction, an
+// enum, a text, a std::string_view of a text, or a pair, tuple, array or struct of these; or a result<K>. The other
+// arguments are those of reduce, applied to each group: f takes S& and T, T&& or const T&, and returns nothing, or a
+// status. The argument before f is the initial state of a group; or, if that argument is a function, the function
+// returns the initial state for the group's key. If f comes first, the initial state is an S{}. `finish` takes S, S&&
+// or const S& and returns U or result<U>. An f with auto parameters cannot come first. The output contains a key only
+// if the state contains it; the function of the key can store it there.
+// Shape:  S, or U; one element for each group.
 // Order:  ascending by key, as in tf.data. f is called for the elements of a group in their order.
 // Ends:   after the last group. The first element is delivered when the input has ended.
-// Errors: an exception, or an error that a function returns, becomes an error of stage "group_by_reducer(name)", where the
-//         name is that of the key's function, with the element's number except for `finish`. Under error_policy::skip the
-//         element is dropped and counted, and the state of its group remains as it was before that element; a group of
-//         which it would have been the first element does not exist. If `finish` fails for a group, the run ends; under
-//         skip the error is counted, and the group has no element. invalid_argument: as in scan. resource_exhausted: the
-//         memory budget cannot hold the states of all groups; the message says how many there are.
-// State:  the states of the groups that are not delivered yet, by value, if they take at most 1 MiB together. Otherwise the
-//         number of groups delivered, and a run that resumes reads the input again, as it does before the first group.
-//         Passing over groups reads the input and does not call `finish`, except under skip, where only `finish` tells
-//         whether a group has an element.
+// Errors: an exception, or an error that a function returns, becomes an error of stage "group_by_reducer(name)". The
+//         name is that of the key's function; the error has the element's number, except in `finish`. Under
+//         error_policy::skip the element is dropped and counted, and the state of its group remains as it was before
+//         that element. If that element would have been the first of its group, the group is not created. If `finish`
+//         fails for a group, the run ends; under skip the error is counted, and the group has no element.
+//         invalid_argument: as in scan. resource_exhausted: the memory budget cannot hold the states of all groups; the
+//         message gives their number.
+// State:  the states of the groups that are not delivered yet, by value, if they take at most 1 MiB together. Otherwise
+//         the number of groups delivered, and a run that resumes reads the input again, as it does before the first
+//         group. Skipping groups reads the input and does not call `finish`, except under skip, where only `finish`
+//         determines whether a group has an element.
 #pragma once
 
 #include <memory>
@@ -47,19 +49,20 @@ namespace sluice::lib {
 extern const op_info group_by_reducer_op;
 
 struct group_by_reducer_options {
-  /// from a group's last state to its element; none: the element is the state
+  /// makes a group's element from its last state; not given: the element is the state
   std::optional<function_arg<detail::finishing_form>> finish = {};
-  /// from a group's key to its first state. C++ has it in front of the function
+  /// makes a group's first state from its key. In C++ it is the argument before the function
   std::optional<function_arg<detail::finishing_form>> init = {};
-  /// what each state begins as without init, saved and in hexadecimal; empty: an S{}. C++ has the value there
+  /// the serialized first state of each group if init is not given, in hexadecimal; empty: an S{}. In C++ it is the
+  /// argument before the function
   std::string initial_state = {};
 };
 struct group_by_reducer_arguments {
-  function_arg<key_function> key = {};  ///< from an element to the key of its group
+  function_arg<key_function> key = {};  ///< returns the key of an element's group
   initial_value initial =
-      {};  ///< of an expression with `state`: each group's first state; it may be left out, and the function follow
+      {};  ///< for an expression with `state`: the first state of each group; it may be omitted if a function follows
   function_arg<detail::reducing_form> function =
-      {};  ///< from a group's state, which it changes, and an element to nothing
+      {};  ///< changes a group's state by an element, and returns nothing
   group_by_reducer_options options = {};
 };
 
@@ -68,7 +71,7 @@ namespace detail {
 template <class Begin, class K>
 concept begins_with_key = takes_element<Begin, K> && maps<Begin, K> && !returned<call_result<Begin, K>>::is_task;
 
-/// What a group's state begins as, where all begin alike: a value of f's type.
+/// Returns the first state of all groups, converted to the type that f changes.
 template <class S, class Begin> std::shared_ptr<const S> first_state(const std::shared_ptr<const Begin>& given) {
   if constexpr (std::is_same_v<S, Begin>) return given;
   else return std::shared_ptr<const S>(new S(*given));
@@ -140,15 +143,15 @@ template <class Key, class Begin, class F, class Finish> class group_by_reducer_
   Finish finish_;
 };
 
-/// States begin as `begin`, or as begin(key) where it is a function of the key; of the type that f changes, where f has one
-/// signature.
+/// Each group's state begins as `begin`, or as begin(key) if `begin` is a function of the key. The state is of the type
+/// that f changes, if f has one signature.
 template <class Key, class Begin, class F, class Finish = detail::no_finish>
   requires(!detail::takes_two<Begin>)
 auto group_by_reducer(Key key, Begin begin, F f, Finish finish = {}) {
   return group_by_reducer_verb<Key, Begin, F, Finish>(
       std::move(key), std::shared_ptr<const Begin>(new Begin(std::move(begin))), std::move(f), std::move(finish));
 }
-/// From the S{} on that f changes. f has one signature.
+/// Each group's state begins as S{}, where S is the type that f changes. REQUIRES: f has one signature.
 template <class Key, detail::has_signature F> auto group_by_reducer(Key key, F f) {
   using S = typename detail::signature_of<F>::argument;
   return group_by_reducer_verb<Key, S, F, detail::no_finish>(std::move(key), std::shared_ptr<const S>(new S()),
@@ -161,7 +164,7 @@ template <class Key, detail::takes_two F, class Finish> auto group_by_reducer(Ke
 }
 
 arguments group_by_expressions(expression key, expression initial, expression step, const element_type& state);
-/// By expressions: of the key, of each group's first state, and of the state after an element, which is of type S.
+/// Groups by expressions: the key, each group's first state, and the state after an element, which is of type S.
 template <class S>
 verb<detail::becomes<S>::template of> group_by_reducer(expression key, typed_expression<S> initial, expression step) {
   return {group_by_reducer_op,
@@ -172,7 +175,7 @@ verb<detail::becomes<S>::template of> group_by_reducer(expression key, typed_exp
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::group_by_reducer;
 
 }  // namespace sluice

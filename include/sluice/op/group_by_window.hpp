@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// group_by_window: elements of one key in groups of some size, each of which becomes a dataset of its own.
+// group_by_window: collects elements with the same key in groups of a given size, and runs each group through stages.
 //
 //   range(10) | group_by_window(expr("it % 2"), batch(5), 5)          // 0 2 4 6 8, 1 3 5 7 9
 //   samples | group_by_window([](const sample& s) { return s.label; }, shuffle(100) | batch(10), 100)
@@ -7,22 +7,24 @@
 //                               [](const dataset<sentence>& group) { return group | padded_batch(64); },
 //                               [](std::size_t bucket) { return 4096 / (16 * (bucket + 1)); })
 //
-// A group whose size is reached leaves: `reduce` is run over its elements, and what that gives is delivered. `reduce` is one stage or
-// several, or in C++ a function that takes a dataset of the elements and returns one, and is called once, when the plan is
-// made. Keys are as of group_by_reducer: whole numbers, texts, pairs and structs of such. The size is a number, or a function of the key
-// (window_size_func), which is called when the key is first seen: in plan text an expression over `key`, as in
+// When a group reaches its size, `reduce` is run over its elements, and the elements that it yields are delivered.
+// `reduce` is one stage or several. In C++ it may also be a function that takes a dataset of the elements and returns a
+// dataset; it is called once, when the plan is built. Keys are as in group_by_reducer: whole numbers, texts, and pairs
+// and structs of these. The size is a number, or a function of the key (window_size_func), which is called when the key
+// is first seen. In plan text the function is an expression over `key`, as in
 // `group_by_window(key=it % 3, reduce=batch(9), window_size_func=key + 1)`.
-// Shape:  what `reduce` gives.
-// Order:  groups in the order in which they are full, each to its end; their elements in the input's order.
-// Ends:   with the input: behind it come the groups that are left, those of lower keys first.
-// Errors: an error of a function, of stage "group_by_window(name)": under error_policy::skip the element is dropped and
-//         counted. invalid_argument, the same way: a size below 1. Those of the stages of `reduce`. resource_exhausted: the groups
-//         exceed the memory budget. failed_precondition: elements that cannot be copied are asked for twice, by a repeat in `reduce`.
-// Owns:   the elements of all groups, each with 4 bytes more, and each group's key; of a group that leaves the elements,
-//         until `reduce` has ended; and room for those of some groups to come, where others have left. With window_size_func
-//         the size of each key that was ever seen.
-// State:  which elements are in each group: a byte or two each; and the position of `reduce`. A run that resumes reads these
-//         elements again, and passes over what lies between.
+// Shape:  the element type of `reduce`.
+// Order:  groups in the order in which they become full, each to its end; the elements of a group in the input's order.
+// Ends:   with the input. The groups that are not full follow, in ascending order of their keys.
+// Errors: an error of a function is an error of stage "group_by_window(name)": under error_policy::skip the element is
+//         dropped and counted. invalid_argument, treated the same way: a size below 1. Also the errors of the stages of
+//         `reduce`. resource_exhausted: the groups exceed the memory budget. failed_precondition: a repeat in `reduce`
+//         requests elements that cannot be copied a second time.
+// Owns:   the elements of all groups, each with 4 bytes more, and each group's key. The elements of a full group stay
+//         until `reduce` has ended. Room that such groups leave is retained for some later groups. With
+//         window_size_func also the size for each key that was ever seen.
+// State:  which elements are in each group (one or two bytes for each element), and the position of `reduce`. A run
+//         that resumes reads these elements again and skips the elements between them.
 #pragma once
 
 #include <concepts>
@@ -42,23 +44,23 @@ namespace sluice::lib {
 
 extern const op_info group_by_window_op;
 
-/// A function of a key, or an expression over `key`, that gives a whole number; null: none.
+/// A function of a key, or an expression over `key`, that returns a whole number; null: not given.
 struct window_size_function : function_value {};
 
 struct group_by_window_options {
-  window_size_function window_size_func = {};  ///< the size of a group, by its key
+  window_size_function window_size_func = {};  ///< returns the size of a group from its key
 };
 struct group_by_window_arguments {
-  function_arg<key_function> key = {};    ///< what the elements of a group have in common
-  stage_plan reduce = {};                 ///< the stages that a group runs through
-  std::optional<count> window_size = {};  ///< elements of a group; not given: window_size_func
+  function_arg<key_function> key = {};    ///< returns the key of an element's group
+  stage_plan reduce = {};                 ///< the stages that each group runs through
+  std::optional<count> window_size = {};  ///< number of elements in a group; not given: window_size_func
   group_by_window_options options = {};
 };
 
 namespace detail {
 
-/// The function of an expression, for whatever element. In a source of its own, so that programs without expressions do not
-/// link their evaluation.
+/// Builds the function of an expression, for elements of any type. It has its own source file, so that programs without
+/// expressions do not link their evaluation.
 function_ptr grouping_by_expression(const expression& e);
 
 template <class W> inline constexpr bool is_window_size = std::is_integral_v<W> || std::is_base_of_v<count, W>;
@@ -152,7 +154,7 @@ template <class F, class R, class W> auto group_by_window(F key, R reduce, W win
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::group_by_window;
 
 }  // namespace sluice

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// index_flat_map: each element becomes a list, whose elements follow each other; and a second function knows where number i is.
+// index_flat_map: makes a list from each element and delivers the lists' items; a second function locates output
+// element i.
 //
 //   range(3) | index_flat_map([](std::int64_t x) { return std::vector<std::int64_t>{x, -x}; },
 //                             [](std::int64_t i) { return std::pair<std::int64_t, std::int64_t>(i / 2, i % 2); },
 //                             {.cardinality = 6})                                       // 0 0 1 -1 2 -2
 //
-// In plan text: index_flat_map([it, -it], (it / 2, it % 2), cardinality=6). As flat_map, but with a place for each element, so that a
-// global_shuffle can stand behind it, and passing over needs no lists but the last one.
-// Shape:  U, where the first function takes T and returns a list or an array of U; the second takes an index of the output and returns
-//         the number of an input and of an element in its list. U can be copied.
-// Order:  the inputs' lists in their order. Where nothing is passed over the second function is not called.
+// In plan text: index_flat_map([it, -it], (it / 2, it % 2), cardinality=6). It works like flat_map, but knows the place
+// of each element. Therefore a global_shuffle can follow it, and skipping makes only the last list.
+// Shape:  U. The first function takes T and returns a list or an array of U. The second takes an index of the output
+//         and returns the number of an input element and the index in that element's list. U can be copied.
+// Order:  the inputs' lists in their order. The second function is called only when elements are skipped.
 // Ends:   with the input.
-// Errors: errors of the first function are those of the element, as map's; under error_policy::skip the whole list is dropped.
-//         invalid_argument: the second function fails, or says a place that is behind its list's end, or before what was delivered. With
-//         a `cardinality` failed_precondition, behind the last element that was to come: there are more, whatever may be dropped; or
-//         fewer, where no stage up to here drops bad elements. Where one does, nothing is passed over by index.
-// State:  the input's position at the present element, and how many of its list were delivered.
+// Errors: an error of the first function is an error of the element, as in map; under error_policy::skip the whole list
+//         is dropped. invalid_argument: the second function fails, or returns a place after the end of its list, or
+//         before elements that were already delivered. failed_precondition, with a `cardinality`, after the last
+//         declared element: the input has more elements (always an error), or fewer (an error if no stage up to here
+//         drops bad elements). If a stage drops bad elements, skips do not use the second function.
+// State:  the input's position at the current element, and the number of items of its list that were delivered.
 #pragma once
 
 #include <concepts>
@@ -32,12 +34,14 @@ namespace sluice::lib {
 extern const op_info index_flat_map_op;
 
 struct index_flat_map_options {
-  /// of the output, where no element is dropped; without it nothing is passed over by index, and no global_shuffle can stand behind
+  /// number of output elements if no element is dropped. If it is not given, skips do not use the index, and no
+  /// global_shuffle can follow
   std::optional<count> cardinality = {};
 };
 struct index_flat_map_arguments {
-  function_arg<detail::finishing_form> function = {};      ///< from an element to a list
-  number_function<detail::finishing_form> index_map = {};  ///< from an index to (input, place in its list)
+  function_arg<detail::finishing_form> function = {};      ///< makes a list from an element
+  number_function<detail::finishing_form> index_map = {};  ///< returns (input number, index in its list) for an index
+                                                           ///< of the output
   index_flat_map_options options = {};
 };
 
@@ -92,7 +96,7 @@ template <class F, class I> auto index_flat_map(F f, I index_map, index_flat_map
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::index_flat_map;
 using lib::index_flat_map_options;
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspect, tap: a function is called for each element that passes; the elements stay as they are.
+// inspect, tap: calls a function for each element; the elements stay as they are.
 //
 //   numbers | inspect([](std::int64_t x) { std::printf("%ld\n", static_cast<long>(x)); }) | batch(2)
 //   samples | inspect([](const sample& s) { return s.label < 0 ? data_loss_error("a label below 0") : status(); })
 //   samples | tap(expr("note(label)"))          // an expression, whose value is dropped: plan/expression_function.hpp
 //
-// For logging, counting and checking. The function takes const T& and returns nothing; a `status` that is not ok is an error of
-// the element; what else it returns is dropped. `tap` is another name of the same, in plan text, too, and prints as inspect.
-// It is called for the elements that are asked for and no others, and not for those that are passed over. Those that a
-// resume makes again are looked at again.
+// Use it for logging, counting and checking. The function takes const T& and returns nothing or a value. A `status`
+// that is not ok is an error of the element; other values are ignored. `tap` is another name of the same operator, also
+// in plan text, and prints as inspect. The function is called only for elements that are requested, and not for skipped
+// elements. It is called again for elements that a resume makes again.
 // Order:  as the input's; one call at a time.
 // Ends:   with the input.
 // Errors: an exception of the function, or the status that it returns, becomes an error of stage "inspect(name)", after
@@ -27,7 +27,7 @@ namespace sluice::lib {
 extern const op_info inspect_op;
 
 struct inspect_arguments {
-  function_arg<look_function> function = {};  ///< what is called with each element
+  function_arg<look_function> function = {};  ///< is called with each element
 };
 
 template <class F> class inspect_verb : public stage_base_tag {
@@ -60,7 +60,7 @@ preserving tap(expression e);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::inspect;
 using lib::tap;
 

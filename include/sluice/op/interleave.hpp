@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// interleave: each element becomes a dataset; several of these datasets are visited one after the other.
+// interleave: opens a dataset for each element, and visits several of these datasets in a cycle.
 //
 //   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16, .parallelism = autotune})
 //
-// There are `cycle_length` slots, visited one after the other. A visit to a slot with an open dataset delivers up to `block_length`
-// of its elements; if the dataset ends, the slot becomes empty and the visit is over. A visit to an empty slot opens
-// the dataset of the next input element there. So a dataset is replaced one cycle after its end, as in tf.data.
-// Order:  deterministic: exactly that, with any parallelism. sloppy: from whichever slot has an element ready, and in
-//         order within a slot; positions contain the choices made, so that a resume loses and repeats no element.
+// It has `cycle_length` slots, which are visited one after the other. A visit to a slot with an open dataset delivers
+// up to `block_length` of its elements; if the dataset ends, the slot becomes empty and the visit is over. A visit to
+// an empty slot opens the dataset of the next input element there. So a dataset is replaced one cycle after its end, as
+// in tf.data.
+// Order:  deterministic: the order described above, with any parallelism. sloppy: from any slot that has an element
+//         ready, and in order within a slot; positions contain the choices made, so that a resume neither loses nor
+//         repeats an element.
 // Errors: invalid_argument when the plan is made: cycle_length or parallelism above 65,536. An error of an inner
 //         dataset ends the stream. Under error_policy::skip a file that cannot be opened is dropped as one bad element.
 // Thread: with parallelism each open dataset has a pump that works ahead into a channel; at most `parallelism` pumps
@@ -26,13 +28,15 @@ namespace sluice::lib {
 extern const op_info interleave_op;
 
 struct interleave_options {
-  count_up_to<65'536> cycle_length = 16;  ///< datasets open at once; determines the order, so it is no knob
-  count block_length = 1;                 ///< elements delivered in one visit
-  knob_up_to<65'536> parallelism = 1;     ///< datasets that work ahead at once; 1: none, each is read on demand
+  count_up_to<65'536> cycle_length = 16;  ///< number of datasets open at once; it determines the order, so it is not a
+                                          ///< knob
+  count block_length = 1;                 ///< most elements delivered in one visit
+  knob_up_to<65'536> parallelism = 1;     ///< number of datasets that work ahead at once; 1: none, each is read on
+                                          ///< demand
   sluice::lib::order order = order::deterministic;
 };
 struct interleave_arguments {
-  inner_plan<opens::readers, plan_function> inner = {};  ///< what is opened for each element
+  inner_plan<opens::readers, plan_function> inner = {};  ///< the plan that is opened for each element
   interleave_options options = {};
 };
 
@@ -56,7 +60,7 @@ template <class F> interleave_verb<F> interleave(F f, interleave_options o = {})
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::interleave;
 using lib::interleave_options;
 

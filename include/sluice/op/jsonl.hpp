@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// jsonl: the lines of a file, each a JSON text, as structures.
+// jsonl: the lines of a JSON Lines file as structures.
 //
 //   struct comment { std::string text; std::optional<double> score; std::vector<std::string> tags; };
 //   jsonl<comment>("a.jsonl")
 //   list_files("a-*.jsonl.gz") | interleave(jsonl<comment>())
 //
-// In plan text the members are written as a text (element/type_text.hpp), jsonl("a.jsonl", "text: string, score: double?, at:
-// {x: float, y: float}, tags: string[]"), and the structure is made at run time; without one, jsonl("a.jsonl"), they are inferred
-// from the file's first 100 lines, when the plan is made.
+// In plan text the members are written as a text (element/type_text.hpp), jsonl("a.jsonl", "text: string, score:
+// double?, at: {x: float, y: float}, tags: string[]"), and the structure is built at run time. Without that text,
+// jsonl("a.jsonl"), the members are inferred from the file's first 100 lines when the plan is built.
 //
-// Shape:  any element of numbers, bools, texts, optionals, lists, arrays, structures, pairs and tuples, as print writes it: so
-//         what `--output jsonl` of the program has written is read again. Members of the JSON that the structure does not have
-//         are passed over where it was given, and are errors where it was inferred; an optional may be missing, or null.
-//         Inferred: whole numbers are int64, or uint64 where those above are too large and
-//         none is negative, all others double; what is null or missing in one of the 100 is an optional. A file
-//         without a line has no elements, and they are called texts. A number of any size is JSON: a whole one of more than
-//         64 bits is read as the nearest double where the member is one, and passed over where no member wants it.
-// Order:  as in the file. Lines of nothing but spaces are no elements; a byte order mark before the first line is none of it.
-// Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the place within it, as in
-//         `tags[3]: expected string, got 5`: invalid_argument: no JSON in UTF-8, or not what the structure has, as a number
-//         that the member's type does not hold.
-//         resource_exhausted: a line of more than 16 MiB. unimplemented: a library without simdjson. Under
-//         error_policy::skip the line is dropped. Where members are inferred, such a line among the first 100 refuses the plan, unless
-//         the call itself says on_error=skip; so does a whole number that a double would round, of more than 64 bits or
-//         beside one that is not whole.
+// Shape:  an element of numbers, bools, texts, optionals, lists, arrays, structures, pairs and tuples, in the form that
+//         print writes; files that the program's `--output jsonl` wrote can be read again. If the structure was given,
+//         JSON members that it does not have are skipped; if it was inferred, they are errors. An optional may be
+//         missing or null. Inferred whole numbers are int64, or uint64 if some are too large for int64 and none is
+//         negative; all other inferred numbers are double. A member that is null or missing in one of the 100 lines is
+//         inferred as an optional. A file without lines has no elements; its element type is a text. JSON allows
+//         numbers of any size: a whole number of more than 64 bits is read as the nearest double if the member is a
+//         double, and is skipped if no member wants it.
+// Order:  as in the file. Lines that contain only spaces are not elements. A byte order mark before the first line is
+//         ignored.
+// Errors: those of the file, as in tfrecord. The others name the line (after a resume, the record) and the place within
+//         it, for example `tags[3]: expected string, got 5`. invalid_argument: the line is not JSON in UTF-8, or does
+//         not fit the structure, for example a number that the member's type cannot represent. resource_exhausted: a
+//         line has more than 16 MiB. unimplemented: the library was built without simdjson. Under error_policy::skip
+//         the line is dropped. If members are inferred, such a line among the first 100 rejects the plan, unless the
+//         call itself says on_error=skip. The plan is also rejected if a double would round a whole number that has
+//         more than 64 bits, or whose member also has fractions.
 // State:  byte offset and index of the next line.
-// Streams: as tfrecord, where the members are given.
+// Streams: as tfrecord, if the members are given.
 // See:    format/json/json_rows.hpp
 #pragma once
 
@@ -39,35 +41,35 @@ namespace sluice::lib {
 
 extern const op_info jsonl_op;
 
-/// What a line is: written as text, or a type of the program, which prints as text. Without either what the file has, which is
-/// opened when the plan is made.
+/// The type of a line: written as text, or a type of the program, which prints as text. If neither is given, the type
+/// is inferred from the file, which is opened when the plan is built.
 struct json_type_arg {
   std::string value{};
-  const element_type* row = nullptr;  ///< null: made of the text
+  const element_type* row = nullptr;  ///< null: built from the text
   json_type_arg() = default;
   json_type_arg(std::string text) : value(std::move(text)) {}  // NOLINT: a type is written as a text
-  /// Errors: throws invalid_argument for a type that no JSON can be.
+  /// Errors: throws invalid_argument for a type that JSON cannot represent.
   explicit json_type_arg(const element_type& t);
 };
 
 struct jsonl_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
-  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
-  page_cache cache = page_cache::keep;          ///< of what the kernel has read
-  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
-  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
+  knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
+  size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
+  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct jsonl_arguments {
   file_path path = {};        ///< "-": standard input
-  json_type_arg schema = {};  ///< the members and their types; "": those of the file
+  json_type_arg schema = {};  ///< the members and their types; "": inferred from the file
   jsonl_options options = {};
 };
 
 template <class T> dataset<T> jsonl(std::string_view path, jsonl_options o = {}) {
   return dataset<T>(jsonl_op, arguments::of(jsonl_arguments{std::string(path), json_type_arg(type_of<T>()), o}));
 }
-/// A reader for interleave and flat_map.
+/// Returns a reader for interleave and flat_map.
 template <class T> file_reader<T> jsonl(jsonl_options o = {}) {
   return file_reader<T>(make_source(jsonl_op, arguments::of(jsonl_arguments{{}, json_type_arg(type_of<T>()), o})));
 }
@@ -76,7 +78,7 @@ template <class T> file_reader<T> jsonl(jsonl_options o = {}) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::jsonl;
 using lib::jsonl_options;
 

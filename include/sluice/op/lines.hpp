@@ -5,10 +5,10 @@
 //
 // Shape:  line: a view into the file's buffer, without its line end. Plain and compressed files and byte streams, as in
 //         tfrecord.
-// Order:  as in the file. Empty lines are elements; so is a last line without a line end, unless it consists of \r
-//         alone.
-// Errors: of the file, as in tfrecord. resource_exhausted for a line longer than 1 GiB. data_loss for a checkpoint
-//         whose byte offset is not the begin of a line, so that no part of a line is delivered as a line.
+// Order:  as in the file. Empty lines are elements. A last line without a line end is an element, unless it consists of
+//         \r alone.
+// Errors: those of the file, as in tfrecord. resource_exhausted: a line is longer than 1 GiB. data_loss: a checkpoint's
+//         byte offset is not the beginning of a line. This check prevents that a part of a line is delivered as a line.
 // State:  byte offset and index of the next line.
 // See:    format/lines_scan.hpp
 #pragma once
@@ -23,10 +23,10 @@ extern const op_info lines_op;
 struct lines_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
-  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
-  page_cache cache = page_cache::keep;          ///< of what the kernel has read
-  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
-  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
+  knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
+  size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
+  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct lines_arguments {
   file_path path = {};  ///< "-": standard input
@@ -39,7 +39,7 @@ inline constexpr file_source<line, lines_arguments> lines{lines_op};
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::lines;
 using lib::lines_options;
 

@@ -6,17 +6,18 @@
 //   list_files("data/**/*.txt")                               // in data and in all folders below it
 //
 // Shape:  std::string.
-// Patterns: as in shells and glob(7): * any characters, ? one, [abc], [a-z] and [!a-z] one of a set; after \ the next
-//         character stands for itself. None of them matches a / or the dot that a name begins with; there is no {a,b}.
-//         ** as a whole name is any number of folders, also none: a/**/x is a/x, a/b/x and a/b/c/x; at the end, a/**, it is every
-//         file in them. A folder that is a symbolic link may be the last of these folders; it goes no further there, as in bash.
-//         A comma separates several patterns; for a comma in a name write ?. Folders match as files do, but not by a last **.
-// Order:  sorted by bytes, pattern after pattern; shuffled: a pure function of seed, epoch and names.
-// Readers: if the listing returned more than the path of a file (remote ones: size and version; local ones: nothing), the
-//         reader that opens the path is given it, which saves a request. A file that has changed since is read as it is.
-// Errors: not_found if a pattern matches nothing. failed_precondition if a run resumes from a checkpoint and the
-//         pattern matches other names than in the checkpoint's run, unless iterate_options::on_changed_inputs says
-//         otherwise.
+// Patterns: as in shells and glob(7): * matches any characters, ? one character, [abc], [a-z] and [!a-z] one of a set;
+//           after \ the next character stands for itself. None of them matches a / or the dot that a name begins with;
+//           {a,b} is not supported. ** as a whole name matches any number of folders, including none: a/**/x matches
+//           a/x, a/b/x and a/b/c/x; at the end, a/** matches every file in these folders. A folder that is a symbolic
+//           link may be the last of these folders; the match does not descend into it, as in bash. A comma separates
+//           several patterns; for a comma in a name write ?. Folders match as files do, except by a last **.
+// Order:  sorted by bytes, pattern after pattern. Shuffled: a pure function of seed, epoch and names.
+// Readers: a listing may return more than the path of a file (remote file systems: size and version; local ones:
+//          nothing more). The reader that opens the path gets this data, which saves a request. If the file has changed
+//          since, its present contents are read.
+// Errors: not_found: a pattern matches nothing. failed_precondition: a run resumes from a checkpoint, and the pattern
+//         matches other names than in the checkpoint's run, unless iterate_options::on_changed_inputs permits that.
 // State:  the number of paths delivered. Checkpoints also contain a hash of each list that the run has made.
 #pragma once
 
@@ -27,11 +28,11 @@ namespace sluice::lib {
 extern const op_info list_files_op;
 
 struct list_files_options {
-  bool shuffle = false;         ///< a uniformly random order of all of them
+  bool shuffle = false;         ///< true: all paths in a uniformly random order
   sluice::lib::seed seed = {};  ///< -1: drawn once per run
 };
 struct list_files_arguments {
-  later_text pattern = {};  ///< one or several, separated by commas
+  later_text pattern = {};  ///< one or several patterns, separated by commas
   list_files_options options = {};
 };
 
@@ -41,7 +42,7 @@ dataset<std::string> list_files(std::string_view patterns, list_files_options o 
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::list_files;
 using lib::list_files_options;
 

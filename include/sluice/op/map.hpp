@@ -9,12 +9,12 @@
 //   lines | map([](const line& l, element_index n) { return numbered(l, n); })
 //   samples | map(expr<std::int64_t>("length(text)"))          // an expression: plan/expression_function.hpp
 //
-// The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited). A second
-// argument, if it has one, is the element's index or a source of random numbers for this element: the same on any
-// number of threads and after any resume, and different for each epoch of a repeat, each stage and each seed.
-// A function object that can write its result as a row of a batch says so by a member append_to, which calls the append
-// functions of `rows` and of its children, and no others. batch(n) directly behind a map without parallelism calls it instead,
-// and no element is made between.
+// The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited). It may have
+// a second parameter: the element's index, or a source of random numbers for this element. These numbers are the same
+// on any number of threads and after any resume, and differ for each epoch of a repeat, each stage and each seed.
+// A function object can write its result directly as a row of a batch, if it has a member append_to. That member calls
+// the append functions of `rows` and of its children, and no others. A batch(n) directly after a map without
+// parallelism calls append_to instead of the function, so that no element is built.
 //
 //   struct decode {
 //     sample operator()(const record& r) const;
@@ -22,7 +22,7 @@
 //   };
 //
 // Order:  as the input's. With .order = sloppy in the order in which calls finish; positions contain that order, and
-//         the stage works ahead with any parallelism, also with 1.
+//         the stage works ahead with any parallelism, even with 1.
 // Ends:   with the input.
 // Errors: an exception, or an error that the function returns, becomes an error of stage "map(name)", after the
 //         elements before it. Under error_policy::skip the element is dropped and counted. invalid_argument when the
@@ -30,7 +30,7 @@
 // Cancel: after a stop, calls in flight are still awaited; their results are discarded.
 // Thread: with parallelism the function is called from several workers at once; otherwise from one at a time.
 // State:  none of its own: the input's position; with sloppy also the ordinals of elements that were delivered out of
-//         order. Parallelism may differ in a resumed run. Passing over an element does not call the function.
+//         order. Parallelism may differ in a resumed run. Skipping an element does not call the function.
 #pragma once
 
 #include <utility>
@@ -45,7 +45,8 @@ namespace sluice::lib {
 extern const op_info map_op;
 
 struct map_arguments {
-  function_arg<block_function, async_function> function = {};  ///< from element to element, or to a task of one
+  function_arg<block_function, async_function> function = {};  ///< makes an element, or a task that returns one, from
+                                                               ///< an element
   map_options options = {};
 };
 
@@ -80,7 +81,7 @@ template <class F> class map_verb : public stage_base_tag {
 };
 
 template <class F> map_verb<F> map(F f, map_options o = {}) { return {std::move(f), o}; }
-/// The values of an expression, which are of type U.
+/// Yields the values of an expression, which are of type U.
 template <class U> verb<detail::becomes<U>::template of> map(typed_expression<U> e, map_options o = {}) {
   return {map_op, map_by_expression(std::move(e.value), type_of<U>(), o)};
 }
@@ -89,7 +90,7 @@ template <class U> verb<detail::becomes<U>::template of> map(typed_expression<U>
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::map;
 
 }  // namespace sluice

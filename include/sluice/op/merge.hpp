@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// merge: the elements of all inputs, as they come.
+// merge: the elements of all inputs, in the order in which they become available.
 //
 //   merge(numbers | sleep(std::chrono::milliseconds(3)), numbers | sleep(std::chrono::milliseconds(5)))
 //
-// For live sources: first come, first served. An input that has to be waited for works ahead by two blocks once it has been
-// passed by; the others are asked where they are.
-// Shape:  the inputs' element type, which must be the same; as many elements as all of them have.
-// Order:  each input's own; among them it depends on timing. Of inputs that are ready the one is next that comes after the one
-//         that was served last, so none is starved.
+// Use it for live sources: first come, first served. An input that is not ready when its turn comes works ahead by two
+// blocks from then on; all other inputs are read on demand.
+// Shape:  the inputs' element type, which must be the same. The number of elements is the sum of the inputs' numbers.
+// Order:  each input's own; the order among inputs depends on timing. If several inputs are ready, the one that follows
+//         the input served last is next, so no input is starved.
 // Ends:   when all inputs have ended.
-// Errors: those of the inputs, when that input is served.
+// Errors: the errors of the inputs, when that input is served.
 // Cancel: a stop ends the wait for the inputs.
-// Owns:   two blocks of each input that had to be waited for, in a channel that is charged to the ledger.
-// State:  the position of each input, and the choices since the last mark, so that a resumed run neither loses nor repeats an
-//         element: it gives those in the order in which they were given, and is first come, first served again behind them.
-// See:    zip (together), concatenate (one behind the other), round_robin and sample_from_datasets (in an order of their own).
+// Owns:   two blocks of each input that was not ready, in a channel that is charged to the ledger.
+// State:  the position of each input, and the choices since the last mark, so that a resumed run neither loses nor
+//         repeats an element. The run repeats these choices, and after them serves inputs as they become available.
+// See:    zip (together), concatenate (one after the other), round_robin and sample_from_datasets (in an order of their
+//         own).
 #pragma once
 
 #include <type_traits>
@@ -33,7 +34,7 @@ template <class... T> struct merged {
 };
 }  // namespace detail
 
-/// Errors: invalid_argument: there is no dataset.
+/// Errors: invalid_argument: the list of datasets is empty.
 template <class T> dataset<T> merge(const std::vector<dataset<T>>& inputs) {
   return dataset<T>(make_combine(merge_op, arguments::of(no_arguments{}), plans_of(inputs)));
 }
@@ -51,7 +52,7 @@ auto merge(const dataset<T>& first, const dataset<Next>& second, const dataset<M
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::merge;
 
 }  // namespace sluice

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// pack_sequences: several sequences of tokens in one row of a fixed length, with what tells them apart.
+// pack_sequences: packs several sequences of tokens into rows of a fixed length, with data to separate them again.
 //
 //   sentences | map([](const sentence& s) { return s.tokens; }) | pack_sequences(512) | batch(16)
 //   from_elements(std::vector<std::vector<std::int64_t>>{{5, 6, 7}, {8}, {9, 9}}) | pack_sequences(4)
 //              // tokens 5 6 7 8, segments 1 1 1 2, positions 0 1 2 0;  tokens 9 9 0 0, segments 1 1 0 0, positions 0 1 0 0
 //
-// Each sequence goes into the first of the open rows, the oldest first, that has room for all of it. Where none has, a new row is opened;
-// if open_rows are open then, the oldest is delivered before. A row that is full is delivered at once.
-// Shape:  packed_row. `tokens` has tokens_max of them, filled with pad_token unless pad is false; `segments` says which of the row's
-//         sequences each belongs to, from 1; 0 where it is filled; `positions` where in its sequence, from 0. An empty
-//         sequence is in no row. The input is lists of whole numbers.
-// Order:  rows as they are full or make room, the older first; sequences within a row in the input's order. The same in every run.
-// Ends:   with the input: behind it come the rows that are open, the oldest first.
-// Errors: invalid_argument, with the element's number: it has more than tokens_max; under error_policy::skip it is dropped and counted, with
-//         oversized=truncate its end is cut off. resource_exhausted: the open rows exceed the memory budget.
+// Each sequence goes into the first open row, oldest first, that has room for the whole sequence. If no row has room, a
+// new row is opened; if open_rows rows are already open, the oldest is delivered first. A full row is delivered at
+// once.
+// Shape:  packed_row. `tokens` has tokens_max items, filled up with pad_token unless pad is false. `segments` has the
+//         number of each token's sequence in the row, from 1; 0 for padding. `positions` has each token's index in its
+//         sequence, from 0. An empty sequence is in no row. The input elements are lists of whole numbers.
+// Order:  rows when they are full or must make room, the older first; sequences within a row in the input's order. The
+//         same in every run.
+// Ends:   with the input. The open rows follow, the oldest first.
+// Errors: invalid_argument, with the element's number: the element has more than tokens_max tokens. Under
+//         error_policy::skip it is dropped and counted; with oversized=truncate it is cut to tokens_max tokens.
+//         resource_exhausted: the open rows exceed the memory budget.
 // Owns:   the sequences of the open rows, each with 8 bytes more; at most open_rows · tokens_max tokens.
-// State:  which elements are in each open row: a byte or two each. A run that resumes reads them again, and passes over what lies between.
+// State:  which elements are in each open row: one or two bytes for each element. A run that resumes reads these
+//         elements again and skips the elements between them.
 #pragma once
 
 #include <cstdint>
@@ -29,23 +33,24 @@ namespace sluice::lib {
 
 extern const op_info pack_sequences_op;
 
-/// Three lists of one length.
+/// Three lists of the same length.
 struct packed_row {
   std::vector<std::int64_t> tokens{};
-  std::vector<std::int32_t> segments{};   ///< of each token: the number of its sequence in the row, from 1; 0: none
-  std::vector<std::int32_t> positions{};  ///< of each token: its place in its sequence, from 0
+  std::vector<std::int32_t> segments{};   ///< for each token, the number of its sequence in the row, from 1; 0: padding
+  std::vector<std::int32_t> positions{};  ///< for each token, its index in its sequence, from 0
 
   friend bool operator==(const packed_row&, const packed_row&) = default;
 };
 
 struct pack_sequences_options {
-  count_up_to<1024> open_rows = 16;                   ///< rows that are filled at a time
-  std::int64_t pad_token = 0;                         ///< what fills a row
-  bool pad = true;                                    ///< false: rows are as long as what is in them
-  lib::oversized oversized = lib::oversized::refuse;  ///< what a longer sequence is: refuse (an error) or truncate
+  count_up_to<1024> open_rows = 16;                   ///< number of rows that are filled at the same time
+  std::int64_t pad_token = 0;                         ///< the token that fills up a row
+  bool pad = true;                                    ///< false: rows have only the tokens of their sequences
+  lib::oversized oversized = lib::oversized::refuse;  ///< treatment of a sequence longer than tokens_max: refuse (an
+                                                      ///< error) or truncate
 };
 struct pack_sequences_arguments {
-  count_up_to<1'073'741'824> tokens_max = {};  ///< of a row
+  count_up_to<1'073'741'824> tokens_max = {};  ///< most tokens in a row
   pack_sequences_options options = {};
 };
 
@@ -80,7 +85,7 @@ SLUICE_ELEMENT(sluice::lib::packed_row)
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::pack_sequences;
 using lib::packed_row;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// parse_example: records that hold tf.Examples become structures.
+// parse_example: records that contain tf.Examples become structures.
 //
 //   struct sample { std::string text; std::int64_t label; std::array<float, 16> values; };
 //   records | parse_example<sample>()                      // the members' names are the features' names
 //   records | parse_example<sample>({.parallelism = autotune})
 //   records | batch(1024) | parse_example<sample>({.parallelism = autotune})    // the faster form: batched<sample>
 //
-// Other names of features, defaults, and the shapes of members that are tensors are said by a schema's text
-// (format/example_layout.hpp); members that it does not name are what their C++ types say:
+// A schema's text (format/example_layout.hpp) gives other names of features, defaults, and the shapes of members that
+// are tensors; members that the text does not name are read as their C++ types say:
 //
 //   struct picture { tensor pixels; std::int64_t label; };
 //   records | parse_example<picture>("pixels = 'image/raw': float[28,28], label: int64 = -1")
@@ -16,15 +16,17 @@
 //
 //   parse_example("text: bytes, label: int64, values: float[16]")
 //
-// Shape:  a structure; of a batch of records a batch of as many structures, the same as parse_example | batch gives: its
-//         columns are written without a structure between, by one call a batch; tensors stack, and have to be of one shape.
-//         What members may be is in format/example_schema.hpp, how a schema is written in format/example_layout.hpp. A typed stage prints as its schema, and reads back as a structure with the same
-//         members.
-//         Of single records, without parallelism, batch directly behind has its rows written in the same way.
-// Order:  as map's; so are Ends, Cancel, Thread and State.
-// Errors: data_loss: not a tf.Example. invalid_argument, with the feature's name: it is missing, of another type, or
-//         has another number of values. Of a batch the message says which row. Under error_policy::skip the record is
-//         dropped and counted; or the batch, with all its rows: batch behind parse_example to lose the record only.
+// Shape:  a structure. From a batch of records, a batch with the same number of structures, equal to what parse_example
+//         | batch yields: one call for each batch writes its columns without structures in between; tensors stack, and
+//         must have the same shape. format/example_schema.hpp lists the types that members may have;
+//         format/example_layout.hpp describes the text of a schema. A typed stage prints as its schema, and reads back
+//         as a structure with the same members. From single records, without parallelism, a directly following batch
+//         gets its rows written in the same way.
+// Order:  as for map; so are Ends, Cancel, Thread and State.
+// Errors: data_loss: a record is not a tf.Example. invalid_argument, with the feature's name: a feature is missing, has
+//         another type, or has another number of values. For a batch the message names the row. Under
+//         error_policy::skip the record is dropped and counted. For a batch the whole batch is dropped with all its
+//         rows; put batch after parse_example to lose the record only.
 #pragma once
 
 #include <memory>
@@ -42,11 +44,11 @@ namespace sluice::lib {
 
 extern const op_info parse_example_op;
 
-/// A schema: written as text, from which the structure is made, or that of a structure of the program, which prints as
-/// text.
+/// A schema: written as text, from which the structure is built, or the schema of a structure of the program, which
+/// prints as text.
 struct example_schema_arg : required_text {
-  const element_type* type = nullptr;         ///< null: the structure is made from the text
-  shared_ref<const example_schema> schema{};  ///< of `type`
+  const element_type* type = nullptr;         ///< null: the structure is built from the text
+  shared_ref<const example_schema> schema{};  ///< the schema of `type`
   example_schema_arg() = default;
   example_schema_arg(std::string text) : required_text(std::move(text)) {}  // NOLINT: a schema is written as a text
   example_schema_arg(const element_type& t, example_schema s);
@@ -91,7 +93,7 @@ template <class T> class parse_example_verb : public stage_base_tag {
     parse_example_arguments a{example_schema_arg(type_of<T>(), schema_ ? *schema_ : example_schema_of<T>()), options_};
     return make_stage(parse_example_op, arguments::of(std::move(a)), in);
   }
-  shared_ref<const example_schema> schema_{};  ///< null: that of T
+  shared_ref<const example_schema> schema_{};  ///< null: the schema of T
   map_options options_;
 };
 
@@ -101,7 +103,7 @@ template <reflectable T> parse_example_verb<T> parse_example(map_options o = {})
                 "parse_example<sample>(\"image: float[28,28]\")");
   return parse_example_verb<T>(o);
 }
-/// `schema`: what the members' types do not say. Errors: throws invalid_argument, with the column and the feature.
+/// `schema` adds to what the members' types say. Errors: throws invalid_argument, with the column and the feature.
 template <reflectable T> parse_example_verb<T> parse_example(std::string_view schema, map_options o = {}) {
   return parse_example_verb<T>(schema, o);
 }
@@ -110,7 +112,7 @@ template <reflectable T> parse_example_verb<T> parse_example(std::string_view sc
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::parse_example;
 
 }  // namespace sluice

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// parse_sequence_example: records that hold tf.SequenceExamples become structures.
+// parse_sequence_example: records that contain tf.SequenceExamples become structures.
 //
 //   struct clip { std::int64_t id; std::string name; };                                   // the context's features
 //   struct frames { std::vector<std::int64_t> label; std::vector<std::vector<std::int64_t>> tokens; };    // the feature lists
 //   records | parse_sequence_example<clip, frames>()
 //   records | parse_sequence_example<clip, frames>({.parallelism = autotune, .may_be_missing = {"tokens"}})
 //
-// In plan text both are written as text, and the structure is made at run time:
+// In plan text both are written as text, and the structure is built at run time:
 //
 //   parse_sequence_example(context="id: int64, name: bytes", sequence="tokens: int64[], audio: float[128], label: int64")
 //
-// Shape:  a structure of two: `context`, with the context's members, and `sequence`, with a list of steps for each feature
-//         list; in C++ a sequence_example<clip, frames>. What members may be is in format/example_schema.hpp (context) and
-//         format/sequence_schema.hpp; how they are written in format/example_layout.hpp and format/sequence_layout.hpp. A
-//         step is one value (`label: int64`), a fixed number (`audio: float[128]`, an array), or any number (`tokens: int64[]`,
-//         a list). Either part may be left out; in C++ it is no_features. A typed stage prints as its schemas, and reads
-//         back as a structure with the same members.
-//         A feature list that may be missing (`label: int64?`, `.may_be_missing`) has no steps then.
-// Order:  as map's; so are Ends, Cancel, Thread and State.
-// Errors: data_loss: not a tf.SequenceExample. invalid_argument, with the feature's or feature list's name: it is missing,
-//         of another type, or has another number of values; of a feature list also with the step. Under error_policy::skip
-//         the record is dropped and counted. invalid_argument, when the plan is made: .may_be_missing names no member.
+// Shape:  a structure of two members: `context`, with the context's members, and `sequence`, with a list of steps for
+//         each feature list; in C++ a sequence_example<clip, frames>. format/example_schema.hpp (context) and
+//         format/sequence_schema.hpp list the types that members may have; format/example_layout.hpp and
+//         format/sequence_layout.hpp describe the texts. A step is one value (`label: int64`), a fixed number of values
+//         (`audio: float[128]`, an array), or any number of values (`tokens: int64[]`, a list). Either part may be
+//         omitted; in C++ an omitted part is no_features. A typed stage prints as its schemas, and reads back as a
+//         structure with the same members. A feature list that may be missing (`label: int64?`, `.may_be_missing`) has
+//         no steps if it is missing.
+// Order:  as for map; so are Ends, Cancel, Thread and State.
+// Errors: data_loss: a record is not a tf.SequenceExample. invalid_argument, with the name of the feature or feature
+//         list: it is missing, has another type, or has another number of values; for a feature list the message also
+//         names the step. Under error_policy::skip the record is dropped and counted. invalid_argument, when the plan
+//         is built: .may_be_missing names no member.
 #pragma once
 
 #include <memory>
@@ -37,22 +39,22 @@ namespace sluice::lib {
 
 extern const op_info parse_sequence_example_op;
 
-/// The features of a context: written as text, from which the structure is made, or those of a structure of the program,
-/// which print as text.
+/// The features of a context: written as text, from which the structure is built, or the features of a structure of the
+/// program, which print as text.
 struct context_schema_arg {
   std::string text{};
-  const element_type* type = nullptr;         ///< of the whole structure; null: it is made from the texts
-  shared_ref<const example_schema> schema{};  ///< of its member `context`
+  const element_type* type = nullptr;         ///< the type of the whole structure; null: it is built from the texts
+  shared_ref<const example_schema> schema{};  ///< the schema of its member `context`
   context_schema_arg() = default;
   context_schema_arg(std::string t) : text(std::move(t)) {}  // NOLINT: a schema is written as a text
   context_schema_arg(const element_type& whole, const example_schema& s);
 };
 
-/// The same of feature lists.
+/// The feature lists of a sequence, in the same two forms.
 struct sequence_schema_arg {
   std::string text{};
   const element_type* type = nullptr;
-  shared_ref<const sequence_schema> schema{};  ///< of its member `sequence`
+  shared_ref<const sequence_schema> schema{};  ///< the schema of its member `sequence`
   sequence_schema_arg() = default;
   sequence_schema_arg(std::string t) : text(std::move(t)) {}  // NOLINT
   sequence_schema_arg(const element_type& whole, sequence_schema s);
@@ -69,11 +71,11 @@ struct parse_sequence_example_arguments {
   parse_sequence_example_options options = {};
 };
 
-/// What may be left out in C++, where two structs say the schema.
+/// The options in C++, where two structs give the schema.
 struct sequence_example_options {
   knob_up_to<65'536> parallelism = 1;               ///< as above
   sluice::lib::order order = order::deterministic;  ///< as above
-  std::vector<std::string> may_be_missing = {};     ///< feature lists that have no steps where the record lacks them
+  std::vector<std::string> may_be_missing = {};     ///< feature lists that have no steps if the record lacks them
 };
 
 template <class Context, class Sequence> class parse_sequence_example_verb : public stage_base_tag {
@@ -100,7 +102,7 @@ template <class Context, class Sequence> class parse_sequence_example_verb : pub
   sequence_example_options options_;
 };
 
-/// `Context`: a member for each feature; `Sequence`: a std::vector for each feature list.
+/// `Context` has a member for each feature; `Sequence` has a std::vector for each feature list.
 template <reflectable Context, reflectable Sequence>
 parse_sequence_example_verb<Context, Sequence> parse_sequence_example(sequence_example_options o = {}) {
   return parse_sequence_example_verb<Context, Sequence>(std::move(o));
@@ -110,7 +112,7 @@ parse_sequence_example_verb<Context, Sequence> parse_sequence_example(sequence_e
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::parse_sequence_example;
 
 }  // namespace sluice

@@ -4,15 +4,17 @@
 //   sentences | ragged_batch(32)                   // dataset<batched<sentence>>; ragged_rows(b, &sentence::tokens)
 //   range(5) | map([](std::int64_t n) { return tensor::zeros(dtype::float32, {n}); }) | ragged_batch(2)   // ragged float32[2,?]
 //
-// Shape:  of tensors, whose first dimension may differ, and of ragged tensors a ragged_tensor with a dimension more. Of all
-//         others batched<T>, as of batch: a column of lists is ragged as it lies, and ragged_rows (element/ragged_rows.hpp) gives
-//         it as a ragged_tensor that shares its bytes. Not of structures with tensors: map the tensor to a list, or pad it.
+// Shape:  from tensors, whose first dimension may differ, and from ragged tensors, a ragged_tensor with one dimension
+//         more. From all other elements batched<T>, as for batch: a column of lists is already ragged, and ragged_rows
+//         (element/ragged_rows.hpp) returns it as a ragged_tensor that shares its bytes. Structures with tensors are
+//         not supported: map the tensor to a list, or pad it.
 // Order:  rows in the input's order.
-// Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
-// Errors: invalid_argument: tensors of other dtypes, ranks or further dimensions than the batch's first, or scalars: under
-//         error_policy::skip such a row is dropped and counted, and the batch goes on without it. Otherwise it ends the stream at
-//         once, without the rows that are collected already. resource_exhausted: a batch exceeds the memory budget.
-// Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
+// Ends:   with the input. The last batch may have fewer rows; with drop_remainder such a batch is not delivered.
+// Errors: invalid_argument: a tensor is a scalar, or its dtype, rank or further dimensions differ from those of the
+//         batch's first tensor. Under error_policy::skip such a row is dropped and counted, and the batch continues
+//         without it. Otherwise the error ends the stream at once, without the rows that are already collected.
+//         resource_exhausted: a batch exceeds the memory budget.
+// Owns:   the elements of the batch that is being built; briefly, when it is finished, also the batch.
 // State:  none of its own: the input's position at the first row of the next batch.
 #pragma once
 
@@ -28,10 +30,10 @@ namespace sluice::lib {
 extern const op_info ragged_batch_op;
 
 struct ragged_batch_options {
-  bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
+  bool drop_remainder = false;  ///< true: a last batch with fewer rows is not delivered
 };
 struct ragged_batch_arguments {
-  count size = {};  ///< rows
+  count size = {};  ///< number of rows
   ragged_batch_options options = {};
 };
 
@@ -61,7 +63,7 @@ ragged_batch_verb ragged_batch(count size, ragged_batch_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::ragged_batch;
 
 }  // namespace sluice

@@ -7,7 +7,7 @@
 // Shape:  std::int64_t; exact cardinality.
 // Ends:   before `stop`. It is empty if `step` leads away from `stop`.
 // Errors: invalid_argument if step is 0.
-// State:  the number of elements delivered; passing over costs nothing.
+// State:  the number of elements delivered. Skipping costs nothing.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"
@@ -21,7 +21,7 @@ struct range_options {
   std::int64_t step = 1;   ///< not 0; negative counts down
 };
 struct range_arguments {
-  integer stop = {};  ///< the numbers end before this one
+  integer stop = {};  ///< all numbers are before this one
   range_options options = {};
 };
 
@@ -31,7 +31,7 @@ dataset<std::int64_t> range(integer stop, range_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::range;
 using lib::range_options;
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// rebatch: batches of other sizes.
+// rebatch: changes the sizes of batches.
 //
 //   range(7) | batch(4) | rebatch(3)             // 0 1 2, 3 4 5, 6
 //   range(8) | batch(4) | rebatch({2, 1, 1})     // 0 1, 2, 3, 4 5, 6, 7
 //
-// Several sizes take turns. Columns are joined and cut; no row becomes a C++ value, as it would between unbatch and batch.
+// Several sizes alternate. Columns are joined and cut; no row becomes a C++ value, unlike with unbatch and batch.
 // Shape:  batched<T>, as the input's.
-// Order:  rows as in the input's batches. Batches without rows add none.
-// Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
-// Errors: invalid_argument: the rows of two batches do not stack, because their tensors have other shapes;
-//         under error_policy::skip the later batch is dropped and counted. An error of the input ends the
-//         stream at once, without the rows that are collected already. resource_exhausted: a batch exceeds the memory budget.
-// Owns:   the batch in the making, and what is left of the input's last one.
-// State:  how many batches were delivered, and the rows of the current input batch that are in them; that batch is made again
-//         after a resume.
+// Order:  rows as in the input's batches. Batches without rows add nothing.
+// Ends:   with the input. The last batch may have fewer rows; with drop_remainder such a batch is not delivered.
+// Errors: invalid_argument: the rows of two batches do not stack, because their tensors have different shapes; under
+//         error_policy::skip the later batch is dropped and counted. An error of the input ends the stream at once,
+//         without the rows that are already collected. resource_exhausted: a batch exceeds the memory budget.
+// Owns:   the batch that is being built, and the rest of the input's last batch.
+// State:  the number of batches delivered, and the number of rows of the current input batch that are in them; that
+//         batch is made again after a resume.
 #pragma once
 
 #include <initializer_list>
@@ -27,7 +27,7 @@ namespace sluice::lib {
 
 extern const op_info rebatch_op;
 
-/// Numbers of rows that take turns: in plan text 3, or [2, 1, 1].
+/// Numbers of rows, used alternately: in plan text 3, or [2, 1, 1].
 struct batch_sizes {
   std::vector<count> values = {};
   batch_sizes();
@@ -42,10 +42,10 @@ struct batch_sizes {
 };
 
 struct rebatch_options {
-  bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
+  bool drop_remainder = false;  ///< true: a last batch with fewer rows is not delivered
 };
 struct rebatch_arguments {
-  batch_sizes sizes = {};  ///< rows of each batch; several take turns
+  batch_sizes sizes = {};  ///< number of rows in each batch; several sizes alternate
   rebatch_options options = {};
 };
 
@@ -62,7 +62,7 @@ class rebatch_verb : public stage_base_tag {
   }
 
  private:
-  lib::arguments arguments_;  // of rebatch_arguments
+  lib::arguments arguments_;  // for rebatch_arguments
 };
 
 rebatch_verb rebatch(batch_sizes sizes, rebatch_options o = {});
@@ -71,7 +71,7 @@ rebatch_verb rebatch(batch_sizes sizes, rebatch_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::rebatch;
 using lib::rebatch_options;
 

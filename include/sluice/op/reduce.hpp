@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: one element made from all elements: the state after f was called for the last of them, or what `finish` makes
-// of it.
+// reduce: combines all elements into one: the final state, or the value that `finish` makes of it.
 //
 //   range(5) | reduce([](std::int64_t& sum, std::int64_t x) { sum += x; })                           // 10
 //   range(5) | reduce(std::int64_t{1}, [](auto& product, std::int64_t x) { product *= x + 1; })      // 120
@@ -9,20 +8,19 @@
 //
 //   range(5) | reduce(expr<std::int64_t>("0"), expr("state + it"))                                  // 10
 //
-// An expression gives the new state, as in scan: reduce(0, state + it) in plan text.
-// f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state is the first argument, or, if
-// there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can contain
-// (engine/detail/state_functions.hpp). `finish` takes S, S&& or const S& and returns U or result<U>. An f with auto parameters needs
-// an initial state.
-// Shape:  S, or U; exactly one element, also of an empty input.
+// An expression yields the new state, as in scan: reduce(0, state + it) in plan text. f takes S& and T, T&& or const
+// T&, and returns nothing, or a status. The initial state is the first argument; if it is omitted, the initial state is
+// an S{}, where S is the type of f's parameter. S is a type that checkpoints can contain (engine/detail/state_functions.hpp).
+// `finish` takes S, S&& or const S& and returns U or result<U>. An f with auto parameters needs an initial state.
+// Shape:  S, or U; exactly one element, even if the input is empty.
 // Order:  f is called once for each element, in their order.
 // Ends:   after that one element, which is delivered when the input has ended.
 // Errors: an exception, or an error that f returns, becomes an error of stage "reduce(name)", with the element's
 //         number. Under error_policy::skip the element is dropped and counted, and the state remains as it was before
 //         that element, as in scan. An error of `finish` ends the run; under skip it is counted, and no element is
 //         delivered. invalid_argument: as in scan.
-// State:  whether the element was delivered. A run that resumes before that reads the whole input again. Passing over
-//         the element reads nothing, except under skip with a `finish`, which may fail, so that there is no element.
+// State:  whether the element was delivered. A run that resumes before that reads the whole input again. Skipping the
+//         element reads nothing, except under skip with a `finish`: it may fail, and then there is no element to skip.
 #pragma once
 
 #include <memory>
@@ -40,15 +38,15 @@ namespace sluice::lib {
 extern const op_info reduce_op;
 
 struct reduce_options {
-  /// from the last state to the element; none: the element is the state
+  /// makes the element from the last state; not given: the element is the state
   std::optional<function_arg<detail::finishing_form>> finish = {};
-  /// the initial state, in hexadecimal, as checkpoints contain it; empty: an S{}. In C++ an argument of its own
+  /// the serialized initial state, in hexadecimal, as in checkpoints; empty: an S{}. In C++ it is a separate argument
   std::string initial_state = {};
 };
 struct reduce_arguments {
   initial_value initial =
-      {};  ///< of an expression with `state`: the first state; it may be left out, and the function stand first
-  function_arg<detail::reducing_form> function = {};  ///< from a state, which it changes, and an element to nothing
+      {};  ///< for an expression with `state`: the first state; it may be omitted if the function comes first
+  function_arg<detail::reducing_form> function = {};  ///< changes a state by an element, and returns nothing
   reduce_options options = {};
 };
 
@@ -89,7 +87,7 @@ template <class S, class F, class Finish> class reduce_verb : public stage_base_
   Finish finish_;
 };
 
-/// With the initial state `initial`, which is converted to the type of f's parameter, if f has one signature.
+/// Reduces from the initial state `initial`, which is converted to the type of f's parameter if f has one signature.
 template <class S, class F, class Finish = detail::no_finish>
   requires(!detail::takes_two<S>)
 auto reduce(S initial, F f, Finish finish = {}) {
@@ -101,7 +99,7 @@ auto reduce(S initial, F f, Finish finish = {}) {
   return reduce_verb<state, F, Finish>(std::shared_ptr<const state>(new state(std::move(initial))), std::move(f),
                                        std::move(finish));
 }
-/// With a value-initialised state of the type of f's parameter. REQUIRES: f has one signature.
+/// Reduces from a value-initialized state of the type of f's parameter. REQUIRES: f has one signature.
 template <detail::has_signature F> auto reduce(F f) {
   using state = typename detail::signature_of<F>::argument;
   return reduce_verb<state, F, detail::no_finish>(std::shared_ptr<const state>(new state()), std::move(f), {});
@@ -112,7 +110,7 @@ template <detail::takes_two F, class Finish> auto reduce(F f, Finish finish) {
 }
 
 arguments reduce_by_expression(expression initial, expression step, const element_type& state);
-/// By an expression, whose values and `state` are of type S. Errors: as scan's.
+/// Reduces by an expression; its values and `state` are of type S. Errors: as for scan.
 template <class S> verb<detail::becomes<S>::template of> reduce(typed_expression<S> initial, expression step) {
   return {reduce_op, reduce_by_expression(std::move(initial.value), std::move(step), type_of<S>())};
 }
@@ -121,7 +119,7 @@ template <class S> verb<detail::becomes<S>::template of> reduce(typed_expression
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::reduce;
 
 }  // namespace sluice

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// rejection_resample: leaves out elements, so that those that stay are of each class as often as is wanted.
+// rejection_resample: drops elements so that the remaining ones have a given distribution over classes.
 //
 //   samples | rejection_resample(expr<std::int64_t>("label"), {0.5, 0.5}, {.seed = 1})
 //   numbers | rejection_resample(expr<std::int64_t>("it % 2"), {0.9, 0.1})
 //   range(100) | rejection_resample([](std::int64_t x) { return x % 10 / 9; }, {0.5, 0.5}, {.initial_dist = {0.9, 0.1}})
 //
 // In plan text: rejection_resample(label, [0.5, 0.5], initial_dist=[0.9, 0.1], seed=1).
-// An element of class c stays with a probability in proportion to target_dist[c] / initial_dist[c]; that of the class which is to become
-// the most frequent, compared with what it is, is 1. The draw for the k-th element is a function of the seed and of k. Where
-// initial_dist is not given it is what has come so far, as if ten of each class had come before.
+// An element of class c is kept with a probability proportional to target_dist[c] / initial_dist[c]. The class with the
+// largest quotient is always kept (probability 1). The draw for the k-th element is a function of the seed and of k. If
+// initial_dist is not given, it is the distribution of the elements so far, counted as if ten elements of each class
+// had come before.
 // Shape:  std::pair<K, T>: the class and the element. The class function takes const T& and returns a whole number.
-// Order:  as the input's. An element is delivered once at most.
+// Order:  as the input's. Each element is delivered at most once.
 // Ends:   with the input.
-// Errors: invalid_argument, when the plan is made: a probability is negative or not finite; target_dist is empty or has no class;
-//         initial_dist has another length, or is 0 for a class that target_dist wants. In a run, with the element's number: the
-//         class is none of 0 … target_dist's length - 1; errors of the class function. Under error_policy::skip these elements are
-//         dropped and counted.
-// State:  the input's position; without initial_dist, how many of each class have come.
+// Errors: invalid_argument, when the plan is built: a probability is negative or not finite; target_dist is empty or
+//         has no class with a probability above 0; initial_dist has another length, or is 0 for a class that
+//         target_dist wants. invalid_argument in a run, with the element's number: the class is not in the range from 0
+//         to the length of target_dist - 1. Also the errors of the class function. Under error_policy::skip these
+//         elements are dropped and counted.
+// State:  the input's position; without initial_dist also the number of elements of each class so far.
 #pragma once
 
 #include <concepts>
@@ -33,19 +35,20 @@ namespace sluice::lib {
 extern const op_info rejection_resample_op;
 
 struct rejection_resample_options {
-  std::vector<double> initial_dist = {};  ///< how often each class comes, of any sum; empty: what has come so far
-  sluice::lib::seed seed = {};            ///< of the draws; -1: drawn once per run
+  std::vector<double> initial_dist = {};  ///< frequency of each class in the input, with any sum; empty: estimated from
+                                          ///< the elements so far
+  sluice::lib::seed seed = {};            ///< seed of the draws; -1: drawn once per run
 };
 struct rejection_resample_arguments {
-  function_arg<key_function> function = {};  ///< from an element to its class, 0, 1, 2 …
-  std::vector<double> target_dist = {};      ///< how often each class is to be delivered, of any sum
+  function_arg<key_function> function = {};  ///< returns an element's class: 0, 1, 2 …
+  std::vector<double> target_dist = {};      ///< wanted frequency of each class, with any sum
   rejection_resample_options options = {};
 };
 
 namespace detail {
 template <class F, class T>
 concept classifies = keys<F, T> && std::is_integral_v<key_of<F, T>> && !std::is_same_v<key_of<F, T>, bool>;
-/// A template, so that it is looked at when a program resamples.
+/// A template, so that it is compiled only in programs that resample.
 template <class F> auto resample_arguments(std::vector<double> target_dist, rejection_resample_options o) {
   return rejection_resample_arguments{{}, std::move(target_dist), std::move(o)};
 }
@@ -93,7 +96,7 @@ auto rejection_resample(F class_function, std::vector<double> target_dist, rejec
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::rejection_resample;
 using lib::rejection_resample_options;
 

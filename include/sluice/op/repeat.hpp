@@ -3,11 +3,11 @@
 //
 //   files | shuffle(1000, {.seed = 7}) | repeat(3)      // three epochs, each in another order
 //
-// The stages upstream are opened anew for each pass, which is called an epoch. Random draws upstream depend on the
-// number of the epoch, so that a shuffle has another order in each, unless its reshuffle_each_iteration is false.
+// The stages upstream are opened again for each pass, which is called an epoch. Random draws upstream depend on the
+// number of the epoch, so that a shuffle has another order in each epoch, unless its reshuffle_each_iteration is false.
 // Order:  as the input's, one epoch after the other. Every pass of nested repeats is an epoch of its own.
-// Ends:   after `times` epochs, whether or not they are empty; after the first where it gives nothing, as the plan says. repeat()
-//         has no end, except that it ends after an empty epoch.
+// Ends:   after `times` epochs, even if they are empty; after the first epoch if the plan shows that the input is
+//         empty. repeat() has no end, except that it ends after an empty epoch.
 // State:  the number of the epoch, and the input's position in it.
 #pragma once
 
@@ -27,7 +27,7 @@ preserving repeat(count_or_all times = -1);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::repeat;
 
 }  // namespace sluice

@@ -6,12 +6,12 @@
 //
 //   range(5) | scan(expr<std::int64_t>("9"), expr("state + it"))                                // 9, 10, 12, 15, 19
 //
-// An expression (plan/expression_function.hpp) gives the new state, which is the element: scan(9, state + it) in plan text.
-// The state has the type of the initial one, or of the expression where that does not fit in.
-// f takes S& and T, T&& or const T&, and returns U or result<U> (an error by value). The initial state is the first
-// argument, or, if there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can
-// contain (engine/detail/state_functions.hpp).
-// Shape:  U; one for each element of the input.
+// An expression (plan/expression_function.hpp) yields the new state, which is the element: scan(9, state + it) in plan
+// text. The state has the type of the initial state, or the type of the expression if its value does not fit into the
+// former. f takes S& and T, T&& or const T&, and returns U or result<U> (an error by value). The initial state is the
+// first argument; if it is omitted, the initial state is an S{}, where S is the type of f's parameter. S is a type that
+// checkpoints can contain (engine/detail/state_functions.hpp).
+// Shape:  U; one element for each element of the input.
 // Order:  as the input's. f is called once for each element, in their order; there is no parallelism.
 // Ends:   with the input.
 // Errors: an exception, or an error that f returns, becomes an error of stage "scan(name)", with the element's number,
@@ -20,7 +20,7 @@
 //         invalid_argument, when the run starts: f may fail, the policy is skip, and the state cannot be copied.
 //         resource_exhausted: the state takes more than 1 MiB in a checkpoint. failed_precondition: the state in a
 //         checkpoint has a version that this program does not read.
-// State:  the value of f's state, and the input's position. Passing over elements calls f, because the state depends on
+// State:  the value of f's state, and the input's position. Skipping elements calls f, because the state depends on
 //         them.
 #pragma once
 
@@ -38,13 +38,14 @@ namespace sluice::lib {
 extern const op_info scan_op;
 
 struct scan_options {
-  /// the initial state, in hexadecimal, as checkpoints contain it; empty: an S{}. In C++ an argument of its own
+  /// the serialized initial state, in hexadecimal, as in checkpoints; empty: an S{}. In C++ it is a separate argument
   std::string initial_state = {};
 };
 struct scan_arguments {
   initial_value initial =
-      {};  ///< of an expression with `state`: the first state; it may be left out, and the function stand first
-  function_arg<detail::scanning_form> function = {};  ///< from a state, which it changes, and an element to another one
+      {};  ///< for an expression with `state`: the first state; it may be omitted if the function comes first
+  function_arg<detail::scanning_form> function = {};  ///< returns an element from a state, which it changes, and an
+                                                      ///< element
   scan_options options = {};
 };
 
@@ -74,19 +75,20 @@ template <class S, class F> class scan_verb : public stage_base_tag {
   F f_;
 };
 
-/// With the initial state `initial`, which is converted to the type of f's parameter, if f has one signature.
+/// Scans from the initial state `initial`, which is converted to the type of f's parameter if f has one signature.
 template <class S, class F> auto scan(S initial, F f) {
   using state = typename detail::state_changed_by<F, S>::type;
   return scan_verb<state, F>(std::shared_ptr<const state>(new state(std::move(initial))), std::move(f));
 }
-/// With a value-initialised state of the type of f's parameter. REQUIRES: f has one signature.
+/// Scans from a value-initialized state of the type of f's parameter. REQUIRES: f has one signature.
 template <detail::has_signature F> auto scan(F f) {
   using state = typename detail::signature_of<F>::argument;
   return scan_verb<state, F>(std::shared_ptr<const state>(new state()), std::move(f));
 }
 
 arguments scan_by_expression(expression initial, expression step, const element_type& state);
-/// By an expression, whose values and `state` are of type S. Errors: as map's; the state is a type that can be serialised.
+/// Scans by an expression; its values and `state` are of type S. Errors: as for map; the state must be a type that can
+/// be serialized.
 template <class S> verb<detail::becomes<S>::template of> scan(typed_expression<S> initial, expression step) {
   return {scan_op, scan_by_expression(std::move(initial.value), std::move(step), type_of<S>())};
 }
@@ -95,7 +97,7 @@ template <class S> verb<detail::becomes<S>::template of> scan(typed_expression<S
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::scan;
 
 }  // namespace sluice

@@ -8,16 +8,16 @@
 // Order:  a pure function of (seed, outer elements, epoch, input order): the same on any number of threads and after
 //         any resume. Two shuffles with the same explicit seed draw the same numbers, wherever they are in a plan, so
 //         that pipelines shuffled with seed=7 stay aligned. Without an explicit seed a shuffle draws by the run's seed,
-//         which the report shows and checkpoints contain, and by its site (plan/node.hpp), so that no two shuffles draw
-//         the same numbers, and stages that are added around it do not change its order. In an inner plan (flat_map,
-//         interleave) the draws also depend on the outer element. Each epoch of a repeat has another order. A program
-//         that iterates a plan once per epoch by hand passes the number of the epoch, or every iteration has the same
-//         order: ds.iterate(rt, {.epoch = e}), `sluice run --epoch e`.
+//         which the report shows and checkpoints contain, and by its site (plan/node.hpp). Therefore no two shuffles
+//         draw the same numbers, and stages that are added around a shuffle do not change its order. In an inner plan
+//         (flat_map, interleave) the draws also depend on the outer element. Each epoch of a repeat has another order.
+//         A program that iterates a plan once per epoch by hand must pass the number of the epoch, because otherwise
+//         every iteration has the same order: ds.iterate(rt, {.epoch = e}), `sluice run --epoch e`.
 // Ends:   with the input, when the buffer is empty.
-// Errors: resource_exhausted if the sum of all held memory, that of the buffer included, exceeds the memory budget.
+// Errors: resource_exhausted: the sum of all held memory, including the buffer, exceeds the memory budget.
 // Owns:   n elements. Records are copied out of their file buffers, so that one record does not keep a whole buffer in
-//         memory: one of N bytes takes N + 56, rounded up to 16 below 1 KiB, to a sixteenth above. Other elements take their
-//         size, and what they own on the heap.
+//         memory. A record of N bytes takes N + 56 bytes, rounded up to a multiple of 16 below 1 KiB, and to a
+//         sixteenth above. Other elements take their size, and the memory that they own on the heap.
 // State:  two integers, whatever the size of the buffer: the number of draws made, and the length of the input once it
 //         is known. A resume scans the draws backwards to find which element was in each slot, and makes those
 //         elements again.
@@ -34,7 +34,7 @@ struct shuffle_options {
   bool reshuffle_each_iteration = true;  ///< another order in each epoch of a repeat
 };
 struct shuffle_arguments {
-  count buffer_size = {};  ///< elements in the buffer
+  count buffer_size = {};  ///< number of elements in the buffer
   shuffle_options options = {};
 };
 
@@ -44,7 +44,7 @@ preserving shuffle(count buffer_size, shuffle_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::shuffle;
 using lib::shuffle_options;
 

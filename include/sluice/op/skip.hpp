@@ -3,7 +3,7 @@
 //
 //   records | map(parse) | skip(1'000'000)      // parse is not called for them
 //
-// One-to-one stages upstream pass the skip on to their inputs, up to the source, which passes over its elements without
+// One-to-one stages upstream forward the skip to their inputs, up to the source, which skips its elements without
 // making them. So errors in the first n elements are not noticed (tf.data computes these elements, and fails).
 // Order:  as the input's.
 // Ends:   with the input; skip(-1) is empty.
@@ -26,7 +26,7 @@ preserving skip(count_or_all elements);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::skip;
 
 }  // namespace sluice

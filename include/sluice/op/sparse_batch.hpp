@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// sparse_batch: n consecutive elements become one sparse tensor with a dimension more, whatever their lengths are.
+// sparse_batch: n consecutive elements, of any lengths, become one sparse tensor with one dimension more.
 //
 //   from_elements(std::vector<std::vector<std::int64_t>>{{1}, {2, 3}}) | sparse_batch(2, {4})
 //                                                    // indices [0,0] [1,0] [1,1], values 1 2 3, dense_shape [2,4]
 //   sentences | map([](const sentence& s) { return s.tokens; }) | sparse_batch(32, {-1})     // as long as the longest row
 //
-// Rows are lists of numbers or texts, tensors, or sparse tensors: of lists and tensors every item is a value, 0 too. `row_shape` has a
-// length for each of their dimensions; -1 is the greatest of the batch.
-// Shape:  sparse_tensor: values in the order of the rows, and within a row as they were there.
+// Rows are lists of numbers or texts, tensors, or sparse tensors. Every item of a list or tensor is a value, even 0.
+// `row_shape` has a length for each dimension of the rows; -1 is the greatest length in the batch.
+// Shape:  sparse_tensor: values in the order of the rows, and within a row in the row's order.
 // Order:  rows in the input's order.
-// Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
-// Errors: invalid_argument, when the plan is made: other elements, or a length below -1. In a run, with the element's number: it
-//         does not fit into row_shape, has another rank or, in one batch, another dtype; under error_policy::skip it is dropped
-//         and counted, and the batch goes on without it. resource_exhausted: a batch exceeds the memory budget. An error ends the
-//         stream at once, without the rows that are collected already.
-// Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
+// Ends:   with the input. The last batch may have fewer rows; with drop_remainder such a batch is not delivered.
+// Errors: invalid_argument, when the plan is built: elements of other types, or a length below -1. invalid_argument in
+//         a run, with the element's number: the element does not fit into row_shape, has another rank, or has another
+//         dtype than the batch. Under error_policy::skip it is dropped and counted, and the batch continues without it.
+//         resource_exhausted: a batch exceeds the memory budget. An error ends the stream at once, without the rows
+//         that are already collected.
+// Owns:   the elements of the batch that is being built; briefly, when it is finished, also the batch.
 // State:  none of its own: the input's position at the first row of the next batch.
 #pragma once
 
@@ -32,11 +33,11 @@ namespace sluice::lib {
 extern const op_info sparse_batch_op;
 
 struct sparse_batch_options {
-  bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
+  bool drop_remainder = false;  ///< true: a last batch with fewer rows is not delivered
 };
 struct sparse_batch_arguments {
-  count size = {};                           ///< rows
-  std::vector<std::int64_t> row_shape = {};  ///< lengths of a row's dimensions; -1: the greatest of the batch
+  count size = {};                           ///< number of rows
+  std::vector<std::int64_t> row_shape = {};  ///< length of each dimension of a row; -1: the greatest in the batch
   sparse_batch_options options = {};
 };
 
@@ -60,7 +61,7 @@ class sparse_batch_verb : public stage_base_tag {
   }
 
  private:
-  lib::arguments arguments_;  // of sparse_batch_arguments
+  lib::arguments arguments_;  // for sparse_batch_arguments
 };
 
 sparse_batch_verb sparse_batch(count size, std::vector<std::int64_t> row_shape, sparse_batch_options o = {});
@@ -69,7 +70,7 @@ sparse_batch_verb sparse_batch(count size, std::vector<std::int64_t> row_shape, 
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::sparse_batch;
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 //   images | take(5)            // a sixth is never decoded
 //
 // Order:  as the input's.
-// Ends:   after n elements, without requesting another one of the input. take(-1) is the whole input.
+// Ends:   after n elements, without requesting another element of the input. take(-1) is the whole input.
 // State:  the number of elements that are still to be delivered.
 #pragma once
 
@@ -24,7 +24,7 @@ preserving take(count_or_all elements);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::take;
 
 }  // namespace sluice

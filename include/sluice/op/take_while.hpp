@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// take_while: the elements in front of the first for which a predicate is false.
+// take_while: the elements before the first one for which a predicate is false.
 //
 //   range(10) | take_while([](std::int64_t x) { return x != 5; })      // 0 1 2 3 4
 //   range(10) | take_while(expr("it != 5"))                            // an expression: plan/expression_function.hpp
 //
 // The predicate takes const T& and returns bool.
 // Order:  as the input's.
-// Ends:   with the first element for which the predicate is false, which is not delivered; no element behind it is asked for. (The
-//         input may have made some: those of the same block.) Or with the input.
-// Errors: an exception of the predicate becomes an error of stage "take_while(name)", after the elements before it. Under
-//         error_policy::skip the element is dropped and counted, and the stream goes on.
-// State:  whether it has ended. Passing over elements calls the predicate.
+// Ends:   with the input, or at the first element for which the predicate is false. That element is not delivered, and
+//         no later element is requested. (The input may have made the rest of the same block.)
+// Errors: an exception of the predicate becomes an error of stage "take_while(name)", after the elements before it.
+//         Under error_policy::skip the element is dropped and counted, and the stream continues.
+// State:  whether the stream has ended. Skipping elements calls the predicate.
 #pragma once
 
 #include <utility>
@@ -24,10 +24,10 @@ namespace sluice::lib {
 extern const op_info take_while_op;
 
 struct take_while_options {
-  later_seed seed = {};  ///< of what random() of an expression draws; -1: drawn once per run
+  later_seed seed = {};  ///< seed of random() in an expression; -1: drawn once per run
 };
 struct take_while_arguments {
-  function_arg<predicate_function> function = {};  ///< true: the element is delivered, and the next one looked at
+  function_arg<predicate_function> function = {};  ///< true: the element is delivered, and the next one is tested
   take_while_options options = {};
 };
 
@@ -38,7 +38,7 @@ preserving take_while(expression condition, take_while_options o = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::take_while;
 
 }  // namespace sluice

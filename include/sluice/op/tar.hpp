@@ -4,18 +4,19 @@
 //   tar("images.tar") | map([](const tar_member& m) { return m.name; })
 //   list_files("train-*.tar") | interleave(tar, {.cycle_length = 4})
 //
-// In plan text its members are name, bytes and offset: `tar("images.tar") | map(bytes)`.
+// In plan text the members are name, bytes and offset: `tar("images.tar") | map(bytes)`.
 //
-// Shape:  tar_member: the name in the archive, the bytes as a view into the file's buffer, and the offset of the bytes in the
-//         (decompressed) archive. Regular files only: directories, links and devices are passed over. ustar, pax, GNU and the old
-//         form; plain and compressed files and byte streams, as in tfrecord.
+// Shape:  tar_member: the name in the archive, the bytes as a view into the file's buffer, and the offset of the bytes
+//         in the (decompressed) archive. Only regular files: directories, links and devices are skipped. The formats
+//         ustar, pax, GNU and the old one; plain and compressed files and byte streams, as in tfrecord.
 // Order:  as in the file.
-// Ends:   with two blocks of zeros, or with the file; what follows the zeros is not looked at.
-// Errors: of the file, as in tfrecord. data_loss, with file, offset and number of the file in the archive: a header whose
-//         checksum or numbers are wrong, an end inside of a file. unimplemented: sparse files. resource_exhausted: a file of more than
-//         2 GiB. Under error_policy::skip reading goes on behind a file whose length is known, else at the next sound header.
-//         A tar has no checksums of contents: damage there is not noticed.
-// State:  byte offset and index of the next file. Files that are passed over are not read, where the size of the archive is known.
+// Ends:   with two blocks of zeros, or with the file; bytes after the zeros are ignored.
+// Errors: those of the file, as in tfrecord. data_loss, with file, offset and number of the file in the archive: a
+//         header's checksum or numbers are wrong, or the archive ends inside a file. unimplemented: sparse files.
+//         resource_exhausted: a file has more than 2 GiB. Under error_policy::skip reading continues after the file if
+//         its length is known, otherwise at the next valid header. A tar has no checksums of contents, so damage there
+//         is not noticed.
+// State:  byte offset and index of the next file. Skipped files are not read if the size of the archive is known.
 // See:    op/webdataset.hpp, for files that belong together
 #pragma once
 
@@ -38,10 +39,10 @@ struct tar_member {
 struct tar_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
-  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
-  page_cache cache = page_cache::keep;          ///< of what the kernel has read
-  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
-  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
+  knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
+  size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
+  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct tar_arguments {
   file_path path = {};  ///< "-": standard input
@@ -54,7 +55,7 @@ inline constexpr file_source<tar_member, tar_arguments> tar{tar_op};
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::tar;
 using lib::tar_member;
 using lib::tar_options;

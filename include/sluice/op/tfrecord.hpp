@@ -4,22 +4,20 @@
 //   tfrecord("train-00.tfrecord")                                     // dataset<record>
 //   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16})
 //
-// Shape:  record: a view into the file's buffer. Plain and compressed files; `automatic` recognises gzip, zlib, zstd, lz4,
-//         snappy, bzip2 and xz by their first bytes and names (format/inflate.hpp).
-// Order:  as in the file. The file ends where it ended when it was opened: bytes that are appended meanwhile are not
-//         read.
+// Shape:  record: a view into the file's buffer. Plain and compressed files; `automatic` recognizes gzip, zlib, zstd,
+//         lz4, snappy, bzip2 and xz by their first bytes and names (format/inflate.hpp).
+// Order:  as in the file. The end of the file is its end when it was opened: bytes appended later are not read.
 // Streams: "-" is standard input, which can be read once; a FIFO, or a name made by <(command), is read until its
-//          writers
-//         close it. A run that reads one has no checkpoints: position() throws failed_precondition.
+//          writers close it. A run that reads one of these has no checkpoints: position() throws failed_precondition.
 // Errors: of the file: not_found, permission_denied, invalid_argument (a directory, a device), data_loss if it is
-//         truncated while it is read. failed_precondition after a resume, if the file differs from the one that the
+//         truncated while it is read. failed_precondition after a resume, if the file is not the one that the
 //         checkpoint was made with (iterate_options::on_changed_inputs). data_loss, with file, byte offset and record:
-//         a wrong CRC of length or data, a truncated header or record, an impossible length.
-//         Under error_policy::skip the damaged record is dropped, and reading continues where its length says, or, if
-//         the length itself is damaged, at the next header whose CRC is right (after_damage): the error says how many bytes
+//         a wrong CRC of length or data, a truncated header or record, an impossible length. Under error_policy::skip
+//         the damaged record is dropped, and reading continues after its length. If the length itself is damaged,
+//         reading continues at the next header whose CRC is right (after_damage), and the error says how many bytes
 //         were lost.
-// State:  byte offset and index of the next record. Passing over reads headers only; under skip whole
-//         records, since damaged ones are not elements.
+// State:  byte offset and index of the next record. Skipping reads only headers; under error_policy::skip it reads
+//         whole records, because damaged records are not elements.
 // See:    format/tfrecord_frames.hpp
 #pragma once
 
@@ -33,11 +31,12 @@ extern const op_info tfrecord_op;
 struct tfrecord_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
-  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
-  page_cache cache = page_cache::keep;          ///< of what the kernel has read
-  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
-  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
-  lib::after_damage after_damage = lib::after_damage::search;  ///< under error_policy::skip, behind a damaged length
+  knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
+  size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
+  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  lib::after_damage after_damage = lib::after_damage::search;  ///< what to do under error_policy::skip after a damaged
+                                                               ///< length
 };
 struct tfrecord_arguments {
   file_path path = {};  ///< "-": standard input
@@ -50,7 +49,7 @@ inline constexpr file_source<record, tfrecord_arguments> tfrecord{tfrecord_op};
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::tfrecord;
 using lib::tfrecord_options;
 

@@ -7,13 +7,14 @@
 //   }
 //   auto ds = lines("a.txt") | transform(words) | batch(10);
 //
-// The coroutine takes stream<T> and returns stream<U>; to give it further parameters, pass a function that calls it
-// with them.
+// The coroutine takes stream<T> and returns stream<U>. To give it further parameters, pass a function that calls the
+// coroutine with them.
 // Order:  that of the coroutine's co_yields.
-// Errors: an exception of the coroutine is the error of the input element that it has consumed last, n, and of the
-//         stage "transform(name)". An error of the input ends the stage without being thrown in it (coro/detail/promise.hpp);
-//         errors of tasks that it awaits are thrown in it. Under error_policy::skip element n is dropped and counted.
-//         Since a coroutine that has thrown has ended, the function is called again, for the rest of the input:
+// Errors: an exception of the coroutine is an error of the input element that it consumed last, element n, and of the
+//         stage "transform(name)". An error of the input ends the stage without being thrown in the coroutine
+//         (coro/detail/promise.hpp); errors of tasks that it awaits are thrown in it. Under error_policy::skip element n is
+//         dropped and counted. A coroutine that has thrown has ended, so the function is called again for the rest of
+//         the input:
 //           - Elements that were yielded for n before the exception are delivered, once.
 //           - A `stateless` coroutine starts without any state.
 //           - A saved<S> has the value that it had before n. (To make that possible, the stage gets its input one
@@ -24,14 +25,14 @@
 //             what to add.
 //           - An exception before the first element or after the last one ends the stream; so does one in a coroutine
 //             that is one of several which the function has connected (write a transform for each instead).
-//         A resumed run drops, and counts, the bad elements behind its resume point again.
+//         A resumed run drops the bad elements after its resume point again, and counts them again.
 //
 //           stream<sample> decoded(stateless, stream<record> in) {                // drops what does not parse
 //             while (auto r = co_await in.next()) co_yield parse_or_throw(*r);
 //           }
 //           auto ds = tfrecord("a") | transform([](stream<record> in) { return decoded(stateless(), std::move(in)); });
-// State:  a resume runs the coroutine from its start and passes over the elements delivered before, unless it is
-//         `stateless`, has a `saved` parameter or calls commit() (coro/saved.hpp).
+// State:  a resume runs the coroutine from its start and skips the elements delivered before, unless it is `stateless`,
+//         has a `saved` parameter or calls commit() (coro/saved.hpp).
 #pragma once
 
 #include <utility>
@@ -72,7 +73,7 @@ template <class F> transform_verb<F> transform(F f) { return transform_verb<F>(s
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::transform;
 
 }  // namespace sluice

@@ -3,9 +3,10 @@
 //
 //   batches | unbatch() | batch(100)       // batches of another size
 //
-// Shape:  T. Their number is known if the input's batches are made by batch or rebatch, with only repeat, shuffle and prefetch between.
+// Shape:  T. The number of rows is known if batch or rebatch makes the input's batches, with only repeat, shuffle and
+//         prefetch between.
 // Order:  as in the batches.
-// State:  the number of rows delivered of the current batch, which is made again after a resume.
+// State:  the number of rows delivered from the current batch, which is made again after a resume.
 #pragma once
 
 #include "sluice/element/batched.hpp"
@@ -41,7 +42,7 @@ inline unbatch_verb unbatch() { return {}; }
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::unbatch;
 
 }  // namespace sluice

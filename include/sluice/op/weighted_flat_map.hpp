@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// weighted_flat_map: of each dataset as many elements as its weight says, one dataset after the other; global_shuffle mixes them.
+// weighted_flat_map: takes elements from datasets in proportion to weights, one dataset after the other.
 //
 //   weighted_flat_map({numbers, ids | repeat(2)}, {.weights = {0.7, 0.3}})
 //   weighted_flat_map({range(100), range(100), range(10)}, {.weights = {0.2, 0.3, 0.5}}) | global_shuffle()      // 4, 6 and 10
 //
-// In plan text: weighted_flat_map([A, B], weights=[0.7, 0.3]). Elements are taken in the proportion of the weights, as many as there can be
-// without taking one twice: of the dataset that runs out first all of them.
-// Shape:  T, that of all datasets. The number of elements is known.
+// In plan text: weighted_flat_map([A, B], weights=[0.7, 0.3]). It takes as many elements in this proportion as possible
+// without taking an element twice: the dataset that runs out first is taken whole. A global_shuffle mixes them.
+// Shape:  T, the element type of all datasets. The number of elements is known.
 // Order:  the first elements of the first dataset, then those of the next.
-// Ends:   after so many elements of each.
-// Errors: invalid_argument, when the plan is made: there is another number of weights than of datasets; one is not finite and above 0; the
-//         number of elements of a dataset is not known, or has no end.
+// Ends:   after the computed number of elements of each dataset.
+// Errors: invalid_argument, when the plan is built: the number of weights is not the number of datasets; a weight is
+//         not finite and above 0; the number of elements of a dataset is not known, or it never ends.
 // State:  the index of the open dataset, and its position.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace sluice::lib {
 extern const op_info weighted_flat_map_op;
 
 struct weighted_flat_map_options {
-  std::vector<double> weights = {};  ///< one for each dataset, above 0, of any sum; empty: all alike
+  std::vector<double> weights = {};  ///< one weight for each dataset, above 0, with any sum; empty: equal weights
 };
 struct weighted_flat_map_arguments {
   weighted_flat_map_options options = {};
@@ -46,7 +46,7 @@ dataset<T> weighted_flat_map(std::initializer_list<dataset<T>> datasets, weighte
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::weighted_flat_map;
 using lib::weighted_flat_map_options;
 

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// with_options: says for all stages upstream what a bad element does, and whether they have to keep the order.
+// with_options: sets for all stages upstream how bad elements are treated, and whether they must keep the order.
 //
 //   files | map(parse, {.parallelism = 4}) | with_options({.on_error = error_policy::skip, .order = sloppy}) | batch(64)
 //
-// It makes no stage, so it costs nothing. Of several in one chain the outermost decides, for each option that it gives.
-//   on_error   as an ignore_errors there; what a stage says itself, and an ignore_errors upstream, comes first. on_error=stop is
+// It adds no stage, so it costs nothing. If several are in one chain, the outermost determines each option that it
+// gives.
+//   on_error   acts as an ignore_errors in its place; a stage's own on_error, and an ignore_errors upstream, have
+//   precedence.
+//   ### on_error=stop is for plans that are run with skip
 //              for plans that are run with skip
 //   order      sloppy: every map, parse and interleave upstream is sloppy, and works ahead, also with parallelism 1. A stage that
 //              says sloppy itself is so under order=deterministic, too
-// Stages of inner plans are upstream, too, but keep their own order. For those downstream the options of the run hold
-// (iterate_options). Workers and the memory budget are the runtime's (runtime_options).
+// Stages of inner plans are also upstream, but keep their own order. The options of the run apply to stages downstream
+// (iterate_options). The number of workers and the memory budget belong to the runtime (runtime_options).
 // Shape:  the input's.
 // Order:  as the input's, or as the options say.
 // Ends:   with the input.
-// Errors: invalid_argument when the plan is made: errors_max without on_error=skip; no option at all.
-// State:  none. Options are part of the plan: a checkpoint fits a plan with the same.
+// Errors: invalid_argument when the plan is built: errors_max without on_error=skip, or no option at all.
+// State:  none. Options are part of the plan: a checkpoint fits only a plan with the same options.
 // See:    ignore_errors, which is on_error=skip alone; on_error (plan/on_error.hpp) for single stages.
 #pragma once
 
@@ -35,7 +38,7 @@ preserving with_options(dataset_options o);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::with_options;
 
 }  // namespace sluice

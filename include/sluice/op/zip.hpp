@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// zip: pairs or tuples of one element of each input.
+// zip: pairs or tuples with one element of each input.
 //
 //   zip(tfrecord("images"), lines("labels.txt"))         // dataset<std::pair<record, line>>
 //   zip(range(9), lines("a"), lines("b")) | batch(3)     // std::tuple of three: a batch has three columns
 //
-// Two inputs make pairs, three and more std::tuples. Each input has random draws of its own (a shuffle's, say), even if
-// two inputs are the same plan.
-// Shape:  std::pair<A, B>, or std::tuple<A, B, C, …>; as many as the shortest input has.
+// Two inputs make pairs, three and more make std::tuples. Each input makes its own random draws (in a shuffle, for
+// example), even if two inputs are the same plan.
+// Shape:  std::pair<A, B>, or std::tuple<A, B, C, …>; as many elements as the shortest input has.
 // Order:  each input's own.
-// Ends:   with the first input that ends. The inputs before that one have made one more element by then, which is not
+// Ends:   with the first input that ends. The inputs before that one have then made one element more, which is not
 //         delivered.
 // Errors: those of the inputs. Under error_policy::skip a bad element is dropped from its input alone, so that all
-//         later elements of that input have other partners; if elements belong together, zip first and compute
+//         later elements of that input have other partners. If elements belong together, zip first and compute
 //         afterwards.
 // Owns:   at most one block of each input, while its elements wait for those of the others.
 // State:  none of its own: the position of each input.
@@ -47,7 +47,7 @@ auto zip(const dataset<A>& first, const dataset<B>& second, const dataset<More>&
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::zip;
 
 }  // namespace sluice

@@ -48,7 +48,7 @@ status check_output(output_format f, const element_type& type);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::output_format;
 
 }  // namespace sluice

@@ -101,7 +101,7 @@ template <class T> run_report broadcast_report(const stream<T>& s) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::broadcast;
 using lib::broadcast_options;
 using lib::broadcast_position;

@@ -36,7 +36,7 @@ result<checkpoint> load_checkpoint(const std::string& path, std::string* attache
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::load_checkpoint;
 using lib::save_checkpoint;
 

@@ -52,7 +52,7 @@ auto parallel_interleave(F inner, count_up_to<65'536> cycle_length, parallel_int
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::map_and_batch;
 using lib::parallel_interleave;
 using lib::shuffle_and_repeat;

@@ -118,7 +118,7 @@ template <class T> stream<T> dataset<T>::iterate(runtime& rt, const iterate_opti
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::cleanup;
 using lib::iterate_options;
 using lib::open_run;

@@ -30,7 +30,7 @@
 // Cancel: the files are given up as after an error; a checkpoint that was written stays of use.
 // Thread: as iterate(): the plan runs on the runtime's workers; local files are written by its threads for blocking calls, and are
 //         real in a simulation, too.
-// See:    docs/decisions/0055-outputs.md: why this is no operator.
+// See:    docs/internals/decisions/outputs.md: why this is no operator.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ task<write_report> write(runtime& rt, const dataset<T>& ds, std::string path, co
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::write;
 using lib::write_options;
 using lib::write_report;

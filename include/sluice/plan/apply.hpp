@@ -36,7 +36,7 @@ template <class F> apply_verb<F> apply(F f) { return apply_verb<F>(std::move(f))
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::apply;
 
 }  // namespace sluice

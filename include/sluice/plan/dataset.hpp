@@ -194,7 +194,7 @@ template <reader_verb R, stage S> auto operator|(const R& reader, S s) {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::dataset;
 using lib::file_reader;
 

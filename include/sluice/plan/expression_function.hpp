@@ -44,7 +44,7 @@ template <class U> typed_expression<U> expr(std::string_view text) { return {exp
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::expr;
 using lib::expression;
 using lib::expression_error;

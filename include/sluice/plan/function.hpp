@@ -221,7 +221,7 @@ function_ptr adopt(const stage_function* f);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::find_functions;
 using lib::fn;
 using lib::function_names;

@@ -30,7 +30,7 @@ node_ptr parse_plan_json(std::string_view json);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::parse_plan_json;
 using lib::plan_json;
 

@@ -6,7 +6,7 @@
 //   o.values["tokens"] = -1;
 //
 // It is written, and prints, as a std::map<std::string, T>, and is made of one. It is none because <map> would cost every
-// program that includes sluice some hundredths of a second (docs/decisions/0065).
+// program that includes sluice some hundredths of a second (docs/internals/decisions/compile_time.md).
 // T:     pad_value and lists of int64 (src/engine/lowering/member_maps.cpp); what is not here is in src/plan/member_map.hpp.
 #pragma once
 

@@ -199,7 +199,7 @@ std::uint64_t fingerprint(const node& n);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::cardinality;
 using lib::cardinality_of;
 using lib::fingerprint;

@@ -66,7 +66,7 @@ template <reader_verb R> auto on_error(quarantine into, const R& inside, on_erro
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::on_error;
 using lib::on_error_options;
 

@@ -56,7 +56,7 @@ status serialisable(const node& n);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::parse_plan;
 using lib::plan_error;
 using lib::plan_text;

@@ -83,7 +83,7 @@ template <class F> class [[nodiscard]] blocking final : blocking_call {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::blocking;
 
 }  // namespace sluice

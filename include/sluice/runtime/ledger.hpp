@@ -13,11 +13,12 @@
 //
 // The three rules by which stages charge:
 //   1. Working ahead. A pump charges the expected size of its next block *before* the block is made, and only if it
-//      fits into the budget; otherwise it waits until bytes are credited (decision 0002).
+//      fits into the budget; otherwise it waits until bytes are credited (docs/internals/decisions/memory_budget.md).
 //   2. What the consumer waits for. The block that a consumer is waiting for is charged without regard to the budget,
 //      because the memory it would wait for may be freed only by that consumer.
 //   3. Held memory (shuffles, batches, open compressed files, listings). Waiting would not free it, so its stage fails
-//      with resource_exhausted when the sum of all held bytes would exceed the budget (decision 0012).
+//      with resource_exhausted when the sum of all held bytes would exceed the budget
+//      (docs/internals/decisions/memory_budget.md).
 // So the peak is at most the budget, plus one block for each channel whose reader waits, plus 32 MiB of files' byte
 // windows.
 //
@@ -143,7 +144,7 @@ class memory_ledger {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::ledger_report;
 using lib::memory_ledger;
 

@@ -121,7 +121,7 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::changed_inputs;
 using lib::run_context;
 using lib::run_options;

@@ -102,7 +102,7 @@ template <class T> T sync_wait(runtime& rt, task<T> work) { return sync_wait(rt.
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::io_service;
 using lib::runtime;
 using lib::runtime_options;

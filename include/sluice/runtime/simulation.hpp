@@ -97,7 +97,7 @@ template <class T> T sync_wait(simulation& world, task<T> work) { return sync_wa
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::simulation;
 
 }  // namespace sluice

@@ -89,7 +89,7 @@ class site_table {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::knob_report;
 using lib::site_report;
 using lib::site_table;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/buffer.hpp"
 
 namespace sluice::lib {
@@ -28,6 +29,7 @@ class buffer_list {
   }
   /// REQUIRES: not empty. The one behind it is fetched into the cache meanwhile: whoever takes one takes more.
   buffer* pop() noexcept {
+    SLUICE_REQUIRES(first_, "the list of buffers is empty");
     buffer* b = std::exchange(first_, buffer_access::next(first_));
     if (first_) {
       __builtin_prefetch(first_, 1);

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "element/tensors/tensor_mismatch.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/tensor.hpp"
 
@@ -388,6 +389,7 @@ bool column::is_whole() const noexcept {
 }
 
 void column::truncate(std::size_t n) noexcept {
+  SLUICE_REQUIRES(n <= rows(), "a column cannot be truncated to more rows than it has");
   switch (form_) {
     case column_form::lists: children_[0].truncate(static_cast<std::size_t>(offsets()[n])); break;
     case column_form::fixed: children_[0].truncate(n * type_->extent); break;
@@ -408,6 +410,7 @@ void column::truncate(std::size_t n) noexcept {
 }
 
 void column::drop_front(std::size_t n) noexcept {
+  SLUICE_REQUIRES(n <= rows() - gone_, "more rows are dropped than the column has");
   destroy_objects(gone_, gone_ + n);
   gone_ += n;
 }

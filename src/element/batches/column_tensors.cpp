@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "element/tensors/tensor_mismatch.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/batched.hpp"
 #include "sluice/element/column.hpp"
@@ -122,6 +123,8 @@ char* column::append_tensor(const tensor_spec& row) {
 }
 
 tensor column::tensor_of(std::size_t first, std::size_t n) const {
+  SLUICE_REQUIRES(form_ == column_form::tensors && n != 0 && first + n <= rows(),
+                  "the rows are no tensors of this column");
   const tensor_shape shape = spec().shape.below(static_cast<std::int64_t>(n));
   if (has_strings())
     return tensor::sharing_texts(shared(main_), offsets() + first * row_elements(), shared(bytes_), shape);

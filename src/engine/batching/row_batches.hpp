@@ -9,7 +9,7 @@
 //   return row_batches_loop(out, std::move(in), std::make_unique<maker>(…), 32, drop_remainder, run, gate);
 //
 // Where bad elements are dropped, a row that does not fit is: each is compared with the first of its batch before it is
-// taken (docs/decisions/0064).
+// taken (docs/internals/decisions/dropped_elements.md).
 #pragma once
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include "element/batches/blocks.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
@@ -116,11 +117,13 @@ bool moves_given(const node& plan, const element_type& type) {
 }
 
 void element_group::copy_to(std::uint64_t at, std::uint32_t n, char* to) const {
+  SLUICE_REQUIRES(!moves_, "elements that are handed over are not copied");
   const element_type& type = elements_.type();
   type.copy(type, to, elements_.begin() + at * type.size, n, type.size, type.size);
 }
 
 status element_group::hand_over(std::uint64_t at, std::uint32_t n, block& some) {
+  SLUICE_REQUIRES(moves_, "elements that are copied are not handed over");
   const element_type& type = elements_.type();
   if (at < gone_)
     return failed_precondition_error("the elements of a group, " + type.name +

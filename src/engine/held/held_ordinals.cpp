@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/held/held_ordinals.hpp"
 
+#include "sluice/base/assert.hpp"
+
 #include <algorithm>
 
 namespace sluice::lib {
 
 void held_ordinals::drop_front(std::size_t n) {
+  SLUICE_REQUIRES(n <= size(), "more ordinals are dropped than are held");
   gone_ += n;
   if (gone_ * 2 < all_.size()) return;
   all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(gone_));

@@ -110,7 +110,8 @@ task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held, h
   held.all_built(table.held());
 }
 
-// A function of its own: g++ 12 destroys both sides of a ?: between tasks inside a coroutine (docs/hazards.md).
+// A function of its own: g++ 12 destroys both sides of a ?: between tasks inside a coroutine
+// (docs/internals/hazards.md).
 task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, held_elements& held, held_memory& memory,
                          shuffle_place& place) {
   if (fresh) return fill(in, table, held, place);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/unique/trace_table.hpp"
 
+#include "sluice/base/assert.hpp"
+
 #include <algorithm>
 #include <array>
 #include <new>
@@ -9,6 +11,8 @@
 namespace sluice::lib {
 
 void trace_table::grow(std::uint64_t slots) {
+  SLUICE_REQUIRES(slots > size_ && (slots & (slots - 1)) == 0,
+                  "a table has a power of two of slots, and more than traces");
   trace_table grown(words_);
   // Not by new: pages that come zeroed are first touched where traces are put into them.
   grown.entries_.reset(static_cast<std::uint64_t*>(std::calloc(slots, slot_bytes())));
@@ -63,6 +67,7 @@ void trace_table::insert_words(const element_trace* traces, std::uint32_t n, boo
 }
 
 void trace_table::insert(const element_trace* traces, std::uint32_t n, bool* is_new) {
+  SLUICE_REQUIRES(room() >= n, "the table is too small for the traces");
   for (std::uint32_t first = 0; first < n; first += kAtOnce) {
     const std::uint32_t some = std::min(n - first, kAtOnce);
     if (words_ == 1) insert_words<1>(traces + first, some, is_new + first);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the elements of a channel cost to make and to use, learned from those that have passed through it; and whether the
 // channel's blocks are light: cheaper to make where they are used than to move there
-// (docs/decisions/0037-light-blocks.md).
+// (docs/internals/decisions/channels.md).
 //
 // All channels of one name in a stage of the plan learn together, so that the inner channels of an interleave begin with
 // what the first of them has learned.

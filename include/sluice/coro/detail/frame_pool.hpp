@@ -17,7 +17,7 @@
 namespace sluice::lib::detail {
 
 // Not inline, because a compiler may keep the address of the thread_local list inside across a suspension point, after
-// which the coroutine may run on another thread (docs/hazards.md).
+// which the coroutine may run on another thread (docs/internals/hazards.md).
 void* allocate_frame(std::size_t size_bytes);
 /// REQUIRES: `size_bytes` is the size with which the frame was allocated.
 void free_frame(void* frame, std::size_t size_bytes) noexcept;

@@ -9,7 +9,7 @@
 // stage that requested by try_next. That one is resumed. Every stage between has ended: it stays suspended at its
 // co_await, with the status in `failure`, until its owner destroys it; its locals are destroyed then, when the consumer
 // destroys the stream. So a damaged record costs a few nanoseconds for each stage that it passes, and stages need
-// neither a macro nor a `try` (docs/decisions/0013).
+// neither a macro nor a `try` (docs/internals/decisions/errors_in_tasks.md).
 //
 // Implementing an awaiter. await_suspend stores the awaiting promise. An operation that fails reports that by
 // fail_wait(), which returns the coroutine to resume, and await_resume throws:
@@ -156,7 +156,7 @@ class [[nodiscard]] fail {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::fail;
 
 }  // namespace sluice

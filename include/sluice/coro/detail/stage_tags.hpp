@@ -21,7 +21,7 @@ struct stateless {};
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::may_suspend;
 using lib::one_to_one;
 using lib::stateless;

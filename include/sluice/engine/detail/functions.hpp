@@ -222,7 +222,7 @@ struct stream_function : stage_function {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::element_index;
 
 }  // namespace sluice

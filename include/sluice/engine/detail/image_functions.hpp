@@ -4,7 +4,8 @@
 //   register_image_functions();
 //   auto ds = parse_plan("list_files(\"*.jpg\") | map(resize(decode_jpeg(read_file(it)), 224, 224))");
 //
-// The program `sluice` calls it; a library registers nothing by itself (docs/decisions/0014-packages.md).
+// The program `sluice` calls it; a library registers nothing by itself
+// (docs/internals/decisions/operators_and_libraries.md).
 // Errors: throws already_exists: the program has registered another function under one of the names.
 // Thread: any; again it does nothing.
 #pragma once
@@ -17,7 +18,7 @@ void register_image_functions();
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::register_image_functions;
 
 }  // namespace sluice
