@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +13,7 @@
 #include "sluice/expr/expression.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/function.hpp"
+#include "sluice/plan/rewrite.hpp"
 
 namespace sluice::lib {
 
@@ -159,21 +159,27 @@ node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inpu
   return make_node({.op = &op, .arguments = std::move(a), .inputs = std::move(inputs)});
 }
 
-node_ptr with_path(const node_ptr& reader, std::string_view path) {
-  if (!reader->lacks_path) return reader;
-  node n = *reader;
-  if (lacks_later(n)) {
-    auto& list = n.op->arguments();
-    std::shared_ptr<void> complete = list.copy(n.arguments.get());
-    for (auto& f : list.fields) {
-      void* p = argument_list::at(complete.get(), f);
-      if (f.type->is_later() && f.type->is_missing(p)) f.type->complete(p, path);
-    }
-    n.arguments = arguments(list.tag, std::move(complete));
+namespace {
+
+/// A copy of a node that lacks arguments of its own.
+node_ptr completed(const node& source, std::string_view path) {
+  node n = source;
+  auto& list = n.op->arguments();
+  std::shared_ptr<void> complete = list.copy(n.arguments.get());
+  for (auto& f : list.fields) {
+    void* p = argument_list::at(complete.get(), f);
+    if (f.type->is_later() && f.type->is_missing(p)) f.type->complete(p, path);
   }
-  for (auto& input : n.inputs) input = with_path(input, path);
+  n.arguments = arguments(list.tag, std::move(complete));
   n.lacks_path = false;
   return std::make_shared<const node>(std::move(n));  // checked when the reader was made
+}
+
+}  // namespace
+
+node_ptr with_path(const node_ptr& reader, std::string_view path) {
+  if (!reader->lacks_path) return reader;
+  return rewrite(reader, [path](const node_ptr& n) { return lacks_later(*n) ? completed(*n, path) : n; });
 }
 
 cardinality cardinality::times(std::int64_t n) const {
@@ -208,29 +214,14 @@ cardinality cardinality::in_groups(std::int64_t n, bool drop_remainder) const {
   return of(elements / n + (!drop_remainder && elements % n != 0));
 }
 
-namespace {
-
-/// Copies of nodes, each made once: an input may be that of several stages.
-struct error_handler {
-  const error_handling& errors;
-  const node* below;
-  std::map<const node*, node_ptr> done{};
-
-  node_ptr handled(const node_ptr& plan) {
-    if (plan.get() == below) return plan;
-    node_ptr& made = done[plan.get()];
-    if (made) return made;
-    node n = *plan;
-    for (auto& input : n.inputs) input = handled(input);
-    if (!n.errors.on_error && !n.op->sets_error_policy) n.errors = errors;
-    return made = make_node(std::move(n));
-  }
-};
-
-}  // namespace
-
 node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors, const node* below) {
-  return error_handler{errors, below}.handled(plan);
+  auto handled = [&errors](const node_ptr& n) {
+    if (n->errors.on_error || n->op->sets_error_policy) return n;
+    node copy = *n;
+    copy.errors = errors;
+    return make_node(std::move(copy));
+  };
+  return rewrite(plan, handled, below);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "pipeline/tunables.hpp"
+#include "sluice/plan/rewrite.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "support/consumption.hpp"
 #include "support/random_plan.hpp"
@@ -79,15 +80,8 @@ TEST_CASE("a run of many lives may have other knobs in each: 1, 2, 1, 8, 3, 1") 
 
 namespace {
 
-/// The chain with `change` done to each of its nodes, above nodes that are changed already. Sites stay.
-template <class Change> node_ptr rewritten(const node_ptr& n, const Change& change) {
-  node copy = *n;
-  for (node_ptr& input : copy.inputs) input = rewritten(input, change);
-  return change(make_node(std::move(copy)));
-}
-
 node_ptr with_noops(const node_ptr& plan) {
-  return rewritten(plan, [](const node_ptr& n) {
+  return rewrite(plan, [](const node_ptr& n) {
     if (n->op->name == "map") return (dataset<int64>(n) | take(-1) | prefetch(2)).plan();
     if (n->op->name == "shuffle") return (dataset<int64>(n) | map([](int64 x) { return x; })).plan();
     if (n->op->name == "range") return (dataset<int64>(n) | take(-1) | prefetch(1)).plan();
@@ -96,7 +90,7 @@ node_ptr with_noops(const node_ptr& plan) {
 }
 
 node_ptr with_parallelism(const node_ptr& plan, int64 setting) {
-  return rewritten(plan, [setting](const node_ptr& n) {
+  return rewrite(plan, [setting](const node_ptr& n) {
     if (n->op->name != "map") return n;
     node copy = *n;
     map_arguments a = n->as<map_arguments>();
@@ -108,7 +102,7 @@ node_ptr with_parallelism(const node_ptr& plan, int64 setting) {
 
 /// "map | map" as one map, which keeps the upper one's site.
 node_ptr with_maps_fused(const node_ptr& plan) {
-  return rewritten(plan, [](const node_ptr& n) {
+  return rewrite(plan, [](const node_ptr& n) {
     if (n->op->name != "map" || n->inputs[0]->op->name != "map") return n;
     dataset<int64> below(n->inputs[0]->inputs[0]);
     node fused = *(below | map([](int64 x) { return tripled(tripled(x)); })).plan();

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// rewrite: a changed copy of a plan.
+//
+//   // Every map gets a channel after it.
+//   node_ptr ahead = rewrite(plan, [](const node_ptr& n) {
+//     if (n->op->name != "map") return n;
+//     return make_node({.op = &prefetch_op, .arguments = arguments::of(prefetch_arguments{2}), .inputs = {n},
+//                       .inserted_by = "add_prefetch"});
+//   });
+//
+// Calls the change once for each node of the plan, inputs first. The change gets a node whose inputs are rewritten
+// already. It returns the node that takes its place: the same node, a changed copy, or stages on top of either.
+// A node that is the input of several nodes is visited once, and its replacement is shared by the same nodes. A node
+// that neither changes nor has a changed input is not copied, so a rewrite that changes nothing returns the plan itself.
+// Sites:  copies keep the site of the original (plan/node.hpp). Inserted nodes are made with `inserted_by`.
+// Inner plans are arguments: they are not visited.
+// Errors: what make_node() or the change throws; internal if the change returns null.
+// Thread: any.
+#pragma once
+
+#include <type_traits>
+
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+/// A reference to the function that rewrite() calls. REQUIRES: that function outlives it.
+class node_change {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, node_change>)
+  node_change(F&& f) noexcept  // NOLINT(google-explicit-constructor): a lambda stands in the call
+      : function_(const_cast<void*>(static_cast<const void*>(&f))), call_([](void* function, const node_ptr& n) {
+          return node_ptr((*static_cast<std::remove_reference_t<F>*>(function))(n));
+        }) {}
+  node_ptr operator()(const node_ptr& n) const { return call_(function_, n); }
+
+ private:
+  void* function_;
+  node_ptr (*call_)(void*, const node_ptr&);
+};
+
+/// Returns the plan, rewritten. Neither `below` (null: none) nor the nodes upstream of it are visited; they are shared.
+node_ptr rewrite(const node_ptr& plan, node_change change, const node* below = nullptr);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::rewrite;
+
+}  // namespace sluice
