@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "plan/fake_operators.hpp"
-#include "plan/parts.hpp"
+#include "plan/plan_parts.hpp"
 #include "sluice/plan/rewrite.hpp"
 #include "sluice/plan/text.hpp"
 
