@@ -123,9 +123,10 @@ const node* next_below(const node& n) { return n.op->shape == op_info::stage ? n
 
 }  // namespace
 
-std::uint32_t site_above(std::string_view op, const node* below) {
+std::uint32_t site_above(std::string_view op, const node* below, std::string_view inserted_by) {
   std::uint64_t number = 0;
-  for (const node* n = below; n; n = next_below(*n)) number += n->op->name == op;
+  for (const node* n = below; n; n = next_below(*n)) number += n->op->name == op && n->inserted_by == inserted_by;
+  if (!inserted_by.empty()) number = stable_hash(inserted_by, number);
   // 32 bits keep positions small; two stages of one chain that meet in them by chance are told apart here.
   auto site = static_cast<std::uint32_t>(stable_hash(op, number));
   for (const node* n = below; n;) {
@@ -145,7 +146,7 @@ node_ptr make_node(node n) {
   std::string why;
   n.type = n.op->type(n, why);
   if (!n.type) refuse(n, why);
-  if (n.site == 0) n.site = site_above(n.op->name, next_below(n));
+  if (n.site == 0) n.site = site_above(n.op->name, next_below(n), n.inserted_by);
   return std::make_shared<const node>(std::move(n));
 }
 

@@ -26,14 +26,16 @@ class knob_follower {
 
 class live_knob {
  public:
-  live_knob(std::int64_t value, std::int64_t least, std::int64_t most)
-      : least_(least), most_(most), value_(std::clamp(value, least, most)) {}
+  live_knob(std::int64_t value, std::int64_t least, std::int64_t most, bool is_free)
+      : least_(least), most_(most), is_free_(is_free), value_(std::clamp(value, least, most)) {}
   live_knob(const live_knob&) = delete;
   live_knob& operator=(const live_knob&) = delete;
 
   std::int64_t get() const noexcept { return value_.load(std::memory_order_acquire); }
   std::int64_t least() const noexcept { return least_; }
   std::int64_t most() const noexcept { return most_; }
+  /// Returns true if the plan left the value to the engine (autotune), and false if the user fixed it.
+  bool is_free() const noexcept { return is_free_; }
   /// The nearest value that is allowed; all who follow are told.
   void set(std::int64_t value);
   /// Tells `f` of every change from now on, until it is gone.
@@ -41,6 +43,7 @@ class live_knob {
 
  private:
   const std::int64_t least_, most_;
+  const bool is_free_;
   std::atomic<std::int64_t> value_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<knob_follower>> followers_;  ///< guarded by mutex_

@@ -13,6 +13,7 @@
 #include "pipeline/tunables.hpp"
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/scope.hpp"
+#include "sluice/plan/text.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "support/elements.hpp"
 #include "support/tree_of.hpp"
@@ -226,6 +227,35 @@ TEST_CASE("reads in flight follow their knob while a file is read") {
   CHECK(eight * 4 < one);
   CHECK(raised < eight * 3 / 2);
   CHECK(lowered > one * 2 / 3);
+}
+
+TEST_CASE("a report has the inputs of each stage, and which knobs are free") {
+  simulation world(1);
+  runtime rt(world);
+  auto by_name = [](const std::vector<site_report>& all, std::string_view name, std::uint64_t number = 0) {
+    for (const site_report& s : all)
+      if (s.name == name && (s.number == number || number == 0)) return s;
+    FAIL("no stage " << name);
+    return site_report();
+  };
+  const char* text =
+      "zip(range(4) | map(it * 2, parallelism=autotune) | take(-1) | prefetch(3), range(9) | shuffle(2, seed=1)) "
+      "| flat_map(range(3) | take(2)) | batch(2)";
+  any_stream s = open_run(rt, parse_plan(text), {.seed = 1});
+  auto read = [](any_stream& from) -> task<void> {
+    while (auto b = co_await from.next_block({0, 1})) (void)b;
+  };
+  sync_wait(rt, read(s));
+  const std::vector<site_report> all = sites_of(s)->report();
+  using paths = std::vector<std::uint64_t>;
+  CHECK(by_name(all, "batch").inputs == paths{by_name(all, "flat_map").path});
+  CHECK(by_name(all, "flat_map").inputs == paths{by_name(all, "zip").path, by_name(all, "take").path});
+  CHECK(by_name(all, "zip").inputs == paths{by_name(all, "prefetch").path, by_name(all, "shuffle").path});
+  // take(-1) has no stage: its input stands for it.
+  CHECK(by_name(all, "prefetch").inputs == paths{by_name(all, "map(it * 2)").path});
+  CHECK(by_name(all, "map(it * 2)").knobs.at(0).is_free);
+  CHECK_FALSE(by_name(all, "prefetch").knobs.at(0).is_free);
+  sync_wait(rt, cleanup(std::move(s)));
 }
 
 TEST_CASE(

@@ -89,6 +89,17 @@ node_ptr with_noops(const node_ptr& plan) {
   });
 }
 
+/// Channels that a rewrite inserts beside those of the plan.
+node_ptr with_channels(const node_ptr& plan) {
+  return rewrite(plan, [](const node_ptr& n) {
+    if (n->op->name != "map" && n->op->name != "range") return n;
+    return make_node({.op = &prefetch_op,
+                      .arguments = arguments::of(prefetch_arguments{3}),
+                      .inputs = {n},
+                      .inserted_by = "with_channels"});
+  });
+}
+
 node_ptr with_parallelism(const node_ptr& plan, int64 setting) {
   return rewrite(plan, [setting](const node_ptr& n) {
     if (n->op->name != "map") return n;
@@ -134,10 +145,16 @@ TEST_CASE("a checkpoint fits its plan under any rewriting: stages that do nothin
   simulation world(1);
   runtime rt(world, {.workers = 2});
   auto summed = [](int64& sum, int64 x) { return sum += x; };
-  node_ptr plan =
-      (range(40) | map(tripled) | map(tripled) | shuffle(7) | scan(summed) | batch(3) | unbatch() | repeat(2)).plan();
-  const std::vector<node_ptr> forms = {plan, with_noops(plan), with_parallelism(plan, 8), with_maps_fused(plan),
-                                       with_noops(with_maps_fused(with_parallelism(plan, 2)))};
+  node_ptr plan = (range(40) | prefetch(2) | map(tripled) | map(tripled) | shuffle(7) | scan(summed) | batch(3) |
+                   unbatch() | repeat(2))
+                      .plan();
+  const std::vector<node_ptr> forms = {plan,
+                                       with_noops(plan),
+                                       with_parallelism(plan, 8),
+                                       with_maps_fused(plan),
+                                       with_noops(with_maps_fused(with_parallelism(plan, 2))),
+                                       with_channels(plan),
+                                       with_channels(with_parallelism(plan, 2))};
   iterate_options o;
   o.seed = 5;
   life first;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/plan/rewrite.hpp
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -67,12 +68,47 @@ TEST_CASE("copies of nodes keep their sites, also where stages upstream come and
   CHECK(changed->inputs[0]->site == plan->inputs[0]->inputs[0]->site);
 }
 
+TEST_CASE("an inserted stage has a site of its own, and changes no site of the user's") {
+  scoped_operators scope(test::fake_operators());
+  node_ptr plan = parse_plan("range(9) | prefetch | shuffle(2) | prefetch");
+  auto inserted = [](std::string_view by) {
+    return [by](const node_ptr& n) {
+      if (n->op->name != "range" && n->op->name != "shuffle") return n;
+      return make_node({.op = find_op("prefetch"),
+                        .arguments = parse_plan("range(1) | prefetch")->arguments,
+                        .inputs = {n},
+                        .inserted_by = by});
+    };
+  };
+  node_ptr changed = rewrite(plan, inserted("add_prefetch"));
+  CHECK(plan_text(*changed) == "range(9) | prefetch | prefetch | shuffle(2) | prefetch | prefetch");
+  std::vector<std::uint32_t> sites, written;
+  for (const node* n = changed.get();; n = n->inputs[0].get()) {
+    sites.push_back(n->site);
+    if (n->inserted_by.empty()) written.push_back(n->site);
+    if (n->inputs.empty()) break;
+  }
+  std::vector<std::uint32_t> before;
+  for (const node* n = plan.get();; n = n->inputs[0].get()) {
+    before.push_back(n->site);
+    if (n->inputs.empty()) break;
+  }
+  CHECK(written == before);
+  std::sort(sites.begin(), sites.end());
+  CHECK(std::adjacent_find(sites.begin(), sites.end()) == sites.end());
+  // Another rewrite's stages are other stages.
+  CHECK(rewrite(plan, inserted("other"))->inputs[0]->site != changed->inputs[0]->site);
+  // A stage that the user adds above them has the site that it has without them.
+  const arguments one = parse_plan("range(1) | prefetch")->arguments;
+  CHECK(make_stage(*find_op("prefetch"), one, changed)->site == make_stage(*find_op("prefetch"), one, plan)->site);
+}
+
 TEST_CASE("a rewrite stops at the node that it is given, and shares it") {
   scoped_operators scope(test::fake_operators());
   node_ptr below = parse_plan("range(9) | take(1)");
   node_ptr plan = make_stage(*find_op("take"), parse_plan("range(1) | take(2)")->arguments, below);
-  node_ptr changed = rewrite(
-      plan, [](const node_ptr& n) { return n->op->name == "take" ? with_prefetch(n) : n; }, below.get());
+  node_ptr changed =
+      rewrite(plan, [](const node_ptr& n) { return n->op->name == "take" ? with_prefetch(n) : n; }, below.get());
   CHECK(plan_text(*changed) == "range(9) | take(1) | take(2) | prefetch");
   CHECK(changed->inputs[0]->inputs[0] == below);
 }

@@ -130,6 +130,9 @@ struct node {
   /// Identifies the node within its chain: site_above() of the input it was first given, kept by rewrites. 0 before
   /// make_node().
   std::uint32_t site = 0;
+  /// The rewrite that inserted the node: a string literal, for example "add_prefetch". Empty: the user wrote it. Sites of inserted
+  /// nodes are hashed apart, so that no stage of the user's changes its site, and none shares it with an inserted one.
+  std::string_view inserted_by = {};
 
   /// The operator's arguments. REQUIRES: A is its struct.
   template <class A> const A& as() const { return arguments.as<A>(); }
@@ -158,8 +161,8 @@ const op_info* find_op(std::string_view name);
 
 /// The site of a node of the operator `op` with the input `below` (null: a source, or a combine): a hash of the
 /// operator's name and of the number of nodes of that name upstream in the chain. So adding or removing other operators
-/// changes no site. Unique in its chain.
-std::uint32_t site_above(std::string_view op, const node* below);
+/// changes no site. Unique among the nodes upstream. `inserted_by`: see node; only nodes with the same origin are counted.
+std::uint32_t site_above(std::string_view op, const node* below, std::string_view inserted_by = {});
 
 /// Checks arguments, inputs and types, makes arguments canonical, and sets type, depth and, unless the node has one
 /// already (a rewritten copy), site.

@@ -29,6 +29,7 @@ struct stage_errors;
 struct knob_report {
   std::string name;
   std::int64_t value = 0, least = 0, most = 0;
+  bool is_free = false;  ///< the plan left it to the engine (autotune); false: the user fixed it
 };
 
 /// The counters of one site. Streams add theirs when they look at the clock, every half millisecond or 64 blocks, so
@@ -39,6 +40,8 @@ struct site_report {
   /// Among the sites of its name, in the order of site_table::report(), from 1; 0 if there is no other of that name.
   std::uint64_t number = 0;
   bool is_inner = false;  ///< its node belongs to an inner plan, or to an input of a combine
+  /// The paths of the sites that it reads from: its inputs, and the ends of the inner plans that it has opened.
+  std::vector<std::uint64_t> inputs;
   std::uint64_t elements = 0;
   std::uint64_t passed = 0;
   std::uint64_t blocks = 0;

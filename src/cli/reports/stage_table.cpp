@@ -22,7 +22,8 @@ std::string bytes_text(std::uint64_t n) { return n ? short_bytes(static_cast<dou
 std::string knobs_text(const site_report& s) {
   std::string text;
   for (const knob_report& k : s.knobs)
-    absl::StrAppend(&text, text.empty() ? "" : ", ", k.name, "=", grouped(static_cast<std::uint64_t>(k.value)));
+    absl::StrAppend(&text, text.empty() ? "" : ", ", k.name, "=", grouped(static_cast<std::uint64_t>(k.value)),
+                    k.is_free ? " (auto)" : "");
   return text;
 }
 

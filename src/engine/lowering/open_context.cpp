@@ -49,6 +49,8 @@ erased_stream open_context::open(const node_ptr& plan) const {
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
   site_record& record = site(*plan);  // before its inputs: so they are listed
+  if (reader) reader->add_input(record);
+  context.reader = &record;
   return opened(*plan, record, plan->op->open(*plan, context));
 }
 
@@ -57,6 +59,8 @@ erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_pt
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
   site_record& record = site(*plan);
+  if (reader) reader->add_input(record);
+  context.reader = &record;
   erased_stream s = plan->op->open_rows(*plan, context, landing);
   return s ? opened(*plan, record, std::move(s)) : std::move(s);
 }
@@ -125,7 +129,7 @@ live_knob& open_context::live(const node& n, const knob& k, std::int64_t tuned) 
     if (static_cast<std::ptrdiff_t>(f.offset) != offset || !f.type->is_knob()) continue;
     std::int64_t value = k.is_autotuned() ? tuned : k.value;
     std::int64_t most = f.type->most() == codec::kUnlimited ? std::max(kSetMax, value) : f.type->most();
-    return site(n).knob(f.name, value, 1, most);
+    return site(n).knob(f.name, value, 1, most, k.is_autotuned());
   }
   SLUICE_ASSERT(false, "a live knob is none of its node's arguments");
   std::abort();

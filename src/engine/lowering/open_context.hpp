@@ -50,6 +50,9 @@ struct open_context {
   /// What the source of a stage_plan gives; null: this is in none.
   std::shared_ptr<element_group> given = {};
 
+  /// The stage that reads the plan which is opened; null: the consumer of the run.
+  site_record* reader = nullptr;
+
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}
   open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch);

@@ -31,7 +31,7 @@ class site_record {
   const std::string& name() const { return name_; }
   stage_counts& counts() { return counts_; }
   /// The knob of that name, made with these values when it is first asked for.
-  live_knob& knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most);
+  live_knob& knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most, bool is_free);
   /// Null: there is none.
   live_knob* find_knob(std::string_view name);
   /// What its channel of that name has learned of its elements. A stage may have several channels.
@@ -46,6 +46,10 @@ class site_record {
   /// A stage was made. An operator without one (ignore_errors, take(-1)) is its input's stage, and is not reported.
   void stage_made() noexcept { has_stage_.store(true, std::memory_order_relaxed); }
   bool has_stage() const noexcept { return has_stage_.load(std::memory_order_relaxed); }
+  /// The stage reads from the stage of `input`: its input, or the end of an inner plan that it opens.
+  void add_input(const site_record& input);
+  /// In the order in which they were added first.
+  std::vector<const site_record*> inputs() const;
   site_report report(std::uint64_t number) const;
 
  private:
@@ -60,6 +64,7 @@ class site_record {
   std::list<std::pair<std::string, size_estimate>> sizes_;
   std::list<std::pair<std::string, cost_estimate>> costs_;
   std::list<error_account> accounts_;
+  std::vector<const site_record*> inputs_;
 };
 
 }  // namespace sluice::lib

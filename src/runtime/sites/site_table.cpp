@@ -33,6 +33,13 @@ T& named(std::list<std::pair<std::string, T>>& all, std::string_view name, Argum
       .second;
 }
 
+/// Appends the paths of the inputs. An operator without a stage of its own stands for its inputs.
+void add_paths(const site_record& r, std::vector<std::uint64_t>& to) {
+  for (const site_record* input : r.inputs())
+    if (!input->has_stage()) add_paths(*input, to);
+    else if (std::find(to.begin(), to.end(), input->path()) == to.end()) to.push_back(input->path());
+}
+
 duration nanoseconds(std::uint64_t n) { return duration(static_cast<duration::rep>(n)); }
 
 }  // namespace
@@ -57,9 +64,20 @@ void live_knob::follow(std::weak_ptr<knob_follower> f) {
   followers_.push_back(std::move(f));
 }
 
-live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most) {
+live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most,
+                             bool is_free) {
   std::lock_guard lock(mutex_);
-  return named(knobs_, name, value, least, most);
+  return named(knobs_, name, value, least, most, is_free);
+}
+
+void site_record::add_input(const site_record& input) {
+  std::lock_guard lock(mutex_);
+  if (std::find(inputs_.begin(), inputs_.end(), &input) == inputs_.end()) inputs_.push_back(&input);
+}
+
+std::vector<const site_record*> site_record::inputs() const {
+  std::lock_guard lock(mutex_);
+  return inputs_;
 }
 
 live_knob* site_record::find_knob(std::string_view name) {
@@ -115,7 +133,7 @@ site_report site_record::report(std::uint64_t number) const {
   r.room_waited = nanoseconds(read(c.room_waited_ns));
   r.read_bytes = read(c.read_bytes);
   std::lock_guard lock(mutex_);
-  for (auto& [name, k] : knobs_) r.knobs.push_back({name, k.get(), k.least(), k.most()});
+  for (auto& [name, k] : knobs_) r.knobs.push_back({name, k.get(), k.least(), k.most(), k.is_free()});
   return r;
 }
 
@@ -166,7 +184,9 @@ std::vector<site_report> site_table::report() const {
   std::lock_guard lock(records_->mutex);
   std::vector<site_report> reports;
   records_->each([&](const site_record& r, std::uint64_t number) {
-    if (r.has_stage()) reports.push_back(r.report(number));
+    if (!r.has_stage()) return;
+    reports.push_back(r.report(number));
+    add_paths(r, reports.back().inputs);
   });
   return reports;
 }
