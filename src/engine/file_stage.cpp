@@ -13,7 +13,7 @@ namespace {
 /// of work.
 constexpr std::size_t kPlacesAtOnce = std::size_t{64} << 10;
 
-/// Where in the file the next element begins.
+/// The place in the file at which the next element begins.
 struct file_place {
   std::uint64_t offset = 0;
   std::uint64_t index = 0;
@@ -116,8 +116,8 @@ task<void> search_behind_damage(byte_source& source, const element_format& forma
   }
 }
 
-/// Rows that are passed over are made, to know which are good, and go again: none of those behind them is made together with
-/// them.
+/// Skipped rows are built too, because only that shows which are good, and are then removed: no later row is built
+/// together with them.
 found land_file_rows(outlet& out, const element_format& format, const byte_window& w, column& rows) {
   const std::uint64_t to_pass = out.to_pass();
   const auto n = to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, out.ask())) : out.ask();
@@ -127,7 +127,7 @@ found land_file_rows(outlet& out, const element_format& format, const byte_windo
   return f;
 }
 
-/// What is known of damage when it has been passed.
+/// The facts about damage after it has been skipped.
 struct passed_damage {
   status why;
   kept_bytes bytes;
@@ -178,7 +178,7 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     co_return;  // a file that cannot be opened is dropped as a whole
   }
   at->source = &source;
-  // Under skip damaged elements do not count, so elements must be checked to be passed over.
+  // Under skip damaged elements do not count, so elements are checked even if they are to be skipped.
   const bool looks_at_all = gate.skips() && format->passes_over_unseen();
   status broken;  // the file cannot be read beyond what the window has
   std::size_t searched = 0;

@@ -29,7 +29,7 @@ erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, i
       auto opening = open_ahead(*c, outer, inners);
       co_await opening;
     }
-    // What is ready goes out before anything that may have to wait, and before an outer element is asked for.
+    // Elements that are ready go out before any step that may have to wait, and before an outer element is requested.
     bool outer_needed = c->opened_ahead.empty() && !c->outer_over && !c->outer_ended;
     bool must_wait = s.open ? s.in.may_wait() : outer_needed && outer.may_wait();
     if (have && (have >= wanted || must_wait || out.must_yield())) {
