@@ -108,7 +108,7 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
   co_await fetching;
   slab rows(in.type());  // of a batch while it is made
   std::vector<std::uint64_t> lengths;
-  std::size_t looked_at = 0, known = 0;  // lengths that are used up, of those that are known
+  std::size_t looked_at = 0, known = 0;  // the number of lengths used up, and of lengths known
   std::vector<row_fit> fits_in;          // by bucket, where what does not fit is dropped
   for (std::size_t i = 0; gate.skips() && i != buckets; ++i)
     fits_in.push_back(rules[i].members.empty() ? row_fit::stacked(in.type()) : row_fit::padded(rules[i].members));
@@ -196,7 +196,7 @@ std::string bucket_mistake(const bucket_by_sequence_length_arguments& a) {
   return length_mistake(a.length.value);
 }
 
-/// What each bucket does. The reason is in `why` where the arguments do not fit.
+/// Returns the rule of each bucket. If the arguments do not fit, `why` has the reason.
 std::vector<length_bucket> rules_of(const node& n, std::string& why) {
   auto& a = n.as<bucket_by_sequence_length_arguments>();
   auto& o = a.options;

@@ -8,9 +8,10 @@
 namespace sluice::lib {
 namespace {
 
-/// What an allocation takes beside its bytes.
+/// The overhead of an allocation in bytes.
 constexpr std::size_t kAllocationBytes = 16;
-/// Of a group in a position, whatever its state is: so few fit that saving them takes a few milliseconds.
+/// The least size of a group in a position, whatever its state is: it limits their number so that saving them takes a
+/// few milliseconds.
 constexpr std::size_t kSavedGroupBytes = 16;
 
 function_ptr function_of(const std::optional<function_arg<detail::finishing_form>>& f) {
