@@ -19,7 +19,7 @@ node_ptr plan_in_file(const std::string& path);
 
 /// Is this a name of data rather than a plan: a file, a FIFO, a URL, or "-" for standard input?
 bool names_data(const std::string& plan_or_file);
-/// What reads the data it names, else the plan it is.
+/// Returns a plan that reads the named data, or the plan itself if the text is a plan.
 node_ptr plan_or_reader(const std::string& plan_or_file);
 
 /// The plan that reads this file: CSV with a header and JSON lines by their names, TFRecords, Arrow, npy, the files of a tar
@@ -28,7 +28,7 @@ node_ptr plan_or_reader(const std::string& plan_or_file);
 std::string plan_reading(const std::string& file);
 /// A path as it is; of a URL what is before its query.
 std::string_view without_query(std::string_view path);
-/// The name that tells the format: without a query of a URL, and without a suffix of compression.
+/// Returns the part of the name that shows the format: without a URL's query, and without a suffix of compression.
 std::string_view name_of_data(std::string_view path);
 /// Does it begin as a text in UTF-8 does, decompressed if need be? Of standard input and a FIFO: is it not known to be another?
 bool begins_as_text(const std::string& file);
