@@ -21,7 +21,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Is it about what is in the file, and not about reading it?
+/// Returns true if the error is about the contents of the file, and not about reading it.
 bool tells_damage(const status& why) {
   const bool is_of_record = why.where().record_index != provenance::kUnknown;
   switch (why.code()) {
