@@ -10,8 +10,8 @@ namespace {
 
 /// The overhead of an allocation in bytes.
 constexpr std::size_t kAllocationBytes = 16;
-/// The least size of a group in a position, whatever its state is: it limits their number so that saving them takes a
-/// few milliseconds.
+/// The bytes counted for each group in a position, in addition to its state: they limit the number of groups, so that
+/// saving them takes a few milliseconds.
 constexpr std::size_t kSavedGroupBytes = 16;
 
 function_ptr function_of(const std::optional<function_arg<detail::finishing_form>>& f) {
