@@ -31,7 +31,8 @@ class name_look_ups {
  public:
   using blocking = asio::error_code (*)(const host_and_port& of, endpoints& found);
   using answer = std::function<void(asio::error_code, endpoints)>;
-  /// So many may be under way at once; one more is told to try again. It takes names that hang to come to so many.
+  /// The largest number of look-ups at once; the next call returns an error that asks to try again. Only names that
+  /// hang lead to this number.
   static constexpr std::size_t kAtOnceMax = 64;
 
   explicit name_look_ups(asio::io_context& io, blocking how = &look_up_by_system);

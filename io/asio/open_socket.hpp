@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connected socket: workers try it without waiting; the asio thread waits on it, and closes it.
 //
-// What is here already needs no hop to the asio thread and back, which costs more than the bytes do: a request goes out, and a
-// body comes in, on the worker that wants it. Who finds that it has to wait leaves that to asio, which tries once more itself
-// when it begins, so nothing that comes in between is missed. Ends and errors are told here, too: asio would wait for a change
-// behind them, and there is none.
+// Bytes that have arrived need no hop to the asio thread and back, which costs more than the bytes do: the worker
+// itself sends a request and reads a body. A worker that would have to wait leaves that to asio, which tries once more
+// when it begins, so that nothing that comes in between is missed. Ends and errors are reported here, too: asio would
+// wait for a change after them, and none comes.
 //
 // Thread: one who tries to read and one who tries to write, on any threads, while asio's is where the socket waits and is closed.
 #pragma once

@@ -66,7 +66,7 @@ class [[nodiscard]] socket_operation {
     state_->what = std::move(what);
     state_->timer.due = deadline;
   }
-  /// The call has nothing of the caller's: where asio does not end it, it goes on alone, and its outcome is dropped.
+  /// The call uses nothing of the caller's: if asio does not end it, it continues alone, and its outcome is dropped.
   void can_be_left() noexcept { state_->can_be_left = true; }
   socket_operation(const socket_operation&) = delete;
   socket_operation& operator=(const socket_operation&) = delete;

@@ -21,7 +21,7 @@ std::string_view token_of(const http_request& sent) {
 struct told {
   std::string reason, message;
 };
-/// Of JSON's {"error": {"message": …, "errors": [{"reason": …}]}}, or of XML's <Error>.
+/// Reads the error from JSON's {"error": {"message": …, "errors": [{"reason": …}]}}, or from XML's <Error>.
 told what_is_told(std::string_view body) {
   told t;
   auto json = parse_json(body);

@@ -37,7 +37,8 @@ std::uint64_t bytes_taken(const response_head& head) {
   return last + 1;
 }
 
-/// Where to go on in an upload whose bytes from `at` to `end` were sent: the server may take less, and tells how much it has.
+/// Returns the offset at which an upload continues after the bytes from `at` to `end` were sent: the server may accept
+/// fewer, and reports how many it has.
 result<std::uint64_t> taken_of(const http_answer& answer, std::uint64_t at, std::uint64_t end, std::string_view what) {
   const std::uint64_t taken = bytes_taken(answer.head);
   if (answer.head.code == 308 && taken > at && taken <= end) return taken;
@@ -50,7 +51,7 @@ bool may_be_done(status_code code) {
          code == status_code::invalid_argument || code == status_code::failed_precondition;
 }
 
-/// What was written, as the answer has it. Errors: data_loss: it is not what was sent.
+/// Returns the written file as the answer describes it. Errors: data_loss: it differs from the bytes sent.
 result<file_info> written(const http_answer& answer, std::uint64_t bytes, std::uint32_t crc32c) {
   auto object = parse_json(answer.body);
   if (!object.ok()) return object.why();
@@ -323,7 +324,7 @@ s3_options as_s3(gcs_options o) {
   return s;
 }
 
-/// What the environment says of Amazon is not for Google.
+/// Removes the environment's settings for Amazon, which do not apply to Google.
 detail::surroundings without_amazons(detail::surroundings around) {
   around.variable = [](const char*) -> std::optional<std::string> { return {}; };
   around.read_file = [](const std::string& path) -> result<std::string> {

@@ -21,7 +21,7 @@ class gcs_store final : public object_store {
   task<file_info> look_up(store_path path, time_point deadline) override;
   task<file_info> put(store_path path, std::span<const char> bytes, time_point deadline) override;
   task<store_upload> begin_upload(store_path path, time_point deadline) override;
-  /// Where the upload is by now, this part goes on; its tag is the checksum.
+  /// Continues this part where the upload stands; its tag is the checksum.
   task<std::string> put_part(const store_upload& to, std::size_t number, std::span<const char> bytes,
                              time_point deadline) override;
   task<file_info> finish_upload(store_upload upload, std::span<const char> last, time_point deadline) override;
@@ -54,7 +54,7 @@ class gcs_store final : public object_store {
 
 /// Errors: invalid_argument.
 status check_gcs_options(const gcs_options& options);
-/// Of an answer about one object. Errors: data_loss.
+/// Reads an answer about one object. Errors: data_loss.
 result<file_info> parse_gcs_object(const answer_tree& object);
 
 }  // namespace sluice::lib::detail

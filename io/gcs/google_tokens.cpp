@@ -27,7 +27,7 @@ std::string quoted_json(std::string_view text) {
   return out += '"';
 }
 
-/// Where a file says that tokens are to be had. A claim, or a secret, goes there.
+/// Returns the server that a file names for tokens. A claim, or a secret, is sent there.
 result<http_url> token_server(const answer_tree& file) {
   const std::string_view named = file.at("token_uri");
   auto url = parse_http_url(named.empty() ? kTokenServer : named);

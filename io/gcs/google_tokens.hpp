@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose tokens requests to Google's store carry: the first that are there of those that gcs.hpp lists.
+// Chooses the tokens that requests to Google's store carry: the first available source of the list in gcs.hpp.
 //
 // Errors: unauthenticated, naming the source, or where was looked and what to do. Secrets are in no message.
 // Thread: any.
@@ -33,7 +33,7 @@ class google_tokens final : renewed<google_token>::source {
         kept_(servers.context().time, around_.now_ns) {}
 
   task<google_token> get(time_point deadline) { return kept_.get(*this, deadline); }
-  /// A server has refused it. Returns true if another may be had.
+  /// A server has refused the token. Returns true if another may be available.
   bool forget(std::string_view token) { return kept_.forget(token); }
 
  private:

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::size_t kPlaceBytesMax = 1 << 20;
 
-/// A place is told by a redirect, or in JSON.
+/// A redirect, or JSON, contains the place.
 bool is_place(const response_head& head) { return head.code == 200 || head.is_redirect(); }
 
 /// Another data node may have what this one cannot read.
 bool is_of_its_disks(const hdfs_exception& e) { return e.name == "IOException" || e.name == "BlockMissingException"; }
 
-/// What a range is asked for by, as ask_for_range writes it; 0: that is not in it.
+/// Returns the offset of a requested range, as ask_for_range writes it; 0 if the target has none.
 std::uint64_t offset_in(std::string_view target) {
   constexpr std::string_view kName = "&offset=";
   std::uint64_t offset = 0;
@@ -70,7 +70,7 @@ task<> data_node_service::name_lost(std::uint64_t byte, time_point deadline) {
   if (answer.ok()) all = parse_hdfs_locations(answer->body);
   std::lock_guard lock(mutex_);
   for (const std::string& address : unnamed) {
-    std::string name = address.substr(0, address.rfind(':'));  // gateways do not tell, and take hosts
+    std::string name = address.substr(0, address.rfind(':'));  // gateways do not report addresses, and accept hosts
     for (const hdfs_location& l : all)
       if (l.has(address)) name = l.of_blocks;
     if (auto lost = lost_.find(address); lost != lost_.end()) lost->second = std::move(name);

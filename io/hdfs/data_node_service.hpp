@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that a data node answers: the name node is asked which one, for each attempt anew, and the request goes there with
-// nothing but what the name node has written into its answer.
+// Requests that a data node answers: for each attempt the name node is asked which one, and the request goes there with
+// only the data that the name node has written into its answer.
 //
 // A data node that does not answer is named to the name node, which then chooses another one. Name nodes know them by their
 // addresses for blocks, and tell those with the places of a block; hosts alone may be names, or have several data nodes.
@@ -39,7 +39,7 @@ class data_node_service : public object_service {
   void unanswered(const http_request& sent) override;
 
  protected:
-  /// The request goes to a data node; `byte` of the file is on those that can be chosen.
+  /// Sends the request to a data node; `byte` of the file is on the nodes to choose from.
   task<> send_to_node(http_request& request, std::uint64_t byte, time_point deadline);
 
   const hdfs_place place_;
@@ -67,7 +67,7 @@ class hdfs_reading final : public data_node_service {
   task<> confirm(object_pin pin, time_point deadline) override;
 };
 
-/// A piece of a file that is being written by nobody else. Sent again, it goes on where the file ends by now.
+/// A piece of a file that nobody else writes. A repeated request continues at the present end of the file.
 class hdfs_appending final : public data_node_service {
  public:
   /// The piece begins at byte `at` of the file.

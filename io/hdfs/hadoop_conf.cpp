@@ -7,7 +7,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// As many as Hadoop does; a value that names itself ends there.
+/// The same limit as Hadoop's; a value that names itself ends there.
 constexpr int kReplacedMax = 20;
 
 std::string_view without_space(std::string_view text) {

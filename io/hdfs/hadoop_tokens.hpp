@@ -18,7 +18,8 @@ struct hadoop_token {
   std::string text;     ///< as URLs have it
 };
 
-/// Those of the kinds that name nodes take. Errors: data_loss: no such file; what it holds is not told.
+/// Returns the tokens of the kinds that name nodes accept. Errors: data_loss: not such a file; the message omits its
+/// contents.
 result<std::vector<hadoop_token>> parse_hadoop_tokens(std::string_view bytes);
 
 }  // namespace sluice::lib::detail

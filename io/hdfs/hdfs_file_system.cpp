@@ -10,7 +10,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Of a file. Errors: invalid_argument: a folder.
+/// Looks up a file. Errors: invalid_argument: a folder.
 task<file_info> look_up_file(hdfs_place of, time_point deadline) {
   const std::string text = of.text;
   auto looking = look_up_hdfs(std::move(of), deadline);

@@ -14,7 +14,7 @@
 
 namespace sluice::lib::detail {
 
-/// What the three schemes have together.
+/// The state that the three schemes share.
 struct hdfs_world {
   hdfs_world(clock& time, network_maker connect, hdfs_options options, std::uint64_t seed, surroundings around)
       : client(time, std::move(connect), options.http, seed), settings(std::move(options), std::move(around)) {}

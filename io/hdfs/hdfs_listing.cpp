@@ -10,15 +10,15 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Of one page of matches.
+/// The number of matches in one page.
 constexpr std::size_t kMatchesMax = 1000;
 /// A folder whose server knows no pages comes whole.
 constexpr std::size_t kWholeFolderBytes = std::size_t{64} << 20;
 /// A page has a thousand names, as name nodes are set up; up to 255 bytes each, and what is said of them.
 constexpr std::size_t kPageBytes = std::size_t{16} << 20;
-/// What an answer takes while it is read, for each of its bytes: itself, simdjson's copy, its tape, the entries.
+/// The memory for each byte of an answer while it is parsed: the byte, simdjson's copy, its tape, the entries.
 constexpr std::size_t kParsingTakes = 4;
-/// Of an event, besides its name.
+/// The size of an event without its name.
 constexpr std::size_t kEventBytes = 192;
 
 std::string pattern_of(const result<hdfs_path>& path) { return path.ok() ? path->path.substr(1) : std::string(); }
@@ -195,7 +195,7 @@ task<std::vector<listed_file>> hdfs_listing::next(time_point deadline) {
   if (!where_.ok()) co_await fail(where_.why());
   if (!place_.ok()) co_await fail(place_.why());
   if (!is_begun_) {
-    // What the pattern begins with is one path: the walk begins behind it, in the folder that its last name is in.
+    // The pattern's first plain names are one path: the walk begins after it, in the folder of its last name.
     const std::vector<glob_name>& names = pattern_.names();
     const std::size_t first = std::min(pattern_.plain_names(), names.size() - 1);
     std::string path;

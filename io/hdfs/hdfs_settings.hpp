@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the name nodes of a path are, and who asks there: options, variables, and the files of Hadoop.
+// Finds the name nodes of a path, and the user who asks there: options, variables, and Hadoop's files.
 //
 // Errors: invalid_argument, saying which setting is wrong, or what is missing; unauthenticated: a token that is none.
 // Thread: any.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a name node knows of one path.
+// The status of one path on a name node.
 #pragma once
 
 #include "io/hdfs/data_node_service.hpp"

@@ -9,7 +9,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Of one request, and all of its attempts.
+/// The context of one request, and of all its attempts.
 class name_node_call final : public object_service {
  public:
   name_node_call(std::shared_ptr<http_servers> servers, std::shared_ptr<name_nodes> nodes)

@@ -40,7 +40,7 @@ class name_nodes {
   void leave(std::size_t node) noexcept {
     active_.compare_exchange_strong(node, (node + 1) % nodes_.size(), std::memory_order_relaxed);
   }
-  /// Text of a server without the token: it may be told what it was sent.
+  /// Returns a server's text without the token: the server may repeat what it was sent.
   std::string without_secrets(std::string text) const;
 
   /// Does LISTSTATUS_BATCH work here? Until it has not.
@@ -65,7 +65,7 @@ std::string webhdfs_target(const hdfs_question& q);
 /// It has a permit of the name node's while it is asked, and waits for none of a data node's then: who has one of these may ask.
 task<http_answer> ask_name_node(std::shared_ptr<http_servers> servers, std::shared_ptr<name_nodes> nodes,
                                 hdfs_question q, call_options how);
-/// The same of a request with its target.
+/// The same for a request with its target.
 task<http_answer> ask_name_node(std::shared_ptr<http_servers> servers, std::shared_ptr<name_nodes> nodes,
                                 http_request r, call_options how);
 

@@ -9,7 +9,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Of the body of an answer that is no success. HDFS has the stack of an exception in it, and it is JSON to its end only.
+/// The bytes read of an error's body. HDFS sends the stack of an exception, and the JSON is valid only as a whole.
 constexpr std::size_t kErrorBodyBytes = 16 << 10;
 /// It is worth so long: what it says is for a message.
 constexpr duration kErrorBodyTime = std::chrono::seconds(1);

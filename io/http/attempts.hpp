@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests do when an attempt of theirs has failed.
+// Decides what a request does after a failed attempt.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace sluice::lib::detail {
 
-/// What a failed attempt was for, in messages.
+/// The purpose of a failed attempt, for messages.
 struct attempted {
   std::string path;
   std::string what;  ///< "bytes 0-99", "listing"
   std::uint64_t offset = provenance::kUnknown;
 };
 
-/// What the error of a connection means for another attempt.
+/// Classifies the error of a connection for another attempt.
 http_failure failure_from(status why, const http_context& context, time_point deadline);
 
-/// The first bytes of the body of an answer that is no success; what cannot be had soon is not missed.
+/// Returns the first bytes of an error's body; bytes that do not arrive soon are left out.
 task<std::string> error_body(http_exchange& from, const http_context& context, time_point deadline);
 
 /// Waits for the next attempt; fails where there is none, saying why.

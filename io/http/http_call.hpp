@@ -34,9 +34,9 @@ struct call_options {
   std::size_t answer_bytes_max = 16 << 20;
   /// Does it wait for one of the server's permits? Not what requests with permits wait for: credentials.
   bool is_limited = true;
-  /// Whether such a code is an answer; else it is a failure. Null: 2xx are.
+  /// Returns true if such a code is an answer; else it is a failure. Null: 2xx are.
   bool (*is_answer)(const response_head& head) = nullptr;
-  /// A failure that an answer of a good code tells in its body.
+  /// Returns a failure that an answer with a good code reports in its body.
   std::optional<http_failure> (*check)(const http_answer& answer) = nullptr;
 };
 

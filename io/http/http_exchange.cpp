@@ -11,7 +11,7 @@ namespace {
 
 /// Read at once before it is known where a head ends: heads are a KiB or less, and what comes after it is copied.
 constexpr std::size_t kEarlyBytes = 8 << 10;
-/// Of a body that is sent.
+/// The piece size of a body that is sent.
 constexpr std::size_t kPieceBytes = 256 << 10;
 
 /// With the server's number of the request, if that came before what is wrong with the head.

@@ -37,10 +37,10 @@ class http_exchange {
   bool was_reused() const { return reused_; }
   /// Some byte of the response has come.
   bool was_heard() const { return heard_; }
-  /// A response that ends with its connection may have lost its end, and nobody can tell.
+  /// A response that ends with its connection may have lost its end, and this cannot be detected.
   bool tells_its_end() const { return head().chunked || head().length.has_value(); }
 
-  /// The body is good for so many bytes: what comes behind them, in chunks that say too much, is not given to anybody.
+  /// Limits the body to this number of bytes: bytes after them, in chunks that are too long, are not delivered.
   void expect_body(std::uint64_t bytes) { expected_ = bytes; }
   /// Up to to.size() bytes; 0: that was all.
   task<std::size_t> read_body(std::span<char> to, time_point deadline);

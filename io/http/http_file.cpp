@@ -55,7 +55,8 @@ ready_read http_file::try_read_at(std::uint64_t offset, char*, std::size_t n) no
 std::unique_ptr<http_exchange> http_file::take_body(std::uint64_t offset) {
   std::lock_guard lock(mutex_);
   if (body_ && offset == body_at_) return std::move(body_);
-  // A reader that goes on behind it in the middle will not come back. One far ahead may be a range that is read ahead.
+  // A reader that continues after it in the middle will not come back. A reader far ahead may be a range that is read
+  // ahead.
   if (does_ranges_ && offset > body_at_ && offset < body_at_ + kFirstBytes) body_.reset();
   return {};
 }

@@ -42,7 +42,7 @@ class http_file final : public file {
   const std::shared_ptr<http_object> object_;
   const std::shared_ptr<std::atomic<std::uint32_t>> open_files_;  ///< of the same server
   const bool does_ranges_;
-  const std::unique_ptr<whole_checksum> seen_;  ///< null: nobody tells a checksum
+  const std::unique_ptr<whole_checksum> seen_;  ///< null: the server reports no checksum
   std::mutex mutex_;
   std::unique_ptr<http_exchange> body_;  ///< guarded by mutex_
   std::uint64_t body_at_ = 0;            ///< guarded by mutex_

@@ -21,7 +21,7 @@ class http_file_system final : public file_system {
   task<file_info> stat(std::string path, time_point deadline) override;
   std::unique_ptr<listing> list(std::string pattern, list_options o) override;
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
-  /// Of one object; `does_ranges` must stay until the task has ended.
+  /// Looks up one object; `does_ranges` must stay valid until the task has ended.
   task<file_info> look_up(std::string path, time_point deadline, bool& does_ranges);
   /// Empty until something was asked for.
   std::size_t first_read_bytes(const std::string&) const override { return http_file::kFirstBytes; }

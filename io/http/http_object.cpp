@@ -23,7 +23,7 @@ status cannot_go_on(const status& lost, const status& why) {
   return status(why.code(), joined(lost.message(), "; then, asked for the rest: ", why.message()));
 }
 
-/// Where a redirect has led may be open for an hour only: the object's own URL then says where it is now.
+/// The target of a redirect may be valid for an hour only: the object's own URL then returns the present one.
 bool led_nowhere(status_code code) {
   return code == status_code::permission_denied || code == status_code::unauthenticated ||
          code == status_code::not_found;

@@ -35,7 +35,7 @@ class http_object {
         now_at_(std::move(url)) {}
   http_object(const http_object&) = delete;
 
-  /// A listing has said what it is: the first read will tell whether that holds.
+  /// Uses the version that a listing has returned: the first read checks it.
   void believe(object_pin pin) { pin_ = std::move(pin); }
   /// Its body begins at byte 0 and has up to `bytes` bytes, or all. Null: the object is empty. Before any read.
   task<std::unique_ptr<http_exchange>> open(std::uint64_t bytes, time_point deadline);
@@ -53,7 +53,7 @@ class http_object {
     return i;
   }
   bool tells_crc32c() const { return service_ && service_->tells_crc32c(); }
-  /// Of the whole object, once an answer has told it.
+  /// Returns the checksum of the whole object, once an answer has reported it.
   std::optional<std::uint32_t> crc32c() const;
 
   /// All of to.size() bytes from `offset` on. REQUIRES: the object has them. With a body that is at `offset`, it is read
@@ -61,7 +61,7 @@ class http_object {
   /// stays in the body, at offset + to.size().
   task<> read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body, std::uint64_t asks_for,
               time_point deadline);
-  /// For an object whose size nobody has told: what comes next; 0: the end.
+  /// Reads the next bytes of an object of unknown size; returns 0 at the end.
   task<std::size_t> read_on(std::uint64_t offset, std::span<char> to, http_exchange& body, time_point deadline);
 
  private:
@@ -90,7 +90,7 @@ class http_object {
   void keep_checksum(const response_head& head);
   /// Reads of the body until `to` is full, or it ends. Fails with what a read of the body fails with; `got` counts.
   task<> receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline);
-  /// The same of a body that was asked for; fails where it ends before. `is_exact`: nothing may be left of it.
+  /// Receives a requested range; fails if the body ends before. `is_exact`: the body must have no more bytes.
   task<> receive_range(http_exchange& body, bool is_exact, std::span<char> to, std::size_t& got, time_point deadline);
   /// Fails where there is more of the body: chunks may say so.
   task<> check_end(http_exchange& body, time_point deadline);

@@ -37,14 +37,14 @@ task<std::unique_ptr<http_exchange>> http_origin::ask_once(http_message request,
       limit.answered(took);
       co_return one;
     }
-    // What an idle connection still had to say to the request before is no answer to this one.
+    // Data that an idle connection still had for the request before are not an answer to this one.
     const bool was_over = reused && ((why.code() == status_code::unavailable && !one->was_heard()) ||
                                      why.code() == status_code::data_loss);
     if (!was_over) co_await fail(std::move(why));
   }
 }
 
-/// Of two requests for the same bytes: the first answer wins, and ends the other request.
+/// Two requests for the same bytes: the first answer wins, and ends the other request.
 struct http_origin::race {
   std::mutex mutex;
   std::unique_ptr<http_exchange> won;

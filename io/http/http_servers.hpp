@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the servers are found, by URL.
+// Finds servers by URL.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call back out of C code has thrown, until that code has returned: exceptions must not pass through frames of C.
+// Stores an exception thrown in a callback from C code until that code has returned: exceptions must not pass through
+// frames of C.
 //
 //   static int on_name(parser* p, …) noexcept {
 //     return of(p).thrown.run([&] { of(p).name.append(at, n); }) ? 0 : -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store of objects wants of requests beyond HTTP, and says in its answers. http:// has none.
+// The requirements of an object store on requests beyond HTTP, and the meaning of its answers. http:// has no service.
 //
 // Credentials go to the service's own servers only: with a service no redirect is followed.
 // Thread: any.
@@ -53,7 +53,7 @@ class object_service {
   virtual std::string version_of(const response_head& head) const { return head.version(); }
   /// "gzip" keeps some servers from unpacking what is stored packed, which then has no ranges.
   virtual std::string_view accepts_encoding() const { return "identity"; }
-  /// Do answers tell the checksum of the whole object?
+  /// Returns true if answers report the checksum of the whole object.
   virtual bool tells_crc32c() const { return false; }
   /// That checksum, where this one does.
   virtual std::optional<std::uint32_t> crc32c_of(const response_head& head) const {

@@ -52,7 +52,7 @@ std::int64_t cached_open::open(const std::string& path, int flags) noexcept {
   how.resolve = kResolveCached;
   const long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
   if (fd >= 0) return fd;
-  // An old kernel, one that knows no such flag, a sandbox: for good. The error of any other open is told by the back end's.
+  // An old kernel, one without this flag, or a sandbox: permanent. The back end reports the error of any other open.
   if (errno == ENOSYS || errno == EPERM || (errno == EINVAL && !(flags & O_DIRECT)))
     usable_.store(false, std::memory_order_relaxed);
   return -EAGAIN;

@@ -29,7 +29,7 @@ class cached_open {
   void opened(const std::string& path, int fd);
 
  private:
-  /// Of folders that are remembered. A file in another one costs a hop, as every file did.
+  /// The number of folders that are remembered. A file in another folder costs a hop.
   static constexpr std::size_t kFoldersMax = 1 << 12;
 
   // Relaxed: a hint; a thread that sees it late makes one more call in vain.

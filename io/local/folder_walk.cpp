@@ -52,7 +52,7 @@ int folder_walk::failed(int error_number, std::string where) {
 int folder_walk::add_matches(std::vector<std::string>& names, std::size_t most) {
   looked_at_ = 0;
   if (!std::exchange(is_begun_, true)) {
-    // What the pattern begins with is one path: the walk begins behind it.
+    // The pattern's first plain names are one path: the walk begins after it.
     const std::size_t first = std::min(pattern_.plain_names(), pattern_.names().size() - 1);
     std::string path;
     for (std::size_t i = 0; i != first; ++i) path.append(pattern_.names()[i].text()).push_back('/');
@@ -90,7 +90,8 @@ int folder_walk::open_level(std::string path, const glob_places& at) {
   return 0;
 }
 
-/// The names that need no reading of the folder: where no others can match, and those that readdir's are not compared with.
+/// Adds the names that need no reading of the folder: if no others can match, and names that are not compared with
+/// readdir's.
 int folder_walk::add_plain(const std::string& path, const glob_places& at, std::vector<event>& to) {
   const bool are_all = are_plain(at);
   std::vector<std::string_view> done;

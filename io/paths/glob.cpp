@@ -110,7 +110,7 @@ bool glob_name::matches(std::string_view name) const noexcept {
   if (is_plain_) return name == text_;
   if (name.empty()) return false;
   if (name[0] == '.' && (tokens_[0].what != token::kind::character || tokens_[0].character != '.')) return false;
-  // What follows a * is tried at one place after the other; a * further right never has to be taken back.
+  // The text after a * is tried at one place after the other; a * further right never has to be undone.
   constexpr std::size_t kNone = ~std::size_t{0};
   std::size_t t = 0, at = 0, star = kNone, star_at = 0;
   while (at != name.size()) {

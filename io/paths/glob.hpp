@@ -39,9 +39,9 @@ class glob_name {
   /// Does it match one name only, which is text()?
   bool is_plain() const noexcept { return is_plain_; }
   const std::string& text() const noexcept { return text_; }
-  /// What every name that it matches begins with.
+  /// The prefix of every name that it matches.
   std::string_view prefix() const noexcept { return is_plain_ ? std::string_view(text_) : std::string_view(prefix_); }
-  /// Of `**`: can this name be one of the folders?
+  /// For `**`: returns true if this name can be one of the folders.
   bool matches(std::string_view name) const noexcept;
 
  private:
@@ -82,9 +82,10 @@ class glob_pattern {
   const std::vector<glob_name>& names() const noexcept { return names_; }
   /// How many names stand before the first that is not plain.
   std::size_t plain_names() const noexcept { return first_special_; }
-  /// The names from `index` on: with those that a `**` may leave out.
+  /// Returns the names from `index` on, including the names that a `**` may leave out.
   glob_places places_from(std::uint32_t index) const;
-  /// What may come in the folder `name`. `by_folders`: what may come because a `**` takes the name in.
+  /// Returns the places that are possible in the folder `name`. `by_folders`: the places possible because a `**`
+  /// matches the name.
   glob_places enter(const glob_places& at, std::string_view name, glob_places* by_folders = nullptr) const;
   enum class ending : std::uint8_t { none, file, any };
   /// Can the name be a path's last? `file`: unless it is a folder's.

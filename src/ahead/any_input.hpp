@@ -17,9 +17,9 @@
 //         starved.
 // Errors: those of the inputs.
 // Cancel: a stop ends the wait with `cancelled`.
-// State:  none of its own: the position of such a channel is that of its input. Which input was chosen depends on
-//         timing; a stage that must resume exactly logs the choices (coro/position.hpp, decision_log), and passes them
-//         to the set when it replays.
+// State: none of its own: the position of such a channel is that of its input. The choice of an input depends on
+//        timing; a stage that must resume exactly logs the choices (coro/position.hpp, decision_log), and passes them
+//        to the set when it replays.
 // Thread: none; next() is called by one stage, one call at a time.
 #pragma once
 

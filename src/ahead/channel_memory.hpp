@@ -38,9 +38,9 @@ class channel_memory {
 
   /// Is an element's size known, or guessed?
   bool knows(const element_type& in, const element_type& out) const { return each_bytes(in, out) != 0; }
-  /// What n inputs and their outputs will take.
+  /// Returns the number of bytes that n inputs and their outputs are expected to use.
   std::size_t expected_bytes(const element_type& in, const element_type& out, std::size_t n) const;
-  /// As many of n elements as a block may hold in bytes; one at least.
+  /// Returns how many of n elements fit into the byte limit of a block; at least one.
   std::uint32_t elements_that_fit(const element_type& in, const element_type& out, std::uint32_t n) const;
   /// How many elements may be computed before their size is looked at.
   std::uint32_t elements_at_once(const element_type& in, const element_type& out) const;
@@ -51,7 +51,7 @@ class channel_memory {
   std::uint32_t block_bytes() const;
 
  private:
-  /// Of one element, input and output; 0: not known yet.
+  /// Returns the size of one element, input and output together; 0 if it is not known yet.
   std::size_t each_bytes(const element_type& in, const element_type& out) const;
 
   std::shared_ptr<run_context> run_;
@@ -62,11 +62,11 @@ class channel_memory {
   bool expects_largest_ = false;
 };
 
-/// What the elements in a slab take.
+/// Returns the number of bytes that the elements in a slab use.
 std::size_t payload_bytes(slab& s);
 /// And the room behind them, as the slots of a channel keep it.
 inline std::size_t room_bytes(const slab& s) { return (s.capacity() - s.size()) * s.type().size; }
-/// What an error takes that waits in a channel: its words, its provenance, perhaps an exception.
+/// The bytes charged for an error that waits in a channel: its message, its provenance, perhaps an exception.
 inline constexpr std::size_t kErrorBytes = 512;
 /// Lets go of a slab's room where it is large: slots are reused, and what is not in flight is not charged.
 void drop_large_room(slab& s);

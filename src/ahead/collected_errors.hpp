@@ -15,9 +15,9 @@
 
 namespace sluice::lib {
 
-/// Where the walk of errors ends below a pump. Ends the stream when it has met more errors than the whole run, or one
-/// of the stages below, may have: the reader counts them before it meets that end, so the run ends by then, and nothing
-/// is done behind them.
+/// Receives the errors of the stages below a pump. Ends the stream when it has met more errors than the whole run, or
+/// one of the stages below, allows. The reader counts these errors before it meets that end, so the run ends by then,
+/// and no work is done after them.
 /// Thread: the stream's.
 class collected_errors final : public error_sink {
  public:

@@ -7,7 +7,7 @@
 //   options.follows = {&context.live(n, o.parallelism, tuned), limits_of};
 //   return open_channel(context.memory_of(n, gate.label()), std::move(in), *n.type, std::move(options)).out;
 //
-// Order:  that of the input; with order::sloppy that in which computations finish.
+// Order: that of the input; with order::sloppy the order in which computations finish.
 // Errors: those of the input, and of the computation, where they stand among the elements.
 // Thread: called where the stage is opened. The pump starts with the first request, or with reader_link::start().
 // Owns:   the input, until the pump has it.
@@ -31,8 +31,8 @@ struct channel_options {
   slot_supply::live_limits follows = {};  ///< a knob, and the limits at a value of it
   pump_options pump = {};                 ///< the computation, the permits to work, whether elements may be dropped
   sluice::lib::order order = order::deterministic;  ///< sloppy: needs a computation and a knob
-  /// Where blocks cost less to make than to move, the reader makes them itself. Not with sloppy, nor where the reader
-  /// chooses among inputs by what is ready.
+  /// The reader makes blocks itself if they cost less to make than to move. Has no effect with sloppy order, or if the
+  /// reader chooses among inputs by which of them are ready.
   bool direct_where_light = false;
   std::shared_ptr<ready_signal> signal = {};  ///< notified of each block; not with sloppy
 };

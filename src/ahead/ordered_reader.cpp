@@ -59,7 +59,7 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
       continue;
     }
     if (!link.started()) {
-      // What is to be passed over first, after a resume for example, is passed over below the channel.
+      // Elements to be skipped first, for example after a resume, are skipped below the channel.
       passed = link.one_to_one() ? out.pass(demand::kAll) : 0;
       link.start_pumping(passed);
       slot = nullptr;
@@ -188,7 +188,7 @@ void reader_link::start_pumping(std::uint64_t passed) {
   in_.pass_over(passed);
   ordinal_ = in_.consumed();
   last_ = in_.take_mark();
-  last_.advance_to(ordinal_);  // what is to be passed over first is part of the way to it
+  last_.advance_to(ordinal_);  // elements that are skipped first are part of the way to it
   ring_ = std::make_shared<ordered_ring>(memory_.run(), memory_, in_.type(), out_, options_.limits);
   ring_->set_signal(options_.signal, number_);
   ring_->follow(options_.follows);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stage that reads a channel in order: shared by prefetch, parallel map and parallel interleave.
 //
-// It has no record in a position: its position is that of its input, exactly as without a channel. So a checkpoint fits
-// the plan whether or not the resumed run has the channel.
+// The stage adds no record to a position: its position is that of its input, exactly as without a channel. So a
+// checkpoint fits the plan whether or not the resumed run has the channel.
 #pragma once
 
 #include <memory>
@@ -24,14 +24,14 @@ class reader_link {
   reader_link(const reader_link&) = delete;
   ~reader_link();
 
-  /// As soon as the stream is opened: sets the pump working, unless it does already or the reader asks the input itself.
+  /// Called when the stream is opened. Starts the pump, unless it runs already or the reader asks the input itself.
   void start();
-  /// The stage's first request. `passed`: so many inputs are passed over first. REQUIRES: !started().
+  /// Serves the stage's first request. `passed`: the number of inputs to skip first. REQUIRES: !started().
   void start_pumping(std::uint64_t passed);
   bool started() const { return ring_ != nullptr; }
   /// Every input has an output, so passing over outputs is passing over inputs.
   bool one_to_one() const { return !options_.pump.may_drop; }
-  /// So many of those that were to be passed over did not exist.
+  /// Reports that n of the elements to be skipped did not exist.
   void passed_less(std::uint64_t n) { ordinal_ -= n; }
   /// Sets the number by which the ready_signal reports this channel. REQUIRES: not started.
   void set_number(std::uint32_t n) {
@@ -71,14 +71,14 @@ class reader_link {
   }
   void delivered_to(std::uint64_t ordinal) { ordinal_ = ordinal; }
 
-  /// Where the input stands: at the next input whose output is not delivered.
+  /// Returns the position of the input at the next input element whose output is not delivered.
   mark place();
   void restore(position_records& from) { in_.restore(from); }
   std::uint64_t consumed() const { return ring_ ? ordinal_ : in_.consumed(); }
   bool may_wait() const {
     if (ring_) return !ring_->ready();
     if (!direct_) return true;
-    return !options_.signal && in_.may_wait();  // no signal tells of an input that is asked directly
+    return !options_.signal && in_.may_wait();  // no signal reports that an input that is asked directly is ready
   }
   const stream_base* input_stream() const { return ring_ ? nullptr : &in_; }
 
@@ -103,7 +103,7 @@ class reader_link {
   bool stays_ = false;                            ///< whatever the costs: for a minimum of blocks, or kStayTime
   std::uint32_t direct_blocks_ = 0;               ///< since the input is asked directly
   std::uint32_t direct_blocks_min_ = kStayFirst;  ///< twice as many each time
-  std::uint32_t timed_blocks_ = 1;                ///< of so many one is timed
+  std::uint32_t timed_blocks_ = 1;                ///< one block in this many is timed
   time_point direct_since_{};
   bool is_timed_ = false;  ///< the block that was asked for
   std::uint32_t timed_elements_ = 0;
@@ -112,8 +112,8 @@ class reader_link {
   mark last_;                  ///< the newest mark at or before it
 };
 
-/// For a stage that waits for any of n channels: where all of them wait for memory, the first goes on without it, and one is
-/// enough. `link_at(i)`: the i-th channel in turn; null: it has none, or has ended.
+/// For a stage that waits for any of n channels. If all of them wait for memory, the first continues without it; one is
+/// enough. `link_at(i)`: the i-th channel; null if it has none, or has ended.
 template <class LinkAt> void urge_one(std::size_t n, const LinkAt& link_at) {
   reader_link* first = nullptr;
   for (std::size_t i = 0; i != n; ++i) {

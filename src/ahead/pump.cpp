@@ -10,7 +10,7 @@
 namespace sluice::lib {
 namespace {
 
-/// What the errors in a slot take; many of one slot share their words.
+/// Returns the bytes charged for the errors in a slot; errors of one slot often share their message.
 std::size_t error_bytes(ring_slot* slot) {
   return (slot->missed.size() + std::min(slot->dropped.size(), dropped_errors::kKeptApart)) * kErrorBytes;
 }
@@ -86,14 +86,14 @@ class reach {
   std::size_t next_done_ = 0, next_bound_ = 0;
 };
 
-/// What a pump works with.
+/// The objects that a pump works with.
 struct feed {
   std::shared_ptr<slot_supply> ring;
   pump_options options;
   reach limits;
   collected_errors missed;
   mark_watch watch;
-  erased_stream in;  // its stage tells `missed`, and goes first
+  erased_stream in;  // its stage reports to `missed`, so `in` is destroyed first
 
   feed(std::shared_ptr<slot_supply> r, erased_stream input, pump_options o)
       : ring(std::move(r)),
@@ -170,12 +170,12 @@ run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
       break;
     }
     more = got->more;
-    // Where the input may have to wait, working ahead gains more than two cores do.
+    // If the input may have to wait, working ahead gains more than a second core does.
     if (more && f->ring->wants_input() && !f->in.may_wait()) {
       f->return_input();
       break;
     }
-    if (got->woke_reader) co_await yield_now();  // downstream first: this worker goes on with the consumer, cache-hot
+    if (got->woke_reader) co_await yield_now();  // downstream first: this worker continues with the consumer, cache-hot
   }
 }
 

@@ -13,7 +13,7 @@
 
 namespace sluice::lib {
 
-/// What a ring's computations do with one slot. Shared by its pump and readers.
+/// The computation that a ring runs on one slot. Shared by its pump and readers.
 class slot_computation {
  public:
   virtual ~slot_computation() = default;
@@ -36,7 +36,7 @@ struct pump_options {
   std::shared_ptr<pump_permits> permits;                ///< null: no limit
   bool may_drop = false;                                ///< the computation may drop bad elements
   bool one_each = false;                                ///< one element a slot, although nothing is awaited
-  ordinal_ranges done;                                  ///< delivered before a resume: passed over
+  ordinal_ranges done;                                  ///< delivered before a resume: skipped
   ordinal_ranges replayed;  ///< will be asked for by ordinal: slots must not straddle their bounds
                             ///< (both in any order, and of a forged position anything)
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a reader of several channels which of them have a block for it, and resumes the reader when it waits for any of
-// them.
+// Reports to a reader of several channels which of them have a block for it, and resumes the reader when it waits for
+// any of them.
 #pragma once
 
 #include <coroutine>

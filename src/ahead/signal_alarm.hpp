@@ -35,7 +35,7 @@ class signal_alarm {
   }
   void clear() {
     if (!timer_) return;
-    // Where it cannot be cancelled it is firing: it then lets go of itself.
+    // A timer that cannot be cancelled is firing: it then releases itself.
     if (time_.cancel(*timer_)) timer_->armed.reset();
     timer_.reset();
   }

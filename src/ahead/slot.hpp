@@ -18,7 +18,7 @@ namespace sluice::lib {
 struct dropped_input {
   std::uint32_t number = 0;  ///< within its slot
   status why;
-  // As dropped_error's.
+  // The same as dropped_error's.
   error_account* account = nullptr;
   quarantine_sink* into = nullptr;
   std::shared_ptr<const std::string> bytes = {};
@@ -37,7 +37,7 @@ struct ring_slot {
   std::uint32_t rest = 0;              ///< inputs of the next round: their outputs had no room in this one
   std::uint64_t first = 0;             ///< ordinal of this round's first input
   dropped_errors missed;               ///< errors that the stream of inputs met in front of these
-  std::vector<dropped_input> dropped;  ///< ascending; told by the reader where they stand among the outputs
+  std::vector<dropped_input> dropped;  ///< ascending; the reader reports where they stand among the outputs
   std::optional<mark> taken;           ///< the input's position before this slot
   status why;  ///< error of the first input without an output, reported after all outputs of this slot
   std::size_t charged_bytes = 0;

@@ -13,11 +13,11 @@ namespace {
 /// A block should take 50-200 µs to make: long against a hop and a wake (some 10 µs), short against a consumer's step.
 constexpr auto kBlockTime = std::chrono::microseconds(100);
 constexpr std::size_t kOwnedBytes = 2048;  // an element with memory of its own: what one core allocates the other frees
-// Of so many bytes on allocators have pages of their own, which go back to the system where another thread frees them: the
-// next element's are met anew, and that costs as much as some copies.
+// Allocations of this size and more have pages of their own, which return to the system when another thread frees them.
+// The next element's pages then fault again, and that costs as much as some copies.
 constexpr std::size_t kMappedBytes = std::size_t{256} << 10;
 constexpr std::size_t kMappedFactor = 4;
-constexpr std::uint32_t kTimedBlocks = 8;  // of so many one is timed with the reader
+constexpr std::uint32_t kTimedBlocks = 8;  // one block in this many is timed with the reader
 
 }  // namespace
 

@@ -6,9 +6,9 @@
 //   pump:   reserve() → fill slot.input → commit_inputs(slot); or filled(slot), and a computation calls commit_outputs(slot)
 //   reader: receive() → hand_on(slot) → the slot is freed
 //
-// A reader that asked for it gets the input back where blocks are light (runtime/sites/cost_estimate.hpp), and goes on without a
-// channel: the pump ends, and take_input() gives the reader the input once all slots are read
-// (docs/internals/decisions/channels.md).
+// A reader that requested it gets the input back if blocks are light (runtime/sites/cost_estimate.hpp), and continues without
+// a channel: the pump ends, and take_input() returns the input to the reader once all slots are read
+// (docs/decisions/0037-light-blocks.md).
 //
 // Limits count slots and elements, and may change at any time. Bytes are limited by the ledger: they are charged before
 // a slot is filled.
@@ -84,7 +84,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// resumed.
   bool commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took);
   /// The input has ended, or failed with `why`. `unused` is the slot that was reserved; the errors in it come before
-  /// the end. `not_passed`: how many of the elements that were to be passed over first did not exist.
+  /// the end. `not_passed`: the number of elements to be skipped first that did not exist.
   void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0);
 
   /// Would the reader rather have the input than more blocks?
@@ -120,7 +120,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   }
   /// Asks for the input as soon as blocks are light. REQUIRES: the pump has not started.
   void ask_for_input() { asks_for_input_ = true; }
-  /// What the pump has returned; empty if nothing. REQUIRES: receive() has returned null.
+  /// Returns the input that the pump has returned; empty if none. REQUIRES: receive() has returned null.
   erased_stream take_input();
   /// Decides from what is known of a channel's costs whether its blocks are light. `several`: other channels are pulled at
   /// the same time.
@@ -172,7 +172,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// Credits what hand_on() frees. REQUIRES: the caller does not have the mutex, because the ledger may call other
   /// channels.
   void charge_handed_on(ring_slot* s) { charge(s, s->rest ? payload_bytes(s->input) : 0); }
-  /// The reader has consumed so many outputs of the slot; `last`: all that are left. REQUIRES: the caller has the
+  /// The reader has consumed this number of the slot's outputs; `last`: all that are left. REQUIRES: the caller has the
   /// mutex.
   void hand_on_locked(ring_slot* s, std::uint32_t outputs, bool last);
   /// The reader has consumed the whole slot. If some of its inputs are not computed yet (cut_short), starts their
@@ -229,7 +229,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   bool commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock);
   std::uint32_t elements_for_one_slot() const;
   void stop() noexcept;
-  /// No block will come after those that are there. Unlocks.
+  /// Ends the channel: no block follows the present ones. Unlocks.
   void end(std::unique_lock<std::mutex>& lock);
 
   const element_type& in_;

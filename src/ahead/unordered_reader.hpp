@@ -11,7 +11,7 @@
 
 namespace sluice::lib {
 
-/// Where the computation may drop elements, each input has a slot of its own: choices are ranges of inputs.
+/// If the computation may drop elements, each input has a slot of its own: choices are ranges of inputs.
 /// REQUIRES: options.follows has a knob.
 erased_stream read_unordered(outlet out, channel_memory memory, erased_stream in, channel_options options);
 

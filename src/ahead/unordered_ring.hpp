@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel between two stages whose reader gets the slots in the order in which their computation finishes; or, as
-// long as a resumed run replays choices from a checkpoint, in the order of these choices. Marks are kept beside the
-// slots: the position of the input is that of the lowest ordinal whose output was not delivered.
+// A channel between two stages whose reader gets the slots in the order in which their computation finishes. While a
+// resumed run replays choices from a checkpoint, the order is that of these choices. Marks are kept beside the slots:
+// the position of the input is that of the lowest ordinal whose output was not delivered.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class unordered_ring final : public slot_supply {
     std::lock_guard lock(mutex_);
     return lowest();
   }
-  /// Where the input stands before the lowest input that is not delivered yet. Forgets the marks before that one.
+  /// Returns the position of the input before the lowest input that is not delivered yet. Forgets the marks before it.
   mark place();
 
  private:
@@ -53,7 +53,7 @@ class unordered_ring final : public slot_supply {
   std::uint64_t lowest() const;
 
   // All below: guarded by the mutex.
-  std::vector<ring_slot*> order_;  // those that are not handed on, oldest first
+  std::vector<ring_slot*> order_;  // the slots that are not handed on, oldest first
   std::vector<mark> marks_;        // oldest first; the first is at or before the lowest input that is not delivered
   std::uint64_t chosen_ = stream_base::kNone;  // the choice being replayed
   std::uint64_t needed_ = stream_base::kNone;  // what the reader asked for

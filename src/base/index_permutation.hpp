@@ -56,7 +56,8 @@ class index_permutation {
 
  private:
   static constexpr std::size_t kTogether = 64, kLanes = 8;
-  // Where a part has a few bits only, a round says little: more of them until no test of all orders of small n sees a difference.
+  // If a part has only a few bits, one round mixes little. Small n get more rounds, enough that no test of all orders
+  // sees a difference.
   static constexpr std::uint64_t kSmall = 1 << 10;
   static constexpr unsigned kRounds = 10, kRoundsOfSmall = 24;
 
@@ -92,7 +93,7 @@ class index_permutation {
     }
     for (std::size_t l = 0; l != kLanes; ++l) words[l] = high[l] << low_bits_ | low[l];
   }
-  /// Those that are not below n after a turn are turned again, together.
+  /// Numbers that are not below n after a walk are walked again, together.
   void walk_together(std::uint64_t first, std::span<std::uint64_t> to) const {
     std::array<std::uint64_t, kTogether> words{};  // of the last lanes, what nobody reads
     std::array<std::uint8_t, kTogether> places;

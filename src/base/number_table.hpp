@@ -26,8 +26,8 @@ class number_table {
   number_table() : entries_(kSizeMin) {}
 
   std::size_t size() const { return used_; }
-  /// Calls f with a function that finds: one that knows where the table is, so that a loop may store what the compiler cannot tell
-  /// from it. Good until the next add() or remove().
+  /// Calls f with a function that finds numbers and that knows the table's address: so the compiler may assume that
+  /// stores in f's loop do not move the table. Valid until the next add() or remove().
   template <class F> auto with_finder(F f) const {
     return is_spread_ ? f(finder<true>(*this)) : f(finder<false>(*this));
   }

@@ -27,7 +27,7 @@ struct status::rep {
   rep(const rep& o) : code(o.code), message(o.message), where(o.where), cause(o.cause) {}
 };
 
-/// What names the stage that has found no memory, when there is none for that either.
+/// The name of the stage that has found no memory, reserved for when none is left to copy the name.
 class status::rep::reserve {
  public:
   static reserve& all() noexcept {
@@ -238,7 +238,7 @@ status status_of_exception() {
 status current_exception_status() noexcept {
   try {
     return status_of_exception();
-  } catch (...) { return status::out_of_memory(); }  // to tell of the other one
+  } catch (...) { return status::out_of_memory(); }  // no memory is left to report the other error
 }
 
 void throw_status(const status& s) {

@@ -5,9 +5,10 @@
 
 int main(int argc, char** argv) {
 #if defined(__GLIBC__)
-  // Where the build found no mimalloc: large strings and vectors that functions make leave the process when they are freed: glibc's threshold for that follows
-  // the largest block ever freed, so that a program of 10 MiB elements would keep several of them in every thread's heap.
-  // The program's choice, not the library's: a library does not set its host's malloc.
+  // Only if the build found no mimalloc: large strings and vectors that functions make leave the process when they are
+  // freed. glibc's threshold for that follows the largest block ever freed, so a program of 10 MiB elements would keep
+  // several of them in every thread's heap. The program chooses this, not the library: a library does not set its
+  // host's malloc.
   mallopt(M_MMAP_THRESHOLD, 256 << 10);
   mallopt(M_TRIM_THRESHOLD, 1 << 20);
 #endif

@@ -9,7 +9,7 @@ namespace {
 
 std::size_t at_least_one(std::size_t size) { return size ? size : 1; }
 
-/// As the standard has it: a handler that somebody has set may find memory, and throws where it finds none.
+/// Follows the standard: a handler that somebody has set may find memory, and throws if it finds none.
 template <class Allocate> void* allocated(Allocate allocate) {
   for (;;) {
     if (void* made = allocate()) return made;

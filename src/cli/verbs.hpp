@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's verbs, each in a source of its own, as plain functions: command_line.cpp reads the arguments.
 //
-// Each returns the exit status. Errors: thrown `error` (told as one line, exit kFailed) and `misuse` (exit kMisuse).
+// Each returns the exit status. Errors: thrown `error` (printed as one line, exit kFailed) and `misuse` (exit kMisuse).
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;  ///< the data, a file, a stage
 inline constexpr int kMisuse = 2;  ///< the arguments
 
-/// What the arguments ask for does not exist. The text may go on over lines of its own.
+/// The arguments ask for something that does not exist. The text may continue on lines of its own.
 class misuse : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -99,7 +99,7 @@ struct cat_arguments {
   reading_arguments reading = {};
   error_arguments errors = {};
 };
-/// What is in files, as JSON lines: tf.Examples by name, and the elements of files of every other format.
+/// Prints the contents of files as JSON lines: tf.Examples by name, and the elements of files of every other format.
 int cat(const cat_arguments& arguments);
 
 struct verify_arguments {
@@ -132,7 +132,8 @@ struct cp_arguments {
 /// Copies files from any file system to any other.
 int cp(const cp_arguments& arguments);
 int ops();
-/// What this machine and this build have that the program makes use of. kFailed: files cannot be read as SLUICE_IO says.
+/// Prints the features of this machine and this build that the program uses. kFailed: files cannot be read as SLUICE_IO
+/// says.
 int doctor();
 int sample(const std::string& folder, const sample_options& options);
 

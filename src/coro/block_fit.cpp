@@ -10,7 +10,7 @@ namespace {
 
 /// Elements of at most this size need no limit: the largest usual demand, 1,024 of them, is a megabyte.
 constexpr std::size_t kSmallBytes = 1024;
-constexpr std::size_t kForgets = 16;  // after so many blocks two thirds of a former, larger mean are forgotten
+constexpr std::size_t kForgets = 16;  // after this number of blocks two thirds of a former, larger mean are forgotten
 constexpr std::uint32_t kMost = 1u << 20;
 constexpr std::uint32_t kMostMade = 32;  // the 25 ns that measuring a block costs are then less than 1 ns an element
 

@@ -36,7 +36,7 @@ std::coroutine_handle<> block_stage::flush() noexcept {
     handed_ = made;
     return waiter->self;
   }
-  if (must_yield()) {  // they came behind what was made and is passed over
+  if (must_yield()) {  // they came after elements that were built and are skipped
     status why = send_up_later_errors();
     if (!why.ok()) failure = std::move(why);
   }

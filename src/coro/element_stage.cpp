@@ -66,7 +66,7 @@ std::coroutine_handle<> element_stage::make_room_and_go_on() {
   return self;
 }
 
-// What left since the resume point: everything behind the cut, or everything when the cut is further back.
+// Counts the elements that left since the resume point: all after the cut, or all if the cut is further back.
 void element_stage::count_delivered() {
   if (cut_put_) {
     delivered_since_cut_ = static_cast<std::uint64_t>(put_ - cut_put_) / type().size;

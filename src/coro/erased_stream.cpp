@@ -59,7 +59,7 @@ std::uint32_t erased_stream::move_to(char* to, std::uint32_t n, std::size_t stri
   }
   if (n == 0) return 0;  // there may be no stage at all
   const element_type& t = child_->type();
-  // Of elements without a destructor the owner need not know at once that they are gone: settle() tells it.
+  // The owner of elements without a destructor need not know at once that they are gone: settle() reports it.
   if (!t.trivially_destroyed) settle();
   if (t.relocatable && stride_bytes == size) std::memcpy(to, cur_, moved_bytes);
   else t.relocate(t, to, cur_, n, stride_bytes, size);

@@ -7,7 +7,7 @@
 namespace sluice::lib {
 namespace {
 
-/// What a position of one record takes at least. A shorter one is forged: an entry takes more memory than its bytes.
+/// The least size of a position of one record. A shorter one is forged: an entry takes more memory than its bytes.
 constexpr std::size_t kPositionBytesMin = 7;
 
 }  // namespace

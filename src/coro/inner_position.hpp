@@ -16,14 +16,14 @@ namespace sluice::lib {
 /// REQUIRES: `in` is at rest.
 void save_inner(position_writer& w, erased_stream& in, const std::string& restored);
 
-/// What streams chose that a stage has opened since a mark, or is going to open again. The stage numbers them, and makes
-/// the same stream of the same number in any run.
+/// The choices of streams that a stage has opened since a mark, or is going to open again. The stage numbers them, and
+/// builds the same stream for the same number in any run.
 ///
 ///   const std::string from = openings.position_of(number, std::move(restored));
 ///   …                                                          // opens `in` at this position
 ///   openings.opened(number, in, !from.empty());
 ///
-/// Without it a mark from before the opening would open the stream at its start, and it would choose anew.
+/// Without it a mark from before the opening would open the stream at its start, and it would choose again.
 /// State:  the positions at which such streams were opened, with all choices since. Nothing of streams without logs.
 /// Cost:   of each opened stream: its position. Kept, if it has logs, as long as marks from before are.
 class inner_openings {

@@ -34,7 +34,7 @@ erased_stream* request_to_all::next() {
 demand request_to_all::each() const {
   demand d = demand_;
   if (ended_) {
-    d.skip = existed_ - 1;  // the one element demanded is the last of those to be passed over: does it exist?
+    d.skip = existed_ - 1;  // the one element demanded is the last to be skipped: the request shows if it exists
     d.elements = 1;
   }
   d.bytes = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, d.bytes / inputs_.size()));

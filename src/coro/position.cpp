@@ -87,7 +87,7 @@ struct opening_log::entry {
   bool resumed = false;
   std::shared_ptr<entry> next;
 
-  /// As decision_log's chunks.
+  /// The same as decision_log's chunks.
   ~entry() {
     auto rest = std::move(next);
     while (rest && rest.use_count() == 1) {

@@ -31,7 +31,7 @@ std::size_t length(const element_type& element, const list_words& w) {
   return static_cast<std::size_t>(w.end - w.begin) / element.size;
 }
 
-// As std::allocator does.
+// Allocates in the same way as std::allocator.
 char* allocate(const element_type& element, std::size_t n) {
   if (n == 0) return nullptr;
   if (n > static_cast<std::size_t>(PTRDIFF_MAX) / element.size) throw std::bad_array_new_length();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in a nest something is, for errors: "features.image[3]". Kept on the stack while one walks, written only for an error.
+// The place of a value in a nested element, for errors: "features.image[3]". Lives on the stack during a walk, and is
+// written only for an error.
 #pragma once
 
 #include <string>

@@ -37,7 +37,8 @@ std::string dtype_of_number(const element_type& t) {
   return number.name;
 }
 
-/// What has no parts that are elements: its dtype and shape. `p`: null for those of all elements of the type.
+/// Returns the spec of a type without parts that are elements: its dtype and shape. `p`: null for the spec of all
+/// elements of the type.
 spec spec_of_leaf(const element_type& t, const tensor* p) {
   switch (t.kind) {
     case kind::tensor: {
@@ -112,7 +113,7 @@ bool is_fixed(const element_type& t) {
   }
 }
 
-/// Of leaves with unlike dtypes, as tensors of one type of element may have.
+/// The treatment of leaves with different dtypes, as tensors of one element type may have.
 enum class unlike : std::uint8_t { refused, any };
 void merge_into(spec& a, const spec& b, const path& at, unlike dtypes);
 

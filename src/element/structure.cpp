@@ -11,7 +11,7 @@ namespace {
 
 using detail::path;
 
-/// leaf(type, offset, path) for each leaf in turn, until one returns false.
+/// Calls leaf(type, offset, path) for each leaf in order, until a call returns false.
 template <class F> bool each_leaf(const element_type& t, std::size_t offset, const path& at, F& leaf) {
   if (!t.has_members()) return leaf(t, offset, at);
   for (std::size_t k = 0; k != t.members.size(); ++k)

@@ -34,7 +34,7 @@ struct type_store {
   absl::Mutex mutex;
   std::deque<element_type> types ABSL_GUARDED_BY(mutex);
   absl::flat_hash_map<std::string, const element_type*> by_name ABSL_GUARDED_BY(mutex);
-  /// What was made from what: {"pair", a, b}, {"array", a, n} …
+  /// The types by their parts: {"pair", a, b}, {"array", a, n} …
   absl::flat_hash_map<std::tuple<std::string, const void*, std::size_t>, const element_type*> made
       ABSL_GUARDED_BY(mutex);
 };

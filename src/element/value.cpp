@@ -18,7 +18,7 @@ using detail::element_ref;
 // --- Storage ---
 
 bool value::is_inside(const element_type& t) noexcept {
-  // Strings move without an error; of the program's own classes only those that are moved as bytes do for sure.
+  // Strings move without an error; of the program's own classes only those that are moved as bytes certainly do.
   return t.size <= kInsideBytes && t.align <= 8 && (t.relocatable || &t == &type_of<std::string>());
 }
 
@@ -258,7 +258,7 @@ void make_text(const element_type& t, void* to, std::string_view bytes) {
   if (bytes.size() > column::kOffsetMax) throw_status(resource_exhausted_error("a text of more than 2^31 - 1 bytes"));
   const std::int32_t offsets[] = {0, static_cast<std::int32_t>(bytes.size())};
   if (bytes.empty()) return t.make_texts(to, 1, t.size, nullptr, bytes.data(), offsets);
-  // Those that share bytes take references of their own; strings ignore the buffer.
+  // Values that share bytes take references of their own; strings ignore the buffer.
   if (&t == &type_of<std::string>()) return t.make_texts(to, 1, t.size, nullptr, bytes.data(), offsets);
   buffer_ref owner(buffer::make_exact(bytes.size()));
   std::memcpy(owner->data(), bytes.data(), bytes.size());

@@ -70,7 +70,7 @@ class evaluation {
   evaluation(const evaluation&) = delete;
   ~evaluation() { forget(); }
 
-  /// Goes on to the `n` elements at `elements`; `ordinal`: of the first.
+  /// Continues with the `n` elements at `elements`; `ordinal`: of the first.
   void start(char* elements, std::uint32_t n, std::uint64_t ordinal) {
     forget();
     elements_ = elements;
@@ -111,12 +111,12 @@ class evaluation {
     peak_ = std::max(peak_, bytes_);
     if (bytes_ > kRunBytes) check_bytes();
   }
-  /// The same of what n objects own. `is_value`: they were made by the language, and so are limited as texts are.
-  /// Returns how many they are.
+  /// Charges the memory that n objects own. `is_value`: the language built them, so they are limited as texts are.
+  /// Returns the number of bytes.
   std::size_t charge_owned(const element_type& type, const void* objects, std::size_t n, bool is_value = false);
 
-  /// Uninitialised room for n objects of so many values; how many of them are constructed the caller says, so that they are destroyed
-  /// when the chunk, or the `kept_scope`, ends.
+  /// Uninitialised room for n objects. The caller reports how many of them are constructed, so that they are destroyed
+  /// at the end of the chunk, or of the `kept_scope`.
   struct objects {
     const element_type* type;
     char* data;
@@ -139,7 +139,7 @@ class evaluation {
     std::size_t chunk_, used_;
   };
 
-  /// What is kept from its beginning on is destroyed at its end: for parts whose values refer to nothing of it.
+  /// Destroys at its end the objects stored since its beginning: for parts whose values refer to none of them.
   class kept_scope {
    public:
     explicit kept_scope(evaluation& ev, bool is_wanted = true)
@@ -152,7 +152,7 @@ class evaluation {
       if (ev_) ev_->forget_from(objects_, pieces_, used_, bytes_);
     }
     kept_scope(const kept_scope&) = delete;
-    /// So many bytes that were charged within the scope belong to what is older, and stay charged.
+    /// Moves `bytes` that were charged within the scope to the enclosing one: they stay charged.
     void outlive(std::size_t bytes) { bytes_ += bytes; }
 
    private:

@@ -134,7 +134,7 @@ class item_part final : public computed {
   computed_ptr of_, index_;
 };
 
-/// What a structure, pair or tuple is made of.
+/// Builds a structure, pair or tuple from its members.
 class made_structure final : public computed {
  public:
   made_structure(const element_type& t, std::vector<computed_ptr> parts) : computed(t), parts_(std::move(parts)) {}
@@ -272,7 +272,7 @@ class made_objects : public computed {
 /// A registered function of one value.
 class called final : public made_objects {
  public:
-  /// `draw`: the number of the call, of those that draw; 0: it does not.
+  /// `draw`: the number of the call if it makes random draws; else 0.
   called(std::shared_ptr<const callable> f, computed_ptr argument, std::uint64_t draw)
       : made_objects(f->out()), f_(std::move(f)), argument_(std::move(argument)), draw_(draw) {}
 
@@ -307,7 +307,7 @@ class called final : public made_objects {
   std::uint64_t draw_;
 };
 
-/// As the text of a string: what is computed of texts has no other type.
+/// Converts text to a string: a value computed from texts has no other type.
 class as_string final : public computed {
  public:
   explicit as_string(computed_ptr of) : computed(type_of<std::string>()), of_(std::move(of)) {}

@@ -33,8 +33,8 @@ class callable {
 class callables {
  public:
   virtual ~callables() = default;
-  /// Those of this name: one for each type of element that it takes, where a pair or tuple stands for several arguments.
-  /// Where there are none that can be called, `why` says what the name is, if it is anything.
+  /// Returns the functions of this name: one for each element type that it accepts; a pair or tuple stands for several
+  /// arguments. If none can be called, `why` describes the name, if it means anything.
   virtual std::vector<std::shared_ptr<const callable>> named(std::string_view name, std::string& why) = 0;
   /// The expression calls `f`.
   virtual void note_call(const callable& f) = 0;
@@ -47,11 +47,11 @@ namespace expressions {
 class computed;
 }
 
-/// Of the functions that every expression may call, sorted.
+/// Returns the names of the functions that every expression may call, sorted.
 std::vector<std::string> built_in_function_names();
 bool is_built_in_function(std::string_view name);
 
-/// What names mean beside the element's fields.
+/// The meanings of names other than the element's fields.
 struct expression_scope {
   const element_type* state = nullptr;  ///< of `state`, where there is one
   bool is_constant = false;             ///< there is no element
@@ -76,7 +76,7 @@ class program {
   /// constructed before an error, `why`. `ordinal`: of the first element. Thread: any, also at the same time.
   std::uint32_t apply(void* elements, std::uint32_t n, void* to, std::uint64_t ordinal, std::uint64_t seed,
                       status& why) const;
-  /// The same of a bool, for elements that are only looked at.
+  /// Evaluates a bool for elements that are not changed.
   std::uint32_t test(const void* elements, std::uint32_t n, bool* to, std::uint64_t ordinal, std::uint64_t seed,
                      status& why) const;
   /// The error of a new state that takes too much, or none.

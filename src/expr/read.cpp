@@ -105,7 +105,7 @@ class expression_reader {
     while (end != text_.size() && in_word(end)) ++end;
     return text_.substr(begin, end - begin);
   }
-  /// What is to be done where `word` is a column's name.
+  /// Returns the advice for a `word` that is a column's name.
   static std::string way_to_name(std::string_view word) {
     constexpr std::size_t kShownMax = 60;
     if (word.size() > kShownMax || !is_utf8(word)) word = "…";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expression looks like before types are known.
+// The form of an expression before its types are known.
 #pragma once
 
 #include <cstdint>

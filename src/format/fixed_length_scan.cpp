@@ -9,7 +9,7 @@
 namespace sluice::lib {
 namespace {
 
-/// The size of the file as far as the window tells.
+/// Returns the size of the file as far as the window shows it.
 std::uint64_t end_of(const fixed_length_window& w) { return w.last ? w.offset + w.bytes.size() : w.end; }
 
 /// A sum of sizes that a user wrote; what does not fit is the most there is.
@@ -51,7 +51,7 @@ fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length
   return scan;
 }
 
-/// Of what find_run found, at the end of a known file nothing more is needed.
+/// Settles the result of find_run: at the end of a known file nothing more is needed.
 void settle(const fixed_length_layout& layout, const fixed_length_window& w, fixed_length_scan& scan,
             std::size_t first) {
   scan.used_bytes = first + scan.records * layout.record_bytes;

@@ -17,7 +17,7 @@ struct flat_member {
   const element_type* type = nullptr;
 };
 
-/// What is no nest is one member, called `value`. Errors: invalid_argument: two have the same path.
+/// A type that is not nested is one member, called `value`. Errors: invalid_argument: two have the same path.
 result<std::vector<flat_member>> flat_members(const element_type& type);
 
 }  // namespace sluice::lib

@@ -12,7 +12,7 @@
 namespace sluice::lib {
 namespace {
 
-/// What follows the last `\n` is then no line: nothing of it would be left.
+/// Returns true if the text after the last `\n` is not a line: nothing of it would remain.
 bool is_all_returns(std::string_view text) { return text.find_first_not_of('\r') == std::string_view::npos; }
 
 /// Drops every `\r` of a line; returns its new length.

@@ -54,7 +54,7 @@ task<void> byte_source::open(std::uint64_t offset) {
   }
   std::optional<file_info> known;
   if (!file_) known = run_->known->take(path_);
-  // Whether it is true shows with the first read, so it has to be one that reads what is wanted: the file's beginning, as it is.
+  // Only the first read shows if it is true, so that read must return wanted bytes: the file's beginning, unchanged.
   const bool begins = offset == 0 && (compression_ == compression::automatic || compression_ == compression::none);
   at_beginning_ = reads_ahead && begins && !file_;
   if (known && begins && !known->is_stream && known->size_bytes != 0) {
@@ -160,7 +160,7 @@ task<void> byte_source::open_as_listed(file_info known) {
   }
   if (why.ok()) co_return;
   if (why.code() != status_code::failed_precondition) co_await fail(std::move(why));
-  // It has been replaced since. A file that changes while a run goes on is no error: it is read as it is now.
+  // The file has been replaced since. A file that changes during a run is not an error: its present content is read.
   ranges_.reset();
   file_.reset();
   buffer_ = {};
@@ -229,7 +229,7 @@ task<void> byte_source::go_to(std::uint64_t offset) {
   long_work work;
   const bool seeks = !compressed() && can_seek_;
   if (seeks && offset <= size_ && offset > offset_) {
-    // Of a file without a size the byte before tells whether it is as long as that.
+    // If a file has no size, the byte before the offset shows that the file is at least that long.
     consume(offset - offset_ - (size_ == provenance::kUnknown ? 1 : 0));
   }
   while (offset_ < offset) {

@@ -38,14 +38,15 @@ struct byte_source_options {
   std::string path;
   sluice::lib::compression compression = compression::automatic;
   std::size_t read_bytes = 256 << 10;
-  /// Of ranges of read_bytes, where they have to be waited for; may change while they are read. Null: one.
+  /// The number of reads in flight for ranges of read_bytes, if reads must be waited for; may change during reading.
+  /// Null: one.
   const live_knob* reads_in_flight = nullptr;
   /// That knob's value as long as nobody has set it: the file may then say how many. 0: it is as the plan says.
   std::int64_t reads_untouched = 0;
   size_estimate* sizes = nullptr;  ///< of the files that the same stage reads; null: none is kept
   inflate_limits inflated = {};    ///< what a compressed file may become
   page_cache cache = page_cache::keep;
-  std::uint64_t epoch = 0;  ///< which pass over the data reads the file
+  std::uint64_t epoch = 0;  ///< the number of the pass over the data that reads the file
 };
 
 struct byte_window {
@@ -53,7 +54,7 @@ struct byte_window {
   std::uint64_t offset = 0;                  ///< of the first byte, in the decompressed file
   std::uint64_t end = provenance::kUnknown;  ///< where the file ends, if known
   bool last = false;                         ///< nothing follows
-  std::size_t searched = 0;                  ///< in the first so many bytes no element ends: that was looked for before
+  std::size_t searched = 0;                  ///< no element ends in this number of bytes: they were searched before
   std::string_view view() const { return {bytes.data(), bytes.size()}; }
 };
 
@@ -70,7 +71,7 @@ class byte_source {
   buffer& owner() { return *buffer_.get(); }
   const std::string& path() const { return path_; }
   bool compressed() const { return is_compressed_; }
-  /// So many bytes were read from the file since it was asked last.
+  /// Returns the number of bytes read from the file since the last call.
   std::uint64_t take_read_bytes() { return std::exchange(read_bytes_total_, 0); }
   bool has_bytes() const { return begin_ != end_; }
 
@@ -78,9 +79,9 @@ class byte_source {
   void consume(std::uint64_t n);
   /// Moves the window's start on to `offset`, by reading where there is no other way. Errors: data_loss: the file ends before.
   task<void> go_to(std::uint64_t offset);
-  /// At the file's end: are the bytes that were passed over unread still there?
+  /// Called at the file's end: checks that the bytes skipped without reading still exist.
   status check_end() const;
-  /// What is compressed is undone to its end, where its checksum is. Nothing else is read.
+  /// Decompresses a compressed file to its end, to verify its checksum. Reads nothing else.
   task<void> finish();
   /// Makes the window at least `needed` bytes long, or the last. Returns false if that has to be awaited, because the
   /// page cache does not have it or because it is more than a megabyte of work; the window may have grown.
@@ -99,11 +100,11 @@ class byte_source {
   /// If the file was opened before it was asked for, it is open afterwards.
   task<void> take_opened_early();
   void open_next_early(bool waited);
-  /// Of a file that is read from its beginning, how many bytes may be read with its opening.
+  /// Returns how many bytes may be read together with the opening of a file that is read from its beginning.
   std::size_t head_wanted() const;
   /// `size_bytes`: of the file; 0: it is not known.
   std::size_t room_wanted(std::uint64_t size_bytes) const;
-  /// What files of this stage had so far; 0: there were none.
+  /// Returns the mean size of this stage's files so far; 0 if there were none.
   std::size_t expected_bytes() const { return sizes_ ? sizes_->each_bytes() : 0; }
   bool fits_first_read(std::size_t room_bytes) const;
   /// Opens it and reads its first bytes. If the file is another one by now, it is not open afterwards, and all is as before.
@@ -113,7 +114,8 @@ class byte_source {
   status note_opened(std::uint64_t offset);
   task<void> guess_compression();
   status start_inflating();
-  /// Of the bytes from `at` on, how many may be read into `room`: none beyond what the file was when it was opened.
+  /// Returns how many of the bytes from `at` on may be read into `room`: none beyond the size that the file had when it
+  /// was opened.
   std::size_t readable(std::uint64_t at, std::size_t room) const {
     return size_ == provenance::kUnknown ? room : static_cast<std::size_t>(std::min<std::uint64_t>(room, size_ - at));
   }

@@ -14,13 +14,13 @@
 namespace sluice::lib {
 namespace {
 
-/// What the windows that consumers wait for may take beyond the budget, all together.
+/// The bytes that the windows which consumers wait for may use beyond the budget, all together.
 constexpr std::size_t kOverdraftBytes = 32 << 20;
 /// Read at once where memory is short, and given back before the next.
 constexpr std::size_t kTightBytesMin = 4 << 10, kTightBytesMax = 16 << 10;
 /// A header, and what an allocation takes more to begin at a cache line.
 constexpr std::size_t kBesideWindow = 128;
-/// So many windows share what is left.
+/// The number of windows that share the rest.
 constexpr std::size_t kWindowsInOverdraft = 2048;
 
 /// The requests of all who begin together go out first: populating keeps everybody from mapping memory, and takes cores from those who send.

@@ -34,7 +34,8 @@ class input_memory {
   bool make_buffer_ahead(std::size_t bytes, buffer_ref& made, buffer_ref spare);
   /// The pages of a buffer that a read will fill come while that read waits for its first byte: behind all that is ready now.
   void make_ready(const buffer_ref& room);
-  /// The file has an inflater of so many bytes from now on; or no more. Errors: resource_exhausted.
+  /// Charges the file's inflater of `bytes` bytes from now on; 0: the file has no inflater any more. Errors:
+  /// resource_exhausted.
   status hold_inflater(std::size_t bytes);
   void drop_inflater() { inflater_.shrink_by(inflater_.bytes()); }
 

@@ -12,7 +12,7 @@
 namespace sluice::lib {
 namespace {
 
-/// So many ranges that were in memory already show that reading ahead brings nothing now.
+/// After this number of consecutive ranges that were in memory already, reading ahead stops.
 constexpr std::uint32_t kReadyInARow = 4;
 
 }  // namespace
@@ -142,7 +142,7 @@ bool range_reader::start(std::uint64_t offset) {
   if (offset >= size) return false;
   auto r = std::make_shared<range>();
   r->offset = offset;
-  // Where memory is short, shorter ranges will do as well.
+  // If memory is short, shorter ranges are read.
   for (std::size_t bytes = next_bytes_; !r->to; bytes /= 2) {
     if (bytes < options_.range_bytes) return false;
     r->bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - offset));

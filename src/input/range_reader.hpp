@@ -35,7 +35,7 @@ struct read_ahead_options {
   std::size_t range_bytes = 256 << 10;    ///< of the first range ahead
   std::size_t range_bytes_max =
       0;  ///< of any: each is twice as long as the one before; 0: all are as long as the first
-  std::uint32_t ahead_at_once = 1;  ///< so many are started by the first read that waits
+  std::uint32_t ahead_at_once = 1;  ///< the first read that waits starts this number of reads
 };
 
 class range_reader {
@@ -45,9 +45,9 @@ class range_reader {
   range_reader(const range_reader&) = delete;
   range_reader& operator=(const range_reader&) = delete;
 
-  /// As file::try_read_at; may give fewer bytes than there are.
+  /// The same as file::try_read_at; may return fewer bytes than exist.
   ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n);
-  /// As file::read_at; may give fewer bytes than there are, but none only at the end.
+  /// The same as file::read_at; may return fewer bytes than exist, but none only at the end.
   task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n);
   /// Leaves what was read ahead.
   void drop() { ahead_.clear(); }
@@ -60,7 +60,7 @@ class range_reader {
   /// Leaves the ranges before `offset`. The one that has it, or null.
   range* find(std::uint64_t offset);
   std::size_t copy(range& r, std::uint64_t offset, char* to, std::size_t n);
-  /// Of a read that is waited for. Writers of streams take as long as they take.
+  /// The deadline of a read that is waited for. Reads of streams have none, since their writers take any time.
   time_point deadline() const { return from_->info().is_stream ? kNever : io_deadline(*run_); }
   void start_behind(std::uint64_t offset);
   bool start(std::uint64_t offset);

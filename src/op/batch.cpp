@@ -16,12 +16,13 @@ namespace sluice::lib {
 
 namespace {
 
-/// Rows that the input appends by itself are charged when they are there: so many at a time, first of unknown size, then of
-/// about so many bytes.
+/// Rows that the input appends by itself are charged once they are present: a limited number at a time, first while
+/// their size is unknown, then about kLandedBytes at a time.
 constexpr std::uint64_t kLandedFirst = 8, kLandedMax = 1024, kLandedBytes = 256 << 10;
 constexpr std::uint64_t kLandedBatchBytes = 16 << 20;
 
-/// Of so many batches together; no overflow where one alone is as good as endless.
+/// Returns the number of rows of this number of batches; cannot overflow, since one batch alone may be practically
+/// endless.
 std::uint64_t wanted_rows(std::uint32_t batches, std::uint64_t rows) { return batches == 1 ? rows : batches * rows; }
 
 /// Charges what the columns take with the rows that have landed. Errors: resource_exhausted; the rows are gone then. `at_once`: how many may
@@ -53,7 +54,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
     std::size_t made_bytes = 0;
     while (made == 0 && !ended) {
       std::uint64_t passed = out.pass(passed_max), rows_to_pass = 0;
-      if (passed) {  // whole batches are passed over as rows; what was collected belongs to the first of them
+      if (passed) {  // whole batches are skipped as rows; the rows collected so far belong to the first
         rows_to_pass = passed * rows - part.rows();
         part.take();
       }
@@ -114,7 +115,7 @@ erased_stream open_batch(const node& n, open_context& context) {
   if (a.options.timeout.is_given())
     return timed_batches(out, context.open(n.inputs[0]), context.memory_of(n, "batch's input"), rows,
                          duration(a.options.timeout.value), context.run, std::move(gate));
-  // Where a row that does not stack is dropped, rows are looked at before they are stacked.
+  // If a row that does not stack is dropped, rows are compared before they are stacked.
   auto maker = std::make_unique<batch_maker>(*n.inputs[0]->type);
   if (gate.skips() && maker->may_refuse())
     return row_batches_loop(out, context.open(n.inputs[0]), std::move(maker), rows, a.options.drop_remainder,

@@ -261,7 +261,7 @@ std::string bucket_mistake(const bucket_by_sequence_length_arguments& a) {
   return length_mistake(a.length.value);
 }
 
-/// What each bucket does. The reason is in `why` where the arguments do not fit.
+/// Returns the rule of each bucket. If the arguments do not fit, `why` has the reason.
 std::vector<length_bucket> rules_of(const node& n, std::string& why) {
   auto& a = n.as<bucket_by_sequence_length_arguments>();
   auto& o = a.options;

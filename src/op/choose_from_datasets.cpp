@@ -52,7 +52,7 @@ erased_stream choose_loop(outlet out, saved<bool> ended, input_set in, bool stop
       erased_stream& from = in[static_cast<std::size_t>(*chosen)];
       if (from.left() == 0) {
         if (made) break;
-        // As many as this block of the selector chooses of it.
+        // Counts how often this block of the selector chooses the dataset.
         auto wanted = static_cast<std::uint32_t>(std::count(chosen, chosen + (most - looked), *chosen));
         bool there = co_await from.ready({0, wanted, out.wanted_bytes()});
         if (!there) {
@@ -92,7 +92,7 @@ const element_type* chosen_type(const node& n, std::string& why) {
   return type_of_inputs(n, n.inputs.size() - 1, why);
 }
 
-/// As many as the selector has, if no dataset ends.
+/// The number of the selector's elements, if no dataset ends.
 cardinality chosen_size(const node& n) {
   for (std::size_t i = 0; i + 1 != n.inputs.size(); ++i)
     if (cardinality_of(*n.inputs[i]).kind != cardinality::infinite) return {};

@@ -16,13 +16,13 @@ namespace {
 
 constexpr auto kCountMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
-// A position says whether the number was given: while elements are passed over, the stage is never at rest.
+// A position records whether the number was delivered: while elements are skipped, the stage is never at rest.
 erased_stream count_elements_loop(outlet out, saved<bool> given, erased_stream in, error_gate gate) {
   if (!*given && out.pass(1) == 0) {
     for (bool ended = false; !ended;) {
       auto b = co_await in.next_block({demand::kAll, 1, out.wanted_bytes()});
       ended = !b;
-      if (in.consumed() <= kCountMax) continue;  // one request passes over fewer than the sum could overflow by
+      if (in.consumed() <= kCountMax) continue;  // one request skips fewer elements than could overflow the sum
       status why = out_of_range_error("the input has more elements than an int64 counts: " + std::to_string(kCountMax));
       status told = gate.told(why);
       co_await fail(std::move(told));

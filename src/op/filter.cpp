@@ -14,8 +14,8 @@
 namespace sluice::lib {
 namespace {
 
-// In place: what is kept moves to the front of the view, which is passed on. Elements to be passed over are computed:
-// nobody else knows which there are.
+// Works in place: retained elements move to the front of the view, which is passed on. Skipped elements are tested too:
+// nothing else knows which of them exist.
 erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   for (;;) {

@@ -29,7 +29,7 @@ class fixed_length_format final : public element_format {
       f.ended = w.last && w.bytes.empty();
       return f;
     }
-    if (w.end == provenance::kUnknown) {  // compressed: what is passed over is read
+    if (w.end == provenance::kUnknown) {  // compressed: skipped bytes are read
       passed_.resize(std::min<std::uint64_t>(elements_max, 1024));
       return told(w, scan_fixed_length(layout_, framed(w), passed_.data(), passed_.size()));
     }

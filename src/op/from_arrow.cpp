@@ -18,7 +18,7 @@ namespace {
 /// The schema of a file without its rows is not longer, or the file is no Arrow stream.
 constexpr std::size_t kSchemaBytesMax = std::size_t{64} << 20;
 
-/// What stands in front of the batches: the magic word of a file, and the schema.
+/// The bytes before the batches: the magic word of a file, and the schema.
 struct arrow_head {
   found at;
   std::unique_ptr<arrow::ipc_schema> schema;
@@ -114,7 +114,7 @@ class arrow_format final : public element_format {
     if (w.end == provenance::kUnknown) return w.last ? w.bytes.size() - used : arrow::kIpcUnknown;
     return w.end > w.offset + used ? w.end - w.offset - used : 0;
   }
-  /// What stands there instead of a batch.
+  /// Returns the result for a message that is not a batch.
   static found without_batch(const byte_window& w, arrow::ipc_message& m) {
     using kind = arrow::ipc_message::kind;
     found f;
@@ -159,8 +159,8 @@ result<const element_type*> rows_in_file(const from_arrow_arguments& a) {
     if (!begin->cut.ok()) return begin->cut;
     if (begin->is_all || looked_at == kSchemaBytesMax || head.at.needed_bytes > kSchemaBytesMax)
       return data_loss_error("the file has no Arrow schema").in_file(path);
-    // Of a compressed file as many bytes are read as are wanted of what is in it, which may give fewer, or none: the first come
-    // with a whole block.
+    // A read of a compressed file requests a number of decompressed bytes, and may return fewer, or none: the first
+    // bytes come with a whole block.
     looked_at = std::min(std::max(head.at.needed_bytes, looked_at * kNextLook), kSchemaBytesMax);
   }
 }
@@ -180,7 +180,8 @@ erased_stream open_from_arrow(const node& n, open_context& context) {
                          std::make_shared<arrow_format>(*n.type->element));
 }
 
-/// Prints and reads as its text. Structures of the program with one schema are told apart by their types.
+/// Prints and reads the schema as its text. The types of structures of the program distinguish those with the same
+/// schema.
 class arrow_schema_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p).value); }

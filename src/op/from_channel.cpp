@@ -48,7 +48,7 @@ struct channel_reading {
     if (is_attached && is_own) queue->abandon_reading();
   }
   void save(position_writer& w) const { w.number(delivered); }
-  /// The producer is told at once: it may ask as soon as iterate() has returned.
+  /// Notifies the producer at once: it may ask as soon as iterate() has returned.
   void load(position_reader& r) {
     delivered = r.number();
     is_resumed = true;

@@ -13,7 +13,7 @@ namespace {
 
 const tensor_data& sliced(const node& n) { return n.as<from_tensor_slices_arguments>().tensors.data(); }
 
-/// As elements in memory.
+/// The slices as elements in memory.
 struct slices final : elements_function {
   function_ptr data;  ///< a tensor_data
   explicit slices(const node& n) : data(n.as<from_tensor_slices_arguments>().tensors.value) { out = n.type; }

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint32_t kFetchedAtOnce = 1024;  // elements that the input is opened for
 
-/// An element that is wanted: its number in the input, and its place among those that are wanted together.
+/// A requested element: its number in the input, and its place among the elements requested together.
 struct wanted_element {
   std::uint64_t number = 0;
   std::uint32_t place = 0;
@@ -89,7 +89,7 @@ void put_in_place(slab& found, const std::vector<wanted_element>& wanted, char* 
   found.set_live(0, 0);
 }
 
-/// Of a source that makes elements by their numbers: no order is of use to it.
+/// For a source that builds elements by their numbers: the order of requests does not matter to it.
 erased_stream picking_loop(outlet out, saved<std::uint64_t> given, node_ptr source, index_permutation order) {
   const std::uint64_t total = order.size();
   std::array<std::uint64_t, kFetchedAtOnce> numbers;
@@ -104,7 +104,8 @@ erased_stream picking_loop(outlet out, saved<std::uint64_t> given, node_ptr sour
   }
 }
 
-// Where one of several elements cannot be made, they are asked for one by one: those before it, in this stage's order, go out.
+// If one of several elements cannot be built, they are requested one by one: the elements before it, in this stage's
+// order, go out.
 erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> given, node_ptr plan, open_context context,
                                   index_permutation order, error_gate gate) {
   const element_type& type = out.type();
@@ -114,7 +115,7 @@ erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> given, node_p
   std::vector<wanted_element> wanted;
   std::uint64_t one_by_one = 0;  // to be asked for alone
   while (*given < total) {
-    // Which elements are bad, only making them tells.
+    // Only building elements shows which of them are bad.
     if (!gate.skips()) *given += out.pass(total - *given);
     const std::uint64_t left = total - *given;
     const std::uint32_t ask = std::min({gate.skips() ? out.ask() : out.wanted(), kFetchedAtOnce,

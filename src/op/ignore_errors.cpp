@@ -79,13 +79,13 @@ template <> const codec& codec_of<dropped_call>() {
 
 namespace {
 
-/// Where the errors of the elements upstream end, and from where they go on in front of the next element.
+/// Receives the errors of the elements upstream, and sends them on before the next element.
 class counted_errors final : public error_sink {
  public:
   counted_errors(arguments a, error_account* account, std::size_t kept_apart)
       : arguments_(std::move(a)), account_(account), kept_apart_(kept_apart) {}
 
-  /// So many elements came.
+  /// Records that n elements came.
   void elements_up_to(std::uint64_t n) { elements_ = n; }
   status met(dropped_error e) override {
     status end;
@@ -125,11 +125,11 @@ class counted_errors final : public error_sink {
   std::uint64_t count_ = 0, elements_ = 0;
 };
 
-/// So many elements that are passed over are asked for at once.
+/// The number of skipped elements that one request covers.
 constexpr std::uint64_t kPassedAtOnce = 1024;
 
-// Where a share is looked at, what is passed over is asked for, too: an error that is met on the way has to know how many
-// elements came before it. The input is the last parameter: it goes before its sink does.
+// If the share of errors is limited, skipped elements are requested, too: an error on the way needs the number of
+// elements before it. The input is the last parameter: it is destroyed before its sink.
 erased_stream ignore_errors_loop(outlet out, one_to_one, std::shared_ptr<counted_errors> counted, bool looks_at_share,
                                  erased_stream in) {
   counted_errors& sink = *counted;

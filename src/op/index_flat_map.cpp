@@ -21,7 +21,7 @@ erased_stream open_index_flat_map(const node& n, open_context& context) {
   list_rule rule{a.function.value, a.index_map.value};
   if (a.options.cardinality) {
     rule.total = static_cast<std::uint64_t>(a.options.cardinality->value);
-    // Where elements may be dropped, here or upstream, inputs have not the numbers that index_map knows.
+    // If elements may be dropped, here or upstream, the numbers of inputs are not those that index_map knows.
     rule.is_exact = !gate.skips() && context.on_error == error_policy::stop && !drops_errors(*n.inputs[0]);
   }
   return elements_of_lists(out, context.open(n.inputs[0]), std::move(rule), std::move(gate));

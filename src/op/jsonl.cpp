@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kJsonLineBytesMax = std::size_t{16} << 20;
 constexpr std::size_t kLinesLookedAt = 100;
-/// Of which these many bytes have to hold one at least.
+/// The number of bytes that must contain at least one line.
 constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
 
 status line_too_long() {
@@ -91,7 +91,8 @@ class jsonl_format final : public element_format {
   mutable std::uint64_t line_ = 1, line_offset_ = 0;  // 0: not known, behind a resume
 };
 
-/// What an element type is inferred from: of a line that is longer than usual, all that a line may have.
+/// Reads the bytes from which an element type is inferred. If the first line is longer than usual, reads as many bytes
+/// as a line may have.
 result<file_head> head_with_a_line(const jsonl_arguments& a) {
   const auto& o = a.options;
   const inflate_limits limits = limits_of(o.inflated_bytes_max, o.inflate_ratio_max);
@@ -103,7 +104,7 @@ result<file_head> head_with_a_line(const jsonl_arguments& a) {
   return read_file_head(a.path.value, o.compression, begin + kJsonLineBytesMax + 2, limits);
 }
 
-/// Of the file under a path: looked up when a plan is made, before there is a run that reads files.
+/// Infers the type from the file under a path when a plan is built, before a run exists that reads files.
 result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
   constexpr const char* kWayOut = ": say what a line has by a schema, such as \"label: int64, text: string\"";
   const std::string& path = a.path.value;
@@ -173,7 +174,7 @@ erased_stream open_jsonl(const node& n, open_context& context) {
                          std::make_shared<jsonl_format>(*n.type, std::move(from)));
 }
 
-/// Prints and reads as its text. Structures of the program with one text are told apart by their types.
+/// Prints and reads the type as its text. The types of structures of the program distinguish those with the same text.
 class json_type_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p).value); }

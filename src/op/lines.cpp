@@ -31,7 +31,7 @@ class lines_format final : public element_format {
   bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
 
  private:
-  /// What is searched now: the front of the window, up to somewhat beyond what has been.
+  /// The part that is searched now: the front of the window, up to somewhat beyond the bytes searched before.
   struct part {
     std::size_t bytes = 0;
     bool last = false;

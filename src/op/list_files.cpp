@@ -28,7 +28,7 @@ std::vector<std::string> split_patterns(const std::string& patterns) {
   return parts;
 }
 
-/// What a name takes beside the string itself.
+/// Returns the bytes that a name uses in addition to the string object.
 std::size_t text_bytes(const std::string& name) {
   return name.capacity() > std::string().capacity() ? name.capacity() + 1 : 0;
 }

@@ -70,7 +70,7 @@ class npy_format final : public element_format {
     if (is_empty && !f.ended) f.why = data_loss_error("not a file of NumPy: it is empty");
     return f;
   }
-  /// Where the window has no whole row.
+  /// Returns the result for a window without a whole row.
   found without_row(const byte_window& w) const {
     found f;
     f.ended = rows_left(w) == 0 || is_told_;

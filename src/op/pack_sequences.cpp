@@ -76,8 +76,8 @@ class open_rows {
   held_elements& held(std::size_t i) { return rows_[i]->held; }
   bool is_full(std::size_t i) const { return rows_[i]->used == how_.tokens_max; }
   void open() { rows_.push_back(std::make_unique<row>(list_, memory_)); }
-  /// The row that takes so many tokens: the first that has room, or, if another may be open, a new one; size() where the first
-  /// has to leave before.
+  /// Returns the row for this number of tokens: the first that has room, or a new one if another may be open; size() if
+  /// the first must leave before.
   std::size_t row_for(std::uint64_t tokens, bool& is_new) {
     is_new = false;
     for (std::size_t i = 0; i != rows_.size(); ++i)

@@ -29,10 +29,10 @@ const member* member_called(const element_type& t, const std::string& name) {
   return nullptr;
 }
 
-/// Where the element stands in what is given, and where the bool does.
+/// The places of the element and of the bool in the output.
 struct padded_layout {
   std::size_t element_at = 0, mask_at = 0;
-  /// What is value-initialised where there is no element, at element_at.
+  /// The type that is value-initialised at element_at if no element exists.
   const element_type* element = nullptr;
 };
 
@@ -45,7 +45,8 @@ status too_many(std::uint64_t n) {
   return failed_precondition_error("the input is to be padded to " + std::to_string(n) + " elements, and has more");
 }
 
-/// What is added where tensors are: they have the dtypes and shapes of the last valid element's, so that all stack.
+/// Fills padding elements that have tensors: they get the dtypes and shapes of the last valid element, so that all
+/// stack.
 class zero_tensors {
  public:
   explicit zero_tensors(const element_type& in) : members_(padded_members(in)), specs_(members_.size()) {
@@ -60,7 +61,7 @@ class zero_tensors {
     }
     has_learnt_ = true;
   }
-  /// Of n elements that were made without a value.
+  /// Fills n elements that were made without a value.
   void put(char* element, std::uint32_t n, std::size_t stride_bytes) const {
     for (std::uint32_t k = 0; has_learnt_ && k != n; ++k, element += stride_bytes)
       for (std::size_t i = 0; i != members_.size(); ++i)
@@ -169,8 +170,8 @@ erased_stream open_pad_to_cardinality(const node& n, open_context& context) {
                                  is_known ? static_cast<std::uint64_t>(size.elements) : 0, at, context.gate(n));
 }
 
-/// Whether no element of it can be bad, so that nothing downstream can make it have fewer by dropping them. A stage that keeps the type
-/// and has no function passes on what it is given.
+/// Returns true if no element of `n` can be bad, so that no stage downstream can shorten it by dropping elements. A
+/// stage that keeps the type and has no function passes its elements on.
 bool drops_nothing(const node& n) {
   bool has_function = false;
   for_each_function(n, [&](const function_ptr&) { has_function = true; });

@@ -133,7 +133,7 @@ std::string dtype_of_feature(feature_kind kind) {
   return kind == feature_kind::bytes ? "string" : kind == feature_kind::floats ? "float32" : "int64";
 }
 
-/// Of one structure: of its tensors the schema says more than their type.
+/// Returns the spec of one structure: the schema says more about its tensors than their type.
 spec parsed_row_spec(const element_type& row, const example_schema& schema) {
   spec s = spec_of(row);
   member_finder members(row);
@@ -178,7 +178,8 @@ erased_stream open_example_rows(const node& n, open_context& context, const std:
   return open_mapped_rows(n, context, std::make_shared<example_function>(in, n.type, schema_of(schema)), o, landing);
 }
 
-/// Prints and reads as its text. Structures of the program with one schema are told apart by their types.
+/// Prints and reads the schema as its text. The types of structures of the program distinguish those with the same
+/// schema.
 class schema_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p).value); }

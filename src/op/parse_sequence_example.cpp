@@ -115,8 +115,8 @@ erased_stream open_parse_sequence_example(const node& n, open_context& context) 
   return open_mapped(n, context, f, o.parallelism, o.order);
 }
 
-/// Prints and reads as its text. Structures of the program with one schema are told apart by their types; a part without
-/// features is one that was left out.
+/// Prints and reads the schema as its text. The types of structures of the program distinguish those with the same
+/// schema; a part without features was left out.
 template <class Arg> class part_codec final : public codec {
  public:
   explicit part_codec(std::string_view example) : example_(example) {}

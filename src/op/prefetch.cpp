@@ -11,12 +11,13 @@ namespace sluice::lib {
 
 namespace {
 
-/// What autotune starts with: blocks, of at most 100 µs of work each. Enough to ride out a consumer's jitter; the
-/// ledger limits the bytes.
+/// The start value for autotune: blocks, each of at most 100 µs of work. They cover a consumer's jitter; the ledger
+/// limits the bytes.
 constexpr std::uint32_t kSlots = 8;
 constexpr std::int64_t kElements = kSlots * std::int64_t{slot_supply::kBlockElementsMax};
 
-/// As many blocks as are full with that many elements, and not so few that blocks which are slow to make leave a gap.
+/// Returns the number of blocks that this number of elements fills, but enough that blocks which are slow to make leave
+/// no gap.
 slot_supply::limits tuned_limits(std::int64_t elements) {
   return {static_cast<std::uint32_t>(std::max<std::int64_t>(elements / slot_supply::kBlockElementsMax, kSlots)),
           static_cast<std::uint64_t>(elements)};

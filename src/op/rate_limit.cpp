@@ -53,7 +53,7 @@ struct share {
   double cost = 0;
 };
 
-/// As many of the view's first `most` as so many tokens pay for, one at least.
+/// Returns how many of the view's first `most` elements the tokens pay for; at least one.
 share affordable(const element_type& type, const element_view& view, std::uint32_t most, bool by_bytes, double tokens) {
   if (!by_bytes) {
     auto n = static_cast<std::uint32_t>(std::clamp(tokens, 1.0, static_cast<double>(most)));
@@ -71,7 +71,7 @@ share affordable(const element_type& type, const element_view& view, std::uint32
   return s;
 }
 
-// What is passed over is passed over by the input, also where it is in the view already: it costs no tokens.
+// The input skips elements, even if they are in the view already: skipping costs no tokens.
 erased_stream rate_limit_loop(outlet out, one_to_one, may_suspend, erased_stream in, token_bucket bucket,
                               bool by_bytes) {
   stage_base* me = co_await this_stage();

@@ -53,7 +53,7 @@ struct rebatch_state {
   std::uint64_t made = 0, given = 0;
 };
 
-/// So many rows behind the first ones of a batch are foreseen: the input may have fewer than the batch wants.
+/// The number of rows reserved after the first ones of a batch: the input may have fewer than the batch wants.
 constexpr std::uint64_t kRowsForeseen = 4096;
 
 /// Batches in, batches out: what is left of the last one that came, and the one in the making.
@@ -99,7 +99,7 @@ class row_joiner {
     taken_ += n;
     return {};
   } catch (const error& e) { return e.why(); }
-  /// What is left of the last input batch is gone.
+  /// Drops the rest of the last input batch.
   void drop_left() {
     left_ = batch_storage();
     left_bytes_ = 0;
@@ -114,7 +114,7 @@ class row_joiner {
   static double bytes_a_row(std::size_t bytes, std::uint64_t rows) {
     return rows ? static_cast<double>(bytes) / static_cast<double>(rows) : 0;
   }
-  /// Makes room for n more rows, and for those that are foreseen if there is memory for them.
+  /// Reserves room for n more rows, and for the expected rows if there is memory for them.
   status grow(std::uint64_t n, std::uint64_t size, held_memory& memory) {
     const std::uint64_t all = rows() + n;
     const double row_bytes = std::max(bytes_a_row(part_bytes_, room_), left_row_bytes_);
@@ -199,7 +199,7 @@ template <> const codec& codec_of<batch_sizes>() {
 
 namespace {
 
-/// Of several sizes: rounds of all of them, and the sizes that a part of one fills.
+/// For several sizes: counts rounds of all sizes, and the sizes that the rest of a round fills.
 cardinality rebatched_size(const node& n) {
   auto& a = n.as<rebatch_arguments>();
   cardinality rows = row_cardinality_of(*n.inputs[0]);

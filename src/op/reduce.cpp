@@ -26,7 +26,8 @@ function_ptr finish_of(const node& n) {
 erased_stream reduce_loop(outlet out, saved<bool> given, erased_stream in, state_box state, function_ptr finish,
                           error_gate gate) {
   const state_function& f = state.function();
-  // Under skip there is no element if its `finish` fails, which only making it tells: so it is made to be passed over, too.
+  // Under skip no element exists if its `finish` fails, and only calling it shows that: so it is called for a skipped
+  // element, too.
   const bool may_be_none = finish && gate.skips();
   if (!*given && (may_be_none || out.pass(1) == 0)) {
     for (;;) {

@@ -21,7 +21,7 @@
 namespace sluice::lib {
 namespace {
 
-/// As many of each class are taken to have come before the first element, where initial_dist is not given.
+/// If initial_dist is missing, this number of elements of each class counts as seen before the first element.
 constexpr double kBefore = 10;
 
 /// How likely an element of each class stays: target / initial, of which the largest is 1.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kForEver = ~std::uint64_t{0};
 
-/// Which epoch, and where in it. The input is opened anew for each: its shuffles draw by the epoch's number.
+/// The epoch, and the place in it. The input is opened again for each epoch: its shuffles draw by the epoch's number.
 struct repeat_state {
   std::uint64_t epoch = 0;
   bool any = false;  // has this epoch given an element? A repeat for ever ends with the first that gives none
@@ -34,7 +34,7 @@ struct repeat_state {
   bool may_wait() const { return input.may_wait(); }
 };
 
-/// Elements of each epoch, if whole epochs may be passed over without looking into them; else 0.
+/// Returns the number of elements of each epoch, if whole epochs may be skipped without looking into them; else 0.
 std::uint64_t known_epoch(const node_ptr& plan, const open_context& context) {
   cardinality each = cardinality_of(*plan);
   const bool is_known = each.kind == cardinality::exact && !each.is_most() && context.on_error == error_policy::stop &&
@@ -45,10 +45,10 @@ std::uint64_t known_epoch(const node_ptr& plan, const open_context& context) {
 erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, open_context context, std::uint32_t site,
                           std::uint64_t times) {
   const std::uint64_t each = known_epoch(plan, context);
-  // What a plan states is checked by running it: so one epoch runs.
+  // A declared size is checked by running the plan: so one epoch runs.
   const bool is_said_to_be_empty = cardinality_of(*plan) == cardinality::of(0);
   for (; st->epoch < times; ++st->epoch) {
-    // From an epoch's start on whole ones are passed over by their number.
+    // At the start of an epoch, whole epochs are skipped by their number.
     if (each && out.to_pass() >= each && st->input.restored.empty()) {
       const std::uint64_t epochs = std::min(out.to_pass() / each, times - st->epoch);
       out.pass(epochs * each);
@@ -71,7 +71,8 @@ erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, ope
       st->any = true;
       co_yield b;
     }
-    // As in tf.data: repeat() ends here, or it would turn for ever; repeat(n) goes on, the next epoch may have some.
+    // The same as tf.data: repeat() ends here, since it would loop forever; repeat(n) continues, since the next epoch
+    // may have elements.
     if (!st->any && (times == kForEver || is_said_to_be_empty)) break;
     if (!st->any) co_await yield_now();  // n may be large, and nobody else ran while nothing was made
     st->any = false;

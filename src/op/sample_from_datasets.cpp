@@ -22,7 +22,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Draws inputs in proportion to their weights, among those that have not ended.
+/// Draws inputs in proportion to their weights, among the inputs that have not ended.
 class weighted_draws {
  public:
   weighted_draws(std::vector<double> weights, std::uint64_t seed) : weights_(std::move(weights)), seed_(seed) {}
@@ -72,7 +72,7 @@ class weighted_draws {
       sums_.push_back(sum += weights_[i]);
     }
     if (!among_.empty()) return;
-    // Of a position that somebody made: what has no weight is open in it.
+    // For a forged position in which an input without weight is open.
     among_.push_back(static_cast<std::uint32_t>(std::find(s.ended.begin(), s.ended.end(), 0) - s.ended.begin()));
     sums_.push_back(1);
   }
@@ -131,7 +131,7 @@ class stepped_draws {
     }
     if (!(all > 0 && std::isfinite(all)))
       return invalid_argument_error("the weights' sum must be more than 0, and finite");
-    if (sum == 0)  // those that have weight have ended: the others are alike
+    if (sum == 0)  // the inputs with weight have ended: the others are equally likely
       for (std::size_t i = 0; i != n; ++i) sums[i] = sum += s.has_ended(i) ? 0 : 1;
     const double at = random_source(derive(seed_, step)).uniform() * sum;
     chosen = static_cast<std::uint32_t>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin());
@@ -196,7 +196,7 @@ const element_type* sampled_type(const node& n, std::string& why) {
   return type_of_inputs(n, n.inputs.size(), why);
 }
 
-/// The sum of those that can be drawn; with stop_on_empty_dataset unknown, unless it is but one.
+/// The sum of the inputs that can be drawn; with stop_on_empty_dataset unknown, unless there is only one.
 cardinality sampled_size(const node& n) {
   auto& o = n.as<sample_from_datasets_arguments>().options;
   cardinality all = cardinality::of(0);

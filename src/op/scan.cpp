@@ -15,8 +15,8 @@ namespace sluice::lib {
 
 namespace {
 
-// Elements to be passed over are computed: the state behind them depends on them. At each co_yield the state accounts for
-// the elements that have left the input's view, and for no other.
+// Skipped elements are computed: the state after them depends on them. At each co_yield the state accounts for exactly
+// the elements that have left the input's view.
 erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, error_gate gate) {
   const state_function& f = state->function();
   // Behind a bad element the rest of the view stays: for the next demand, or, where it ends the run, for the marks of the stages
@@ -47,7 +47,7 @@ erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, er
     if (!a.why.ok()) {
       auto settled = gate.settle(out, a.why, first + a.done);
       co_await settled;
-      in.drop(1);  // from here on a resume passes over it
+      in.drop(1);  // from here on a resume skips it
     }
   }
 }

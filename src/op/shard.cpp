@@ -14,11 +14,11 @@
 namespace sluice::lib {
 namespace {
 
-/// As good as more: no stream has so many elements, and sums of two stay below 2⁶⁴.
+/// No stream has more elements than this, so a larger number has no effect, and sums of two stay below 2⁶⁴.
 constexpr std::int64_t kShardsMax = static_cast<std::int64_t>(demand::kAll);
 
-/// What is passed over in front of the next element of ours: inputs of other shards, then those of the elements that the consumer
-/// passes over.
+/// The elements skipped before the shard's next element: inputs of other shards, then this shard's elements that the
+/// consumer skips.
 struct passing {
   std::uint64_t gap, passed, inputs;
 
@@ -45,7 +45,7 @@ erased_stream shard_loop(outlet out, erased_stream in, std::uint64_t shards, std
   }
 }
 
-/// Numbers that cost less to make than to pass over: a source's, of which a block is made, and each n-th taken.
+/// Up to this stride, building a source's numbers and taking each n-th costs less than skipping.
 constexpr std::uint64_t kStrideMax = 32;
 constexpr std::uint32_t kStridedBytesMax = 16, kStridedAtOnce = 256;
 

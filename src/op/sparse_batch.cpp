@@ -22,7 +22,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// What a row says of itself, whatever it is.
+/// The description of one row, independent of its type.
 struct sparse_row {
   lib::dtype dtype = dtype::int64;
   std::vector<std::int64_t> shape{};
@@ -112,7 +112,7 @@ class sparse_maker final : public rows_maker {
   } catch (const error& e) { return e.why(); }
 
  private:
-  /// Of the row `r`; where a length may be any, `shape` becomes what it is.
+  /// Describes the mistake of row `r`. If a length may be any, `shape` gets the actual length.
   std::string mistake_of(const sparse_row& r, const sparse_row& first, std::vector<std::int64_t>& shape) const {
     if (r.dtype != first.dtype)
       return std::string(name_of(r.dtype)) + " stands in a batch whose first row is " +

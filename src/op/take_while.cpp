@@ -14,7 +14,7 @@
 namespace sluice::lib {
 namespace {
 
-// Elements to be passed over are looked at: one of them may be the last.
+// Skipped elements are tested: one of them may be the last.
 erased_stream take_while_loop(outlet out, saved<bool> ended, erased_stream in, function_ptr function,
                               std::uint64_t seed, error_gate gate) {
   auto& p = static_cast<const predicate_function&>(*function);

@@ -38,8 +38,8 @@ const stage_base* thrower(const stage_base* last) {
   return nullptr;
 }
 
-/// Tells of the element that a dead coroutine threw at, and of those that its state has no trace of: they are to be dropped.
-/// Not ok: they cannot be.
+/// Reports the element at which a dead coroutine threw, and the elements missing from its state, as dropped. Returns an
+/// error if they cannot be dropped.
 status drop_current(stage_base& last, const error_gate& gate, dropped_errors& errors) {
   status why = last.failure;
   if (!gate.may_drop(why)) return why;
@@ -51,7 +51,7 @@ status drop_current(stage_base& last, const error_gate& gate, dropped_errors& er
                         "the function joins several coroutines; give each of them a transform of its own");
   std::uint64_t bad = dead->current_element();
   if (bad == provenance::kUnknown)
-    return why;  // before its first element, or after the last: there is none to pass over
+    return why;  // before its first element, or after the last: no element can be skipped
   element_stage::restart r = dead->after_throw();
   if (!r.safe)
     return cannot_go_on(why, bad, gate,
@@ -71,8 +71,9 @@ void take_singly(erased_stream& made) {
   if (element_stage* user = element_stage::of(made.stage())) user->take_singly();
 }
 
-/// A user's stage under error_policy::skip. The coroutine that threw is over, so the function is called anew for the rest
-/// of the input, with the saved values of the last resume point. What was yielded before the throw has been delivered.
+/// Runs a user's stage under error_policy::skip. After a coroutine throws it is finished, so the function is called
+/// again for the rest of the input, with the saved values of the last resume point. Elements yielded before the throw
+/// have been delivered.
 erased_stream transform_tolerant_loop(outlet out, one_to_one, erased_stream made, function_ptr function,
                                       error_gate gate) {
   take_singly(made);
@@ -89,8 +90,8 @@ erased_stream transform_tolerant_loop(outlet out, one_to_one, erased_stream made
     auto dropping = out.drop(std::move(errors));
     co_await dropping;
     auto& dead = static_cast<element_stage&>(*made.stage());  // of no other is an element dropped
-    // After a resume, outputs are passed over that nobody asked for: those go over to the new coroutine. What the reader
-    // wanted passed over is the reader's again already (one_to_one).
+    // After a resume, outputs that nobody asked for are skipped: these skips move to the new coroutine. Skips that the
+    // reader asked for have returned to the reader already (one_to_one).
     std::uint64_t unpassed = out.to_pass() ? 0 : made.skip_left();
     erased_stream rest(std::move(dead.input()));
     erased_stream fresh = make_user_stage(function, std::move(rest), why);

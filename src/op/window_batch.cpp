@@ -80,7 +80,7 @@ class batch_windows final : public window_form {
   }
 
  private:
-  /// Of the window's rows: the same that misfits() found.
+  /// Leaves out the rows that misfits() found.
   void leave_out_misfits() {
     const element_type& row = rows_.type();
     const std::size_t n = rows_.size();

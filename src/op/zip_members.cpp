@@ -271,7 +271,7 @@ erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::share
     co_await settled;
     co_return;  // a file that cannot be opened is dropped as a whole
   }
-  // Under skip damaged members do not count, so they have to be read to be passed over.
+  // Under skip damaged members do not count, so members are read even if they are to be skipped.
   while (!archive.is_at_end()) {
     status why = archive.next(e);
     if (!why.ok()) co_await fail(gate.told(why.in_file(archive.path())));  // it was sound when it was opened

@@ -24,7 +24,7 @@ constexpr std::uint32_t kBatchesAtOnce = 16;
 
 const element_type& row_of(const element_type& t) { return t.kind == kind::batch ? *t.element : t; }
 
-/// Are there tensors in it, whose shapes no type tells?
+/// Returns true if the type contains tensors, whose shapes no type states.
 bool has_tensors(const element_type& t) {
   if (t.kind == kind::tensor) return true;
   if (t.kind == kind::list || t.kind == kind::array || t.kind == kind::maybe) return has_tensors(*t.element);
@@ -102,7 +102,7 @@ class arrow_encoder final : public element_encoder {
   void release_schema() {
     if (schema_.release) schema_.release(&schema_);
   }
-  /// The schema of these rows, which that of all before them has to be; of the first ones it is written.
+  /// Checks that the schema of these rows is that of all rows before them; writes the schema of the first rows.
   status tell_schema(const batch_storage& rows, encoded& to) {
     release_schema();
     schema_ = {};
@@ -167,7 +167,7 @@ class arrow_encoder final : public element_encoder {
   const element_type& row_;
   const arrow_options texts_;
   const bool is_told_by_rows_;
-  std::string told_{};  ///< the message of a schema that the rows told; empty: not yet
+  std::string told_{};  ///< the message of the schema that the rows showed; empty: none yet
   ArrowSchema schema_{};
   std::size_t gathered_bytes_ = 0;
   batch_storage gathered_;

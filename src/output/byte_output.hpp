@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an output's bytes go: a regular file under a path (output_file), or a stream: standard output, a pipe, a device
-// (output_stream).
+// The destination of an output's bytes: a regular file under a path (output_file), or a stream: standard output, a
+// pipe, a device (output_stream).
 //
 // Thread: one caller; it blocks.
 #pragma once
@@ -32,7 +32,8 @@ class byte_output {
   virtual bool is_watched() const { return false; }
   /// Makes durable what was written. `place`: which file, how far; untouched where a resume cannot cut back (a pipe).
   virtual status commit(shard_place& place) = 0;
-  /// A checkpoint that names the place of the last commit() is about to be written: from now on it may be gone on with.
+  /// Called before a checkpoint is written that names the place of the last commit(): from now on a run may resume
+  /// there.
   virtual void keep() {}
   /// After commit(): the output takes its name.
   virtual status finish() { return {}; }

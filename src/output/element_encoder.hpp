@@ -8,7 +8,7 @@
 //   if (why.ok()) why = (*e)->flush(out);                  // what it has kept, for a checkpoint or the end
 //   if (why.ok()) why = (*e)->end(out);                    // what stands behind the last one
 //
-// A file that is gone on with begins at load(); what end() wrote is behind the checkpoint, and is written over.
+// A resumed file begins at load(); the bytes that end() wrote come after the checkpoint, and are overwritten.
 // Thread: one caller.
 #pragma once
 
@@ -42,7 +42,7 @@ class element_encoder {
   virtual status append(const char* elements, std::size_t n, encoded& to) = 0;
   virtual status flush(encoded&) { return {}; }
   virtual status end(encoded&) { return {}; }
-  /// What rows of tensors are where there is none that tells.
+  /// Sets the tensor shape to write when the output has no rows to take it from.
   virtual void expect_rows(const tensor_spec&) {}
   /// How many elements to ask for at once.
   virtual std::uint32_t wanted() const { return 256; }
@@ -51,7 +51,7 @@ class element_encoder {
 
   /// The first bytes of the file, which depend on how many elements follow: rewritten at each checkpoint and at the end.
   virtual std::string head() const { return {}; }
-  /// What the encoder knows besides what the file itself shows, for checkpoints.
+  /// Returns the encoder's state that the file itself does not show, for checkpoints.
   virtual std::string save() const { return {}; }
   /// Errors: data_loss.
   virtual status load(std::string_view) { return {}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a run's elements: nothing, lines on standard output, or files (file_sink).
+// The destination of a run's elements: nothing, lines on standard output, or files (file_sink).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class element_sink {
   virtual std::uint32_t taken() const { return kUnknown; }
   /// Everything taken so far is durable. `place`: where it ends, for a checkpoint.
   virtual status commit(output_place&) { return {}; }
-  /// As byte_output's.
+  /// The same as byte_output's.
   virtual void keep() {}
   /// `may_go_on`: a checkpoint was written, and the run did not come to its end.
   virtual status finish(bool may_go_on) {

@@ -39,7 +39,7 @@ task<> element_sink::send() {
 }
 
 std::uint32_t null_sink::wanted(const element_type& t) const {
-  // So many that the block stays in a core's L2 on its way through the stages.
+  // This number of elements keeps the block in a core's L2 on its way through the stages.
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(kPulledBytes / t.size, 16, 1 << 15));
 }
 
@@ -211,7 +211,7 @@ status file_sink::commit(output_place& place) {
     status why = part->commit(place.files.emplace_back());
     if (!why.ok()) return why;
   }
-  // What cannot be gone on with is not named: a pipe.
+  // An output that cannot be resumed, such as a pipe, is not named.
   const bool is_named = !o_.is_remote() && (o_.is_sharded() || place.files[0].is_file());
   if (!is_named) {
     place = {};

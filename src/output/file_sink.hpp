@@ -30,24 +30,24 @@ struct output_options {
   output_format format = output_format::jsonl;  ///< not automatic
   lib::compression compression = lib::compression::none;
   std::string path;  ///< empty: standard output
-  /// What is written to as it stands: standard output, or the open file that a path such as /dev/stdout, /dev/fd/3 or
-  /// /proc/self/fd/3 names, which is not opened: that would begin the file behind it anew, or replace it. -1: what the
-  /// path names.
+  /// An open descriptor to write to: standard output, or the open file that a path such as /dev/stdout, /dev/fd/3 or
+  /// /proc/self/fd/3 names. Such a path is not opened, since that would truncate or replace the file. -1: the file that
+  /// the path names.
   int descriptor = -1;
   runtime* rt = nullptr;  ///< whose file systems remote outputs go to
   int stop_fd = -1;       ///< readable once the run is to end: see output_stream
   std::uint64_t shards = 1;
-  std::uint64_t shard_bytes = 0;      ///< not 0: so many shards as it takes
+  std::uint64_t shard_bytes = 0;      ///< not 0: starts as many shards as this size requires
   std::optional<tensor_spec> rows{};  ///< of tensors, where it is known before there is one
 
   bool is_sharded() const { return shards != 1 || shard_bytes != 0; }
   bool is_remote() const;
 };
 
-/// Errors: invalid_argument: a remote output, or a remote checkpoint, of a run that is to be gone on with.
+/// Errors: invalid_argument: the run is to be resumable, but its output or its checkpoint is remote.
 status check_can_go_on(const output_options& o, const std::string& checkpoint_path);
 
-/// What a new run of the same plan goes on with.
+/// The place at which a new run of the same plan resumes.
 struct output_start {
   bool goes_on = false;  ///< with what a checkpoint's run wrote, which ended at …
   output_place from = {};
@@ -70,10 +70,10 @@ class file_sink final : public element_sink {
   std::uint32_t wanted(const element_type& type) const override;
   bool closed() const override;
 
-  // Of this life and those before it.
+  // The number of elements in this run and those before it.
   std::uint64_t elements() const { return elements_; }
   std::uint64_t files() const { return first_shard_ + parts_.size(); }
-  /// Of this life: as written, compressed if they are.
+  /// The bytes written by this run, compressed if they are.
   std::uint64_t written_bytes() const;
 
  private:
@@ -93,9 +93,9 @@ class file_sink final : public element_sink {
   const element_type& type_;
   const shard_names names_;
   std::vector<std::unique_ptr<output_part>> parts_;
-  std::vector<std::shared_ptr<remote_file>> remote_;  ///< those that do not have their names yet
+  std::vector<std::shared_ptr<remote_file>> remote_;  ///< the files that do not have their names yet
   bool replaces_ = false;          ///< it ended well: no later shard of an earlier output may be there
-  std::uint64_t first_shard_ = 0;  ///< whose number that of parts_[0] is
+  std::uint64_t first_shard_ = 0;  ///< the number of the shard parts_[0]
   std::uint64_t elements_ = 0;
   std::uint64_t finished_bytes_ = 0, bytes_before_ = 0;
 };

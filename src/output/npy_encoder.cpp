@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kRankMax = tensor_shape::kRankMax;
 
-/// What the values of a number, or of arrays of numbers, are; nothing for other types.
+/// Returns the spec of the values of a number, or of arrays of numbers; nothing for other types.
 std::optional<tensor_spec> npy_spec_of(const element_type& type) {
   std::vector<std::int64_t> dims;
   const element_type* t = &type;

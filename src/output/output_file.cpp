@@ -54,7 +54,8 @@ status output_file::go_on(const std::string& path, const std::string& was_named,
   }
   bool has_partial = false, has_target = false;
   why = take_up(at_.partial(), was_named, from, has_partial);
-  // What cannot be looked at may be the output: it is not passed over, and later removed. A link is none of ours.
+  // A file that cannot be examined may be the output: it is neither skipped nor later removed. A link is never an
+  // output.
   bool is_other = why.code() == status_code::failed_precondition || why.code() == status_code::invalid_argument;
   if (!why.ok() && !is_other) return why;
   if (!why.ok()) {

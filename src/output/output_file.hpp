@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output that is a regular file under a path, and can be gone on with where a checkpoint says.
+// An output that is a regular file under a path, and can be resumed at a checkpoint.
 //
 // A new output is written beside the path (PATH.partial) and takes the name in finish(); what stood there until then can
 // be read. A resumed one is cut back to the checkpoint's length and grows where it is: under its name where an earlier
@@ -10,8 +10,8 @@
 // bytes it speaks of are, too, in a file with that inode, which is at PATH.partial or at PATH. What a crash left beyond
 // the length is cut off by the resume, and a PATH.partial that no checkpoint of the resumed run names is removed.
 //
-// Without finish() a new file is removed, unless a checkpoint may name it; what was gone on with is cut back to the
-// last length that a checkpoint may name.
+// Without finish() a new file is removed, unless a checkpoint may name it; a resumed file is cut back to the last
+// length that a checkpoint may name.
 // Errors: see byte_output, locked_target and check_place.
 #pragma once
 

@@ -16,7 +16,7 @@ struct suffix {
   std::string_view text;
   output_format format;
 };
-// .tfrecord is told by the elements.
+// The elements decide the kind of a .tfrecord file.
 constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},        {".ndjson", output_format::jsonl},
                                 {".json", output_format::jsonl},         {".csv", output_format::csv},
                                 {".arrow", output_format::arrow},        {".arrows", output_format::arrow},

@@ -18,16 +18,16 @@ class output_part {
  public:
   output_part(std::unique_ptr<element_encoder> encoder, compression c, std::unique_ptr<byte_output> to);
 
-  /// Of a new file: what stands before the first element.
+  /// Starts a new file: writes the bytes before the first element.
   status begin();
-  /// Of one that is gone on with. Errors: data_loss.
+  /// Resumes a file. Errors: data_loss.
   status go_on(const shard_place& from);
 
   /// The elements [first, first + n) of the block.
   status append(const block& elements, std::uint32_t first, std::uint32_t n);
   /// Writes what is ready where somebody reads along.
   status flush_if_watched();
-  /// As element_sink's; counted since begin_block().
+  /// The same as element_sink's; counted since begin_block().
   std::uint32_t taken() const;
   void begin_block() { taken_ = 0; }
 

@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kCheckedWhole = std::uint64_t{64} << 20;
 
 /// One file.
 struct shard_place {
-  std::uint64_t device = 0, inode = 0;  ///< both 0: no file that can be gone on with
+  std::uint64_t device = 0, inode = 0;  ///< both 0: not a file that can be resumed
   std::uint64_t length_bytes = 0;
   std::uint64_t head_bytes = 0;  ///< of these the first ones, which no checksum is over
   bool has_whole_crc = false;    ///< what stood in standard output before the program is not known
@@ -39,7 +39,7 @@ struct output_place {
   std::string path;                           ///< as it was typed; empty: standard output
   std::uint64_t shards = 1, shard_bytes = 0;  ///< as in output_options
   std::uint64_t elements = 0;                 ///< in all files together
-  std::uint64_t first_shard = 0;              ///< whose number that of files[0] is; those before it are whole
+  std::uint64_t first_shard = 0;              ///< the number of the shard files[0]; shards before it are complete
   std::vector<shard_place> files;
 
   bool empty() const { return format.empty(); }

@@ -19,7 +19,7 @@ namespace {
 /// For how long a reader may keep an interrupted run waiting that has given it half an element.
 constexpr int kPatienceMs = 1000;
 
-/// Where the next write ends. A pipe that poll calls writable takes PIPE_BUF bytes without making us wait.
+/// Returns the end of the next write. A pipe that poll reports as writable accepts PIPE_BUF bytes without blocking.
 std::size_t end_of_piece(std::size_t at, std::size_t size, const std::vector<std::size_t>& ends) {
   std::size_t most = at + PIPE_BUF;
   if (size <= most) return size;
@@ -53,7 +53,7 @@ status output_stream::wait(bool in_element) {
   pollfd fds[] = {{fd_, POLLOUT, 0}, {stop_fd_, POLLIN, 0}};
   while (::poll(fds, stop_fd_ < 0 ? 1 : 2, -1) < 0)
     if (errno != EINTR) return failed("cannot wait for");
-  // What can be taken now is written although a stop is asked for: the elements are made.
+  // Elements that can be written now are written although a stop is requested: they exist already.
   if (!fds[0].revents && in_element) ::poll(fds, 1, kPatienceMs);
   if (!fds[0].revents) return cancelled_error("stopped while nobody read the output");
   return {};
@@ -129,7 +129,7 @@ status output_stream::commit(shard_place& place) {
   end -= static_cast<off_t>(surplus_bytes_);
   if (!sync_file(fd_) || end < 0 || ::fstat(fd_, &is) != 0) return failed("cannot write to");
   int fd = open_readable();
-  if (fd < 0) return {};  // then it cannot be checked, nor gone on with
+  if (fd < 0) return {};  // then it can be neither checked nor resumed
   std::uint32_t crc = 0;
   status why = read_tail_crc(fd, 0, static_cast<std::uint64_t>(end), crc);
   ::close(fd);

@@ -18,7 +18,7 @@ class output_stream final : public byte_output {
   output_stream(int fd, std::string name, int stop_fd, bool owns);
   ~output_stream() override;
 
-  /// Where standard output is the file that a checkpoint names: cuts it back. `cut_bytes`: how many went.
+  /// If standard output is the file that a checkpoint names, cuts it back. `cut_bytes`: the number of bytes removed.
   /// Errors: failed_precondition: it is that file, and shorter or altered.
   status go_on(const output_place& from, std::uint64_t& cut_bytes);
   /// Is standard output the file that a checkpoint names?

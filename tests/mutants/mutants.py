@@ -233,7 +233,7 @@ MUTANTS = [
     ("a padded batch by tokens counts its rows one short", "src/engine/batching/sized_batches.cpp",
      "budget_.size / (rows_ + 1)", "budget_.size / rows_"),
     ("the end of rows is saved in front of what was passed over", "src/engine/batching/row_batches.cpp",
-     "      in.hold_from(in.consumed());  // also", "      // also"),
+     "      in.hold_from(in.consumed());  // elements", "      // elements"),
     ("rows of n that did not exist are not given back", "src/engine/batching/row_batches.cpp",
      "out.unpass(passed - std::min(passed, whole));", "(void)whole;"),
     ("an open row that is fetched again has all its room", "src/op/pack_sequences.cpp",

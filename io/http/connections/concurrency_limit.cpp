@@ -6,9 +6,9 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Of one more sample in the smoothed round trip: as TCP's.
+/// The weight of one more sample in the smoothed round trip: the same as TCP's.
 constexpr int kSmoothing = 8;
-/// Of one more answer in the share of refusals.
+/// The weight of one more answer in the share of refusals.
 constexpr double kShareOfOne = 1.0 / 64;
 /// A server that refuses one request in twenty, whichever, has no use for half as many: this is more than four and a half standard
 /// deviations above. One that refuses all of them is noticed with the tenth.

@@ -48,7 +48,7 @@ class concurrency_limit {
    private:
     friend class concurrency_limit;
     concurrency_limit* of_ = nullptr;
-    std::uint64_t given_after_ = 0;  ///< so many halvings
+    std::uint64_t given_after_ = 0;  ///< the number of halvings
   };
 
   class [[nodiscard]] acquire_awaiter final : waiter {
@@ -84,7 +84,7 @@ class concurrency_limit {
   void received(std::uint64_t bytes);
   /// `refused`: a permit of this limit, with which the request was sent.
   void throttled(const permit& refused);
-  /// Of late. 0: there was no answer yet.
+  /// Returns the recent round trip. 0: no answer has come yet.
   duration round_trip() const;
   std::uint32_t limit() const;
   std::uint32_t in_use() const;

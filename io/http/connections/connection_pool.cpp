@@ -52,7 +52,8 @@ task<std::unique_ptr<connection>> connection_pool::connect(time_point deadline) 
                 all.begin() + static_cast<std::ptrdiff_t>(next_.fetch_add(1, std::memory_order_relaxed) % all.size()),
                 all.end());
   {
-    // One that swallows what is sent to it would cost each connection in turn the time that connecting may take: they are last.
+    // An address that swallows packets would cost each connection the time allowed for connecting: such addresses come
+    // last.
     std::vector<std::string> silent;
     std::lock_guard lock(mutex_);
     std::erase_if(all, [&](const std::string& a) { return silent_.contains(a) && (silent.push_back(a), true); });

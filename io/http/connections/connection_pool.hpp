@@ -20,7 +20,7 @@
 
 namespace sluice::lib::detail {
 
-/// What stands between a connection and HTTP: TLS.
+/// The layer between a connection and HTTP: TLS.
 class secure_layer {
  public:
   virtual ~secure_layer() = default;
@@ -49,7 +49,7 @@ class connection_pool {
   std::uint64_t connects() const noexcept { return connects_.load(std::memory_order_relaxed); }
   std::size_t idle() const { return idle_->count(); }
 
-  /// Those that connections are made to, as long as they are known.
+  /// Returns the addresses to connect to, as long as they are known.
   task<std::vector<std::string>> addresses(time_point deadline);
 
  private:

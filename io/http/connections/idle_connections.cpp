@@ -53,7 +53,7 @@ void idle_connections::arm() {
 void idle_connections::on_timer(timer_node& node) noexcept {
   auto& me = static_cast<idle_connections&>(node);
   std::shared_ptr<idle_connections> self;
-  // What is old is destroyed under the mutex: close() returns only when nobody touches a connection any more.
+  // Old connections are destroyed under the mutex: close() returns only when nobody touches a connection any more.
   std::lock_guard lock(me.mutex_);
   self = std::move(me.armed_);
   me.drop_old();

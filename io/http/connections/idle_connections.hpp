@@ -26,7 +26,7 @@ class idle_connections final : timer_node, public std::enable_shared_from_this<i
   /// Null: there is none.
   std::unique_ptr<connection> take();
   std::size_t count() const;
-  /// Closes all, and those that are put from now on. Must be called before clock and network are gone.
+  /// Closes all connections, and those returned from now on. Must be called before clock and network are destroyed.
   void close();
 
  private:

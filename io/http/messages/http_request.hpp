@@ -19,7 +19,7 @@
 
 namespace sluice::lib::detail {
 
-/// What goes over the wire. The body is its maker's, and has to stay until the answer has come.
+/// The message sent over the wire. Its maker owns the body, which must stay valid until the answer has come.
 struct http_message {
   std::string head;
   std::span<const char> body = {};

@@ -14,10 +14,10 @@ constexpr std::string_view kHttp = "http://";
 constexpr std::string_view kHttps = "https://";
 
 constexpr std::string_view kHasUser = "it has a user or a password";
-/// Of a place that a server redirects to, in a message.
+/// The length of a redirect's target in a message.
 constexpr std::size_t kPlaceBytes = 300;
 
-/// What is wrong with it, for whoever says whose URL it is.
+/// Returns the error, for the caller to add whose URL it is.
 status no_url(std::string_view what) { return invalid_argument_error(what); }
 
 std::uint16_t own_port(bool tls) { return tls ? 443 : 80; }

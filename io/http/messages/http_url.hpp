@@ -27,7 +27,7 @@ struct http_url {
   std::string bracketed_host() const;
   /// For network::connect: "host:port".
   std::string address() const;
-  /// Of the header Host: without the port where it is the scheme's own.
+  /// The value of the header Host: without the port if it is the scheme's own.
   std::string authority() const;
   std::string origin() const;
   std::string text() const { return origin() + target; }
@@ -44,7 +44,7 @@ result<http_url> parse_endpoint(std::string_view text, std::string_view from, st
 /// Its host is this machine, by an address or as "localhost": what is sent there is not seen by a network.
 bool is_this_machine(const http_url& url);
 
-/// Where the Location of a redirect leads. Errors: as above, and failed_precondition for a way out of TLS.
+/// Returns the target of a redirect's Location. Errors: as above, and failed_precondition for a way out of TLS.
 result<http_url> follow_redirect(const http_url& from, std::string_view location);
 
 }  // namespace sluice::lib::detail

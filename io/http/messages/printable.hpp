@@ -8,7 +8,8 @@
 
 namespace sluice::lib::detail {
 
-/// What a server sent, fit for a message: control characters, which move a terminal's cursor and colour what follows, are blanks.
+/// Returns a server's text fit for a message: control characters, which move a terminal's cursor and color the text,
+/// become blanks.
 inline std::string printable(std::string_view text) {
   std::string shown(text);
   for (std::size_t i = 0; i != shown.size(); ++i) {

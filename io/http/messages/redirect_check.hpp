@@ -11,8 +11,9 @@
 
 namespace sluice::lib::detail {
 
-/// Whether an address "host:port" is one of the public internet. False for those of a machine, a private network, a link, or a
-/// group, also where an IPv6 address contains such an IPv4 address. True for what is no IP address.
+/// Returns true if an address "host:port" is on the public internet. Returns false for addresses of a machine, a
+/// private network, a link, or a group, also if an IPv6 address contains such an IPv4 address. Returns true for text
+/// that is not an IP address.
 bool is_public_address(const std::string& address);
 
 /// Ok, unless all addresses of `from` are public and one of `to` is not. The addresses are those that connections use.

@@ -16,7 +16,7 @@
 namespace sluice::lib::detail {
 
 std::string without_secrets(std::string_view text, const http_request& sent);
-/// The same of the message of a status.
+/// The same for the message of a status.
 status without_secrets(status why, const http_request& sent);
 
 }  // namespace sluice::lib::detail

@@ -11,7 +11,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Of an answer's body, in a message.
+/// The length of an answer's body in a message.
 constexpr std::size_t kQuotedBytes = 200;
 
 http_failure wrong(std::string_view what) { return {.why = data_loss_error(what)}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a response is what was asked for: the codes, the range, and the version of the object.
+// Checks that a response matches its request: the codes, the range, and the version of the object.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct byte_range {
   std::string header() const;
 };
 
-/// What is known of an object since its first answer: everything later has to be of that version.
+/// The facts known of an object since its first answer: all later answers must be of that version.
 struct object_pin {
   std::uint64_t size_bytes = file_info::kUnknownSize;
   std::string version;  ///< its ETag, else when it was modified; empty: the server tells neither

@@ -99,7 +99,7 @@ status locked_target::hold(lock_file& lock) {
       ::close(std::exchange(lock.fd, -1));
       return why;
     }
-    // What has another name, too, may be anybody's file: our process id is not written there.
+    // A file with a second name may be anybody's: our process id is not written there.
     if (!S_ISREG(is.st_mode) || is.st_nlink > 1) {
       ::close(std::exchange(lock.fd, -1));
       return failed_precondition_error("cannot lock: " + lock.path + " is no lock file: remove it").in_file(path_);

@@ -48,7 +48,7 @@ class locked_target {
   const std::string& target() const { return target_; }    ///< where the file really is
   const std::string& partial() const { return partial_; }  ///< the file beside it
 
-  /// Makes the partial file anew and opens it for reading and writing.
+  /// Creates the partial file again and opens it for reading and writing.
   status create(int& fd);
   /// Opens what is no regular file for writing.
   status open_as_it_is(int& fd);

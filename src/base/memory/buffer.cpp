@@ -133,7 +133,7 @@ bool park_pooled(buffer* b) noexcept {
   return pool().park(b);
 }
 
-/// Of aligned buffers.
+/// Returns true if aligned buffers of this capacity are pooled.
 bool is_pooled(std::size_t capacity) {
   return std::has_single_bit(capacity) && capacity >= buffer::kRecycledBytesMin && capacity <= buffer::kPooledBytesMax;
 }

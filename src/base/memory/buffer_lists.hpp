@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pools of buffers share: a buffer's memory, and lists of buffers nobody refers to.
+// The parts that the pools of buffers share: a buffer's memory, and lists of unreferenced buffers.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace sluice::lib {
 struct buffer_access {
   static buffer* create(std::size_t capacity, bool aligned);
   static void destroy(buffer* b) noexcept;
-  /// Of a buffer that nobody refers to, as all here.
+  /// The next of an unreferenced buffer; all buffers here are unreferenced.
   static buffer*& next(buffer* b) noexcept { return b->next_parked_; }
   /// Gives a buffer that was in a list one reference again.
   static buffer* revive(buffer* b) noexcept;

@@ -14,12 +14,12 @@ namespace sluice::lib {
 
 /// From this size on memory is asked for here; below, malloc is faster and keeps little.
 inline constexpr std::size_t kPagesBytesMin = std::size_t{128} << 10;
-/// The stock: at most so many freed bytes in all stay in the process.
+/// The stock: at most this number of freed bytes in all stays in the process.
 inline constexpr std::size_t kStockBytesMax = std::size_t{16} << 20;
 inline constexpr std::size_t kPageBytes = 4096;
 
-/// What an allocation of `bytes` really takes: whole pages, and for large sizes an eighth of a power of two, so that
-/// buffers that grow with their records fit into each other's memory.
+/// Returns the true size of an allocation of `bytes`: whole pages, and for large sizes an eighth of a power of two, so
+/// that buffers that grow with their records fit into each other's memory.
 std::size_t pages_bytes(std::size_t bytes);
 /// Memory of pages_bytes(bytes), aligned to a page, uninitialised. Errors: std::bad_alloc.
 void* allocate_pages(std::size_t bytes);
@@ -28,8 +28,8 @@ void free_pages(void* at, std::size_t bytes) noexcept;
 
 /// Blocks larger than this never come into the stock: freed, they leave the process.
 inline constexpr std::size_t kStockedBytesMax = kStockBytesMax / 2;
-/// Of an allocation, the pages wholly within [begin, end) leave the process now; their bytes are lost. Freeing 300 MiB at once
-/// takes some 20 ms, in which its thread does nothing else.
+/// Releases the pages of an allocation wholly within [begin, end) now; their bytes are lost. Freeing 300 MiB at once
+/// takes about 20 ms, in which its thread does nothing else.
 void forget_pages(char* begin, char* end) noexcept;
 
 /// All of [begin, end) will be written: its pages come at once, in some two thirds of the time that a fault for each takes. Where the

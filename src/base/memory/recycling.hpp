@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether freed memory is kept for reuse by the library's own pools. Not under AddressSanitizer, so that it sees every
-// use of small memory after its end.
+// Decides if the library's own pools retain freed memory for reuse. They do not under AddressSanitizer, so that it sees
+// every use of small memory after its end.
 #pragma once
 
 namespace sluice::lib {

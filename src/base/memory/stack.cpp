@@ -28,7 +28,7 @@ thread_stack look_up() noexcept {
     (void)::pthread_attr_getguardsize(&attributes, &guard);
     ::pthread_attr_destroy(&attributes);
     const auto from = reinterpret_cast<std::uintptr_t>(low);
-    // A thread's guard is within its stack; the kernel keeps one below that of the main thread.
+    // A thread's guard is within its stack; the kernel has a guard below that of the main thread.
     if (is_known) return {from + std::min(guard, bytes), from + bytes};
   }
   rlimit limit{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What some programs write before a text in UTF-8. It is no part of the text.
+// The mark that some programs write before a text in UTF-8. It is not part of the text.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace sluice::lib::detail {
 
-/// Of the mark at the beginning of a text; 0: it has none.
+/// Returns the size of the mark at the beginning of a text; 0 if it has none.
 inline std::size_t byte_order_mark_bytes(std::string_view text) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   return text.starts_with(kMark) ? kMark.size() : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user may have meant.
+// Suggests the word that the user may have meant.
 #pragma once
 
 #include <string>

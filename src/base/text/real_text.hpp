@@ -16,7 +16,7 @@ template <class T> void append_real(T v, std::string& out) {
   if (text.find_first_of(".e") == text.npos) out += ".0";
 }
 
-/// The same of any value, with the words `nan`, whose sign means nothing, `inf` and `-inf`.
+/// Appends any value, with the words `nan`, whose sign means nothing, `inf` and `-inf`.
 template <class T> void append_real_or_word(T v, std::string& out) {
   if (std::isfinite(v)) return append_real(v, out);
   out += std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";

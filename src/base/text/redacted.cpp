@@ -67,8 +67,8 @@ bool ends_with_network_scheme(std::string_view text) {
   return std::find(std::begin(kNetworkSchemes), std::end(kNetworkSchemes), scheme) != std::end(kNetworkSchemes);
 }
 
-/// Where the host of a URL begins whose scheme ends before the : before the / at `at`; `at`, if none does. A slash too few or
-/// too many makes it no URL, and what stands before its @ is a password all the same.
+/// Returns the start of the host of a URL whose scheme ends before the : before the / at `at`; `at` if none does. A
+/// slash too few or too many makes it no URL, and the text before its @ is a password all the same.
 std::size_t host_begin(std::string_view text, std::size_t at) {
   if (at < 2 || text[at - 1] != ':' || !is_scheme(text[at - 2])) return at;
   const std::size_t end = std::min(text.find_first_not_of('/', at), text.size());
@@ -108,7 +108,7 @@ std::size_t user_end(std::string_view text, std::size_t at) {
   return sign == url.npos ? at : at + sign;
 }
 
-/// Where the value that begins at `at` ends. What words put behind a URL is none of it.
+/// Returns the end of the value that begins at `at`. Text after a URL is not part of it.
 std::size_t value_end(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end != text.size() && !ends_url(text[end]) && text[end] != '&' && text[end] != ';' && text[end] != '#') ++end;

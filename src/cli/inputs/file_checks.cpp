@@ -72,7 +72,7 @@ file_check check_of_csv(const std::string& file, compression c) {
   return made;
 }
 
-/// Of a local archive: blocks, unless the file ends within one.
+/// Returns the piece size of a local archive: blocks, unless the file ends within one.
 std::size_t tar_piece(const std::string& file) {
   std::error_code unknown;
   const std::uintmax_t size = std::filesystem::file_size(detail::without_file_scheme(file), unknown);
@@ -108,7 +108,7 @@ file_check check_by(const std::string& file, std::string_view format, compressio
 }
 
 std::string_view format_of(const std::string& file) {
-  if (file != "-" && !names_data(file)) return "tfrecord";  // opening it tells why
+  if (file != "-" && !names_data(file)) return "tfrecord";  // opening it reports the reason
   const reader& r = reader_of(file);
   const bool is_told = r.format != "lines" || name_of_data(file).ends_with(".txt");
   return is_told || begins_as_text(file) || is_compressed(file) ? r.format : "tfrecord";
@@ -136,7 +136,8 @@ status check_name(const std::string& file) {
   const bool is_named = path.ends_with(".tgz") || without_compression_suffix(path) != path;
   if (!is_named || file == "-" || !is_file(file)) return {};
   auto begin = read_file_head(file, compression::none, kCompressionGuessBytes);
-  if (!begin.ok() || detect_compression(begin->bytes, file) != compression::none) return {};  // reading it tells
+  // reading it reports the reason
+  if (!begin.ok() || detect_compression(begin->bytes, file) != compression::none) return {};
   const std::string suffix(path.substr(path.rfind('.')));
   if (begin->bytes.empty())
     return data_loss_error(absl::StrCat("is named ", suffix, ", and is empty: it was cut short")).in_file(file, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verify reads a file by, and what it looks at besides: the format decides.
+// The checks by which verify reads a file, and its additional checks; the format decides.
 //
 //   tfrecord            both CRCs of each record
 //   zip                 each member's CRC
@@ -49,21 +49,21 @@ struct file_check {
   std::unique_ptr<checking_sink> sink;
   std::uint64_t head_elements = 0;  ///< that are no records: a header
   bool is_npy = false;
-  /// Of a compressed file whose format ends before the file does, and of a tar archive: passes over all bytes, so that its codec's
-  /// checks are made, and the archive's end is found. Null: none is needed.
+  /// For a compressed file whose format ends before the file does, and for a tar archive: skips all bytes, so that the
+  /// codec's checks run and the archive's end is found. Null: not needed.
   node_ptr to_end = {};
   bool is_tar = false;  ///< to_end's bytes are for a tar_end_sink
 };
 
-/// `format`: empty: by its name and content. What no name and no content tells is checked as TFRecords, unless it is text or
-/// compressed. Blocks. Errors: of opening the file, and of what its first rows have to say; no such format.
+/// `format`: empty: chosen by name and content. A file whose name and content show no format is checked as TFRecords,
+/// unless it is text or compressed. Blocks. Errors: of opening the file and of reading its first rows; no such format.
 result<file_check> check_of(const std::string& file, const std::string& format, compression c);
 
-/// A file that is named as a compressed one, and that its first bytes tell to be none, is taken for what those say: then this is
-/// data_loss, which names both. Blocks.
+/// Checks a file whose name says that it is compressed. If its first bytes show that it is not, it is read as the
+/// format that they show, and the check returns data_loss, which names both. Blocks.
 status check_name(const std::string& file);
 
-/// Of a plain npy file: are there just the bytes that its header tells of?
+/// Checks that a plain npy file has exactly the bytes that its header declares.
 status check_npy_size(const std::string& file, std::uint64_t size_bytes);
 
 }  // namespace sluice::lib::cli

@@ -8,7 +8,7 @@
 
 namespace sluice::lib::cli {
 
-/// What an input is read by: the operator, and whether its schema is an argument of it.
+/// The reader of an input: the operator, and whether its schema is an argument of it.
 struct reader {
   std::string_view format;
   std::string_view op;

@@ -12,7 +12,7 @@ namespace sluice::lib::cli {
 
 /// Is it a pattern (*, ?, […], **), and no file of that very name? Over HTTP nothing can be listed, and a ? begins a query.
 bool is_file_pattern(const std::string& name);
-/// The same of what may be a plan: these have parentheses, quotes or bars, and are none.
+/// The same for a text that may be a plan: plans have parentheses, quotes or bars, and are not patterns.
 bool is_file_pattern_and_no_plan(const std::string& text);
 
 /// Each name that `is_pattern` replaced by the files that match it, sorted; without folders. Blocks.

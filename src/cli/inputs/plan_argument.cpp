@@ -71,7 +71,7 @@ std::string pointed_at(const std::string& text, std::size_t at) {
   return out + "\n  " + blank + "^";
 }
 
-/// What standard input begins with, left where it is: a pipe's bytes are duplicated, not taken.
+/// Returns the first bytes of standard input without consuming them: a pipe's bytes are duplicated.
 std::string beginning_of_standard_input() {
   std::string bytes(4096, '\0');
   struct stat is{};
@@ -145,7 +145,7 @@ std::string opens_like(const std::string& file) {
                                                   absl::StrAppend(out, std::string(m.name), ": ", m.type->name);
                                                 })
                                 : row.name;
-  } catch (const misuse&) {}  // what is wrong with it, reading it tells
+  } catch (const misuse&) {}  // reading it reports its mistake
   const std::string schema = in_quotes(columns);
   return absl::StrCat("interleave(", name, "(schema=", schema, name == "csv" ? ", header=true" : "", "))",
                       name == "from_arrow" ? " | unbatch" : "");
@@ -162,7 +162,7 @@ std::string plan_reading_all(const std::string& pattern) {
   return absl::StrCat("'list_files(", in_quotes(pattern), ") | ", stage, "'");
 }
 
-/// What to write instead of a path.
+/// Suggests the text to write instead of a path.
 std::string told_from_path(const std::string& path) {
   std::error_code ignored;
   if (is_file_pattern(path))

@@ -17,22 +17,23 @@ node_ptr plan_of(const std::string& text);
 /// Errors: misuse, FILE:LINE:COLUMN: the words of the plan_error, with the line and a caret; `error`: it cannot be read.
 node_ptr plan_in_file(const std::string& path);
 
-/// Is this a name of data rather than a plan: a file, a FIFO, a URL, or "-" for standard input?
+/// Returns true if the text names data rather than a plan: a file, a FIFO, a URL, or "-" for standard input.
 bool names_data(const std::string& plan_or_file);
-/// What reads the data it names, else the plan it is.
+/// Returns a plan that reads the named data, or the plan itself if the text is a plan.
 node_ptr plan_or_reader(const std::string& plan_or_file);
 
 /// The plan that reads this file: CSV with a header and JSON lines by their names, TFRecords, Arrow, npy, the files of a tar
 /// where it begins as one (compressed or not) or of a zip, else lines. Of a FIFO only the name tells.
 /// Throws misuse: a zip that is compressed, or on standard input: it is read from its end.
 std::string plan_reading(const std::string& file);
-/// A path as it is; of a URL what is before its query.
+/// Returns a path unchanged, and the part of a URL before its query.
 std::string_view without_query(std::string_view path);
-/// The name that tells the format: without a query of a URL, and without a suffix of compression.
+/// Returns the part of the name that shows the format: without a URL's query, and without a suffix of compression.
 std::string_view name_of_data(std::string_view path);
-/// Does it begin as a text in UTF-8 does, decompressed if need be? Of standard input and a FIFO: is it not known to be another?
+/// Returns true if the file, decompressed if necessary, begins with text in UTF-8. For standard input and a FIFO:
+/// returns true unless another format is known.
 bool begins_as_text(const std::string& file);
-/// Is it compressed, by its name or what it begins with?
+/// Returns true if the file is compressed, by its name or its first bytes.
 bool is_compressed(const std::string& file);
 /// By its name, or by what it begins with.
 bool is_tar(const std::string& file);

@@ -47,7 +47,8 @@ void load_plugin(const std::string& path) {
   const std::vector<std::string> names_before = function_names();
   std::vector<std::string> mistakes;
   detail::note_registration_errors(&mistakes);
-  // All symbols at once, so that what this program lacks is told here. They stay until the end: plans point at them.
+  // Resolves all symbols at once, so that one which this program lacks is reported here. Plugins stay loaded until the
+  // end: plans point at them.
   void* loaded = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   detail::note_registration_errors(nullptr);
   if (!loaded) {

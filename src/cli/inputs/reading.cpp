@@ -41,7 +41,7 @@ CLI::Validator policy() {
   return CLI::Validator(check, "{stop,skip}|quarantine(PATH)");
 }
 
-/// "by stage: tfrecord: 1, map(parse) #2: 2 (errors_max 10)": also those that have a limit and have met none.
+/// "by stage: tfrecord: 1, map(parse) #2: 2 (errors_max 10)": includes stages with a limit but no errors.
 std::string errors_text(const std::vector<stage_errors>& stages) {
   std::string text;
   for (const stage_errors& s : stages) {

@@ -29,7 +29,7 @@ struct reading_arguments {
   std::chrono::nanoseconds io_timeout{0};  ///< 0: none
 };
 
-/// What a bad element does.
+/// The treatment of bad elements.
 struct error_arguments {
   bool skips = false;
   std::string quarantine = {};                   ///< the file that keeps what is dropped; empty: none

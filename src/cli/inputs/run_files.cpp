@@ -15,7 +15,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Of an output whose shards are not counted beforehand: how many of their names are looked at.
+/// The number of names examined of an output whose number of shards is not known beforehand.
 constexpr std::uint64_t kShardsLookedAt = 1000;
 
 /// The files of the run that it does not write, and where it keeps bad elements.
@@ -32,7 +32,7 @@ std::vector<std::string> files_of_output(const output_options& o) {
   if (o.path.empty() || o.descriptor >= 0 || o.is_remote()) return {};
   if (!o.is_sharded()) return {o.path};
   const shard_names names(o.path, o.shard_bytes != 0 ? 0 : o.shards);
-  if (!names.check().ok()) return {};  // opening it tells why
+  if (!names.check().ok()) return {};  // opening it reports the reason
   std::vector<std::string> files;
   const std::uint64_t count = o.shard_bytes != 0 ? kShardsLookedAt : o.shards;
   for (std::uint64_t i = 0; i != count; ++i) files.push_back(names.name(i));

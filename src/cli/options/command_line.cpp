@@ -38,7 +38,7 @@ namespace {
 
 constexpr std::uint64_t kRecordsMax = 1'000'000'000'000;
 
-/// What was typed, and the verb that was chosen.
+/// The arguments as typed, and the chosen verb.
 struct typed {
   run_arguments run;
   reading_arguments reading;
@@ -57,7 +57,7 @@ struct typed {
   std::function<int()> verb;
 };
 
-/// SLUICE_IO is read when the first file is opened: what it cannot mean is told before.
+/// Rejects an invalid SLUICE_IO at once; it is read only when the first file is opened.
 void check_environment() {
   const char* io = std::getenv("SLUICE_IO");
   auto known = parse_io_backend(io ? io : "");
@@ -89,7 +89,7 @@ void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std
   });
 }
 
-/// What all verbs have that read elements.
+/// Adds the options that all verbs have which read elements.
 void add_reading(CLI::App& verb, typed& t) {
   add_reading_options(verb, t.reading);
   add_error_options(verb, t.errors);
@@ -104,7 +104,7 @@ template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& 
   });
 }
 
-/// What an output is besides its format and path.
+/// Adds the options of an output other than its format and path.
 void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
   verb.add_option("--compression", output.compression, "of the output; automatic: gzip where its name ends in .gz")
       ->check(CLI::IsMember({"automatic", "none", "gzip"}))
@@ -401,7 +401,7 @@ int complain(const std::string& words, int exit_status) {
   return exit_status;
 }
 
-/// What was printed must have arrived, or nobody wants it: a reader that left is no error.
+/// Checks that the printed text has arrived. A reader that has left is not an error.
 int checked_output(int exit_status) {
   errno = 0;
   bool arrived = std::fflush(stdout) == 0 && !std::ferror(stdout);
@@ -417,8 +417,8 @@ int checked_output(int exit_status) {
 int run_command_line(int argc, char** argv) {
   open_standard_files();
   make_standard_output_wait();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(), with its name
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is told by write(), and ends us quietly
+  std::signal(SIGXFSZ, SIG_IGN);  // write() reports a file that may not grow, with its name
+  std::signal(SIGPIPE, SIG_IGN);  // write() reports a reader that has left, and the program then ends quietly
   typed t;
   CLI::App app("sluice: pipelines from files to ready elements", "sluice");
   app.set_version_flag("--version", "sluice " SLUICE_VERSION_STRING);

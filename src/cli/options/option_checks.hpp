@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What options may be: each check says what is expected and what it was given, and the readers beside them read the same texts.
+// Checks of options: each states the expected and the actual value, and the readers beside them read the same texts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ CLI::Validator size_in_bytes();
 CLI::Validator memory_size();
 /// "10s", "1.5 h".
 CLI::Validator time_span();
-/// As read_interval reads it.
+/// Accepts the texts that read_interval reads.
 CLI::Validator interval();
 CLI::Validator path();
 

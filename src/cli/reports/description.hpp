@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line's description says in other forms: completion for shells, the manual page.
+// Other forms of the command line's description: completion for shells, and the manual page.
 #pragma once
 
 #include <string>

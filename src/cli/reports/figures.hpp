@@ -17,7 +17,7 @@ std::string short_seconds(double seconds);   ///< 420 µs, 12.1 ms, 3.40 s
 /// Does this byte of UTF-8 go on with a character that an earlier one began?
 inline bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 std::size_t display_width(std::string_view text);  ///< in columns of a terminal, of UTF-8 without wide characters
-/// "map", or, where `number` tells it from others of that name, "map #2" (site_report::number).
+/// Returns "map", or "map #2" if `number` distinguishes it from others of that name (site_report::number).
 std::string numbered(const std::string& name, std::uint64_t number);
 /// "1 element", "3 elements"
 std::string counted(std::uint64_t n, const char* noun);

@@ -8,7 +8,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Of the library's messages, which know no options of programs.
+/// Messages of the library, which does not know the options of programs.
 constexpr std::string_view kLate[] = {" until the deadline", "the deadline leaves no time for another attempt"};
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people read of an error on standard error.
+// The text of an error on standard error.
 #pragma once
 
 #include <string>

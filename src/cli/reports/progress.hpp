@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run tells on standard error: one line that is written over while it goes on, and a report at its end.
+// The output of a run on standard error: one line that is overwritten during the run, and a report at its end.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each stage of a run has done, as a table: `sluice run --stages`.
+// Prints the work of each stage of a run as a table: `sluice run --stages`.
 #pragma once
 
 #include <string>

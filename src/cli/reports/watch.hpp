@@ -23,7 +23,7 @@ class watch {
   void start(std::function<void()> on_interrupt, std::function<void()> on_tick);
   /// No call happens after this.
   void stop();
-  /// As shells have it: 128 + the signal that came first.
+  /// The same as in shells: 128 + the signal that came first.
   int exit_status() const { return 128 + first_signal_.load(); }
   /// A descriptor that is readable from the first signal on, for who waits by poll.
   int interrupted_fd() const { return interrupted_; }

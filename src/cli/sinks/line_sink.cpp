@@ -45,7 +45,7 @@ status example_sink::print_part(const element_type& type, const void* part, std:
   return {};
 }
 
-/// As print() does, with print_part() for each member.
+/// The same as print(), with print_part() for each member.
 status example_sink::print_members(const element_type& type, const void* element, std::string& text) {
   status why;
   detail::print_members(type, text, [&](const member& m) {

@@ -18,7 +18,7 @@ class line_sink : public element_sink {
   status take(const block& elements) final;
   bool closed() const final { return out_.closed(); }
 
-  /// What follows is of this file: it is named in errors, and its records are counted from 0.
+  /// Starts a file: errors name it, and its records are counted from 0.
   void begin(std::string file) {
     file_ = std::move(file);
     records_ = 0;
@@ -27,7 +27,7 @@ class line_sink : public element_sink {
  protected:
   /// Appends one element as a line, without its end. Errors: it cannot be printed; the lines before it go out.
   virtual status print_line(const element_type& type, const void* element, std::string& text) = 0;
-  /// Of the element being printed, within what was begun last.
+  /// Returns the number of the record being printed, within the file begun last.
   std::uint64_t record() const { return records_; }
 
  private:
@@ -49,8 +49,8 @@ class printing_sink final : public line_sink {
 /// members of pairs, tuples and structures, too.
 class example_sink : public line_sink {
  public:
-  /// What is done about a record that holds no tf.Example. Where it is the first record of all, it and all others are
-  /// printed as records are.
+  /// Decides how to print a record that is not a tf.Example. If it is the first record of all, it and all others are
+  /// printed as records.
   enum other : std::uint8_t {
     in_front,    ///< an error behind a tf.Example
     is_printed,  ///< it is printed as records are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `--output` and the options beside it say.
+// The meaning of `--output` and its related options.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ struct output_choice {
 /// Throws misuse: none of these, elements of this type cannot go there, or it is a descriptor that was not given to the program.
 output_choice read_output(const output_arguments& a, const element_type& type);
 
-/// As file_sink::open. Throws `error`.
+/// The same as file_sink::open. Throws `error`.
 std::unique_ptr<element_sink> open_sink(const output_choice& output, const element_type& type,
                                         const output_start& start, std::uint64_t& cut_bytes);
 

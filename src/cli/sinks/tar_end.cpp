@@ -8,7 +8,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Of the archive, as far as its headers are concerned: whether data are cut short is told by who reads them.
+/// Only the archive's headers are checked here: the reader of the data reports data that are cut short.
 constexpr std::uint64_t kAnySize = std::uint64_t{1} << 62;
 
 }  // namespace

@@ -15,13 +15,13 @@ class tar_end_sink final : public checking_sink {
  public:
   status take(const block& bytes) override;
 
-  /// After the last byte. Errors: data_loss: there was no end. What else is wrong with an archive is told by reading it.
+  /// Called after the last byte. Errors: data_loss: the end is missing. Reading the archive reports all other damage.
   status end_of(const std::string& file) const;
 
  private:
   void look();
   std::string bytes_;  ///< not looked at yet: less than a header, or headers that speak of the one behind them
-  std::uint64_t passed_over_ = 0;  ///< so many bytes that follow are a member's data
+  std::uint64_t passed_over_ = 0;  ///< the number of bytes that follow and are a member's data
   std::uint64_t seen_bytes_ = 0;
   bool has_ended_ = false;  ///< or is broken
 };

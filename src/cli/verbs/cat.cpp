@@ -14,7 +14,7 @@ namespace sluice::lib::cli {
 
 namespace {
 
-/// What cannot be looked at is opened as TFRecords, which tells why it cannot.
+/// A path that cannot be examined is opened as TFRecords, and opening it reports the reason.
 const reader& reader_for(const std::string& file, const std::string& format) {
   if (!format.empty()) return reader_named(format);
   return file == "-" || names_data(file) ? reader_of(file) : reader_named("tfrecord");
@@ -35,7 +35,7 @@ int cat(const cat_arguments& a) {
     const reader& r = reader_for(file, a.from);
     const node_ptr plan = plan_of(plan_for(file, r, ""));
     check_errors(*plan, a.errors);
-    example_sink examples(example_sink::in_front);  // each file anew: its records are tf.Examples, or are not
+    example_sink examples(example_sink::in_front);  // decided for each file: its records are tf.Examples, or are not
     line_sink& sink = r.format == "tfrecord" ? static_cast<line_sink&>(examples) : elements;
     sink.begin(file);
     pull_request request;

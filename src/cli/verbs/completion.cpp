@@ -27,7 +27,7 @@ std::string options_of(const CLI::App& verb) {
   return absl::StrJoin(names, " ");
 }
 
-/// What an option or an argument takes.
+/// The values that an option or an argument accepts.
 struct values {
   std::string words = {};  ///< with blanks between
   bool files = false;
@@ -44,7 +44,7 @@ values values_of(const CLI::Option& o) {
   return {.files = name.find("FILE") != name.npos || name.find("FOLDER") != name.npos};
 }
 
-/// What its arguments may be, all together.
+/// Returns the values of all its arguments together.
 values arguments_of(const CLI::App& verb) {
   values all;
   for (const CLI::Option* o : verb.get_options()) {

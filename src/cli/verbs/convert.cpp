@@ -39,7 +39,7 @@ task<void> look_at(stream<record>* records, example_inference* inference, status
   }
 }
 
-/// Of the first tf.Examples of a file; empty where its records are none.
+/// Guesses the schema from the first tf.Examples of a file; empty if its records are not tf.Examples.
 std::string guessed_schema(const std::string& file, const run_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
@@ -69,7 +69,8 @@ bool keeps_records(const convert_arguments& a) {
   return f == output_format::tfrecords || f == output_format::raw || f == output_format::text_lines;
 }
 
-/// What the array of a file of NumPy has; nothing where the file cannot be looked at, or is none: reading it tells why.
+/// Returns the head of an npy file; nothing if the file cannot be examined, or is not npy: reading it reports the
+/// reason.
 std::optional<npy_head> head_of_npy(const std::string& file) {
   if (!is_file(file)) return {};
   auto begin = read_file_head(file, compression::automatic, kNpyHeadBytesMax);
@@ -103,7 +104,7 @@ bool is_table_without_rows(const std::string& file) {
   return !std::getline(in, rest);
 }
 
-/// Of several files those that have rows, if any has.
+/// Leaves out the files without rows, if any file has rows.
 void leave_out_empty(std::vector<std::string>& files) {
   std::vector<std::string> with_rows;
   std::remove_copy_if(files.begin(), files.end(), std::back_inserter(with_rows), is_table_without_rows);

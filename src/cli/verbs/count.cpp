@@ -12,10 +12,11 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Elements are passed over in such steps, so that an interrupt is noticed.
+/// Elements are skipped in steps of this size, so that an interrupt is noticed.
 constexpr std::uint64_t kStep = std::uint64_t{1} << 20;
 
-/// Passes over all there are: what can seek reads no payload, what computes is computed where only that tells how many.
+/// Skips all elements. Sources that can seek read no payload; a stage computes elements only if their number depends on
+/// it.
 task<std::uint64_t> counted_by_passing(any_stream* in) {
   std::uint64_t elements = 0;
   for (;;) {

@@ -33,7 +33,7 @@ struct one_copy {
   bool is_special = false;  ///< a pipe, a socket or a device, which a pattern matched
 };
 
-/// What a pattern matched. A link that leads nowhere is a file: copying it says so.
+/// The kind of a match. A link without a target is a file: copying it reports the error.
 enum class match_kind : std::uint8_t { file, folder, special };
 match_kind kind_of(const std::string& path) {
   using std::filesystem::file_type;
@@ -49,7 +49,7 @@ match_kind kind_of(const std::string& path) {
   }
 }
 
-/// What stands behind the last slash.
+/// Returns the text after the last slash.
 std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 /// Adds what `from` names, or what it matches. A ** keeps the folders below what it begins with, so that equal names of several
@@ -106,7 +106,7 @@ std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
   return all;
 }
 
-/// Of a local copy: the folders that it stands in.
+/// Makes the folders that contain a local copy.
 void make_folders(const std::string& to) {
   if (detail::is_remote(to)) return;
   const std::filesystem::path folder = std::filesystem::path(detail::without_file_scheme(to)).parent_path();

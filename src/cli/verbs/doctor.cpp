@@ -43,7 +43,7 @@ constexpr int kNameWidth = 26;
 /// Files open at once that an interleave of some size, its listings and a server beside it take.
 constexpr rlim_t kOpenFilesWanted = 4096;
 
-/// What could be better, and how, each with the name of its line; told at the end.
+/// Possible improvements, each with the name of its line; printed at the end.
 using advice = std::vector<std::string>;
 
 void line(std::string_view name, std::string_view value) {
@@ -104,7 +104,7 @@ void tell_limits(advice& better) {
                                   limit_text(files.rlim_max < kOpenFilesWanted ? files.rlim_max : kOpenFilesWanted)));
 }
 
-/// False: what was asked for cannot be had.
+/// Prints how files are read. Returns false if the requested way is not available.
 bool tell_io(advice& better) {
   heading("files");
   const char* asked = std::getenv("SLUICE_IO");

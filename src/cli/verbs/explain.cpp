@@ -35,7 +35,7 @@ std::string size_text(const node& n, bool may_be_fewer) {
   return ", at most " + counted(static_cast<std::uint64_t>(most.elements), "element");
 }
 
-/// What stages downstream say of one that says nothing itself.
+/// The settings of stages downstream that apply to a stage without settings of its own.
 struct said_downstream {
   std::optional<error_policy> on_error = {};
   std::string_view by = {};   ///< who says on_error
@@ -60,7 +60,8 @@ bool may_meet_bad(const node& n) {
   return n.op->type != same_type;
 }
 
-/// The values in force, also those that the text leaves out. Texts, functions and plans stand in the text.
+/// Returns the values in force, also those that the text leaves out. Texts, functions and plans are in the text
+/// already.
 std::string options_text(const node& n, const said_downstream& said) {
   std::string out;
   auto add = [&](const field& f, const void* value) {

@@ -73,7 +73,8 @@ std::string literal(const std::string& path) {
 
 bool is_local_folder(const std::string& path) { return !detail::is_remote(path) && is_folder(path); }
 
-/// What is in a folder; of a file that is there its own name, whatever characters it has; else what the pattern matches.
+/// Returns a pattern for the contents of a folder, or for an existing file's own name, whatever characters it has; else
+/// `text`.
 std::string pattern_of(const std::string& text) {
   if (is_local_folder(text)) return folder_text(literal(text)) + "*";
   if (is_folder(text)) return folder_text(text) + "*";

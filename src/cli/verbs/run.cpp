@@ -85,7 +85,8 @@ void throw_unless_ok(const status& why) {
   if (!why.ok()) throw_status(why);
 }
 
-/// Is there nothing under this path? What cannot be looked at is there: reading it tells why.
+/// Returns true if nothing exists at this path. A path that cannot be examined counts as existing; opening it later
+/// reports the reason.
 bool is_missing(const std::string& path) {
   std::error_code unknown;
   return std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found;
@@ -99,8 +100,8 @@ resumed start_of(const run_arguments& a) {
   return {};
 }
 
-/// The elements before the checkpoint are in an output. A command line that forgets it would drop those that follow, and
-/// its own checkpoint would say that they are done.
+/// Checks that the output contains the elements before the checkpoint. A command line without that output would drop
+/// the elements that follow, and its own checkpoint would count them as done.
 void check_output_of(const resumed& from, const run_arguments& a) {
   if (from.output.empty() || a.is_output_named) return;
   const std::string output = from.output.format + ":" + (from.output.path.empty() ? "-" : from.output.path);
@@ -119,7 +120,7 @@ void check_seed(const any_stream& stream, const resumed& from, const run_argumen
                std::to_string(own) + ": leave out --seed, or start anew without the checkpoint");
 }
 
-/// What is wrong with a checkpoint is told with the name of its file.
+/// An error about a checkpoint includes the name of its file.
 any_stream open_from(runtime& rt, const node_ptr& plan, const iterate_options& how,
                      const std::string& checkpoint_file) {
   try {
@@ -131,7 +132,8 @@ any_stream open_from(runtime& rt, const node_ptr& plan, const iterate_options& h
   }
 }
 
-/// What 100 % of a run are. A resumed one has some of its plan behind it, and does not say how much.
+/// Returns the number of elements that is 100 % of a run. Unknown for a resumed run, which does not say how much of its
+/// plan is done.
 cardinality total_of(const node& plan, const run_arguments& a, const resumed& from) {
   if (!from.at.empty()) return {};
   cardinality total = cardinality_of(plan);
@@ -180,7 +182,7 @@ void tell_unfinished(const output_choice& output, bool goes_on) {
                output.options.is_remote() ? "" : "; with --checkpoint it would stay, to be gone on with");
 }
 
-/// Of a remote output: creates it, and in the end sends what is left.
+/// Creates a remote output, and at the end sends the rest of it.
 void send_output(runtime& rt, element_sink& sink) {
   if (sink.has_unsent()) sync_wait(rt, sink.send());
 }
@@ -237,7 +239,7 @@ int run(const run_arguments& a) {
   if (checkpoint.is_wanted())
     request.save = [&](const std::string& position) { return checkpoint.save(position, *sink); };
 
-  send_output(rt, *sink);  // where nothing can be written, that is told before anything is read
+  send_output(rt, *sink);  // if nothing can be written, this is reported before anything is read
   progress shown(counts, rt, total_of(*plan, a, from), !a.quiet && isatty(STDERR_FILENO));
   auto start = std::chrono::steady_clock::now();
   pull_outcome out = pull_watched(interrupts, request, rt, shown);

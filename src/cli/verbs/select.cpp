@@ -108,7 +108,7 @@ class selecting_sink final : public line_sink {
     json_of_ = p;
     return {};
   }
-  /// Of a batch of pairs or tuples the columns are an array, in their order.
+  /// The columns of a batch of pairs or tuples form an array, in their order.
   std::string_view value_within(const element_type& type, std::string_view path) const {
     if (type.kind != kind::batch || type.element->kind == kind::structure || !type.element->has_members())
       return json_at(json_, path);
@@ -131,7 +131,7 @@ class selecting_sink final : public line_sink {
   const void* json_of_ = nullptr;  ///< whose JSON that is; null: of nothing in this element
 };
 
-/// What the types tell before anything is read; `path` is "user.name".
+/// Checks a name against the types before anything is read; `path` is "user.name".
 status check_name(const element_type& type, const std::string& path) {
   const element_type* at = &type;
   for (std::string_view rest = path; !rest.empty();) {

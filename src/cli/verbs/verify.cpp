@@ -21,7 +21,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Is it about what is in the file, and not about reading it?
+/// Returns true if the error is about the contents of the file, and not about reading it.
 bool tells_damage(const status& why) {
   const bool is_of_record = why.where().record_index != provenance::kUnknown;
   switch (why.code()) {
@@ -48,7 +48,7 @@ struct verdict {
   }
 };
 
-/// Reads over damaged records, so that one pass tells them all.
+/// Continues after damaged records, so that one pass reports them all.
 task<verdict> verified(runtime& rt, std::string file, const verify_arguments& a) {
   verdict v;
   result<file_check> made = check_of(file, a.from, a.compression);
@@ -148,7 +148,7 @@ class verification {
   }
 
  private:
-  /// Tells what can be told by now in the order of the arguments.
+  /// Prints the verdicts that are complete by now, in the order of the arguments.
   void done(std::size_t i, verdict v) {
     std::lock_guard lock(mutex_);
     verdicts_[i] = std::move(v);

@@ -13,8 +13,9 @@ namespace sluice::lib {
 /// their owner's front.
 block tail_of(const block& whole, std::uint32_t first);
 
-/// Moves those of the n elements from the i-th on for which `yes` is true to the place `kept` and behind. Returns the place behind
-/// them. All elements stay constructed: the caller destroys those that are not kept. REQUIRES: kept <= i.
+/// Moves the elements for which `yes` is true, out of the n elements from the i-th on, to the place `kept` and after.
+/// Returns the place after them. All elements stay constructed: the caller destroys the elements that are not retained.
+/// REQUIRES: kept <= i.
 std::uint32_t move_up(const block& in, std::uint32_t kept, std::uint32_t i, const bool* yes, std::uint32_t n);
 
 /// Moves n elements to uninitialised room; the sizes of numbers, pointers, records and strings without a call.

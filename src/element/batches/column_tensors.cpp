@@ -14,7 +14,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Of small tensors that come from a shuffle, each is a miss of the cache: so many are on their way at a time.
+/// Small tensors that come from a shuffle cost a cache miss each: this number of them is prefetched at a time.
 constexpr std::size_t kFetchedAhead = 8;
 constexpr std::size_t kFetchedBytesMax = 1024;
 

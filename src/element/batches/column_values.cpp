@@ -13,13 +13,13 @@
 namespace sluice::lib {
 namespace {
 
-/// Texts are gathered by so many, on the stack.
+/// The number of texts that are gathered at a time, on the stack.
 constexpr std::size_t kTextsAtOnce = 128;
 
 const char* plus(const void* p, std::size_t bytes) { return static_cast<const char*>(p) + bytes; }
 char* plus(void* p, std::size_t bytes) { return static_cast<char*>(p) + bytes; }
 
-/// Of texts that come from a shuffle, each is a miss of the cache: so many are on their way at a time.
+/// Texts that come from a shuffle cost a cache miss each: this number of them is prefetched at a time.
 constexpr std::size_t kTextsFetchedAhead = 8;
 void fetch_ahead(std::string_view text) {
   const std::size_t size = std::min<std::size_t>(text.size(), 256);  // the processor sees longer ones coming
@@ -258,7 +258,7 @@ void column::make(std::size_t first, std::size_t n, void* to, std::size_t stride
 
 void column::give(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how) {
   if (n == 0) return;
-  // What can fail comes before the objects, which are moved out for good.
+  // Steps that can fail come before the objects, which are moved out for good.
   if (!has_objects_) return give_part(first, n, to, stride, how, part::all);
   give_part(first, n, to, stride, how, part::without_objects);
   give_part(first, n, to, stride, how, part::objects);

@@ -243,7 +243,7 @@ class number_filler {
       std::memcpy(to, numbers_.data(), some);
     }
   }
-  /// So many of them.
+  /// The capacity in numbers.
   static constexpr std::size_t kNumbers = 64;
   const char* numbers() const { return numbers_.data(); }
 

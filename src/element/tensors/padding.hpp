@@ -13,7 +13,7 @@
 
 namespace sluice::lib {
 
-/// What fills, of one dtype: the bytes of a number, or a text.
+/// The padding of one dtype: the bytes of a number, or a text.
 struct padding_value {
   lib::dtype dtype = dtype::int64;
   std::string bytes;
@@ -32,7 +32,7 @@ struct padded_member {
   padding_value value{};  ///< of lists
 
   bool is_tensor() const { return type->kind == kind::tensor; }
-  /// Of lists: their depth.
+  /// The depth of nested lists.
   std::size_t rank() const;
 };
 

@@ -22,7 +22,7 @@ const tensor& tensor_in(const void* row, const padded_member& m) {
   return *std::launder(reinterpret_cast<const tensor*>(static_cast<const char*>(row) + m.offset));
 }
 
-/// Of a list that is `depth` lists within the member.
+/// Checks a list that is `depth` lists within the member.
 status check_list(const padded_member& m, const element_type& list, const void* at, std::size_t depth) {
   std::size_t n = 0;
   auto* items = static_cast<const char*>(list.items(list, at, n));

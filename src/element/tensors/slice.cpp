@@ -11,7 +11,7 @@ namespace {
 // A buffer this much larger than its slice is worth leaving: a copy costs about as much as reading the bytes did.
 constexpr std::size_t kCompactRatio = 4;
 constexpr std::size_t kCompactSlackBytes = 256;
-/// Of slices that come from a shuffle, each owner is a miss of the cache: so many are on their way at a time.
+/// Slices that come from a shuffle cost a cache miss for each owner: this number of them is prefetched at a time.
 constexpr std::size_t kPrefetched = 8;
 
 /// Buffers that slices have left. Each loses its references at once, as far as there are few buffers: an atomic operation

@@ -27,7 +27,7 @@ void require(const sparse_tensor& s) {
   if (!why.ok()) throw_status(std::move(why));
 }
 
-/// Of value i in row-major order. REQUIRES: check().ok().
+/// Returns the place of value i in row-major order. REQUIRES: check().ok().
 std::size_t place_of(const sparse_tensor& s, std::size_t i) {
   std::size_t at = 0;
   for (std::size_t d = 0; d != s.rank(); ++d)

@@ -412,8 +412,8 @@ void tensor::sluice_destroy(tensor* p, std::size_t n) noexcept {
 
 namespace {
 
-/// What a view of `used` bytes takes of its buffer: all of a small one, if it is most of it. Of large ones the pages that
-/// nobody has touched take nothing, and neither does an owner that has its bytes elsewhere.
+/// Returns the bytes of its buffer that a view of `used` bytes accounts for: all of a small buffer, if the view is most
+/// of it. Untouched pages of large buffers take no memory, and neither does an owner whose bytes are elsewhere.
 std::size_t taken_of(const buffer* b, const char* data, std::size_t used) {
   if (!b) return 0;
   const bool whole = data >= b->data() && data < b->data() + b->capacity() && used > b->capacity() / 2 &&

@@ -39,7 +39,7 @@ class depth_check {
   }
 
  private:
-  static constexpr std::size_t kShownMax = 300;  // the parser tells the whole last token, which may be long
+  static constexpr std::size_t kShownMax = 300;  // the parser's message has the whole last token, which may be long
 
   bool open() {
     if (depth_++ == kJsonViewDepthMax)
@@ -104,7 +104,7 @@ void append_utf8(std::uint32_t c, std::string& out) {
   put(0x80 | (c & 0x3F));
 }
 
-/// Of a string with its quotes.
+/// Decodes a string with its quotes.
 std::string decoded(std::string_view quoted) {
   std::string out;
   std::string_view s = quoted.substr(1, quoted.size() - 2);

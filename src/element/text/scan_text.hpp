@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of types' and specs' texts share: names, numbers, and errors with their column.
+// Functions that the readers of types' and specs' texts share: names, numbers, and errors with their column.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace sluice::lib::detail {
 
 inline bool is_name_char(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_identifier(std::string_view s);
-/// As it is, or in quotes where it is no identifier.
+/// Appends the name, in quotes if it is not an identifier.
 void append_name(std::string_view name, std::string& out);
 
 /// Errors: throws invalid_argument: "WHAT, column 7: expected ')', got ','".
@@ -22,7 +22,7 @@ class text_scanner {
 
   std::size_t place() const { return at_; }
   void go_to(std::size_t place) { at_ = place; }
-  // All of these pass over spaces first.
+  // Each of these functions skips spaces first.
   bool at(char c);
   bool take(char c);
   bool take(std::string_view word);

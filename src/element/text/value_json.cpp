@@ -163,7 +163,7 @@ class json_names {
   absl::flat_hash_map<std::string, std::size_t> by_name_{};
 };
 
-/// What stands for each member: of a structure by name, of a pair or tuple in its order. Nothing: a member is left out.
+/// The JSON value of each member: of a structure by name, of a pair or tuple in order. Nothing: the member is left out.
 using member_values = std::vector<std::optional<json_value>>;
 member_values parts_of(const element_type& t, const json_value& j, const path& at) {
   member_values parts(t.members.size());

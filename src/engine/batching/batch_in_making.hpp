@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A batch whose rows come a few at a time, straight into its columns.
 //
-//   batch_in_making part(row, 1000);                              // of at most so many rows
+//   batch_in_making part(row, 1000);                              // of at most 1000 rows
 //   status fits = charge_growth(memory, part, 0, b, n, ordinal);  // before the first of them is moved
 //   if (fits.ok()) part.append(b, n);
 //   if (part.missing() == 0) … part.take() …
@@ -21,7 +21,8 @@ namespace sluice::lib {
 /// The batch in the making, and what it takes. A resume fetches its rows again.
 class batch_in_making {
  public:
-  /// Room is made for so many rows of a batch before there is a second one: the input may have fewer than the batch wants.
+  /// Room is reserved for at most this number of rows before a second batch exists: the input may have fewer than the
+  /// batch wants.
   static constexpr std::uint64_t kRowsReserved = 16 << 10;
 
   batch_in_making(const element_type& row, std::uint64_t rows) : row_(row), rows_(rows) {}
@@ -29,15 +30,15 @@ class batch_in_making {
   std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows()); }
   std::uint64_t missing() const { return rows_ - rows(); }
   std::size_t bytes() const { return part_.memory_bytes(); }
-  /// The columns, for stages that append rows themselves, with room for those that are foreseen, unless `thrifty`.
+  /// Returns the columns, for stages that append rows themselves. Reserves room for the expected rows unless `thrifty`.
   column& columns(bool thrifty) {
     const bool fresh = !part_.has_column();
     column& rows = part_.make_rows(row_);
     if (fresh && !thrifty) rows.reserve(std::min(rows_, kRowsReserved));
     return rows;
   }
-  /// What its columns will allocate for n more rows, before the first of them is moved; `thrifty`: for these and no more.
-  /// Growing copies what there is: for that long both exist.
+  /// Returns the number of bytes that the columns will allocate for n more rows, before the first of them is moved;
+  /// `thrifty`: for these rows only. Growing copies the present rows: both copies exist for that time.
   std::size_t growth(const block& from, std::uint32_t n, bool thrifty) {
     std::uint64_t room = rows_ <= kRowsReserved ? rows_ : std::max({rows() + n, room_ * 2, kRowsReserved});
     if (rows_ <= kRowsReserved || rows() + n > room_) room_ = std::min(rows_, room);

@@ -9,7 +9,7 @@
 
 namespace sluice::lib {
 
-/// Small groups are made several at a time: about so many elements for one request.
+/// Small groups are built several at a time: one request builds about this number of elements.
 inline constexpr std::uint64_t kGroupedPerRequest = 4096;
 /// Elements asked for at once, in bytes: each stage below has its own copy of a block, and all of them should still be in
 /// the core's L2 when the elements get here, where groups are gathered from them.

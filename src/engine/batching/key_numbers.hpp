@@ -16,7 +16,8 @@ namespace sluice::lib {
 inline bool is_whole_number(const element_type& t) { return t.kind == kind::scalar && &t != &type_of<bool>(); }
 inline bool is_signed_number(const element_type& t) { return t.name[0] != 'u'; }
 
-/// Of a code as a number (key_function::numbers), of a type of so many bytes. Numbers above INT64_MAX are that.
+/// Returns the number of a code (key_function::numbers) whose type has `bytes` bytes. Numbers above INT64_MAX become
+/// INT64_MAX.
 inline std::int64_t number_of_code(std::uint64_t bits, std::size_t bytes, bool is_signed) {
   if (!is_signed) return static_cast<std::int64_t>(std::min<std::uint64_t>(bits, INT64_MAX));
   const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
@@ -30,7 +31,7 @@ inline std::int64_t number_of_code(std::string_view code, bool is_signed) {
   return number_of_code(bits, code.size(), is_signed);
 }
 
-/// The code that is this number, of a type of so many bytes.
+/// Returns the code of this number, for a type of `bytes` bytes.
 inline std::string code_of_number(std::uint64_t bits, std::size_t bytes) {
   std::string code(bytes, '\0');
   for (std::size_t i = bytes; i--; bits >>= 8) code[i] = static_cast<char>(bits);

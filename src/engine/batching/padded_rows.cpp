@@ -89,7 +89,7 @@ namespace {
 
 constexpr std::size_t kPaddedBytesMax = ~std::size_t{0} >> 4;  // far beyond any machine
 
-/// Of rows that are lists of numbers. They are used up.
+/// Builds a batch of rows that are lists of numbers, and consumes them.
 status make_batch_of_lists(const padded_member& m, slab& rows, held_memory& memory, batch_storage& made,
                            std::size_t& made_bytes, std::size_t& which) {
   const std::size_t n = rows.size(), before = memory.bytes();

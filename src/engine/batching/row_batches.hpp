@@ -8,8 +8,8 @@
 //
 //   return row_batches_loop(out, std::move(in), std::make_unique<maker>(…), 32, drop_remainder, run, gate);
 //
-// Where bad elements are dropped, a row that does not fit is: each is compared with the first of its batch before it is
-// taken (docs/internals/decisions/dropped_elements.md).
+// If bad elements are dropped, so is a row that does not fit: each row is compared with the first of its batch before
+// it is accepted (docs/decisions/0064).
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class batch_maker final : public rows_maker {
   const row_fit fit_;
 };
 
-/// Of rows that are not stacked: what batch says of them.
+/// Returns the type of a batch of rows that are not stacked, as `batch` defines it.
 const element_type* type_of_batch(const element_type& row, std::string& why);
 /// Empties what rows are put into while a batch is made of them. Room of more than 64 KiB is given back: it is not charged.
 void empty_scratch(slab& rows);

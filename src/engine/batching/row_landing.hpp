@@ -7,8 +7,8 @@
 //   landing->rows = &column;                                      // before each request
 //   auto b = co_await in.next_block(d);                           // b.size() rows have been appended
 //
-// The stream's elements are receipts, one for each row, so that all that counts elements stays as it is: positions,
-// ordinals, counters, what is passed over, errors and what is dropped.
+// The stream's elements are receipts, one for each row, so that everything that counts elements works unchanged:
+// positions, ordinals, counters, skips, errors and dropped elements.
 // Thread: as the stream's.
 #pragma once
 

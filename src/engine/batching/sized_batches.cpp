@@ -41,7 +41,7 @@ class batch_fill {
 struct measured_view {
   std::vector<std::uint64_t> sizes{};
   std::size_t looked_at = 0;
-  status bad{};  ///< of the element behind those that have sizes
+  status bad{};  ///< of the element after those that have sizes
 
   bool is_used_up() const { return looked_at == sizes.size() && bad.ok(); }
 };

@@ -20,8 +20,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// Timing chooses how many elements come for a batch: its rows, and those that are dropped. Batches since a mark are made
-/// again when the mark is resumed.
+/// Timing decides the number of elements taken for a batch: its rows, and the dropped ones. Batches since a mark are
+/// built again when the mark is resumed.
 struct timed_state {
   decision_log log;
   std::deque<std::uint64_t> replay;
@@ -48,7 +48,7 @@ struct timed_input {
   std::shared_ptr<reader_link> link;
 };
 
-/// Of a wait beyond what a clock can say: never.
+/// Returns the end of a wait; a wait longer than the clock can represent never ends.
 time_point moment_in(duration wait, time_point now) {
   return wait < time_point::max() - now ? now + wait : time_point::max();
 }
@@ -169,7 +169,8 @@ erased_stream timed_batches(outlet out, erased_stream in, channel_memory channel
   ahead.signal = std::make_shared<ready_signal>(run);
   const element_type& type = in.type();
   channel_options options;
-  // What comes while nobody asks is in the next batch, up to so many: more would be held twice, here and in the columns.
+  // Elements that arrive while no request waits go into the next batch, up to this number: more would be held twice,
+  // here and in the columns.
   const std::uint64_t kept = std::min<std::uint64_t>(rows, 1 << 16);
   options.limits = {static_cast<std::uint32_t>(kept), kept};
   options.signal = ahead.signal;

@@ -12,8 +12,8 @@
 
 namespace sluice::lib {
 
-/// A batch has `rows` rows, or those that are there when `timeout` has passed since its first was taken. The input gets a
-/// channel, which is charged to `channel`.
+/// A batch has `rows` rows, or fewer if `timeout` has passed since its first was taken. The input gets a channel, which
+/// is charged to `channel`.
 erased_stream timed_batches(outlet out, erased_stream in, channel_memory channel, std::uint64_t rows, duration timeout,
                             std::shared_ptr<run_context> run, error_gate gate);
 

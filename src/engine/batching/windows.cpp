@@ -41,9 +41,9 @@ class window_maker {
       return thrown;
     }
   }
-  /// What the window of n elements will be made without.
+  /// Returns the elements that the window of n elements will leave out.
   std::vector<window_form::left_out> misfits(std::uint64_t n) { return form_.misfits(held_, n, shape_.stride); }
-  /// What was made is gone.
+  /// Reports that the built windows were delivered.
   void made_are_gone() { memory_.shrink_by(std::exchange(made_bytes_, 0)); }
 
  private:
@@ -60,22 +60,22 @@ class window_maker {
 erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std::unique_ptr<window_form> form,
                            std::shared_ptr<run_context> run, error_gate gate) {
   held_memory memory(std::move(run), purpose::window, gate.label(), "a window", "lower its size or its stride");
-  // What a window is made without is told in front of it: then windows are made one at a time, those passed over, too.
+  // Elements that a window leaves out are reported before it: then windows are built one at a time, skipped ones too.
   const bool may_drop = form->leaves_out();
   window_maker windows(in.type(), *form, shape, memory);
   const element_type& list = out.type();
   const std::uint64_t span = shape.span();
-  // One at a time where there are elements between them, which are passed over; else few enough to ask for at once.
+  // One window at a time if elements between windows are skipped; else few enough for one request.
   const std::uint64_t most = kGroupedPerRequest / std::max(shape.size, shape.shift);
   const auto made_max =
       static_cast<std::uint32_t>(shape.shift > span || may_drop ? 1 : std::max<std::uint64_t>(1, most));
   block_fit fit(list);
-  std::uint64_t to_first = 0;  // elements that the input has still to pass over in front of the next window
+  std::uint64_t to_first = 0;  // elements that the input still skips before the next window
   bool ended = false;
   status thrown;
   for (;;) {
     if (!thrown.ok()) co_await fail(std::move(thrown));  // the windows before it have been delivered
-    // Windows that are passed over for the request being served are counted back where there were none.
+    // Windows skipped for the current request are subtracted again if they did not exist.
     const std::uint64_t first_before = in.consumed() + to_first - windows.held();
     std::uint64_t passed = 0;
     out.room(0);  // destroys what was handed over
@@ -106,7 +106,7 @@ erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std
     }
     std::uint64_t ready = ended ? shape.windows_in(windows.held()) : (windows.held() - span) / shape.shift + 1;
     if (ready == 0) {
-      in.hold_from(in.consumed() - windows.held());  // also behind windows that were passed over
+      in.hold_from(in.consumed() - windows.held());  // also after skipped windows
       break;
     }
     ready = std::min<std::uint64_t>({ready, fit.at_most(out.wanted()), made_max});
@@ -127,7 +127,7 @@ erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std
       if (!fits.ok()) break;
       to_first = windows.move_on(shape.shift);
     }
-    if (made == 0) co_await fail(std::move(fits));  // else those that fit go out first
+    if (made == 0) co_await fail(std::move(fits));  // else the windows that fit go out first
     if (!ended) in.pass_over(std::exchange(to_first, 0));
     in.hold_from(in.consumed() - windows.held());  // for the next ones
     block all = out.made(made);

@@ -22,18 +22,19 @@ namespace sluice::lib {
 /// Elements that a window reaches over, and those to the next one's first: more than any stream has, and safe to add to.
 constexpr std::uint64_t kReachMax = demand::kAll / 2;
 
-/// Where windows lie.
+/// The sizes and places of windows.
 struct window_shape {
   std::uint64_t size = 1, shift = 1, stride = 1;
   bool drop_remainder = false;
 
   /// How many elements a window reaches over; kReachMax where it is more.
   std::uint64_t span() const { return size - 1 < kReachMax / stride ? (size - 1) * stride + 1 : kReachMax; }
-  /// So many elements of a window, its first ones, are in no later window: element j is in the one shift / g windows on, where g
-  /// divides both shift and stride, unless it would have to be one before that window's first.
+  /// Returns how many of a window's first elements are in no later window: element j is in the window shift / g later,
+  /// if g divides both shift and stride, unless it would come before that window's first element.
   std::uint64_t in_no_later() const { return std::min(size, shift / std::gcd(shift, stride)); }
   bool shares_elements() const { return in_no_later() < size; }
-  /// Of an input that has n more elements, where the next window begins at the first of them: how many windows there are.
+  /// Returns the number of windows in an input that has n more elements, if the next window begins at the first of
+  /// them.
   std::uint64_t windows_in(std::uint64_t n) const {
     if (!drop_remainder) return n / shift + (n % shift != 0);
     return n < span() ? 0 : (n - span()) / shift + 1;
@@ -42,7 +43,7 @@ struct window_shape {
   std::uint64_t elements_in(std::uint64_t n) const { return std::min(size, (n - 1) / stride + 1); }
 };
 
-/// Of the arguments of such a verb.
+/// Returns the shape that the arguments of such a verb describe.
 template <class Arguments> window_shape shape_of(const Arguments& a) {
   window_shape s;
   s.size = static_cast<std::uint64_t>(a.size.value);
@@ -59,7 +60,7 @@ template <class Arguments> void leave_out_usual_shift(arguments& a) {
   a = arguments::of(given);
 }
 
-/// What the elements of a window become. Thread: the stage's.
+/// Builds the output from a window's elements. Thread: the stage's.
 class window_form {
  public:
   window_form() = default;
@@ -78,7 +79,7 @@ class window_form {
   };
   /// Does form() leave elements out that do not fit the window's first? Then these are dropped (error_gate).
   virtual bool leaves_out() const { return false; }
-  /// Those that it will leave out of this window.
+  /// Returns the elements that it will leave out of this window.
   virtual std::vector<left_out> misfits(held_elements&, std::uint64_t /*n*/, std::uint64_t /*stride*/) { return {}; }
 };
 

@@ -133,7 +133,8 @@ std::unique_ptr<element_queue::pending> element_queue::abandon(const pending* p)
 }
 
 void element_queue::push_awaiter::left(detail::wake_list& woken) noexcept {
-  // A smaller element behind this one may fit. Those that are no coroutines are served with the next that is taken.
+  // A smaller element after this one may fit. Senders that are not coroutines are served when the next element is
+  // taken.
   while (auto* w = static_cast<push_awaiter*>(queue_->senders_.front())) {
     if (!queue_->admits(w->bytes_)) return;
     queue_->put(w->value_, w->bytes_, woken);

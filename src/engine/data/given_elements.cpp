@@ -129,7 +129,7 @@ status element_group::hand_over(std::uint64_t at, std::uint32_t n, block& some) 
     return failed_precondition_error("the elements of a group, " + type.name +
                                      ", cannot be copied, and are asked for a second time: a repeat, or several "
                                      "inputs of one stage, need elements that can be copied");
-  // What was passed over, and what the stage has left of those before.
+  // The elements that were skipped, and those before them that the stage has left over.
   const std::size_t over = elements_.size() - (size_ - at);
   if (!type.trivially_destroyed) type.destroy(type, elements_.begin(), over);
   elements_.forget_front(over);

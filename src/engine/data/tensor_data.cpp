@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void refuse_data(const std::string& why) { throw_status(invalid_argument_error(why)); }
 
-/// What a single value of a plain tensor is.
+/// Returns the element type of a single value of a plain tensor.
 const element_type& plain_type(dtype d) {
   switch (d) {
     case dtype::int64: return type_of<std::int64_t>();

@@ -43,7 +43,7 @@ void append_string_literal(std::string_view text, std::string& out) {
   out += '"';
 }
 
-/// `is_plain`: to be told from a whole number.
+/// `is_plain`: the text must differ from that of a whole number.
 template <class T> void append_floating(T v, bool is_plain, std::string& out) {
   if (is_plain || !std::isfinite(v)) return append_real_or_word(v, out);
   char room[64];

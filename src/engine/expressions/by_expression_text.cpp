@@ -69,7 +69,7 @@ struct expression_filter final : predicate_function {
   static constexpr std::uint32_t kAtOnce = 1024;
   using answers = std::array<bool, kAtOnce>;
 
-  /// Of the elements from the i-th on: how many there is an answer for.
+  /// Tests the elements from the i-th on. Returns the number of elements that have an answer.
   std::uint32_t test(const block& in, std::uint32_t i, const element_place& first, answers& yes, status& why) const {
     return c.p->test(in.at(i), std::min(in.size() - i, kAtOnce), yes.data(), first.ordinal + i, first.seed, why);
   }

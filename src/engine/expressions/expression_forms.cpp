@@ -12,7 +12,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// What expressions call has a name, a version and captured values.
+/// A registered function that expressions call: it has a name, a version and captured values.
 class registered_callable : public callable {
  public:
   virtual const stage_function& function() const = 0;

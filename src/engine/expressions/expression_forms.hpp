@@ -17,7 +17,7 @@
 
 namespace sluice::lib {
 
-/// Of the language. To be raised when an expression gets other values than before.
+/// The version of the language. Raise it when an expression yields other values than before.
 inline constexpr int kExpressionLanguageVersion = 2;
 
 /// Finds registered functions, and keeps what a checkpoint has to know of them.
@@ -51,7 +51,7 @@ struct compiled_expression {
       : p(std::make_unique<program>(e, in, used, wanted, scope)) {}
 };
 
-/// Of the value that the expression has for an element of which `in` is known; `out`: its type.
+/// Returns the spec of the expression's value for an element with the spec `in`; `out`: the type of the value.
 spec spec_of_expression(const expression_tree& e, const element_type& out, const spec& in);
 
 /// Makes f the function that the expression is.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expression's value is known to be: what it takes over from its element keeps its shape.
+// Derives the spec of an expression's value: a part that is copied from the element keeps its shape.
 #include <algorithm>
 #include <charconv>
 
@@ -27,7 +27,7 @@ const spec* part_number(const spec& s, const expression_tree& index) {
   return &s.parts[k];
 }
 
-/// Of what is the element, or a part of it; null: it is neither.
+/// Returns the spec of an expression that is the element, or a part of it; null if it is neither.
 const spec* spec_of_path(const expression_tree& e, const spec& in) {
   if (e.kind == expression_tree::name) return e.text == "it" ? &in : part_called(in, e.text);
   if (e.kind != expression_tree::member && e.kind != expression_tree::index) return nullptr;

@@ -68,7 +68,7 @@ struct expression_state final : state_function {
   /// Behind each element, because one that doubles has no room in memory behind a block of them.
   status fits(const void* state) const {
     const element_type& t = type();
-    // What is written has at most as many bytes as what is in memory, which costs less to be told.
+    // A state takes at most as many bytes written as in memory, and the size in memory is cheaper to compute.
     if (t.trivially_destroyed || t.size + t.footprint(t, state, 1) <= kStateBytesMax) return {};
     std::string bytes;
     serialise_bare(t, state, bytes);

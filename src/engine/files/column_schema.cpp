@@ -9,7 +9,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// Prints and reads as its text. Structures of the program with one schema are told apart by their types.
+/// Prints and reads the schema as its text. The types of structures of the program distinguish those with the same
+/// schema.
 class column_schema_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p).value); }

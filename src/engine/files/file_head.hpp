@@ -18,7 +18,7 @@ struct file_head {
   status cut{};         ///< of a compressed file: why nothing behind `bytes` can be read, with its name
 };
 
-/// Errors: of the file, with its name; that of `cut` where there are no bytes before it.
+/// Errors: of the file, with its name; `cut`'s error if no bytes come before it.
 result<file_head> read_file_head(const std::string& path, compression packed, std::size_t bytes_max,
                                  inflate_limits limits = {});
 

@@ -13,7 +13,7 @@ namespace {
 /// of work.
 constexpr std::size_t kPlacesAtOnce = std::size_t{64} << 10;
 
-/// Where in the file the next element begins.
+/// The place in the file at which the next element begins.
 struct file_place {
   std::uint64_t offset = 0;
   std::uint64_t index = 0;

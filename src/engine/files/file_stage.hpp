@@ -13,9 +13,9 @@
 
 namespace sluice::lib {
 
-/// What a format has found in a byte window.
+/// The result of a format's search in a byte window.
 struct found {
-  std::size_t elements = 0;      ///< built, or passed over
+  std::size_t elements = 0;      ///< built, or skipped
   std::uint64_t used_bytes = 0;  ///< when passing over, possibly more than the window has
   std::size_t needed_bytes = 0;  ///< to go on, the window must be this long (from used_bytes on)
   std::size_t searched_bytes =
@@ -77,7 +77,7 @@ inline inflate_limits limits_of(size_limit bytes, ratio_limit ratio) {
   return limits;
 }
 
-/// What is known of the sizes of the files that this stage has read.
+/// Returns the estimate of file sizes, from the files that this stage has read.
 size_estimate& sizes_of_files(const node& n, const open_context& context);
 
 /// The options for reading, from an operator's arguments.

@@ -10,15 +10,15 @@
 namespace sluice::lib {
 namespace {
 
-/// So many marks are asked for along the way, at most.
+/// The largest number of marks that are requested along the way.
 constexpr std::uint64_t kMarks = 16;
 
-/// What elements own that are being fetched.
+/// The bytes that the elements being fetched own.
 class fetched_bytes {
  public:
   explicit fetched_bytes(held_memory& memory) : memory_(memory) {}
 
-  /// n more will be asked for: charges what they will own, going by those that have come.
+  /// Announces that n more elements will be requested: charges their expected bytes, based on those that have come.
   void expect(std::size_t n) {
     if (elements_ == 0) return;
     expected_ = own_ / elements_ * n;

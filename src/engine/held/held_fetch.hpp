@@ -6,8 +6,8 @@
 //   auto fetching = fetch_held(in, list, memory);
 //   co_await fetching;                                         // they are in their slots, and `in` is at the element behind them
 //
-// The input begins at or before the oldest of them (the stage has said so with hold_from). What lies between them is
-// passed over and not made. Each element is built in the slot where it stays, so that none is there twice.
+// The input begins at or before the oldest of them (the stage has called hold_from). The elements between them are
+// skipped and not built. Each element is built in the slot in which it stays, so that none exists twice.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace sluice::lib {
 
-/// Where one element is to be built. `in` has made its slots (held_elements::make_places).
+/// The slot in which one element is built. `in` has allocated its slots (held_elements::make_places).
 struct held_place {
   held_elements* in = nullptr;
   std::uint32_t place = 0;
@@ -47,10 +47,10 @@ class fetch_list {
   ~fetch_list() = default;
 };
 
-/// Fetches them all, then has the input pass over the rest up to next(). What they own is charged to `memory`, which
-/// their holders share: expected, going by those that have come, before it is asked for, and exactly once it is here.
-/// It gives way to others, ends at a stop, and asks for marks along its way, since the next resume will come the same
-/// way.
+/// Fetches all elements, then has the input skip the rest up to next(). The bytes that they own are charged to
+/// `memory`, which their holders share: an estimate, based on the elements that have come, before a request, and the
+/// exact size after it. The coroutine yields to others, ends at a stop, and requests marks along its way, since the
+/// next resume repeats it.
 /// Errors: the input's; resource_exhausted; data_loss, where the input has ended before the last of them, or begins
 ///         behind the first. What was built by then is destroyed with its holder.
 /// `in`, `list` and `memory` must outlive the task.

@@ -25,7 +25,7 @@ namespace sluice::lib {
 class held_ordinals {
  public:
   std::size_t size() const { return all_.size() - gone_; }
-  /// Of the element in a slot.
+  /// Returns the ordinal of the element in a slot.
   std::uint64_t at(std::size_t place) const { return all_[gone_ + place]; }
   /// REQUIRES: higher than those there are.
   void add(std::uint64_t ordinal) { all_.push_back(ordinal); }
@@ -42,7 +42,7 @@ class held_ordinals {
   std::size_t gone_ = 0;  ///< at the front
 };
 
-/// What several holders of one stage held, merged into the order of the input.
+/// The elements that several holders of one stage held, merged into the order of the input.
 class ordinals_fetch final : public fetch_list {
  public:
   /// An element of `held`, in slot i, has the ordinal `ordinals->at(i)`.
@@ -77,7 +77,7 @@ class ordinals_fetch final : public fetch_list {
   std::uint64_t elements_ = 0;
   std::vector<coming> coming_;  ///< a heap, the lowest ordinal first
   std::vector<held_place>
-      run_;  ///< from run_first_ on; those that were not fetched with the last request are given again
+      run_;  ///< from run_first_ on; elements not fetched by the last request are returned again
   std::uint64_t run_first_ = 0;
 };
 

@@ -26,11 +26,11 @@
 
 namespace sluice::lib {
 
-/// What a state may take in a position. A mark is taken every 10 ms or so, for every element stage above: a state is
-/// meant for counts, sums and the last few elements, not for a buffer.
+/// The most bytes that a state may add to a position. A mark is taken about every 10 ms, for every element stage above:
+/// a state is meant for counts, sums and the last few elements, not for a buffer.
 inline constexpr std::size_t kStateBytesMax = std::size_t{1} << 20;
 
-/// What to say of a state that takes more than that.
+/// Returns the error message for a larger state.
 std::string state_too_large(std::size_t bytes);
 
 /// Empty, or why `initial_state`, an argument of a plan, is no state of f: " is …".
@@ -42,7 +42,7 @@ void check_can_undo(const state_function& f, const error_gate& gate);
 
 // Single states, for those who keep several of one function.
 
-/// What a position holds of a state: its version, and what the function saves.
+/// Returns the part of a position that describes a state: its version, and the bytes that the function saves.
 std::string saved_state(const state_function& f, const void* state);
 /// Reads what saved_state wrote. `label`: the stage's, for r.refuse().
 void load_state(const state_function& f, void* state, position_reader& r, std::string_view bytes,
@@ -92,8 +92,8 @@ class state_box {
   void* get() const { return state_; }
   void save(position_writer& w) const;
   void load(position_reader& r);
-  /// To be called behind so many calls of the function. Errors: resource_exhausted, where the memory budget cannot hold the
-  /// state; it is charged all the same.
+  /// Called after this number of calls of the function. Errors: resource_exhausted if the memory budget cannot hold the
+  /// state, which is charged all the same.
   status charge(std::uint32_t calls) {
     if (!memory_ || !measure_.called(calls)) return {};
     return charge_now();

@@ -53,7 +53,7 @@ std::vector<float> floats_of(const std::vector<double>& values) { return {values
 void add_decoders() {
   add("decode_jpeg", [](const text& s) { return decode_jpeg(s); });
   add("decode_jpeg", [](const text& s, int64 channels) { return decode_jpeg(s, {.channels = narrow(channels)}); });
-  // Scaled while it is decoded, to at least so many rows and columns.
+  // The image is scaled while it is decoded, to at least this number of rows and columns.
   add("decode_jpeg", [](const text& s, int64 channels, int64 height_min, int64 width_min) {
     return decode_jpeg(
         s, {.channels = narrow(channels), .height_min = narrow(height_min), .width_min = narrow(width_min)});

@@ -47,7 +47,8 @@ class cycle {
   std::vector<slot> slots;
   inner_openings openings;
   std::deque<replacement> opened_ahead;  ///< in outer order, so the empty slots get them in the order of their visits
-  std::unique_ptr<collected_errors> outer_missed;  ///< what `outer` has met of late; null: it tells the run itself
+  /// errors that `outer` has met recently; null: `outer` reports to the run
+  std::unique_ptr<collected_errors> outer_missed;
   bool outer_over = false;  ///< it has ended or failed while inputs were opened ahead; if it failed:
   status outer_why;
   std::size_t at = 0;       ///< the slot being visited
@@ -118,7 +119,8 @@ class cycle {
     remove(s);
   }
 
-  /// Moves elements that are ready to `to`, visiting slots in turn, until `want` are there or a slot has none ready.
+  /// Moves elements that are ready to `to`, visiting the slots in order, until `want` are present or a slot has none
+  /// ready.
   std::uint32_t gather(char* to, std::uint32_t have, std::uint32_t want, std::uint64_t run, std::size_t size) {
     while (have < want) {
       slot& s = slots[at];
@@ -152,7 +154,7 @@ class cycle {
     taken = r.number();
     outer_ended = r.number() != 0;
     std::size_t width = r.count();
-    if (width > kSlotsMax) return r.fail();  // no plan has so many, and a slot takes more memory than bytes
+    if (width > kSlotsMax) return r.fail();  // no plan has this many slots, and a slot takes more memory than bytes
     slots.resize(width);
     for (slot& s : slots) {
       s.open = r.number() != 0;

@@ -21,7 +21,7 @@ struct place_in_lists {
   bool ended = false;
 };
 
-/// Where an element is.
+/// The place of an element.
 struct flat_place {
   std::uint64_t input = 0, in_list = 0;
 };

@@ -18,10 +18,10 @@
 
 namespace sluice::lib {
 
-/// What does not change in a run.
+/// The rules of the stage; they do not change in a run.
 struct list_rule {
   function_ptr function;        ///< a block_function that makes lists or arrays
-  function_ptr index_map = {};  ///< from the number of an element to its place; null: nothing is passed over by index
+  function_ptr index_map = {};  ///< maps the number of an element to its place; null: nothing is skipped by index
   std::uint64_t total =
       demand::kAll;       ///< so many elements are said to be there: more are an error, whatever may be dropped,
   bool is_exact = false;  ///< and so are fewer. What is passed over is passed over by index then

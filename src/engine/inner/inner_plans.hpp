@@ -20,8 +20,8 @@ struct inner_stream {
 
 class inner_plans {
  public:
-  /// `parallelism`: every inner stream gets a channel of its own, and so many are at work at a time. Null: none has,
-  /// and they are computed on demand. `in`: the order in which the stage asks them.
+  /// `parallelism`: every inner stream gets a channel of its own, and at most this number work at a time. Null: no
+  /// stream has a channel, and all are computed on demand. `in`: the order in which the stage requests them.
   inner_plans(const node& n, const plan_or_function& inner, const open_context& context, live_knob* parallelism,
               order in = order::deterministic);
   inner_plans(const inner_plans&) = default;

@@ -9,7 +9,7 @@
 
 namespace sluice::lib {
 
-/// `width` slots, visited in turn, `run` elements in one visit; kToTheEnd: until the slot's dataset ends.
+/// Visits `width` slots in order, and takes `run` elements in one visit; kToTheEnd: until the slot's dataset ends.
 erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, inner_plans inners, std::uint32_t width,
                               std::uint64_t run);
 

@@ -15,7 +15,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::uint32_t kChosenAtOnce = 256;
-/// After so many steps in a row without a choice there will be none: nothing ends a stage that takes no input.
+/// After this number of steps without a choice none is expected: nothing else ends a stage that takes no input.
 constexpr std::uint32_t kStepsWithoutChoiceMax = 10'000;
 
 status never_chosen(const status& last) {
@@ -29,7 +29,7 @@ class chosen_elements {
   chosen_elements(input_set& in, const element_type& t)
       : in_(in), type_(t), as_bytes_(t.relocatable && t.trivially_destroyed), cursors_(as_bytes_ ? in.size() : 0) {}
 
-  /// As many as are there: up to the first whose stream has none ready. Returns how many.
+  /// Moves the available elements, up to the first whose stream has none ready. Returns their number.
   std::uint32_t move_to(char* to, const std::uint32_t* chosen, std::uint32_t n) {
     if (!as_bytes_) return move_one_by_one(to, chosen, n);
     const std::uint32_t moved = type_.size == 8 ? gather(to, chosen, n, std::integral_constant<std::size_t, 8>())
@@ -40,7 +40,7 @@ class chosen_elements {
   }
 
  private:
-  /// What is ready of a stream, and how much of it is taken; none of it is dropped yet.
+  /// The elements of a stream that are ready, and the number of them taken; none of them is dropped yet.
   struct cursor {
     const char* at = nullptr;
     std::uint32_t left = 0, taken = 0;
@@ -82,7 +82,7 @@ class chosen_elements {
 
 }  // namespace
 
-// Elements to be passed over are made: inputs may end at any of them. One that is not there is waited for only where nothing
+// Skipped elements are computed: inputs may end at any of them. The stage waits for a missing element only if nothing
 // else is ready.
 erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixing_choice choose, bool stop_on_empty,
                           error_gate gate) {

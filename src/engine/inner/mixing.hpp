@@ -13,7 +13,7 @@
 
 namespace sluice::lib {
 
-/// What a choice depends on.
+/// The state on which a choice depends.
 struct mixing_state {
   std::uint64_t step = 0;           ///< number of the next element
   std::uint64_t last = 0;           ///< the input of the one before, plus one; 0: there was none

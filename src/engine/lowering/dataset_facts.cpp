@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dataset can be asked without a run.
+// Facts about a dataset that are known without a run.
 #include "engine/lowering/element_specs.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/engine/dataset_options.hpp"

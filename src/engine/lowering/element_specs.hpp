@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a plan's elements before there are any: for op_info::spec. A type says nothing of a tensor, and no length of a list.
+// Specs of a plan's elements, known before any element exists: for op_info::spec. A type does not describe a tensor's
+// shape, nor the length of a list.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +17,16 @@ spec element_spec_of(const node& n);
 
 // For op_info::spec.
 
-/// That of the input.
+/// Returns the spec of the input.
 spec same_spec(const node& n);
-/// Of elements of the first `inputs` inputs, which have one type.
+/// Returns the spec of the elements of the first `inputs` inputs, which have one type.
 spec spec_of_inputs(const node& n, std::size_t inputs);
-/// Of batches of the input's elements; `rows` where all have so many.
+/// Returns the spec of batches of the input's elements; `rows`: their number of rows, if all have the same.
 spec spec_of_batches(const node& n, count rows, bool all_have_so_many);
-/// Of what the plans give that are opened for each element.
+/// Returns the spec of the elements of the plans that are opened for each element.
 spec spec_of_inner(const node& n, const plan_or_function& inner);
 
-/// Of what make(void* to) makes.
+/// Returns the spec of the value that make(void* to) builds.
 template <class F> spec spec_of_made(const element_type& t, F make) {
   slab one(t);
   char* at = one.reserve(1);

@@ -54,7 +54,7 @@ class error_gate {
   static constexpr std::size_t kKeptBytesMax = std::size_t{1} << 20;
   /// With more errors than this the run certainly ends at one of them.
   std::uint64_t errors_max() const;
-  /// As run_context::errors_kept_apart.
+  /// The same as run_context::errors_kept_apart.
   std::size_t kept_apart() const { return run_->errors_kept_apart(); }
   const std::string& label() const { return label_; }
   error_account* account() const { return account_; }

@@ -17,9 +17,9 @@ namespace sluice::lib {
 
 namespace {
 
-/// Whether elements are made as the reader asks for them, without a ring. A sloppy map has its ring at any parallelism: only
-/// the ring's log says which elements a consumer above, who goes back to a mark, had before, and a resume may be at another
-/// parallelism.
+/// Returns true if elements are computed when the reader requests them, without a ring. A sloppy map has its ring at
+/// any parallelism: only the ring's log records which elements a consumer that returns to a mark had before, and a
+/// resume may use another parallelism.
 bool on_demand(const knob& parallelism, order delivered) {
   return parallelism.value == 1 && delivered == order::deterministic;
 }
@@ -32,8 +32,8 @@ block map_block(outlet& out, block in, const block_function& f, element_place at
   return f.in_place ? in.first(a.done) : out.made(a.done);
 }
 
-/// Calls the function on demand, a block at a time. Elements to be passed over are not computed: the request carries them
-/// up to the source.
+/// Calls the function on demand, a block at a time. Skipped elements are not computed: the request carries the skip up
+/// to the source.
 erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
                        error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
@@ -55,7 +55,7 @@ erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr fu
   }
 }
 
-/// The same where bad elements are passed over: what is left of their view is computed by the next demand.
+/// The same, but bad elements are skipped: the next demand computes the rest of their view.
 erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
                                 error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
@@ -87,13 +87,13 @@ erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr funct
   }
 }
 
-/// Rows are made by so many at a time: their memory is charged after each call.
+/// The number of rows that are built at a time: their memory is charged after each call.
 constexpr std::uint32_t kRowsAtOnce = 128;
 
 /// The receipts of the rows that f has made of `in`: those of its first elements, up to the first whose call fails.
 block land_rows(outlet& out, const block& in, const block_function& f, column& rows, element_place at, applied& a) {
   a = f.append_rows(in, rows, at);
-  // What a row takes nobody has counted: about what it was made of, and its values.
+  // The size of a row is not measured: it is estimated as the size of its input and of its values.
   const std::size_t bytes = in.type().footprint ? in.type().footprint(in.type(), in.data(), in.size()) / in.size() : 0;
   const landed_row each{static_cast<std::uint32_t>(std::min<std::size_t>(bytes + rows.type().size, ~std::uint32_t{0}))};
   auto* to = reinterpret_cast<landed_row*>(out.room(in.size()));
@@ -117,7 +117,7 @@ erased_stream map_rows_loop(outlet out, one_to_one, erased_stream in, function_p
   }
 }
 
-/// The same where bad elements are passed over.
+/// The same, but bad elements are skipped.
 erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
                                      error_gate gate, std::shared_ptr<row_landing> landing) {
   auto& f = static_cast<const block_function&>(*function);
@@ -127,7 +127,7 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
     texts.note(b);
     std::uint32_t looked_at = 0;  // of what was noted
     while (b) {
-      // Rows that are passed over are made, to know which are good, and go again: none of those behind them is made
+      // Skipped rows are built too, because only that shows which are good, and are then removed: no later row is built
       // together with them.
       const std::uint64_t to_pass = out.to_pass();
       block whole = b,
@@ -173,7 +173,7 @@ erased_stream map_awaiting_loop(outlet out, one_to_one, may_suspend, erased_stre
   }
 }
 
-/// What parallel calls do with a slot: the same loops, with the slot's slabs.
+/// The computation of parallel calls on a slot: the same loops, with the slot's slabs.
 class map_computation final : public slot_computation {
  public:
   map_computation(function_ptr f, std::uint64_t seed, error_gate gate, bool awaits)

@@ -14,8 +14,8 @@ namespace sluice::lib {
 /// The stage of n, whose outputs `f` makes of the elements of n's input. `o`: the options among n's arguments. REQUIRES: f
 /// is a block_function or an async_function.
 erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const map_options& o);
-/// The same of an operator with options of its own, which says the order `own`. `parallelism`: one of n's arguments.
-/// `drawn_by`: what f draws by, if it does.
+/// The same for an operator with options of its own, which states the order `own`. `parallelism`: one of n's arguments.
+/// `drawn_by`: the source of f's random draws, if it makes any.
 erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const knob& parallelism,
                           order own, seed drawn_by = {});
 /// The same for op_info::open_rows: an empty stream, unless f can append rows and is called on demand.

@@ -25,7 +25,8 @@ constexpr std::string_view kQuarantineFull =
     "this file is full: bad elements that were dropped after these are not kept";
 constexpr const char* kCannotOpen = "cannot open the file that keeps bad elements";
 constexpr std::string_view kFirstMember = "{\"error\":";
-/// Of a tf.Example that has a feature of this name: the key of a map's entry. What reads whole examples is not linked for it.
+/// The key of a map's entry in a tf.Example that has a feature of this name. The reader of whole examples is not linked
+/// for it.
 constexpr std::string_view kFirstFeature =
     "\x0a\x05"
     "error";
@@ -51,7 +52,7 @@ class entry_writer {
     begin(name);
     absl::StrAppend(&line_, value);
   }
-  /// As it stands in the file.
+  /// Returns the entry in the form in which the file stores it.
   std::string finish() {
     if (json_) return line_ + "}\n";
     std::string framed;
@@ -102,7 +103,7 @@ class quarantine_file final : public quarantine_sink {
     struct stat s{};
     if (::stat(path_.c_str(), &s) == 0) return open().in_file(path_);
     const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-    // A link to nowhere is not followed here: the first entry tells.
+    // A link without a target is not followed here: writing the first entry reports it.
     if (errno == ENOENT && ::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0)
       return {};
     return errno_error(errno, kCannotOpen).in_file(path_);
@@ -113,7 +114,7 @@ class quarantine_file final : public quarantine_sink {
     if (!why.ok() || is_full_) return why.in_file(path_);
     std::string entry = entry_of(e, json_);
     if (there_.contains(stable_hash(entry))) return {};
-    // The last place is that of the entry which says that there are no more.
+    // The last place is reserved for the entry which says that no more entries follow.
     if (there_.size() + 1 >= entries_max_ || size_ + entry.size() > bytes_max_) {
       is_full_ = true;
       dropped_error full;
@@ -187,7 +188,8 @@ class quarantine_file final : public quarantine_sink {
       used += length;
     }
   }
-  /// Are these the beginning of an entry that was torn? Nobody's data is cut away: what is too short to tell is none.
+  /// Returns true if the bytes begin an entry that was torn. Bytes too short to identify do not count, so that foreign
+  /// data is never cut off.
   bool begins_entry(std::string_view bytes) const {
     constexpr std::size_t kTelling = 4;
     if (bytes.size() < kTelling) return false;

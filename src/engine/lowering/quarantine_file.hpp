@@ -5,9 +5,10 @@
 //    "bytes":{"base64":"…"}}                                  // a line of a path in .jsonl or .json
 // Other paths are TFRecords, whose records are tf.Examples with the same names as features. Members that are not known are left out.
 //
-// An entry is written whole, by one call, when its element is counted; what a crash has left of one is cut off when the file is
-// opened next. An entry that is there already, byte for byte, is not written again: so a run that is resumed, or started again,
-// doubles nothing. With kEntriesMax or kBytesMax the file is full: a last entry says so, and the run goes on.
+// An entry is written whole, by one call, when its element is counted; the rest of an entry after a crash is cut off
+// when the file is opened next. An entry that exists already, byte for byte, is not written again: a run that is
+// resumed or restarted adds no duplicates. At kEntriesMax or kBytesMax the file is full: a last entry says so, and the
+// run continues.
 // Errors: failed_precondition: the path is a file that is not one of these (it is left as it is). unavailable: another process
 //         writes to it. resource_exhausted and others, as the system says. They end the run.
 // Owns:   the file, from its first entry on, and eight bytes for each entry.

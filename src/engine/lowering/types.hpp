@@ -12,11 +12,11 @@ namespace sluice::lib {
 
 /// The element type of the input.
 const element_type* same_type(const node& n, std::string& why);
-/// That of the first `inputs` inputs of a combine, which must be the same.
+/// Returns the type of the first `inputs` inputs of a combine, which must be the same.
 const element_type* type_of_inputs(const node& n, std::size_t inputs, std::string& why);
 /// The type of f's result. f must accept the elements of n's input.
 const element_type* type_of_function(const node& n, const function_ptr& f, std::string& why);
-/// What the plans give that are opened for each element; a reader takes paths.
+/// Returns the type of the elements of the plans that are opened for each element; a reader takes paths.
 const element_type* type_of_inner(const node& n, const plan_or_function& inner, std::string& why);
 
 }  // namespace sluice::lib

@@ -8,8 +8,8 @@
 
 namespace sluice::lib {
 
-/// What a user's function (a stream_function) makes of `in`, its coroutines labelled for errors; they keep the
-/// function. Empty where it throws or makes no stream; `why` then tells.
+/// Returns the stream that a user's function (a stream_function) builds from `in`; its coroutines are labelled for
+/// errors, and retain the function. Returns an empty stream if it throws or builds none; `why` then has the reason.
 erased_stream make_user_stage(const function_ptr& function, erased_stream in, status& why);
 /// The same as a stage: where the function makes no stream, the first request fails.
 erased_stream open_user_stage(const node& n, const function_ptr& function, erased_stream in);

@@ -16,7 +16,7 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-/// What the k-th of n arguments of a function has to be. Null: it does not take as many.
+/// Returns the required type of the k-th of n arguments of a function. Null: it does not accept n arguments.
 const element_type* parameter(const callable& f, std::size_t k, std::size_t n) {
   const element_type& in = f.in();
   if (n == 1) return &in;
@@ -46,7 +46,7 @@ std::string parameters_of(const callable& f) {
 
 }  // namespace
 
-/// Of several functions the one whose parameters are the arguments' types, or else the first that they can become.
+/// Chooses the function whose parameters are the arguments' types, or else the first to whose parameters they convert.
 computed_ptr checker::registered(const expression_tree& e) {
   if (e.parts.empty()) return nullptr;
   std::string why;
@@ -58,7 +58,7 @@ computed_ptr checker::registered(const expression_tree& e) {
   const callable* only = overloads.size() == 1 ? overloads[0].get() : nullptr;
   std::vector<computed_ptr> parts;
   for (auto& part : e.parts) {
-    // What is made here has the type that the one function wants; nothing else depends on it.
+    // A literal structure or tuple gets the type that the one function wants; nothing else depends on it.
     bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple;
     const element_type* wanted = only && is_made ? parameter(*only, parts.size(), e.parts.size()) : nullptr;
     parts.push_back(wanted ? make(part, *wanted) : make(part));
@@ -96,7 +96,7 @@ computed_ptr checker::call(const expression_tree& e) {
   if (auto make_it = find_built_in(e.text)) {
     function_arguments arguments{*this, e, {}};
     for (auto& part : e.parts) {
-      // What is made in place of an optional's value is of its type.
+      // A value that replaces an optional's missing value has its type.
       const bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple ||
                            part.kind == expression_tree::list;
       const bool is_otherwise =

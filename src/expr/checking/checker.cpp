@@ -70,7 +70,7 @@ void checker::fail(const expression_tree& e, std::string_view what) { throw expr
 
 computed_ptr checker::make(const expression_tree& e) {
   computed_ptr c = made(e);
-  // What is computed of texts is a string; only the element itself has others.
+  // A value computed from texts is a string; only the element itself has other text types.
   bool is_in_memory = dynamic_cast<path*>(c.get()) || dynamic_cast<state_path*>(c.get());
   is_light_ &= is_number(c->type()) || is_in_memory || c->constant();
   bool is_other = c->type().kind == kind::text && &c->type() != &type_of<std::string>() && !is_in_memory;

@@ -139,13 +139,13 @@ extern const std::vector<built_in>& list_functions();
 extern const std::vector<built_in>& tensor_functions();
 extern const std::vector<built_in>& json_functions();
 
-// Of tensors: a + b, where one may be a number; -t; t[k]; t[a:b]; sum(), mean(), max(), min() and argmax().
+// Operations on tensors: a + b, where one may be a number; -t; t[k]; t[a:b]; sum(), mean(), max(), min() and argmax().
 computed_ptr tensor_arithmetic(char op, computed_ptr a, computed_ptr b);
 computed_ptr tensor_item(computed_ptr of, computed_ptr index);
 computed_ptr tensor_slice(computed_ptr of, computed_ptr first, computed_ptr last);
 computed_ptr tensor_negated(computed_ptr of);
-/// Of numbers or texts in lists within lists. `dims`: what the shape has to be, -1 for any length; empty: anything. `function`: for
-/// errors.
+/// Builds a tensor of numbers or texts in nested lists. `dims`: the required shape, -1 for any length; empty: anything.
+/// `function`: for errors.
 computed_ptr tensor_of_lists(std::string_view function, computed_ptr lists, dtype d,
                              const std::vector<std::int64_t>& dims);
 computed_ptr tensor_reduction(function_arguments& a);

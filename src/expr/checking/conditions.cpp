@@ -56,7 +56,7 @@ class choice final : public computed {
   computed_ptr condition_, a_, b_;
 };
 
-/// The second is computed where the first does not tell.
+/// The second operand is computed only if the first does not decide the result.
 class joined final : public computed {
  public:
   joined(computed_ptr a, computed_ptr b, bool is_and)

@@ -19,8 +19,8 @@ inline std::string shown(const element_type& t) { return cut(t.name); }
 /// The expression, for messages.
 inline std::string shown(const expression_tree& e) { return cut(printed(e)); }
 
-/// To be asked before a type is made of the types `parts`. `names`: bytes of its text besides theirs. Returns what is too large, or
-/// an empty text.
+/// Called before a type is built from the types `parts`. `names`: the bytes that its text has in addition to theirs.
+/// Returns a description of the exceeded limit, or an empty text.
 std::string type_mistake(const std::vector<const element_type*>& parts, std::size_t names);
 
 }  // namespace sluice::lib::expressions

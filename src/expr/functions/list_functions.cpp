@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of lists and arrays, and those that texts have, too.
+// Functions of lists and arrays, and the functions that texts share with them.
 #include <cstring>
 
 #include "absl/strings/str_cat.h"

@@ -228,7 +228,7 @@ template <class Op> computed_ptr compare_mixed(computed_ptr a, computed_ptr b, b
       [](evaluation&, std::uint64_t x, std::int64_t y) { return Op::compute(0, mixed_integers{y, x}.compare()); });
 }
 
-/// Of a 64-bit integer and floating point.
+/// Compares a 64-bit integer with a floating-point number.
 template <class Op, class I> computed_ptr compare_with_real(computed_ptr a, computed_ptr b, bool integer_first) {
   if (integer_first)
     return from_two<bool, I, double>(type_of<bool>(), std::move(a), std::move(b),

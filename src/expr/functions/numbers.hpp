@@ -16,7 +16,7 @@ namespace sluice::lib::expressions {
 
 enum class number : std::uint8_t { none, boolean, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 };
 
-/// That of a scalar type, also of an enum; none: the type is not a number.
+/// Returns the number kind of a scalar type, also of an enum; none: the type is not a number.
 number number_of(const element_type& t);
 const element_type& type_of_number(number n);
 inline bool is_float(number n) { return n >= number::f32; }
@@ -119,7 +119,7 @@ computed_ptr arithmetic(char op, number n, computed_ptr a, computed_ptr b);
 computed_ptr negated(number n, computed_ptr a);
 /// == != < <= > >= of numbers, whatever their types: 2 > -1u is false in C++ and true here.
 computed_ptr compared(std::string_view op, computed_ptr a, computed_ptr b);
-/// Of texts, by their bytes.
+/// Compares texts by their bytes.
 computed_ptr compared_texts(std::string_view op, computed_ptr a, computed_ptr b);
 
 /// The values of f over those of the operands' registers; f may throw bad_value.

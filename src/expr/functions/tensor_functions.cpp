@@ -240,7 +240,7 @@ class nest_reader {
   const element_type* leaf_ = nullptr;
 };
 
-/// Of a list's numbers or texts, or of lists within lists; a ragged_tensor with its rows filled.
+/// Converts a list's numbers or texts, or nested lists; a ragged_tensor gets its rows filled.
 computed_ptr to_tensor(function_arguments& a) {
   if (a.count() != 0 && &a.parts[0]->type() == &type_of<ragged_tensor>()) {
     a.need(1, 2);

@@ -49,14 +49,14 @@ std::string quoted(view s) {
   return s.size() > kShownMax ? out + "…" : out;
 }
 
-/// Of all of the text but spaces around it. Errors: bad_value.
+/// Converts the whole text except spaces around it. Errors: bad_value.
 template <class T> T to_number(view s) {
   view t = trimmed(s);
   if (t.size() > 1 && t[0] == '+' && t[1] != '-') t.remove_prefix(1);
   T value{};
   auto r = std::from_chars(t.data(), t.data() + t.size(), value);
   if constexpr (std::is_floating_point_v<T>) {
-    // What is beyond is infinite, or zero, as IEEE 754 rounds.
+    // A number out of range becomes infinite, or zero, as IEEE 754 rounds.
     if (r.ec == std::errc::result_out_of_range && r.ptr == t.data() + t.size() &&
         absl::SimpleAtod(absl::string_view(t.data(), t.size()), &value))
       return value;
@@ -168,7 +168,7 @@ computed_ptr integer_of_text(function_arguments& a) {
                                       [](evaluation&, view s) { return to_number<std::int64_t>(s); });
 }
 
-/// As JSON prints it; a text as it is.
+/// Returns the value as JSON prints it; a text unchanged.
 computed_ptr as_text(function_arguments& a) {
   a.need(1, 1);
   computed_ptr of = std::move(a.parts[0]);
@@ -191,12 +191,12 @@ computed_ptr bucket_of(function_arguments& a) {
   return from_two<std::int64_t, view, std::int64_t>(
       type_of<std::int64_t>(), std::move(s), a.as(1, number::i64), [](evaluation&, view key, std::int64_t n) {
         if (n < 1) throw bad_value{absl::StrCat("hash_bucket: ", n, " buckets; at least 1 is needed")};
-        // As tf.strings.to_hash_bucket_fast(): models know words by these numbers.
+        // The same as tf.strings.to_hash_bucket_fast(): models know words by these numbers.
         return static_cast<std::int64_t>(util::Fingerprint64(key.data(), key.size()) % static_cast<std::uint64_t>(n));
       });
 }
 
-/// Of a word that a vocabulary lacks: one of the numbers behind it, by its hash, or -1.
+/// Returns the number of a word that a vocabulary lacks: one of the numbers after it, by its hash, or -1.
 std::int64_t looked_up(const vocabulary& words, view word, std::int64_t buckets) {
   std::int64_t line = words.find(word);
   if (line >= 0 || buckets == 0) return line;

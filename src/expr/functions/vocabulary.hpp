@@ -27,7 +27,7 @@ class vocabulary {
     auto found = lines_.find(word);
     return found == lines_.end() ? -1 : found->second;
   }
-  /// Of its contents.
+  /// The hash of its contents.
   std::uint64_t hash() const { return hash_; }
 
  private:

@@ -8,7 +8,7 @@
 namespace sluice::lib {
 namespace {
 
-// Where the fields of a header are (POSIX, ustar).
+// The places of a header's fields (POSIX, ustar).
 struct tar_field {
   std::size_t at, size;
 };
@@ -61,7 +61,7 @@ bool has_sound_checksum(std::string_view header) {
 
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + kTarBlockBytes - 1) / kTarBlockBytes * kTarBlockBytes; }
 
-/// What extended headers say of the entry behind them.
+/// The contents of extended headers about the entry after them.
 struct extension {
   std::optional<std::string> path;
   std::optional<std::uint64_t> size;

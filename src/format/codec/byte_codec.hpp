@@ -13,7 +13,7 @@
 
 namespace sluice::lib::detail {
 
-/// What the bytes between two members are.
+/// The meaning of the bytes between two members.
 enum class beginning : std::uint8_t {
   yes,      ///< a member
   no,       ///< nothing of this format
@@ -25,27 +25,27 @@ struct codec_progress {
   std::size_t consumed = 0, produced = 0;
   bool ended = false;           ///< the member is complete; nothing behind it was consumed
   bool is_followed = false;     ///< … but for bytes that were consumed before: no member can begin there
-  std::size_t wants_bytes = 0;  ///< it has to hold so many; nothing was done
+  std::size_t wants_bytes = 0;  ///< the codec must buffer this many bytes; it has done nothing
   std::string broken;           ///< not empty: what is damaged, to stand behind "…: "
 };
 
 class decompressor {
  public:
   virtual ~decompressor() = default;
-  /// Of the bytes where a member may begin; there is at least one.
+  /// Classifies the bytes at which a member may begin; at least one exists.
   virtual beginning begins(std::string_view in, bool last) const = 0;
   virtual std::size_t padding_bytes(std::string_view) const { return 0; }
-  /// What a member begins with, for errors: "the bytes 28 b5 2f fd".
+  /// The first bytes of a member, for errors: "the bytes 28 b5 2f fd".
   virtual std::string_view expected() const = 0;
   /// Why a header that begins rightly is refused all the same; empty: it is not.
   virtual std::string refused(std::string_view) const { return {}; }
   /// May members follow each other?
   virtual bool joins() const { return true; }
-  /// The next bytes are a member's first. Returns what is held at most from now on, as far as `in` tells.
+  /// Starts a member at the next bytes. Returns the largest number of bytes buffered from now on, as far as `in` shows.
   virtual std::size_t begin(std::string_view in) = 0;
-  /// It may hold so many bytes. Called before begin().
+  /// Allows the codec to buffer this number of bytes. Called before begin().
   virtual void allow(std::size_t) {}
-  /// Goes on with the member. `last`: no input follows.
+  /// Continues the member. `last`: no input follows.
   virtual codec_progress go(std::string_view in, bool last, char* out, std::size_t room) = 0;
 };
 

@@ -67,7 +67,7 @@ class gzip_codec final : public deflate_codec {
  public:
   gzip_codec() : deflate_codec(ISAL_GZIP) {}
   beginning begins(std::string_view in, bool last) const override {
-    if (has_begun_ && in[0] == '\0') return beginning::padding;  // of a tape's block: gzip passes over it, too
+    if (has_begun_ && in[0] == '\0') return beginning::padding;  // padding of a tape's block: gzip skips it, too
     beginning b = begins_with(in, kGzipMagic);
     if (b == beginning::unknown && last) return beginning::yes;  // cut short
     if (b == beginning::yes && in.size() <= kGzipFlagsAt && !last)

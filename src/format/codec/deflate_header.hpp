@@ -11,7 +11,7 @@ inline constexpr std::string_view kGzipMagic = "\x1f\x8b";
 inline constexpr std::size_t kGzipFlagsAt = 3;
 inline constexpr unsigned char kGzipReservedFlags = 0xe0;
 
-/// Flags of a gzip header that nobody has defined: what they would add to the header cannot be passed over (RFC 1952).
+/// Reserved flags of a gzip header: the fields that they would add to the header cannot be skipped (RFC 1952).
 inline bool has_reserved_gzip_flags(std::string_view in) {
   return in.size() > kGzipFlagsAt && (static_cast<unsigned char>(in[kGzipFlagsAt]) & kGzipReservedFlags) != 0;
 }

@@ -23,9 +23,9 @@ constexpr std::array kCompressions = {
 /// Compressed bytes that decompress without an error and are no chance: of texts that begin like zlib, not one in 10²⁰
 /// gets so far. (A byte of text fails with a probability of some 10 %: a reference to before the beginning, mostly.)
 constexpr std::size_t kConvincingBytes = 512;
-/// Of formats with a long known_magic number so many tell it from a text that happens to begin so.
+/// The number of bytes that distinguishes a format with a long magic number from a text that happens to begin with it.
 constexpr std::size_t kConvincingMagicBytes = 10;
-/// What a trial may take: a header that asks for more is one.
+/// The memory limit of a trial; a header that asks for more counts as a match.
 constexpr std::size_t kTrialBytes = std::size_t{16} << 20;
 
 bool is_gzip_header(std::string_view b) {

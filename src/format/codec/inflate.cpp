@@ -44,7 +44,8 @@ struct inflater::state {
   std::uint64_t members = 0;
   std::size_t held = kBytes, asked = 0;
 
-  /// It has to hold so many bytes. False: it may not, and `done` says how many.
+  /// Checks that `bytes` may be kept in memory. Returns false if the limit is exceeded, and stores the required size in
+  /// `done`.
   bool may_hold(std::size_t bytes, inflate_step& done) {
     if (bytes > limits.held_max) {
       done.wants_bytes = asked = bytes;
@@ -146,7 +147,7 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
       if (!begin_member(rest, last, done)) break;
       if (s.between) continue;  // that was padding
     }
-    // One byte more than is allowed tells that there is one more.
+    // One byte beyond the limit shows that the data exceed it.
     const std::uint64_t allowed = s.limits.bytes_max - out_bytes_;
     std::size_t room = out_bytes - done.produced;
     if (room > allowed) room = static_cast<std::size_t>(allowed) + 1;

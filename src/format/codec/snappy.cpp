@@ -47,7 +47,7 @@ class chunk_codec : public decompressor {
       if (!p.broken.empty()) return p;
       header_done_ = true;
     }
-    // As it comes, not as it is announced: a damaged length takes no memory.
+    // The buffer grows with the data, not with the announced length: a damaged length takes no memory.
     while (chunk_.size() < wanted_) {
       const std::size_t until = std::min(wanted_, std::max(kSnappyGathered, 2 * chunk_.size()));
       if (until > chunk_.capacity()) {
@@ -65,7 +65,7 @@ class chunk_codec : public decompressor {
 
  protected:
   virtual std::size_t header_bytes() const = 0;
-  /// Of the chunk whose header is in chunk(). What is wrong with it goes to `broken`.
+  /// Returns the body size of the chunk whose header is in chunk(). An error goes to `broken`.
   virtual std::size_t body_bytes(std::string& broken) = 0;
   /// The block of snappy in the chunk, the whole chunk being there; empty and `is_plain` false: nothing to undo.
   struct block {

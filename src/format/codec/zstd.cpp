@@ -27,7 +27,7 @@ struct frees_zstd_stream {
 
 constexpr std::uint64_t kZstdUnknown = ~std::uint64_t{0};
 
-/// What a frame's header says (RFC 8878, 3.1.1.1).
+/// The fields of a frame's header (RFC 8878, 3.1.1.1).
 struct zstd_frame_header {
   std::uint64_t window_bytes = 0;
   std::uint64_t content_bytes = kZstdUnknown;
@@ -36,7 +36,7 @@ struct zstd_frame_header {
 zstd_frame_header zstd_header_of(std::string_view in) {
   auto byte = [&](std::size_t i) { return i < in.size() ? std::uint64_t{static_cast<unsigned char>(in[i])} : 0; };
   const std::uint64_t flags = byte(4);
-  const bool is_single_segment = (flags & 0x20) != 0;  // then the window is the content, and is not told
+  const bool is_single_segment = (flags & 0x20) != 0;  // then the window is the content, and has no field
   constexpr std::size_t kDictionaryBytes[] = {0, 1, 2, 4}, kSizeBytes[] = {0, 2, 4, 8};
   const std::size_t at = 5 + (is_single_segment ? 0 : 1) + kDictionaryBytes[flags & 3];
   const std::size_t n = is_single_segment ? std::max<std::size_t>(1, kSizeBytes[flags >> 6]) : kSizeBytes[flags >> 6];

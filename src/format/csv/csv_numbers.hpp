@@ -17,8 +17,8 @@ struct csv_span {
   const char* end;
 };
 
-/// Of float, double, std::int64_t and std::int32_t. Bytes from `readable` on up to each field's end may be read. Returns the number
-/// of fields up to the first that is not as usual, or out of range.
+/// Reads fields as float, double, std::int64_t or std::int32_t. Bytes from `readable` on up to each field's end may be
+/// read. Returns the number of fields up to the first that is unusual, or out of range.
 template <class T> std::size_t read_csv_numbers(const csv_span* spans, std::size_t n, const char* readable, T* to);
 
 }  // namespace sluice::lib::detail

@@ -15,9 +15,9 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kFieldShownBytes = 40;
-/// Of all columns together: half a megabyte, at most, of numbers or of texts' places.
+/// The limit for all columns together: at most half a megabyte of numbers or of texts' places.
 constexpr std::size_t kValuesHeld = std::size_t{32} << 10;
-/// Of a row, where nobody knows how many there are.
+/// The limit for a row whose number of fields is unknown.
 constexpr std::size_t kFieldsHeld = std::size_t{64} << 10;
 
 std::string shown_field(std::string_view text) {
@@ -128,7 +128,7 @@ bool csv_parser::quoted_field(const window_view& w, place& p, csv_field& f, foun
   }
 }
 
-/// The fields of the row at p, which is none of the lines to be passed over.
+/// Finds the fields of the row at p, which is not a line to be skipped.
 csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, status& why) {
   const place begin = p;
   found_row otherwise = found_row::whole;
@@ -163,7 +163,7 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
   return pass_line(w, p) ? found_row::broken : found_row::incomplete;
 }
 
-/// The row at p, or a line that is passed over (`empty`); p is then behind it.
+/// Finds the row at p, or a line that is skipped (`empty`); p is then after it.
 csv_parser::found_row csv_parser::next_row(const window_view& w, place& p, status& why) {
   if (p.at == w.indexed) return w.is_all ? found_row::ended : found_row::incomplete;
   const char first = w.bytes[p.at];
@@ -400,7 +400,7 @@ status csv_parser::read_row(std::size_t row) {
     const bool is_text = text.empty() && fields_[f].is_quoted && c.is.values == dtype::string && !c.is.otherwise;
     if (!read_field(c, text, row, is_text)) return wrong_field(c, text);
   }
-  if (any_count_) column_of_field_.resize(fields_.size(), -1);  // the usual row has so many
+  if (any_count_) column_of_field_.resize(fields_.size(), -1);  // the usual row has this number of fields
   return {};
 }
 

@@ -35,7 +35,7 @@ struct csv_dialect {
   char comment = 0;  ///< 0: there are none
   bool header = false;
   std::string na{};                    ///< a field that is this is not available, as an empty one
-  bool names = true;                   ///< of the header say which field a column is; else it is passed over
+  bool names = true;                   ///< the header's names assign fields to columns; else the header is skipped
   std::vector<std::int64_t> select{};  ///< the fields that the schema's columns are, in order; empty: all, or by name
   std::string inferred_from{};         ///< the rows that the schema is of, in words for errors; "": it was given
 };
@@ -63,7 +63,7 @@ class csv_parser {
 
   csv_parser(csv_schema schema, csv_dialect dialect);
 
-  /// Finds the columns' fields by their names, and passes over that line.
+  /// Finds the columns' fields by their names, and skips that line.
   csv_scan read_header(std::string_view window, bool last);
   csv_scan parse(std::string_view window, std::uint64_t offset, bool last, std::size_t rows_max);
   csv_scan pass_over(std::string_view window, std::uint64_t offset, bool last, std::uint64_t rows_max);
@@ -73,7 +73,7 @@ class csv_parser {
   /// The line that the row of read_fields begins in; 0: not known.
   std::uint64_t row_line() const { return row_line_; }
 
-  /// What parse() has found. REQUIRES: the window is still there.
+  /// Builds the rows that parse() has found. REQUIRES: the window is still valid.
   void make_rows(void* to) const;
   void append_to(column& rows) const;
   std::size_t text_bytes() const;
@@ -88,7 +88,7 @@ class csv_parser {
     std::vector<char> otherwise{};      ///< a number's default
   };
   using csv_span = detail::csv_span;
-  /// Where in the window, and in the tape, a row begins.
+  /// The place in the window, and in the tape, at which a row begins.
   struct place {
     std::size_t at = 0, entry = 0;
   };

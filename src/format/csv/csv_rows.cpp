@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What csv_parser has found, as rows.
+// Builds rows from the fields that csv_parser has found.
 #include <cstddef>
 #include <new>
 #include <optional>

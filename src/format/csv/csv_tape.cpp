@@ -34,7 +34,7 @@ __attribute__((target("avx2"))) inline std::uint32_t signs_in(const char* at, __
   return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_or_si256(ends, signs)));
 }
 
-/// Entries are written eight at a time, whether there are so many or not: a loop that ends at the last one mispredicts.
+/// Entries are written eight at a time, even if fewer exist: a loop that ends at the last one mispredicts.
 __attribute__((target("avx2,bmi"))) std::uint32_t* index_wide(const char* base, std::uint32_t from, std::uint32_t to,
                                                               csv_signs s, std::uint32_t* out) {
   const __m256i delimiter = _mm256_set1_epi8(s.delimiter), quote = _mm256_set1_epi8(s.quote);

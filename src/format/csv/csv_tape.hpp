@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a CSV file's delimiters, quotes and line ends are: found 64 bytes at a time, before any field is looked at.
+// The places of a CSV file's delimiters, quotes and line ends: found 64 bytes at a time, before any field is examined.
 //
 //   csv_tape tape(',', true);
 //   tape.go_to(window_offset);                   // entries before it are forgotten
@@ -33,16 +33,16 @@ class csv_tape {
   /// Indexes more of the window that begins where go_to() went. Returns false if all of it is indexed.
   bool extend(std::string_view window);
 
-  /// So many bytes from there are indexed.
+  /// The number of bytes from there that are indexed.
   std::size_t indexed_bytes() const noexcept { return static_cast<std::size_t>(end_ - base_ - from_); }
   std::size_t size() const noexcept { return count_ - head_; }
   const std::uint32_t* entries() const noexcept { return entries_.get() + head_; }
-  /// What is to be subtracted from an entry to make it a place in the window.
+  /// Subtract this from an entry to get its place in the window.
   std::uint32_t shift() const noexcept { return from_; }
 
  private:
-  /// From so many entries on there is room for all that there can be: pages that are not used take no memory, and a copy to
-  /// a larger room would take twice as much.
+  /// At this number of entries the tape allocates room for the largest possible number: unused pages take no memory,
+  /// and copying to a larger room would take twice as much.
   static constexpr std::size_t kEntriesUsual = std::size_t{1} << 20;
 
   void make_room(std::size_t n);

@@ -50,7 +50,7 @@ result<std::string_view> example_elements::bytes_of(const void* element) {
     status failed = add(f.path, *f.type, static_cast<const char*>(element) + f.offset, 1);
     if (!failed.ok() && why.ok()) why = failed;
   }
-  const std::string_view bytes = writer_.finish();  // also after an error: the writer begins anew
+  const std::string_view bytes = writer_.finish();  // also after an error: the writer starts again
   if (!why.ok()) return why;
   return bytes;
 }

@@ -22,14 +22,14 @@ template <class V> void describe_as(feature_slot& slot) {
   if (slot.form == field_form::list) detail::feature_field<std::vector<V>>::describe(slot);
   else detail::complete_slot<V>(slot);
 }
-/// Of an array without its functions.
+/// Describes an array without its functions.
 template <class V> void describe_optional_as(feature_slot& slot) {
   if (slot.form == field_form::list) detail::feature_field<std::optional<std::vector<V>>>::describe(slot);
   else if (slot.form == field_form::single) detail::feature_field<std::optional<V>>::describe(slot);
   else detail::complete_slot<V>(slot);
 }
 
-/// Of an optional array, which has its length at run time only.
+/// Resets an optional array, whose length is known at run time only.
 void reset_by_type(const feature_slot& slot, void* field) {
   const element_type& t = *slot.type;
   t.destroy(t, field, 1);
@@ -126,7 +126,7 @@ void append_parts(const feature_slot& slot, std::string& out) {
   out += ')';
 }
 
-/// What a feature is, without its name and its default: "float[28,28]".
+/// Returns the type of a feature, without its name and its default: "float[28,28]".
 std::string type_of_feature(const feature_slot& slot) {
   std::string out(to_string(slot.kind));
   append_shape(slot, out);
@@ -163,7 +163,7 @@ std::string name_of_field(const feature_slot& slot) {
   }
 }
 
-/// What the text says of a member, into its slot.
+/// Copies the text's description of a member into its slot.
 void say(const detail::written_feature& f, feature_slot& slot) {
   const feature_slot& said = f.slot;
   if (!is_same_field(said, slot))

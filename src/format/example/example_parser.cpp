@@ -38,7 +38,7 @@ inline void end_member(column& member) {
   }
 }
 
-/// Of a tensor that has so many values.
+/// Returns the spec of a tensor with this number of values.
 tensor_spec spec_of(const feature_slot& slot, std::size_t values) {
   std::vector<std::int64_t> dims = slot.shape;
   if (dims[0] == feature_slot::kUnknown) dims[0] = static_cast<std::int64_t>(values / slot.each);
@@ -58,7 +58,7 @@ class example_parser::field_row {
  public:
   field_row(const std::vector<feature_slot>& slots, void* to, buffer* owner) : slots_(slots), to_(to), owner_(owner) {}
 
-  void clear() { texts_.clear(); }  // each field is written anew
+  void clear() { texts_.clear(); }  // each field is written again
   void begin(std::size_t i) {
     slot_ = &slots_[i];
     field_ = first_ = static_cast<char*>(to_) + slot_->offset;

@@ -26,7 +26,7 @@ template <class... W> [[noreturn]] void refuse(const std::string& feature, const
   throw error(invalid_argument_error(absl::StrCat("feature \"", feature, "\" ", words...)));
 }
 
-/// Where rows begin and the last one ends, of what has `below` parts.
+/// Returns the places where rows begin and the last one ends, for a feature with `below` parts.
 numbers splits_of(const feature_part& part, numbers said, std::int64_t below) {
   numbers splits;
   switch (part.meaning) {

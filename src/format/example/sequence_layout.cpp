@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kStepValuesMax = std::size_t{1} << 20;
 
-/// Of a list of arrays, whose length is known at run time only.
+/// Resizes a list of arrays, whose length is known at run time only.
 void* resize_by_type(const sequence_slot& slot, void* field, std::size_t steps) {
   const element_type &list = *slot.list, &step = *list.element;
   std::size_t there = 0;

@@ -111,7 +111,7 @@ status read_list(const sequence_slot& slot, std::string_view entry, void* list, 
   std::size_t steps = 0;
   auto count = [&](std::string_view) { return ++steps != 0; };
   if (!detail::read_steps(entry, count)) return detail::not_a_sequence_example();
-  // Some step is too short: no room is made for those that forged bytes promise.
+  // Some step is too short: no room is allocated for the steps that forged bytes promise.
   const bool cannot_fit = steps > entry.size() / least_step_bytes(slot);
   auto* to = cannot_fit ? nullptr : static_cast<char*>(slot.resize(slot, list, steps));
   status why;

@@ -74,7 +74,7 @@ bool read_sequence_example(std::string_view record, OnContext on_context, OnEntr
   return true;
 }
 
-/// What the values of a Feature are, by a read_feature that keeps none.
+/// Counts the values of a Feature with a read_feature that stores none.
 struct feature_count {
   feature_kind kind = feature_kind::none;
   std::size_t count = 0;

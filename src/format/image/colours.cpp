@@ -29,7 +29,7 @@ void row_to_floats(const std::uint8_t* in, lib::dtype type, float* out, std::siz
   else std::memcpy(out, in, count * sizeof(float));
 }
 
-/// As TensorFlow: by the largest number and a half, cut off.
+/// The same as TensorFlow: scales by the largest number and a half, and truncates.
 template <class T> void cut_row(const float* in, T* out, std::size_t count) noexcept {
   constexpr float kMost = std::is_same_v<T, std::uint8_t> ? 255.0f : 65535.0f;
   for (std::size_t i = 0; i != count; ++i)
@@ -89,7 +89,7 @@ void change_row(float* row, std::size_t pixels, std::size_t channels, const colo
     for (std::size_t i = 0; i != count; i += 3) change_hue(row + i, c.hue * 6);
 }
 
-/// Of each channel, brightness included.
+/// Returns the mean of each channel, brightness included.
 std::vector<float> channel_means(const image_view& pixels, float brightness, float* row) {
   const auto channels = static_cast<std::size_t>(pixels.channels), width = static_cast<std::size_t>(pixels.width);
   std::vector<double> sums(channels);

@@ -84,7 +84,7 @@ class gif_reader {
       }
     }
   }
-  /// Passes over the pixels, which are not looked at.
+  /// Skips the pixels without examining them.
   bool skip_pixels() {
     int code_size;
     GifByteType* block = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all codecs say in the same way: errors, limits, boxes; and a decoder's first form out of its second.
+// Functions that all codecs share: errors, limits, boxes; and the first form of a decoder, built from its second.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ status image_truncated(std::string_view function, std::size_t at_byte);
 status image_unavailable(std::string_view function, std::string_view library);
 
 status check_encoded(std::string_view function, std::string_view encoded, const image_limits& limits);
-/// What a header claims. After it height, width and their product fit into int, int and int64_t.
+/// Checks the size in a header. After it height, width and their product fit into int, int and int64_t.
 status check_size(std::string_view function, std::uint64_t height, std::uint64_t width, std::uint64_t frames,
                   const image_limits& limits);
 status check_result(std::string_view function, const image_spec& spec, const image_limits& limits);
-/// What a transform is given: not empty, with channels.
+/// Checks the input of a transform: not empty, with channels.
 status check_pixels(std::string_view function, const image_view& pixels);
 /// Not empty, and inside.
 status check_box(std::string_view function, const image_box& box, int height, int width);

@@ -103,7 +103,8 @@ class jpeg_decoder {
     return image_damage(kJpegFunction, message_, at_byte());
   }
 
-  /// Calls f, which calls libjpeg and has no object with a destructor; false where libjpeg gave up: why() tells.
+  /// Calls f, which calls libjpeg and has no object with a destructor. Returns false if libjpeg failed: why() returns
+  /// the reason.
   template <class F> bool guarded(F f) {
     if (setjmp(jump_)) return false;  // NOLINT: see the top of this file
     f();
@@ -149,7 +150,7 @@ class jpeg_decoder {
   std::jmp_buf jump_ = {};
 };
 
-/// What is written where: rows of the box within rows as libjpeg gives them.
+/// The destination of each row: rows of the box within the rows that libjpeg returns.
 struct jpeg_rows {
   std::uint8_t* out = nullptr;
   std::size_t out_row_bytes = 0;
@@ -158,7 +159,7 @@ struct jpeg_rows {
   std::uint8_t* row = nullptr;     // of libjpeg's, where these are not ours
 };
 
-/// As TensorFlow does it: Adobe's are inverted.
+/// The same as TensorFlow: Adobe's values are inverted.
 void cmyk_to_rgb(const std::uint8_t* in, std::uint8_t* out, std::size_t pixels, bool inverted) {
   const int flip = inverted ? 0 : 255;
   for (std::size_t i = 0; i != pixels; ++i, in += 4, out += 3) {
@@ -188,7 +189,7 @@ void read_jpeg_rows(jpeg_decompress_struct& c, const jpeg_rows& r, bool recovers
       for (JDIMENSION i = 0; i != wanted; ++i) rows[i] = out + i * r.out_row_bytes;
       read = jpeg_read_scanlines(&c, rows, wanted);
     }
-    if (read == 0) {  // only where `recovers`: nothing can be had from the data's end any more
+    if (read == 0) {  // only with `recovers`: the rest of the data is not available
       if (!recovers) return;
       for (JDIMENSION y = c.output_scanline; y < r.end; ++y, out += r.out_row_bytes) {
         if (y == r.begin) std::memset(out, 0, r.out_row_bytes);

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kJpegEncodeFunction = "encode_jpeg";
 
-/// As jpeg_decoder: libjpeg's errors jump back into guarded().
+/// The same as in jpeg_decoder: libjpeg's errors jump back into guarded().
 class jpeg_encoder {
  public:
   jpeg_encoder() noexcept {

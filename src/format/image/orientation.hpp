@@ -9,7 +9,7 @@
 
 namespace sluice::lib::detail {
 
-/// Of the contents of a JPEG's APP1 marker: 1 … 8, or 0 where it says none.
+/// Returns the orientation in a JPEG's APP1 marker: 1 … 8, or 0 if it has none.
 int exif_orientation(std::string_view app1) noexcept;
 /// The spec of an image of `spec` once it is turned.
 image_spec oriented(image_spec spec, int orientation) noexcept;

@@ -60,7 +60,8 @@ class png_decoder {
     return ended_ ? image_truncated(kPngFunction, encoded_.size()) : image_damage(kPngFunction, message_, at_byte_);
   }
 
-  /// Calls f, which calls libpng and has no object with a destructor; false where libpng gave up: why() tells.
+  /// Calls f, which calls libpng and has no object with a destructor. Returns false if libpng failed: why() returns the
+  /// reason.
   template <class F> bool guarded(F f) {
     if (setjmp(png_jmpbuf(png_))) return false;  // NOLINT: see the top of this file
     f();

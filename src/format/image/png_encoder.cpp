@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::string_view kPngEncodeFunction = "encode_png";
 
-/// As png_decoder: libpng's errors jump back into encode(). The text grows inside of a callback, whose exception must not pass
-/// through libpng: it becomes an error.
+/// The same as in png_decoder: libpng's errors jump back into encode(). The text grows inside of a callback, whose
+/// exception must not pass through libpng: it becomes an error.
 class png_encoder {
  public:
   png_encoder() noexcept {

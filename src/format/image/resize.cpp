@@ -169,7 +169,7 @@ void mix_rows(const std::uint8_t* a, const std::uint8_t* b, int weight_b, std::u
   for (; i != count; ++i) mixed[i] = static_cast<std::uint16_t>((a[i] * wa + b[i] * wb) ^ kMiddle);
 }
 
-/// Of one output pixel: where it begins in the row, and its two weights side by side.
+/// One output pixel: the place where it begins in the row, and its two weights side by side.
 struct column_pair {
   std::uint32_t at;
   std::int16_t weights[2];

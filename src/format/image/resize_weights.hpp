@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each row or column of a resized image is made of: so many neighbours, each with its weight.
+// The inputs of each row or column of a resized image: a number of neighbors, each with its weight.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace sluice::lib::detail {
 
 struct resize_weights {
-  int taps = 0;                ///< of every output; those that need fewer have weights of 0
+  int taps = 0;                ///< of every output; outputs that need fewer have weights of 0
   std::vector<int> starts;     ///< the first input of each output; start + taps is within the input
   std::vector<float> weights;  ///< taps of output 0, taps of output 1, …
 

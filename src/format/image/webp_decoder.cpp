@@ -64,7 +64,7 @@ void drop_alpha(const std::uint8_t* in, std::uint8_t* out, std::size_t pixels) {
 result<image_spec> decode_webp_frames(std::string_view encoded, const webp_options& o, int channels, pixel_sink to) {
   const WebPData data{webp_bytes(encoded), encoded.size()};
   WebPDemuxState state = WEBP_DEMUX_PARSE_ERROR;
-  // The partial form tells data that is cut short from data that is wrong.
+  // The partial form distinguishes truncated data from wrong data.
   std::unique_ptr<WebPDemuxer, free_demuxer> demuxer(WebPDemuxPartial(&data, &state));
   if (!demuxer || state == WEBP_DEMUX_PARSE_ERROR) return webp_status(VP8_STATUS_BITSTREAM_ERROR, encoded.size());
   if (state != WEBP_DEMUX_DONE) return image_truncated(kWebpFunction, encoded.size());

@@ -201,7 +201,8 @@ void make_json(const element_type& t, void* to, const dom& j, const path& at, ot
   }
 }
 
-/// A parser has some 14 bytes for each of the longest text that it was given. That of a longer one than this is not kept.
+/// A parser uses about 14 bytes for each byte of the longest text that it has read. A parser that has read a longer
+/// text than this is freed.
 constexpr std::size_t kParserKeptBytes = std::size_t{1} << 20;
 
 /// Parses; what is read lives until the parser's next text.
@@ -362,7 +363,7 @@ namespace {
 
 constexpr std::size_t kSchemaShownBytes = 400;
 
-/// What to do about a text that does not fit the type that was inferred: the schema that it and those before it have.
+/// Returns the advice for a text that does not fit the inferred type: the schema that fits it and the texts before it.
 std::string way_out(const element_type& inferred, const dom& j) {
   json_shape both = json_shape::of(inferred);
   try {

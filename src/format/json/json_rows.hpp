@@ -31,8 +31,8 @@ class json_row_reader {
   ~json_row_reader();
   json_row_reader(json_row_reader&&) noexcept;
 
-  /// Makes an element at uninitialised `to`, or none. `behind`: so many bytes behind the text may be read; where they are few the
-  /// text is copied.
+  /// Builds an element at uninitialised `to`, or none. `behind`: the number of bytes after the text that may be read;
+  /// if they are few, the text is copied.
   status read(std::string_view text, std::size_t behind, void* to);
 
  private:

@@ -14,7 +14,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Rows are looked at in so many bytes; where they hold none, of as many as a row may have.
+/// Rows are searched in this number of bytes; if these hold none, in as many as a row may have.
 constexpr std::size_t kBytesLookedAt = std::size_t{1} << 20;
 
 /// A whole number, by its digits alone.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of a CSV file that nobody has told: of its first rows, when a plan is made.
+// Infers the columns of a CSV file from its first rows when a plan is built, if the user has declared none.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace sluice::lib {
 
-/// Of a file that has as many.
+/// The number of rows that are examined; a file may have fewer.
 inline constexpr std::size_t kCsvRowsLookedAt = 100;
 
 /// Opens the file under the path, which may be compressed. `bad_rows` under error_policy::skip are passed over.

@@ -19,8 +19,8 @@ constexpr std::uint32_t kTakenAtOnce = 4096;
 /// Groups that are dropped between two breaths.
 constexpr std::uint64_t kDroppedAtOnce = 1024;
 
-// While elements are taken in, the stage is never at rest: before the first group its position is that of its start. While
-// groups leave, the input has ended, and its position matters only where it has to be taken again.
+// While elements are collected, the stage is never at rest: before the first group its position is that of its start.
+// While groups leave, the input has ended, and its position matters only if it must be read again.
 erased_stream group_by_reducer_loop(outlet out, saved<saved_groups> kept, erased_stream in, bool finishes,
                                     error_gate gate) {
   group_states& groups = *kept->groups;
@@ -48,8 +48,9 @@ erased_stream group_by_reducer_loop(outlet out, saved<saved_groups> kept, erased
       if (again % kDroppedAtOnce == 0) co_await out.breath();
     }
   }
-  // Under skip a group whose finish fails is no element: finish is called for groups that are passed over, too. It may have
-  // used the state up by then, and the position at the co_yield before has to hold that: so groups leave one at a time.
+  // Under skip a group whose finish fails is not an element: finish is called for skipped groups, too. It may have
+  // consumed the state by then, and the position at the preceding co_yield must contain the state: so groups leave one
+  // at a time.
   const bool may_drop_groups = finishes && gate.skips();
   const std::size_t at_once = may_drop_groups ? 1 : kTakenAtOnce;
   block_fit fit(out.type());

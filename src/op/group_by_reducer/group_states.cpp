@@ -8,9 +8,10 @@
 namespace sluice::lib {
 namespace {
 
-/// What an allocation takes beside its bytes.
+/// The overhead of an allocation in bytes.
 constexpr std::size_t kAllocationBytes = 16;
-/// Of a group in a position, whatever its state is: so few fit that saving them takes a few milliseconds.
+/// The bytes counted for each group in a position, in addition to its state: they limit the number of groups, so that
+/// saving them takes a few milliseconds.
 constexpr std::size_t kSavedGroupBytes = 16;
 
 function_ptr function_of(const std::optional<function_arg<detail::finishing_form>>& f) {

@@ -40,7 +40,7 @@ class group_states {
   /// Moves the elements of `in` into their groups' states, each to uninitialised room. An error is element `done`'s, which has
   /// left no trace if `undo` (state_function::apply).
   applied take(const block& in, bool undo);
-  /// To be called behind take(). Errors: resource_exhausted, in words that say how many groups there are.
+  /// Called after take(). Errors: resource_exhausted, with a message that states the number of groups.
   status charge();
   /// Looks at the states that a position may have to hold.
   void input_ended();
@@ -87,11 +87,11 @@ class group_states {
   std::size_t more_ = 0;   ///< bytes that are not charged yet,
   std::size_t fewer_ = 0;  ///< or not given back
   std::uint64_t dropped_ = 0;
-  std::size_t saved_by_value_ = 0;  ///< so many groups, the last ones, a position can hold
+  std::size_t saved_by_value_ = 0;  ///< the number of groups, the last ones, that a position can hold
   bool ended_ = false;
 };
 
-/// As a stage's saved value.
+/// The groups as a stage's saved value.
 struct saved_groups {
   std::unique_ptr<group_states> groups;
   void save(position_writer& w) const { groups->save(w); }

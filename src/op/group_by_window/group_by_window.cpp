@@ -31,7 +31,7 @@ std::uint32_t asked_at_once(const element_type& t) {
                          : kGroupedAtOnce;
 }
 
-/// Of a key or of a structure that has it as its member `key`, which are the same bytes.
+/// Returns true for a function of a key, or of a structure whose member `key` is the key: the bytes are the same.
 bool sizes_windows_form(const stage_function& f) {
   return dynamic_cast<const block_function*>(&f) != nullptr && !f.draws;
 }
@@ -125,7 +125,7 @@ erased_stream open_group_by_window(const node& n, open_context& context) {
                               n.site, std::move(gate));
 }
 
-/// Of an expression that takes `it` for the key.
+/// The hint for an expression that uses `it` as the key.
 constexpr const char* kKeyIsCalled = ", where the key is `key`: write key + 1, and not it + 1";
 
 std::string size_mistake(const group_by_window_arguments& a) {

@@ -12,14 +12,14 @@ namespace sluice::lib {
 
 namespace {
 
-/// What tables take of a key, beside its group: a table of numbers that is half empty, or for a while three quarters,
-/// and places in lists.
+/// The bytes that tables use for a key, in addition to its group: a table of numbers that is half empty, or for a while
+/// three quarters, and places in lists.
 constexpr std::size_t kTableBytes = 80;
-/// What the allocator takes beside a group.
+/// The allocator's overhead for a group.
 constexpr std::size_t kGroupBeside = 16;
-/// Sizes of so many keys are kept.
+/// The number of keys whose sizes are retained.
 constexpr std::size_t kSizesKept = 1024;
-/// Room for so many elements first; twice as many whenever that is used up.
+/// The first capacity of a group; it doubles whenever it is used up.
 constexpr std::size_t kRoomFirst = 16;
 /// Rooms that are kept for the next groups when their own have gone: often many are full at about the same time.
 constexpr std::size_t kRoomsKept = 16;

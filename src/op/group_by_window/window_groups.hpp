@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of one group_by_window: those that are being filled, and the one that leaves.
+// The groups of one group_by_window: the groups that are being filled, and the one that leaves.
 //
 //   applied a = groups.take(in);                    // while none leaves: moves elements of the view to their groups
 //   groups.let_leave();                             // when one is full, or the input has ended
@@ -39,7 +39,7 @@ namespace sluice::lib {
 
 class window_groups {
  public:
-  /// `ordinal_bits`: so many low ones of each element's ordinal are kept with it.
+  /// `ordinal_bits`: the number of low bits of each element's ordinal that are stored with it.
   window_groups(const group_by_window_arguments& a, const element_type& elements, std::shared_ptr<run_context> run,
                 std::string label, int ordinal_bits = 32);
   window_groups(const window_groups&) = delete;
@@ -58,15 +58,15 @@ class window_groups {
   /// Moves elements of the view to their groups until one is full, all are taken or one is bad: `done` of them. REQUIRES: none
   /// is full.
   applied take(erased_stream& in);
-  /// The element behind those that were taken is dropped.
+  /// Drops the element after those that were taken.
   void pass_bad(erased_stream& in);
   bool is_full() const { return full_ != kNone; }
   bool empty() const { return used_ == 0; }
-  /// The full group leaves; where none is, that of the lowest key.
+  /// Lets the full group leave; if none is full, the group of the lowest key.
   void let_leave();
 
   bool is_leaving() const { return is_leaving_; }
-  /// Opens the stream of what `reduce` makes of the group that leaves, where a resume goes on or at its start.
+  /// Opens the stream that `reduce` builds from the leaving group, at the resume position or at its start.
   status open_leaving(const open_context& context, std::uint32_t site, const node_ptr& reduce, bool moves);
   erased_stream& leaving() { return inner_.in; }
   void close_leaving();
@@ -77,7 +77,7 @@ class window_groups {
 
  private:
   static constexpr std::uint32_t kNone = 0;
-  /// What the allocator takes beside a small slab, which begins at a cache line.
+  /// The allocator's overhead for a small slab, which begins at a cache line.
   static constexpr std::size_t kRoomBeside = 64;
 
   /// Elements, and the lower half of the ordinal of each.
@@ -96,13 +96,13 @@ class window_groups {
     std::uint64_t size = 0;
     std::uint32_t before = kNone, after = kNone;  ///< the groups whose first elements are the next ones to its own
   };
-  /// Where the next element of a group goes. Apart from the rest, so that it stays in the cache, and counted up to 0, so that
-  /// fill() sees in what it stores that the group is due.
+  /// The place for the next element of a group. It is separate from the rest so that it stays in the cache, and counts
+  /// up to 0, so that fill() sees from the value that it stores if the group is due.
   struct filling {
     char* elements_end = nullptr;  ///< where element number `due` would be, and
     std::uint32_t* ordinals_end = nullptr;
     std::ptrdiff_t next = 0;  ///< the place of the next element, counted from there
-    std::size_t due = 0;      ///< with so many it is full or needs room
+    std::size_t due = 0;      ///< at this count it is full or needs room
 
     std::size_t count() const { return due + static_cast<std::size_t>(next); }
     std::uint32_t* ordinals() const { return ordinals_end - due; }
@@ -128,7 +128,7 @@ class window_groups {
   template <class Find> std::uint32_t fill_by_size(char* from, std::uint32_t n, Find find, stop& why);
   std::uint32_t fill_view(char* from, std::uint32_t n, stop& why);
   status add_unknown(std::uint32_t i);
-  /// What the index has of a group, so that fill() multiplies nothing: where its filling is, in bytes.
+  /// The index entry of a group: the offset of its filling in bytes, so that fill() multiplies nothing.
   static std::size_t in_index(std::uint32_t g) { return g * sizeof(filling); }
   /// The next n elements have been taken or dropped. REQUIRES: they have one upper half.
   void go_on(std::uint64_t n);
@@ -141,11 +141,11 @@ class window_groups {
   /// A group without elements. Errors: resource_exhausted.
   status make_group(const known_key& key, std::uint64_t size, std::uint32_t& g);
   status make_room(std::size_t capacity, group_room& room);
-  /// Room for so many elements, to which those there are are moved. Errors: resource_exhausted.
+  /// Allocates room for `capacity` elements, and moves the present elements there. Errors: resource_exhausted.
   status give_room(std::uint32_t g, std::size_t capacity);
   void let_go_of(std::uint32_t g);
   void drop_room(std::uint32_t g);
-  /// Tells the slab what it has.
+  /// Reports to the slab which elements are live.
   void settle(std::uint32_t g) { groups_[g].room.elements.set_live(groups_[g].room.begin, count(g)); }
   std::uint32_t lowest();
 
@@ -168,7 +168,7 @@ class window_groups {
   const std::uint64_t turn_ = std::uint64_t{1} << ordinal_bits_;
   std::deque<group> groups_;                     ///< the first is none; a vector that grows would have all twice
   std::vector<filling> filling_;                 ///< of each of groups_
-  std::vector<std::uint32_t> free_, with_room_;  ///< of groups_: those that are no groups now
+  std::vector<std::uint32_t> free_, with_room_;  ///< indexes into groups_ that are free
   std::uint32_t used_ = 0;                       ///< groups that are being filled
   std::uint32_t first_ = kNone, last_ = kNone;   ///< of groups_, by their first elements
   std::uint32_t full_ = kNone;
@@ -183,7 +183,7 @@ class window_groups {
   std::uint64_t next_ = 0;       ///< the element that comes in next
   std::uint32_t looked_at_ = 0;  ///< elements of the view that are used up
   std::size_t owned_ = 0;        ///< by the elements that fill() has moved
-  status bad_;                   ///< of the element behind those that have keys
+  status bad_;                   ///< of the element after those that have keys
 
   bool is_leaving_ = false;
   std::uint64_t left_before_ = 0;  ///< groups that have left before
@@ -198,7 +198,7 @@ class window_groups {
 
 task<void> fetch_groups(window_groups& groups, erased_stream& in);
 
-/// As a stage's saved value.
+/// The windows as a stage's saved value.
 struct saved_windows {
   std::unique_ptr<window_groups> groups;
   void save(position_writer& w) const { groups->save(w); }

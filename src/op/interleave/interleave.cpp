@@ -14,8 +14,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// The outer elements of a parallel interleave, read ahead by one, so that the stage can tell whether it would have to
-/// wait for the next and go on with what is open meanwhile.
+/// The outer elements of a parallel interleave, read ahead by one, so that the stage knows if it would have to wait for
+/// the next, and continues with the open datasets meanwhile.
 erased_stream read_outer_ahead(const node& n, const open_context& context, erased_stream outer,
                                const inner_plans& inners) {
   const element_type& type = outer.type();

@@ -53,7 +53,7 @@ task<void> fill(erased_stream& in, shuffle_table& table, held_elements& held, sh
   }
 }
 
-/// What a resumed run fetches: the table says which elements the buffer held, and where.
+/// The elements that a resumed run fetches: the table knows which elements the buffer held, and in which slots.
 class buffer_fetch final : public fetch_list {
  public:
   buffer_fetch(shuffle_table& table, held_elements& held) : table_(table), held_(held), first_(table.held_from()) {}

@@ -15,8 +15,8 @@
 //   }
 //   while (table.to_remove()) …fill the hole table.remove() with the last slot's element, if that is held…
 //
-// Nothing is sorted, and nothing beside the ordinals is kept: element o is held if the slot that it came into still
-// has ordinal o, and which slot that was, one draw tells.
+// Nothing is sorted, and nothing but the ordinals is stored: element o is held if the slot that it came into still has
+// ordinal o, and one draw computes that slot.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class shuffle_table {
   /// Neighbours in the input that are fetched together, at most.
   static constexpr std::size_t kRunMax = fetch_list::kRunMax;
 
-  /// Of a new run: no slot is filled yet.
+  /// For a new run: no slot is filled yet.
   shuffle_table(std::uint64_t seed, std::uint64_t size) : seed_(seed), size_(size) {}
 
   std::size_t held() const { return ordinals_.size(); }
@@ -51,9 +51,10 @@ class shuffle_table {
     return oldest_;
   }
 
-  /// Of a resumed run, once and first of all: after `draws` draws over an input of length `total` (kUnknown while it has
-  /// not ended). Draws that were made after the input's end are repeated by remove(); until then their slots hold no
-  /// element. Gives way to others, and ends at a stop. Takes 8 bytes a slot, and a quarter of one besides meanwhile.
+  /// For a resumed run: called once, before all else. Rebuilds the table after `draws` draws over an input of length
+  /// `total` (kUnknown while it has not ended). remove() repeats the draws made after the input's end; until then their
+  /// slots hold no element. Yields to other tasks, and ends at a stop. Uses 8 bytes a slot, and a quarter byte more
+  /// while it runs.
   task<void> look_back(std::uint64_t draws, std::uint64_t total);
   std::uint64_t to_remove() const { return to_remove_; }
   /// The next elements held, from ordinal `from` on, that follow each other in the input: their places. Looks at some
@@ -66,7 +67,7 @@ class shuffle_table {
   void filled(std::uint64_t n);
   /// The first fill found only `total` elements.
   void shorten(std::uint64_t total);
-  /// The next draw while the input goes on: the slot to take from and to fill with the next input element.
+  /// Draws while the input has more elements: returns the slot to take from and to fill with the next input element.
   std::uint32_t exchange() {
     auto slot = static_cast<std::uint32_t>(draw(seed_, draws_++, size_));
     ordinals_[slot] = next_++;
@@ -85,7 +86,7 @@ class shuffle_table {
   }
 
  private:
-  /// Where element o came in.
+  /// Returns the slot into which element o came.
   std::uint64_t place_of(std::uint64_t o) const { return o < size_ ? o : draw(seed_, o - size_, size_); }
   task<void> number_places(long_work& work);
   task<void> find_staying(long_work& work, std::vector<bool>& stays);

@@ -97,7 +97,7 @@ void make_sql_row(const csv_schema& schema, const sql_rows& rows, void* to) {
 
 namespace {
 
-/// What a column has in the rows that were looked at.
+/// The kinds of values that a column has in the examined rows.
 struct seen_values {
   bool null = false, whole = false, real = false, text = false;
 

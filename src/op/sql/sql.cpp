@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint32_t kSqlRowsAtOnce = 256;
 constexpr std::uint64_t kSqlPassedAtOnce = 1 << 14;
 
-/// What a call has done.
+/// The result of a call.
 struct sql_progress {
   std::uint64_t rows = 0;
   bool has_ended = false;
@@ -73,7 +73,7 @@ class sql_reader {
   }
 
  private:
-  /// What is committed stands in the file, and, until it is carried over, in the log beside it.
+  /// Committed data is in the file, and, until a checkpoint moves it, in the log beside it.
   void identify() {
     struct stat s{};
     if (stat(path_.c_str(), &s) != 0) throw_status(errno_error(errno, "cannot open").in_file(path_));
@@ -152,7 +152,7 @@ erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_
   std::uint64_t row = 0;  // where the query is: first the rows that were delivered before the resume
   for (;;) {
     const bool again = row < *at;
-    // Under skip bad rows do not count, so rows must be made to be passed over.
+    // Under skip bad rows do not count, so rows are built even if they are to be skipped.
     const bool passing = again || (out.to_pass() != 0 && !gate.skips());
     done = {};
     sql_call next{passing ? sql_call::pass : sql_call::make, in.get(), &done, 0, nullptr};

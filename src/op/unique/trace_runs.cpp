@@ -23,7 +23,7 @@ constexpr std::size_t kBlockBytes = kInBlock * sizeof(element_trace);
 constexpr std::size_t kJoined = 4;  // runs of one size, which become one
 constexpr std::size_t kReadAtOnce = 4 * kInBlock;
 constexpr std::size_t kPartBytes = 96 << 10;  // sorted at once, at least,
-constexpr std::size_t kParts = 16;            // and so that the set is looked through so many times at most
+constexpr std::size_t kParts = 16;            // it also limits how many times the set is searched
 
 bool stands_before(const element_trace& a, const element_trace& b) {
   const std::uint64_t x = a.order(), y = b.order();
@@ -233,7 +233,8 @@ status trace_runs::add(const trace_table& seen, bool with_filter) {
   return why;
 }
 
-/// The last ones, if there are so many of about one size: each has less than kJoined times the traces of the last.
+/// Returns the start of the last runs, if enough of them have about one size: each has less than kJoined times the
+/// traces of the last.
 std::size_t trace_runs::first_to_join() const {
   if (runs_.size() < kJoined) return runs_.size();
   const std::size_t first = runs_.size() - kJoined;

@@ -39,12 +39,12 @@ class trace_runs {
   ~trace_runs();
 
   bool empty() const { return runs_.empty(); }
-  /// Of filters and first hashes.
+  /// Returns the size of the filters and first hashes.
   std::size_t memory_bytes() const;
   std::size_t runs() const { return runs_.size(); }
-  /// What memory_bytes() grows by with a run of n traces.
+  /// Returns the growth of memory_bytes() by a run of n traces.
   static std::size_t memory_bytes_of(std::uint64_t n, bool with_filter);
-  /// Of a set of n traces: what add(), and join(), take beside it while they work.
+  /// Returns the memory that add() and join() use in addition to a set of n traces while they work.
   static std::size_t work_bytes_of(std::uint64_t n);
 
   /// Returns false if no run has the trace.

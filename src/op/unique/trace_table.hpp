@@ -20,7 +20,7 @@
 
 namespace sluice::lib {
 
-/// What is kept of an element: a number itself, of others a hash.
+/// The trace of an element: a number itself, a hash of any other value.
 struct element_trace {
   std::uint64_t low = 0, high = 0;
   bool operator==(const element_trace&) const = default;
@@ -39,7 +39,7 @@ class trace_table {
   std::uint64_t slots() const { return slots_; }
   std::uint64_t slots_grown() const { return slots_ ? slots_ * 2 : kSlotsMin; }
   std::size_t slot_bytes() const { return words_ * sizeof(std::uint64_t); }
-  /// So many more fit without growing.
+  /// Returns the number of traces that fit without growing.
   std::uint64_t room() const { return slots_ / 4 * 3 - size_; }
   /// Errors: std::bad_alloc. REQUIRES: a power of two, and more than there are.
   void grow(std::uint64_t slots);

@@ -46,7 +46,7 @@ class element_set {
     std::uint32_t seen = 0;  ///< elements at the front of the block that were looked at,
     std::uint32_t kept =
         0;       ///< and of these, at its front now, those that are new; the others stay constructed behind them
-    status why;  ///< of the element behind those that were looked at
+    status why;  ///< of the element after those that were examined
   };
   /// Adds elements of a block, until it ends or the set is_full().
   void add(const block& in, outcome& o) {
@@ -59,10 +59,10 @@ class element_set {
     }
   }
 
-  // Where there are files: ask(), look_up() if there are questions, and answer().
+  // If files exist: call ask(), then look_up() if it left questions, then answer().
 
   bool has_files() const { return !runs_.empty(); }
-  /// Adds elements that the memory does not know, and asks about those that the files may know.
+  /// Adds elements that the memory does not know, and records questions for those that the files may know.
   void ask(const block& in, const outcome& o, status& why) {
     const std::uint32_t most = std::min(in.size() - o.seen, kAtOnce);
     questions_.clear();
@@ -86,7 +86,7 @@ class element_set {
     o.seen += asked_;
   }
 
-  // Where the memory is full: begin_spilling(), write_run(), and end_spilling(); then join() as long as may_join().
+  // If the memory is full: call begin_spilling(), write_run() and end_spilling(); then join() while may_join().
 
   bool is_full() const { return is_full_; }
   status begin_spilling() {
@@ -139,7 +139,7 @@ class element_set {
     else trace_numbers<0>(in.at(first), n);
     seen_.insert(traces_.data(), n, is_new);
   }
-  /// Of kBytes each, or (0) of what the type says.
+  /// Traces numbers of kBytes each; 0: of the size that the type has.
   template <std::size_t kBytes> void trace_numbers(const char* p, std::uint32_t n) {
     const std::size_t size = kBytes ? kBytes : type_.size;
     for (std::uint32_t i = 0; i != n; ++i) {
@@ -224,7 +224,7 @@ task<status> look_up(element_set& seen, blocking_service& service) {
   co_return why;
 }
 
-/// Inputs that are asked for beside those that are wanted, while those before a resume come again.
+/// The number of inputs requested in addition to the wanted ones while the elements before a resume are read again.
 constexpr std::uint64_t kAgainAtOnce = 4096;
 
 erased_stream unique_loop(outlet out, saved<unique_state> st, erased_stream in, std::shared_ptr<run_context> run,

@@ -31,7 +31,7 @@ class cost_estimate {
   }
   void learn_used(duration took, std::size_t elements) { learn(used_, took, elements); }
 
-  /// As the last block was weighed; at first no.
+  /// Returns the result for the last block weighed; false at first.
   bool is_light() const { return light_.load(std::memory_order_relaxed); }
 
   /// The last two blocks took more than a millisecond each: they may be waiting for something.
@@ -39,7 +39,7 @@ class cost_estimate {
     return long_pulls_.load(std::memory_order_relaxed) >= 2 || long_computations_.load(std::memory_order_relaxed) >= 2;
   }
 
-  /// What is to be weighed.
+  /// The channel to be weighed.
   struct channel {
     std::size_t element_bytes = 1;          ///< that would move, with what malloc adds
     std::size_t block_bytes = 0;            ///< the most that a block holds
@@ -65,8 +65,8 @@ class cost_estimate {
   }
 
  private:
-  /// Of one element, over the elements of some blocks: a block of one, with all that a beginning costs, weighs little beside
-  /// a full one, and no block decides alone.
+  /// The mean cost of one element, over the elements of some blocks: a block of one, with all the costs of a start,
+  /// counts little beside a full one, and no block decides alone.
   struct average {
     std::atomic<double> ns{-1};  ///< below 0: not known
     std::atomic<double> weight{0};

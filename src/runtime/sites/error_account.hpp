@@ -32,7 +32,7 @@ struct error_account {
   std::uint64_t left() const { return errors_max - counted; }
 };
 
-/// So many more may be counted for `a` until one of the limits that hold for it is reached.
+/// Returns how many more errors may be counted for `a` until it reaches one of its limits.
 inline std::uint64_t errors_left(const error_account* a) {
   std::uint64_t least = error_account::kNoLimit;
   for (; a; a = a->around) least = std::min(least, a->left());

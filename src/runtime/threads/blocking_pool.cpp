@@ -20,7 +20,7 @@ void blocking_pool::submit(blocking_call& call) {
   ++waiting_;
   if (waiting_ > idle_ && live_ < options_.threads_max && start_thread()) return;
   if (live_ > 0) return changed_.notify_one();  // they will come round to it
-  // No thread to be had at all: better to block the caller than to lose its call.
+  // No thread is available: it is better to block the caller than to lose its call.
   first_ = last_ = nullptr;
   --waiting_;
   lock.unlock();

@@ -32,7 +32,7 @@ struct alignas(64) worker {
   detail::work_deque near;                ///< displaced from the slot: newest first
   detail::work_deque far;                 ///< posted later: oldest first
   std::atomic<void*> slot{nullptr};       ///< only the owner puts, anyone takes
-  std::atomic<std::uint64_t> resumed{0};  ///< written by the owner; also tells a watcher whether it moved on
+  std::atomic<std::uint64_t> resumed{0};  ///< written by the owner; also shows a watcher if it made progress
 
   // The owner's alone.
   scheduler* home = nullptr;
