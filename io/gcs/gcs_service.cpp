@@ -18,12 +18,12 @@ std::string_view token_of(const http_request& sent) {
   return {};
 }
 
-struct told {
+struct error_text {
   std::string reason, message;
 };
 /// Reads the error from JSON's {"error": {"message": …, "errors": [{"reason": …}]}}, or from XML's <Error>.
-told what_is_told(std::string_view body) {
-  told t;
+error_text error_of_body(std::string_view body) {
+  error_text t;
   auto json = parse_json(body);
   const answer_tree* error = json.ok() ? json->find("error") : nullptr;
   if (error) {
@@ -78,7 +78,7 @@ std::optional<http_failure> gcs_service::explain(const http_request& sent, const
                      : "; this was asked anonymously, and the bucket is not public: give credentials, without "
                        "GS_NO_SIGN_REQUEST";
   if (f.again) advice.clear();
-  const told t = what_is_told(body);
+  const error_text t = error_of_body(body);
   const std::string words = joined(t.reason.empty() ? "" : ": ", t.reason, t.message.empty() ? "" : ": ", t.message);
   status_code meaning = f.why.code();
   if (head.is_redirect()) meaning = status_code::failed_precondition;

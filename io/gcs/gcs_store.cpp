@@ -57,8 +57,8 @@ result<file_info> written(const http_answer& answer, std::uint64_t bytes, std::u
   if (!object.ok()) return object.why();
   auto info = parse_gcs_object(*object);
   if (!info.ok()) return info.why();
-  auto told = stored_crc32c(object->at("crc32c"));
-  if (info->size_bytes != bytes || (told && *told != crc32c))
+  auto reply = stored_crc32c(object->at("crc32c"));
+  if (info->size_bytes != bytes || (reply && *reply != crc32c))
     return data_loss_error(joined("the server has stored something else than was sent: ", info->size_bytes, " of ",
                                   bytes, " bytes; write it again"));
   return info;
@@ -243,11 +243,11 @@ task<http_answer> gcs_store::send_piece(const store_upload& to, std::uint64_t at
   asked.set("Content-Range", std::move(question));
   asked.body = {};
   auto asking = ask(to.to.text, to.id, std::move(asked), std::move(how));
-  auto told = co_await asking.as_result();
-  if (!told.ok()) co_await fail(sent.why());
-  const bool has_none = told->head.code == 308 && bytes_taken(told->head) <= at;
+  auto reply = co_await asking.as_result();
+  if (!reply.ok()) co_await fail(sent.why());
+  const bool has_none = reply->head.code == 308 && bytes_taken(reply->head) <= at;
   if (has_none) co_await fail(sent.why());
-  co_return *std::move(told);
+  co_return *std::move(reply);
 }
 
 task<file_info> gcs_store::finish_upload(store_upload upload, std::span<const char> last, time_point deadline) {

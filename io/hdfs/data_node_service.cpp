@@ -150,13 +150,13 @@ void hdfs_reading::ask_for_range(byte_range range, http_request& request) const 
 std::optional<response_head> hdfs_reading::as_range(const response_head& head, byte_range range,
                                                     const object_pin& pin) const {
   if (head.code != 200) return {};
-  response_head told = head;
-  told.code = 206;
-  content_range& got = told.range.emplace();
+  response_head partial = head;
+  partial.code = 206;
+  content_range& got = partial.range.emplace();
   got.first = range.first;
   got.last = range.last;
   got.total = pin.size_bytes;
-  return told;
+  return partial;
 }
 
 task<> hdfs_reading::confirm(object_pin pin, time_point deadline) {

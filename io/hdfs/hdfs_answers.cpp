@@ -166,10 +166,10 @@ std::vector<hdfs_location> parse_hdfs_locations(std::string_view body) {
 hdfs_exception parse_hdfs_exception(std::string_view body) {
   hdfs_exception e;
   auto tree = parse_json(body);
-  const answer_tree* told = tree.ok() ? tree->find("RemoteException") : nullptr;
-  if (!told) return e;
-  e.name = first_line(told->at("exception"));
-  e.message = first_line(told->at("message"));
+  const answer_tree* reason = tree.ok() ? tree->find("RemoteException") : nullptr;
+  if (!reason) return e;
+  e.name = first_line(reason->at("exception"));
+  e.message = first_line(reason->at("message"));
   return e;
 }
 
@@ -188,9 +188,9 @@ http_failure hdfs_failure(const response_head& head, std::string_view body, cons
     if (f.again) code = status_code::unavailable;
   }
   if (head.is_redirect()) code = status_code::failed_precondition;
-  const std::string told =
+  const std::string reason =
       e.name.empty() ? std::string() : joined(": ", e.name, e.message.empty() ? "" : ": ", e.message);
-  f.why = status(code, joined("the ", asked.node, " ", asked.address, " says ", head.status_text(), printable(told),
+  f.why = status(code, joined("the ", asked.node, " ", asked.address, " says ", head.status_text(), printable(reason),
                               f.again ? std::string() : advice_for(e, head, asked)));
   return f;
 }

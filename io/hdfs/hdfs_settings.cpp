@@ -121,8 +121,9 @@ result<std::vector<http_url>> hdfs_settings::addresses_of(const hdfs_path& path)
   if (scheme == "hdfs") {
     address = authority.ends_with("]") ? authority : authority.substr(0, authority.rfind(':'));
     if (of_hdfs && parsed->authority == authority) {
-      const std::string told = conf.text(tls ? "dfs.namenode.https-address" : "dfs.namenode.http-address");
-      if (!told.empty()) address = told.starts_with("0.0.0.0:") ? joined(address, told.substr(7)) : told;
+      const std::string configured = conf.text(tls ? "dfs.namenode.https-address" : "dfs.namenode.http-address");
+      if (!configured.empty())
+        address = configured.starts_with("0.0.0.0:") ? joined(address, configured.substr(7)) : configured;
     }
   }
   auto url = parse_node(address, "the host of the path", tls);

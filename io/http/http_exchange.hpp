@@ -38,7 +38,7 @@ class http_exchange {
   /// Some byte of the response has come.
   bool was_heard() const { return heard_; }
   /// A response that ends with its connection may have lost its end, and this cannot be detected.
-  bool tells_its_end() const { return head().chunked || head().length.has_value(); }
+  bool has_known_end() const { return head().chunked || head().length.has_value(); }
 
   /// Limits the body to this number of bytes: bytes after them, in chunks that are too long, are not delivered.
   void expect_body(std::uint64_t bytes) { expected_ = bytes; }

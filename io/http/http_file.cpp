@@ -88,10 +88,10 @@ task<std::size_t> http_file::read_at(std::uint64_t offset, buffer_ref to, std::s
 
 status http_file::check(std::uint64_t offset, std::span<const char> bytes) {
   auto whole = seen_ ? seen_->add(offset, bytes) : std::nullopt;
-  auto told = whole ? object_->crc32c() : std::nullopt;
-  if (!told || *told == *whole) return {};
+  auto expected = whole ? object_->crc32c() : std::nullopt;
+  if (!expected || *expected == *whole) return {};
   return data_loss_error(joined("the bytes that came are not those of the object: their crc32c is ", *whole,
-                                ", the server's ", *told, "; read it again"))
+                                ", the server's ", *expected, "; read it again"))
       .in_file(path());
 }
 

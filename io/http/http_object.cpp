@@ -90,9 +90,9 @@ task<http_object::answer> http_object::look_at(const http_request& sent, std::un
 }
 
 void http_object::keep_checksum(const response_head& head) {
-  auto told = service_->crc32c_of(head);
+  auto announced = service_->crc32c_of(head);
   std::lock_guard lock(mutex_);
-  if (told) crc32c_ = told;
+  if (announced) crc32c_ = announced;
 }
 
 std::optional<std::uint32_t> http_object::crc32c() const {

@@ -108,8 +108,8 @@ int folder_walk::add_plain(const std::string& path, const glob_places& at, std::
     ++looked_at_;
     struct stat s{};
     const std::string whole = path + n.text();
-    const bool is_there = n.text().empty() || ::lstat(whole.c_str(), &s) == 0;
-    if (is_there) add_name(path, at, n.text(), n.text().empty() ? entry_type::folder : entry_type::unknown, to);
+    const bool exists = n.text().empty() || ::lstat(whole.c_str(), &s) == 0;
+    if (exists) add_name(path, at, n.text(), n.text().empty() ? entry_type::folder : entry_type::unknown, to);
     else if (!is_absence(errno) && !is_circle_met(errno)) return failed(errno, whole);
   }
   return 0;

@@ -12,7 +12,7 @@ namespace sluice::lib::detail {
 
 struct kernel_feature {
   std::string_view name;
-  bool is_there = false;
+  bool exists = false;
   std::string_view what = {};  ///< what it is good for, and since when kernels have it
 };
 

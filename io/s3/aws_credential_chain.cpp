@@ -14,7 +14,7 @@ constexpr std::string_view kContainer = "http://169.254.170.2";
 status refused_by(std::string_view source, const status& why) { return no_secret("credentials", source, why); }
 
 /// The service of the machine may be on this machine only: a URL from elsewhere would be given the token.
-bool may_be_told(const http_url& url) {
+bool may_be_reported(const http_url& url) {
   return url.tls || is_this_machine(url) || url.host == "169.254.170.2" || url.host == "169.254.170.23" ||
          url.host == "fd00:ec2::23";
 }
@@ -99,7 +99,7 @@ task<aws_credentials> aws_credential_chain::from_web_identity(std::string role, 
 task<aws_credentials> aws_credential_chain::from_container(std::string url, time_point deadline) {
   auto to = parse_http_url(url);
   if (!to.ok()) co_await fail(refused_by("the container's service", to.why()));
-  if (!may_be_told(*to))
+  if (!may_be_reported(*to))
     co_await fail(unauthenticated(joined("AWS_CONTAINER_CREDENTIALS_FULL_URI names ", to->host,
                                          ", which is neither this machine nor reached by https://")));
   std::string token = around_.text("AWS_CONTAINER_AUTHORIZATION_TOKEN");

@@ -135,11 +135,11 @@ std::optional<http_failure> s3_bucket::explain(const http_request& sent, const r
     f.again = true;
   }
   if (head.is_redirect() || code == "RequestTimeTooSkewed") meaning = status_code::failed_precondition;
-  const std::string told =
+  const std::string reason =
       code.empty() ? std::string() : joined(": ", code, message.empty() ? "" : ": ", std::string(message));
   if (code.empty() && !body.empty()) return f;  // not S3's own words: a proxy's, perhaps
-  f.why = status(
-      meaning, joined("the server says ", head.status_text(), printable(told), f.again ? "" : advice(code, head.code)));
+  f.why = status(meaning, joined("the server says ", head.status_text(), printable(reason),
+                                 f.again ? "" : advice(code, head.code)));
   return f;
 }
 

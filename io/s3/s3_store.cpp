@@ -196,8 +196,8 @@ task<file_info> s3_store::finish_upload(store_upload upload, std::span<const cha
   if (!answer.ok() && answer.why().code() != status_code::not_found) co_await fail(answer.why());
   const std::string expected = options_.tags_are_md5 ? whole_tag(upload.tags) : std::string();
   if (answer.ok()) {
-    auto told = parse_xml(answer->body);
-    status wrong = told.ok() ? check_tag(answer->head, told->at("ETag"), expected) : status();
+    auto answer_text = parse_xml(answer->body);
+    status wrong = answer_text.ok() ? check_tag(answer->head, answer_text->at("ETag"), expected) : status();
     if (!wrong.ok()) co_await fail(std::move(wrong).in_file(upload.to.text));
   }
   auto looking = look_up(upload.to, deadline);

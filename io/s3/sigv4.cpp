@@ -86,7 +86,7 @@ void sign_v4(http_request& request, const sigv4_signing& how) {
   const std::string day = when.substr(0, 8);
   const std::string scope = joined(day, "/", how.region, "/", how.service, "/aws4_request");
   request.set("X-Amz-Date", when);
-  if (how.tells_payload) request.set("X-Amz-Content-Sha256", how.payload);
+  if (how.sends_payload_hash) request.set("X-Amz-Content-Sha256", how.payload);
   if (!how.credentials.session_token.empty()) request.set("X-Amz-Security-Token", how.credentials.session_token);
   const canonical_fields fields = fields_of(request);
   const std::string_view target = request.to.target;

@@ -29,9 +29,9 @@ inline constexpr std::string_view kUnsignedPayload = "UNSIGNED-PAYLOAD";
 struct sigv4_signing {
   aws_credentials credentials;
   std::string region, service;
-  std::int64_t now_ns = 0;    ///< since 1970
-  std::string payload;        ///< the SHA-256 of the body in hexadecimal, or kUnsignedPayload
-  bool tells_payload = true;  ///< by X-Amz-Content-Sha256, as S3 wants it
+  std::int64_t now_ns = 0;         ///< since 1970
+  std::string payload;             ///< the SHA-256 of the body in hexadecimal, or kUnsignedPayload
+  bool sends_payload_hash = true;  ///< by X-Amz-Content-Sha256, as S3 wants it
 };
 void sign_v4(http_request& request, const sigv4_signing& how);
 

@@ -69,8 +69,8 @@ template <class Secret> class renewed {
     tried_ns_ = now_ns_();
     const status why = fetched.why();
     // Who was stopped, or had no time, has not found out anything.
-    const bool is_told = why.code() != status_code::cancelled && why.code() != status_code::deadline_exceeded;
-    if (is_told) failed_ = why;
+    const bool is_kept = why.code() != status_code::cancelled && why.code() != status_code::deadline_exceeded;
+    if (is_kept) failed_ = why;
     failed_at_ = time_.now();
     if (why.ok()) secret_ = *std::move(fetched);
     else if (secret_ && secret_->ends_ns <= tried_ns_) secret_.reset();

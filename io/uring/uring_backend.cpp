@@ -311,7 +311,7 @@ void uring_backend::start(operation* op) noexcept {
 
 // The ring carries an open and the read of its head out one after the other, so that its submitter waits once. As a chain of
 // links over a direct descriptor that takes no less (docs/internals/decisions/files.md).
-bool uring_backend::goes_on(operation* op, std::int64_t& outcome) noexcept {
+bool uring_backend::continues(operation* op, std::int64_t& outcome) noexcept {
   if (op->what != operation::kind::open) return false;
   auto* opening = static_cast<open_operation*>(op);
   if (opening->fd >= 0) {
@@ -353,7 +353,7 @@ void uring_backend::reap() noexcept {
       notified_.exchange(false, std::memory_order_acq_rel);  // see notify()
     } else if (data != kCancellation && data != LIBURING_UDATA_TIMEOUT) {
       auto* op = reinterpret_cast<operation*>(data);
-      if (goes_on(op, outcome)) continue;
+      if (continues(op, outcome)) continue;
       came_back(op);
       op->complete(outcome);
     }

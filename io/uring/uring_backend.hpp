@@ -50,7 +50,7 @@ class uring_backend final : public backend {
   void start(operation* op) noexcept;
   void reap() noexcept;
   /// `outcome` is that of one of the operation's steps. True: another one is in the ring. Else it is the operation's.
-  bool goes_on(operation* op, std::int64_t& outcome) noexcept;
+  bool continues(operation* op, std::int64_t& outcome) noexcept;
   /// It is in the kernel no more.
   void came_back(operation* op) noexcept;
   int wait_for_last() noexcept;

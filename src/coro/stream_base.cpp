@@ -91,7 +91,7 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
 
 void stream_base::close() noexcept {
   cur_ = end_ = nullptr;
-  if (child_) tell_counts();
+  if (child_) flush_counts();
   if (run_) run_->request_stop();  // before the tree is destroyed, so that its pumps stop working ahead
   if (stage_base* c = std::exchange(child_, nullptr)) c->self.destroy();
   else if (run_) run_->owner_moved(nullptr);
@@ -194,7 +194,7 @@ bool stream_base::look(std::uint32_t want) {
     return false;
   }
   turn::seen seen = turn_.look(e, run_ ? kRootLookEvery : turn::kStepsMax);
-  tell_counts();
+  flush_counts();
   if (!run_) {
     e.request_marks_by_time(seen.now);
   } else if (looks_ < kEarlyLooks) {
@@ -244,7 +244,7 @@ void stream_base::end_sample(std::uint32_t n) {
   stage_counts::add(counts.sampled_bytes, bytes);
 }
 
-void stream_base::tell_counts() const noexcept {
+void stream_base::flush_counts() const noexcept {
   stage_counts* counts = child_->counts_;
   if (!counts || fetched_ == counted_) return;
   stage_counts::add(counts->elements, fetched_ - counted_ - passed_);
@@ -254,11 +254,11 @@ void stream_base::tell_counts() const noexcept {
   passed_ = sampled_passed_ = blocks_ = 0;
 }
 
-void stream_base::tell_all_counts() const noexcept {
+void stream_base::flush_all_counts() const noexcept {
   if (!child_) return;
-  tell_counts();
-  for (const stage_input& in : child_->state_.inputs()) in.stream->tell_all_counts();
-  if (const stream_base* in = child_->state_.owned_input()) in->tell_all_counts();
+  flush_counts();
+  for (const stage_input& in : child_->state_.inputs()) in.stream->flush_all_counts();
+  if (const stream_base* in = child_->state_.owned_input()) in->flush_all_counts();
 }
 
 void stream_base::renew_marks() {
@@ -341,7 +341,7 @@ void stream_base::set_no_view() {
   cur_ = end_ = nullptr;
   took_up_passed();
   if (c->sampled_) end_sample(0);
-  if (c->over() && !has_begun_again_) tell_counts();
+  if (c->over() && !has_begun_again_) flush_counts();
   if (forwarded_) forwarded_->skip_ = c->skip_;
 }
 

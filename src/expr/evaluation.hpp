@@ -50,7 +50,7 @@ struct too_heavy {
 struct failed_at {
   std::uint32_t element;
   std::string why;
-  status told = {};  ///< by a registered function; ok: there is only `why`
+  status own_status = {};  ///< by a registered function; ok: there is only `why`
 };
 
 /// The elements of a chunk that a part is computed for, by rising number.

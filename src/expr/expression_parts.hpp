@@ -26,8 +26,8 @@ class path final : public computed {
     load(type(), ev.elements() + offset_, ev.stride(), s, out);
   }
   const void* in_place(const evaluation& ev, selection s) const override {
-    bool is_there = type().kind == kind::scalar && !s.at && ev.stride() == type().size;
-    return is_there ? ev.elements() + offset_ : nullptr;
+    bool exists = type().kind == kind::scalar && !s.at && ev.stride() == type().size;
+    return exists ? ev.elements() + offset_ : nullptr;
   }
   void build(evaluation& ev, selection s, char* to, std::size_t stride) const override {
     if (moves_) return;

@@ -61,7 +61,7 @@ class evaluation_room {
 };
 
 status status_of(const expressions::failed_at& bad) {
-  return bad.told.ok() ? invalid_argument_error(bad.why) : bad.told;
+  return bad.own_status.ok() ? invalid_argument_error(bad.why) : bad.own_status;
 }
 
 /// The same with the element, where that is a short text, as a file's name is.

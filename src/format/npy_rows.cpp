@@ -56,9 +56,9 @@ class npy_dict_reader {
     return at_ < text_.size() && text_[at_] == c;
   }
   bool take(char c) {
-    const bool is_there = at(c);
-    at_ += is_there;
-    return is_there;
+    const bool exists = at(c);
+    at_ += exists;
+    return exists;
   }
   void expect(char c) {
     if (!take(c)) refuse_npy(absl::StrCat("its header lacks '", std::string(1, c), "'"));

@@ -345,7 +345,7 @@ status byte_source::inflate_some() {
 
 byte_source::filled byte_source::fill_window(std::size_t needed, status& why) {
   for (std::size_t done = 0; outgrown_ || !enough(needed);) {
-    if (done >= kStepBytes) return filled::goes_on;
+    if (done >= kStepBytes) return filled::continues;
     if (outgrown_) {
       done += move_some();
       continue;
@@ -441,7 +441,7 @@ task<void> byte_source::more(std::size_t needed) {
     filled how = fill_window(needed, why);
     if (!why.ok()) co_await fail(std::move(why));
     if (how == filled::enough) break;
-    if (how == filled::goes_on) {
+    if (how == filled::continues) {
       co_await work.breath();
       continue;
     }

@@ -122,7 +122,7 @@ class byte_source {
   status cut_short(std::uint64_t at) const;
   ready_read try_read();
   bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
-  enum class filled : std::uint8_t { enough, must_wait, goes_on };
+  enum class filled : std::uint8_t { enough, must_wait, continues };
   /// As try_more; `goes_on` after a megabyte of work: the caller gives way to others and looks for a stop. With an
   /// error `enough`.
   filled fill_window(std::size_t needed, status& why);

@@ -28,8 +28,8 @@ erased_stream assert_cardinality_loop(outlet out, erased_stream in, std::uint64_
     if (!b) {
       if (passed) out.unpass(in.skip_left());
       if (endless || there != expected) {
-        status told = gate.told(unlike(expected, endless, there, true));
-        co_await fail(std::move(told));
+        status located = gate.located(unlike(expected, endless, there, true));
+        co_await fail(std::move(located));
       }
       break;
     }
@@ -37,8 +37,8 @@ erased_stream assert_cardinality_loop(outlet out, erased_stream in, std::uint64_
       const std::uint64_t before = there - b.size();
       if (before > expected) out.unpass(std::min(passed, before - expected));
       else out.hold(b.first(static_cast<std::uint32_t>(expected - before)));
-      status told = gate.told(unlike(expected, endless, there, false));
-      co_await fail(std::move(told));
+      status located = gate.located(unlike(expected, endless, there, false));
+      co_await fail(std::move(located));
     }
     co_yield b;
   }

@@ -46,7 +46,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
   std::uint64_t landed_at_once = kLandedFirst;
   const std::uint64_t batches_at_once = std::max<std::uint64_t>(kGroupedPerRequest / rows, 1);
   const std::uint64_t rows_at_once = grouped_at_once(row), passed_max = demand::kAll / rows;
-  bool goes_on = false;  // it has begun again, and will again: what a batch takes stays charged in between
+  bool continues = false;  // it has begun again, and will again: what a batch takes stays charged in between
   for (bool ended = false;;) {
     auto batches_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches_at_once, out.wanted()));
     auto* to = reinterpret_cast<batch_storage*>(out.room(batches_max));
@@ -93,16 +93,16 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
         }
       }
       out.hold(out.made(made));
-      if (fits.ok() && (made || !goes_on)) fits = memory.resize(made_bytes + part.bytes());
+      if (fits.ok() && (made || !continues)) fits = memory.resize(made_bytes + part.bytes());
       if (!fits.ok()) co_await fail(std::move(fits));
     }
     in.hold_from(in.consumed() - part.rows());
     if (made) co_yield out.made(made);
     if (!ended) continue;
-    if (!goes_on) memory.shrink_by(memory.bytes());
+    if (!continues) memory.shrink_by(memory.bytes());
     auto over = out.again();
     co_await over;
-    goes_on = true;
+    continues = true;
     ended = false;
   }
 }

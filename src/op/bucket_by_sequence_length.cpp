@@ -98,7 +98,7 @@ class length_buckets {
   /// Elements that do not fit the others of their bucket are errors of their own, and not of the batch.
   void check_elements() {
     for (const length_bucket& r : rules_)
-      fits_in_.push_back(r.members.empty() ? row_fit::stacked(in_.type()) : row_fit::padded(r.members));
+      row_checks_.push_back(r.members.empty() ? row_fit::stacked(in_.type()) : row_fit::padded(r.members));
   }
   /// Fetches again what a restored position held.
   task<void> fetch();
@@ -140,7 +140,7 @@ class length_buckets {
   std::vector<length_bucket> rules_;
   std::vector<count> boundaries_;
   std::deque<held_elements> held_;
-  std::vector<row_fit> fits_in_;  ///< by bucket; empty: not checked
+  std::vector<row_fit> row_checks_;  ///< by bucket; empty: not checked
   std::vector<std::uint64_t> lengths_;
   std::size_t looked_at_ = 0, known_ = 0;  ///< lengths that are used up, of those that are known
   slab rows_;                              ///< of a batch while it is made
@@ -174,7 +174,7 @@ status length_buckets::make_batch(std::size_t bucket, batch_storage* to) {
   std::size_t which = 0;
   batch_storage made;
   status why = make_padded_batch(rule.members, rows_, memory_, made, made_bytes_, which);
-  if (!why.ok()) return told_of_row(why, memory_.label(), ordinals.at(std::min(which, n - 1)));
+  if (!why.ok()) return row_error(why, memory_.label(), ordinals.at(std::min(which, n - 1)));
   empty_scratch(rows_);
   ordinals.drop_front(n);
   ::new (static_cast<void*>(to)) batch_storage(std::move(made));
@@ -192,9 +192,9 @@ status length_buckets::read_lengths() {
 status length_buckets::mistake_of(std::int64_t length, std::size_t bucket) {
   if (length < 0) return negative_length(length);
   if (rules_[bucket].is_closed) return above_the_last(length);
-  if (fits_in_.empty()) return {};
+  if (row_checks_.empty()) return {};
   const char* element = in_.peek().data();
-  return fits_in_[bucket].check(held_[bucket].size() ? held_[bucket].at(0) : element, element);
+  return row_checks_[bucket].check(held_[bucket].size() ? held_[bucket].at(0) : element, element);
 }
 
 length_buckets::placed length_buckets::place() {

@@ -24,8 +24,8 @@ erased_stream count_elements_loop(outlet out, saved<bool> given, erased_stream i
       ended = !b;
       if (in.consumed() <= kCountMax) continue;  // one request skips fewer elements than could overflow the sum
       status why = out_of_range_error("the input has more elements than an int64 counts: " + std::to_string(kCountMax));
-      status told = gate.told(why);
-      co_await fail(std::move(told));
+      status located = gate.located(why);
+      co_await fail(std::move(located));
     }
     const auto n = static_cast<std::int64_t>(in.consumed());
     std::memcpy(out.room(1), &n, sizeof n);

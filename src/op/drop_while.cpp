@@ -21,15 +21,15 @@ erased_stream drop_while_loop(outlet out, saved<bool> begun, erased_stream in, f
     bool more = co_await in.ready({0, out.ask(), out.wanted_bytes()});
     if (!more) break;
     block view(nullptr, &in.type(), in.peek().data(), in.left());
-    predicate_function::outcome told = p.keep_while(view, {in.consumed(), seed});
-    in.drop(told.kept);
-    if (!told.why.ok()) {
-      auto settled = gate.settle(out, told.why, in.consumed());  // ends the stage where it may not be dropped
+    predicate_function::outcome tested = p.keep_while(view, {in.consumed(), seed});
+    in.drop(tested.kept);
+    if (!tested.why.ok()) {
+      auto settled = gate.settle(out, tested.why, in.consumed());  // ends the stage where it may not be dropped
       co_await settled;
       in.drop(1);
       continue;
     }
-    if (told.kept == told.seen) continue;
+    if (tested.kept == tested.seen) continue;
     // Alone: a mark in front of it asks again for this element, and for none behind it.
     *begun = true;
     std::uint64_t passed = out.pass(1);

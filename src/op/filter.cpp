@@ -24,7 +24,7 @@ erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, s
       block kept = b.first(k.kept);
       if (!k.why.ok()) {
         out.hold(kept);
-        status why = gate.told(k.why, in.consumed() - b.size() + k.seen);
+        status why = gate.located(k.why, in.consumed() - b.size() + k.seen);
         co_await fail(std::move(why));
       }
       if (kept) co_yield kept;

@@ -20,7 +20,7 @@ class fixed_length_format final : public element_format {
            !in_footer;
   }
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
-    return told(w, scan_fixed_length(layout_, framed(w), owner, static_cast<record*>(to), elements_max));
+    return found_in(w, scan_fixed_length(layout_, framed(w), owner, static_cast<record*>(to), elements_max));
   }
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
     found f;
@@ -31,7 +31,7 @@ class fixed_length_format final : public element_format {
     }
     if (w.end == provenance::kUnknown) {  // compressed: skipped bytes are read
       passed_.resize(std::min<std::uint64_t>(elements_max, 1024));
-      return told(w, scan_fixed_length(layout_, framed(w), passed_.data(), passed_.size()));
+      return found_in(w, scan_fixed_length(layout_, framed(w), passed_.data(), passed_.size()));
     }
     std::uint64_t start = std::max(w.offset, layout_.header_bytes);
     std::uint64_t records_end = w.end - layout_.footer_bytes;
@@ -52,7 +52,7 @@ class fixed_length_format final : public element_format {
     f.last = w.last;
     return f;
   }
-  static found told(const byte_window&, fixed_length_scan s) {
+  static found found_in(const byte_window&, fixed_length_scan s) {
     found f;
     f.elements = s.records;
     f.used_bytes = s.used_bytes;

@@ -20,15 +20,15 @@ erased_stream get_single_element_loop(outlet out, saved<bool> given, erased_stre
   if (!*given) {
     bool any = co_await in.ready({0, 2, out.wanted_bytes()});
     if (!any) {
-      status told = gate.told(none_at_all());
-      co_await fail(std::move(told));
+      status located = gate.located(none_at_all());
+      co_await fail(std::move(located));
     }
     in.move_to(out.room(1), 1);
     block only = out.made(1);
     bool more = co_await in.ready({0, 1, out.wanted_bytes()});
     if (more) {
-      status told = gate.told(several());
-      co_await fail(std::move(told));
+      status located = gate.located(several());
+      co_await fail(std::move(located));
     }
     *given = true;
     co_yield only;

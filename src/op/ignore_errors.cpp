@@ -104,10 +104,10 @@ class counted_errors final : public error_sink {
     const bool is_looked_at = o.share_after.value >= 0 && all > static_cast<std::uint64_t>(o.share_after.value);
     if (is_looked_at && static_cast<double>(count_) > o.errors_share.value * static_cast<double>(all)) {
       const provenance& at = e.why.where();
-      status told(e.why.code(), absl::StrCat(std::string(e.why.message()), "; with it ", count_, " of ", all,
-                                             " elements are bad, more than errors_share=", o.errors_share.value,
-                                             " of ignore_errors"));
-      return told.in_file(at.file, at.offset_bytes, at.record_index)
+      status summary(e.why.code(), absl::StrCat(std::string(e.why.message()), "; with it ", count_, " of ", all,
+                                                " elements are bad, more than errors_share=", o.errors_share.value,
+                                                " of ignore_errors"));
+      return summary.in_file(at.file, at.offset_bytes, at.record_index)
           .in_stage(at.stage, at.element)
           .with_cause(e.why.cause());
     }

@@ -19,7 +19,7 @@ erased_stream inspect_loop(outlet out, one_to_one, erased_stream in, function_pt
     applied a = f.look(b);
     if (!a.why.ok()) {
       out.hold(b.first(a.done));
-      status why = gate.told(a.why, in.consumed() - b.size() + a.done);
+      status why = gate.located(a.why, in.consumed() - b.size() + a.done);
       co_await fail(std::move(why));
     }
     co_yield b;

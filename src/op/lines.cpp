@@ -18,13 +18,13 @@ class lines_format final : public element_format {
  public:
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
     const part p = part_of(w);
-    return told(w, p,
-                scan_lines(w.bytes.first(p.bytes), p.last, owner, static_cast<line*>(to), elements_max, w.searched));
+    return found_in(
+        w, p, scan_lines(w.bytes.first(p.bytes), p.last, owner, static_cast<line*>(to), elements_max, w.searched));
   }
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
-    if (elements_max == 0) return told(w, {}, {});
+    if (elements_max == 0) return found_in(w, {}, {});
     const part p = part_of(w);
-    return told(w, p, pass_over_lines(w.view().substr(0, p.bytes), p.last, elements_max, w.searched));
+    return found_in(w, p, pass_over_lines(w.view().substr(0, p.bytes), p.last, elements_max, w.searched));
   }
 
   std::size_t bytes_before() const override { return 1; }
@@ -40,7 +40,7 @@ class lines_format final : public element_format {
     std::size_t bytes = std::min(w.bytes.size(), w.searched + kSearchedAtOnce);
     return {bytes, w.last && bytes == w.bytes.size()};
   }
-  static found told(const byte_window& w, part p, lines_scan s) {
+  static found found_in(const byte_window& w, part p, lines_scan s) {
     found f;
     f.elements = s.lines;
     f.used_bytes = s.used_bytes;

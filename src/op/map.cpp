@@ -30,7 +30,7 @@ const op_info map_op{
     .seeks = [](const node& n) { return n.as<map_arguments>().options.order == order::deterministic; },
     .spec =
         [](const node& n) {
-          auto* f = dynamic_cast<const tells_spec*>(n.as<map_arguments>().function.value.get());
+          auto* f = dynamic_cast<const knows_spec*>(n.as<map_arguments>().function.value.get());
           return f ? f->spec_for(element_spec_of(*n.inputs[0])) : spec_of(*n.type);
         },
 };

@@ -125,8 +125,8 @@ erased_stream pad_to_cardinality_loop(outlet out, saved<padding_state> st, erase
         static_cast<std::uint32_t>(std::min<std::uint64_t>(std::min(in.left(), out.wanted()), n - std::min(n, before)));
     if (k == 0) {
       if (before > n) out.unpass(std::min(passed, before - n));
-      status told = gate.told(too_many(n));
-      co_await fail(std::move(told));
+      status located = gate.located(too_many(n));
+      co_await fail(std::move(located));
     }
     char* to = out.room(k);
     in.move_to(to + at.element_at, k, type.size);

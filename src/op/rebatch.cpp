@@ -168,8 +168,8 @@ erased_stream rebatch_loop(outlet out, saved<rebatch_state> st, erased_stream in
       const std::size_t bytes = rows.bytes();
       if (fits.ok() && (bytes > memory.bytes() || bytes < memory.bytes() / 4)) fits = memory.resize(bytes);
       if (!fits.ok()) {
-        status told = fits.in_stage(memory.label());
-        co_await fail(std::move(told));
+        status located = fits.in_stage(memory.label());
+        co_await fail(std::move(located));
       }
     }
     const bool has_rest = rows.left() != 0;

@@ -117,8 +117,8 @@ erased_stream rejection_resample_loop(outlet out, saved<std::vector<std::uint64_
     fit.made(kept, out.wanted_bytes());
     if (!looked.why.ok() && !gate.may_drop(looked.why)) {
       out.hold(kept);
-      status told = gate.told(looked.why, first + done);
-      co_await fail(std::move(told));
+      status located = gate.located(looked.why, first + done);
+      co_await fail(std::move(located));
     }
     if (kept) co_yield kept;
     if (!looked.why.ok()) {

@@ -33,7 +33,7 @@ erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, er
     block made = out.made(a.done);
     fit.made(made, out.wanted_bytes());
     if (!a.why.ok() && !gate.may_drop(a.why)) {
-      status why = gate.told(a.why, first + a.done);
+      status why = gate.located(a.why, first + a.done);
       if (made && (f.always_undoes || gate.skips())) co_yield made;
       else out.hold(made);  // and no co_yield: the state may be anything now
       co_await fail(std::move(why));

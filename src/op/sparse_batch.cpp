@@ -76,8 +76,8 @@ class sparse_maker final : public rows_maker {
   status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) override {
     const std::size_t n = rows.size(), before = memory.bytes();
     const element_type& made = type_of<sparse_tensor>();
-    const std::size_t told = n * (sizeof(sparse_row) + row_shape_.size() * sizeof(std::int64_t));
-    if (!memory.has_room_for(before + told)) return memory.refused_of(before + told);
+    const std::size_t index_bytes = n * (sizeof(sparse_row) + row_shape_.size() * sizeof(std::int64_t));
+    if (!memory.has_room_for(before + index_bytes)) return memory.refused_of(before + index_bytes);
     try {
       std::vector<sparse_row> all(n);
       std::vector<std::int64_t> shape = row_shape_;
@@ -86,12 +86,12 @@ class sparse_maker final : public rows_maker {
         all[which] = row_at(row_, rows.begin() + which * row_.size);
         values += all[which].values;
         views += 2 * all[which].texts.size() * sizeof(std::string_view);
-        if (!memory.has_room_for(before + told + views)) return memory.refused_of(before + told + views);
+        if (!memory.has_room_for(before + index_bytes + views)) return memory.refused_of(before + index_bytes + views);
         if (std::string why = mistake_of(all[which], all[0], shape); !why.empty()) return invalid_argument_error(why);
       }
       which = 0;
       const std::size_t rank = shape.size() + 1;
-      status fits = memory.resize(before + told + views + values * rank * sizeof(std::int64_t) +
+      status fits = memory.resize(before + index_bytes + views + values * rank * sizeof(std::int64_t) +
                                   row_.footprint(row_, rows.begin(), n));
       if (!fits.ok()) return fits;
       ::new (to) sparse_tensor(joined(all, shape, values));

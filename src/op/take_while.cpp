@@ -21,14 +21,14 @@ erased_stream take_while_loop(outlet out, saved<bool> ended, erased_stream in, f
   while (!*ended) {
     auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()});
     if (!b) break;
-    predicate_function::outcome told = p.keep_while(b, {in.consumed() - b.size(), seed});
-    block kept = b.first(told.kept);
-    if (!told.why.ok()) {
+    predicate_function::outcome tested = p.keep_while(b, {in.consumed() - b.size(), seed});
+    block kept = b.first(tested.kept);
+    if (!tested.why.ok()) {
       out.hold(kept);
-      status why = gate.told(told.why, in.consumed() - b.size() + told.seen);
+      status why = gate.located(tested.why, in.consumed() - b.size() + tested.seen);
       co_await fail(std::move(why));
     }
-    *ended = told.kept != b.size();
+    *ended = tested.kept != b.size();
     if (kept) co_yield kept;
   }
 }
@@ -43,14 +43,14 @@ erased_stream take_while_tolerant_loop(outlet out, saved<bool> ended, erased_str
     if (!b) break;
     while (b && !*ended) {
       block whole = b, part = b.first(std::min(b.size(), out.ask()));
-      predicate_function::outcome told = p.keep_while(part, {in.consumed() - whole.size(), seed});
-      std::uint32_t seen = told.seen;
-      block kept = part.first(told.kept);
-      *ended = told.kept != seen;
+      predicate_function::outcome tested = p.keep_while(part, {in.consumed() - whole.size(), seed});
+      std::uint32_t seen = tested.seen;
+      block kept = part.first(tested.kept);
+      *ended = tested.kept != seen;
       in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
       if (kept) co_yield kept;
-      if (!told.why.ok()) {
-        auto settled = gate.settle(out, told.why, in.consumed() - whole.size() + seen);
+      if (!tested.why.ok()) {
+        auto settled = gate.settle(out, tested.why, in.consumed() - whole.size() + seen);
         co_await settled;
         in.hold_from(in.consumed() - (whole.size() - ++seen));
       }

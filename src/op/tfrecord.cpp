@@ -14,10 +14,10 @@ class tfrecord_format final : public element_format {
   explicit tfrecord_format(after_damage then) : then_(then) {}
   bool searches_behind_damage() const override { return then_ == after_damage::search; }
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
-    return told(w, scan_tfrecords(framed(w), owner, static_cast<record*>(to), elements_max));
+    return found_in(w, scan_tfrecords(framed(w), owner, static_cast<record*>(to), elements_max));
   }
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
-    return told(w, pass_over_tfrecords(framed(w), elements_max ? elements_max : 1), elements_max);
+    return found_in(w, pass_over_tfrecords(framed(w), elements_max ? elements_max : 1), elements_max);
   }
   std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
     return find_tfrecord(framed(w), from, to);
@@ -34,7 +34,7 @@ class tfrecord_format final : public element_format {
     t.last = w.last;
     return t;
   }
-  static found told(const byte_window& w, tfrecord_scan s, std::uint64_t elements_max = 1) {
+  static found found_in(const byte_window& w, tfrecord_scan s, std::uint64_t elements_max = 1) {
     found f;
     f.damaged_bytes = s.damaged_bytes;
     if (elements_max == 0) return at_window_end(w, f);  // only asked whether anything is left

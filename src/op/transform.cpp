@@ -57,12 +57,13 @@ status drop_current(stage_base& last, const error_gate& gate, dropped_errors& er
     return cannot_go_on(why, bad, gate,
                         "nothing says what the coroutine remembers; give it a parameter `stateless`, or keep its state "
                         "in a parameter saved<S> of plain values (sluice/op/transform.hpp)");
-  errors.add(gate.dropped(gate.told(why, bad)));
+  errors.add(gate.dropped(gate.located(why, bad)));
   std::string text("dropped with element " + std::to_string(bad) + ", since the stage had not committed in between");
-  std::uint64_t told_until = std::min(bad, r.dropped_from + dropped_errors::kKeptApart);
-  for (std::uint64_t i = r.dropped_from; i < told_until; ++i)
-    errors.add(gate.dropped(gate.told(status(why.code(), text), i)));
-  if (told_until < bad) errors.add(gate.dropped(gate.told(status(why.code(), text), told_until), bad - told_until));
+  std::uint64_t reported_until = std::min(bad, r.dropped_from + dropped_errors::kKeptApart);
+  for (std::uint64_t i = r.dropped_from; i < reported_until; ++i)
+    errors.add(gate.dropped(gate.located(status(why.code(), text), i)));
+  if (reported_until < bad)
+    errors.add(gate.dropped(gate.located(status(why.code(), text), reported_until), bad - reported_until));
   return {};
 }
 

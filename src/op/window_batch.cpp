@@ -64,7 +64,7 @@ class batch_windows final : public window_form {
       memory.shrink_by(foreseen);
     }
     if (why.ok()) ::new (static_cast<void*>(to)) batch_storage(std::move(made));
-    else why = told_of_row(why, memory.label(), element);
+    else why = row_error(why, memory.label(), element);
     empty_scratch(rows_);
     if (front != 0) failed_ = why;  // there are no rows to try again with
     return why;

@@ -266,7 +266,7 @@ erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::share
     opened = opened.in_file(archive.path());
     // Another file than the checkpoint's is no bad element: skipping it would hide what the policy is to refuse.
     const bool is_final = opened.code() == status_code::failed_precondition;
-    if (is_final) co_await fail(gate.told(opened));
+    if (is_final) co_await fail(gate.located(opened));
     auto settled = gate.settle(out, opened);
     co_await settled;
     co_return;  // a file that cannot be opened is dropped as a whole
@@ -274,7 +274,7 @@ erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::share
   // Under skip damaged members do not count, so members are read even if they are to be skipped.
   while (!archive.is_at_end()) {
     status why = archive.next(e);
-    if (!why.ok()) co_await fail(gate.told(why.in_file(archive.path())));  // it was sound when it was opened
+    if (!why.ok()) co_await fail(gate.located(why.in_file(archive.path())));  // it was sound when it was opened
     const std::uint64_t index = (*next)++;
     const bool is_passed = e.is_file && !gate.skips() && out.pass(1) == 1;
     if (!e.is_file || is_passed) {

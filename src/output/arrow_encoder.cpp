@@ -82,7 +82,7 @@ class arrow_encoder final : public element_encoder {
     return append_rows(rows, to);
   }
   status end(encoded& to) override {
-    if (is_told_by_rows_ && told_.empty())
+    if (is_told_by_rows_ && reported_.empty())
       return invalid_argument_error(
           "there is no element, and only one tells the shape of the tensors, which is part of an "
           "Arrow stream's schema");
@@ -90,11 +90,11 @@ class arrow_encoder final : public element_encoder {
     to.ends.push_back(to.bytes.size());
     return {};
   }
-  std::string save() const override { return told_; }
+  std::string save() const override { return reported_; }
   status load(std::string_view bytes) override {
     if (!is_told_by_rows_ && !bytes.empty())
       return data_loss_error("what it says of an Arrow stream does not fit the plan");
-    told_ = bytes;
+    reported_ = bytes;
     return {};
   }
 
@@ -103,20 +103,20 @@ class arrow_encoder final : public element_encoder {
     if (schema_.release) schema_.release(&schema_);
   }
   /// Checks that the schema of these rows is that of all rows before them; writes the schema of the first rows.
-  status tell_schema(const batch_storage& rows, encoded& to) {
+  status write_schema(const batch_storage& rows, encoded& to) {
     release_schema();
     schema_ = {};
     std::string message;
     status why = export_schema(rows, row_, &schema_, texts_);
     if (why.ok()) why = arrow::append_ipc_schema(message, schema_);
-    if (!why.ok() || message == told_) return why;
-    if (!told_.empty())
+    if (!why.ok() || message == reported_) return why;
+    if (!reported_.empty())
       return invalid_argument_error(
           "the tensors have another shape, or numbers of another type, than those before them, and an "
           "Arrow stream has one schema");
     to.bytes += message;
     to.ends.push_back(to.bytes.size());
-    told_ = std::move(message);
+    reported_ = std::move(message);
     return {};
   }
   status gather(const char* elements, std::size_t count, encoded& to) {
@@ -145,7 +145,7 @@ class arrow_encoder final : public element_encoder {
   status append_rows(const batch_storage& rows, encoded& to) {
     if (is_told_by_rows_ && rows.empty()) return {};
     if (is_told_by_rows_)
-      if (status why = tell_schema(rows, to); !why.ok()) return why;
+      if (status why = write_schema(rows, to); !why.ok()) return why;
     ArrowArray array;
     status why = export_rows(rows, row_, &array, texts_);
     if (!why.ok()) return with_way_out(why);
@@ -167,7 +167,7 @@ class arrow_encoder final : public element_encoder {
   const element_type& row_;
   const arrow_options texts_;
   const bool is_told_by_rows_;
-  std::string told_{};  ///< the message of the schema that the rows showed; empty: none yet
+  std::string reported_{};  ///< the message of the schema that the rows showed; empty: none yet
   ArrowSchema schema_{};
   std::size_t gathered_bytes_ = 0;
   batch_storage gathered_;

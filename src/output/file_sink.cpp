@@ -89,7 +89,7 @@ status file_sink::check_same_output(const output_place& from) const {
 }
 
 status file_sink::go_on(const output_start& start, std::uint64_t& cut_bytes) {
-  const output_place* from = start.goes_on ? &start.from : nullptr;
+  const output_place* from = start.continues ? &start.from : nullptr;
   if (from && !from->empty()) {
     status why = check_same_output(*from);
     if (!why.ok()) return why;

@@ -49,7 +49,7 @@ status check_can_go_on(const output_options& o, const std::string& checkpoint_pa
 
 /// The place at which a new run of the same plan resumes.
 struct output_start {
-  bool goes_on = false;  ///< with what a checkpoint's run wrote, which ended at …
+  bool continues = false;  ///< with what a checkpoint's run wrote, which ended at …
   output_place from = {};
 };
 

@@ -100,7 +100,7 @@ class run final : public run_base {
     identities_ = written_identities(all);
     std::string open = open_identities(all);
     if (open.empty()) return;
-    if (auto* told = context_->rt->options().on_warning) told(open);
+    if (auto* warn = context_->rt->options().on_warning) warn(open);
     std::lock_guard lock(mutex_);
     warnings_.push_back(std::move(open));
   }
@@ -241,7 +241,7 @@ run_report report_of(const stream_base& s) {
     report.inputs_changed = r->context().inputs_changed();
     report.first_changed_inputs = r->context().first_changed_inputs();
     report.warnings = r->warnings();
-    if (s.at_rest()) s.tell_all_counts();
+    if (s.at_rest()) s.flush_all_counts();
     report.sites = r->context().sites->report();
   }
   return report;

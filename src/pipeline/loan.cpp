@@ -35,14 +35,14 @@ run_task loan::fill(std::shared_ptr<run_context>& run, std::shared_ptr<loan> sel
 void loan::came_to_rest() {
   std::unique_lock lock(mutex_);
   at_rest_ = true;
-  std::unique_ptr<waiter> told = std::move(waiter_);
+  std::unique_ptr<waiter> woken = std::move(waiter_);
   if (owner_gone_) {
     lock.unlock();
     tree_.close();
   } else {
     lock.unlock();
   }
-  if (told) told->ready(shared_from_this());
+  if (woken) woken->ready(shared_from_this());
 }
 
 bool loan::wait(std::unique_ptr<waiter>& w) {

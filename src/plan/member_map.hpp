@@ -45,14 +45,14 @@ template <class T> T& member_map<T>::insert(std::size_t at, std::string_view nam
 
 template <class T> T* member_map<T>::add(std::string_view name) {
   const std::size_t at = place_of(name);
-  const bool is_there = at != size() && begin()[at].first == name;
-  return is_there ? nullptr : &insert(at, name);
+  const bool exists = at != size() && begin()[at].first == name;
+  return exists ? nullptr : &insert(at, name);
 }
 
 template <class T> T& member_map<T>::operator[](std::string_view name) {
   const std::size_t at = place_of(name);
-  const bool is_there = at != size() && begin()[at].first == name;
-  return is_there ? (*entries_)[at].second : insert(at, name);
+  const bool exists = at != size() && begin()[at].first == name;
+  return exists ? (*entries_)[at].second : insert(at, name);
 }
 
 template <class T> void member_map<T>::destroy() noexcept {

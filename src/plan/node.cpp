@@ -227,15 +227,15 @@ node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors,
 
 namespace {
 
-cardinality told_by(cardinality (*told)(const node&), const node& n) {
-  cardinality size = told ? told(n) : cardinality{};
+cardinality size_by(cardinality (*size_of)(const node&), const node& n) {
+  cardinality size = size_of ? size_of(n) : cardinality{};
   bool may_be_less = n.errors.on_error == error_policy::skip && size != cardinality::of(0);
   return may_be_less ? cardinality{} : size;
 }
 
 }  // namespace
 
-cardinality cardinality_of(const node& n) { return told_by(n.op->size, n); }
+cardinality cardinality_of(const node& n) { return size_by(n.op->size, n); }
 cardinality_bounds cardinality_bounds_of(const node& n) {
   cardinality size = cardinality_of(n);
   if (size.kind == cardinality::exact) return {size.elements, size};
@@ -245,7 +245,7 @@ cardinality_bounds cardinality_bounds_of(const node& n) {
   if (most.kind == cardinality::unknown && n.op->only_drops) most = cardinality_bounds_of(*n.inputs[0]).most;
   return {0, most};
 }
-cardinality row_cardinality_of(const node& n) { return told_by(n.op->rows, n); }
+cardinality row_cardinality_of(const node& n) { return size_by(n.op->rows, n); }
 
 bool seeks_with_inputs(const node&) { return true; }
 

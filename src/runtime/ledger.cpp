@@ -83,15 +83,15 @@ class memory_ledger::books {
   class line final : public ledger_line {
    public:
     line(books& home, purpose p, std::string_view stage) : home_(home) {
-      told.stage = stage;
-      told.held_for = p;
+      entry.stage = stage;
+      entry.held_for = p;
     }
     void release(std::size_t bytes) noexcept override { home_.change(bytes, 0, *this); }
     void retain() noexcept override { home_.retain(); }
     void unretain() noexcept override { home_.unretain(); }
 
     // Both guarded by the books' mutex.
-    ledger_line_report told;
+    ledger_line_report entry;
     std::size_t guessed = 0;
 
    private:
@@ -109,7 +109,7 @@ class memory_ledger::books {
     if (stage.empty()) return unnamed;
     std::lock_guard lock(mutex_);
     for (auto& l : lines_)
-      if (l->told.held_for == p && l->told.stage == stage) return *l;
+      if (l->entry.held_for == p && l->entry.stage == stage) return *l;
     if (lines_.size() >= kLinesMax) return unnamed;
     lines_.push_back(std::make_unique<line>(*this, p, stage));
     return *lines_.back();
@@ -124,7 +124,7 @@ class memory_ledger::books {
   void change(std::size_t from, std::size_t to, line& l, int holders = 0) noexcept {
     {
       std::lock_guard lock(mutex_);
-      l.told.holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(holders));
+      l.entry.holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(holders));
       take(to, from, l);
       note_peak(l);
       if (to >= from || waiting_.empty()) return;
@@ -174,8 +174,8 @@ class memory_ledger::books {
     r.used_bytes = used_;
     r.peak_bytes = peak_;
     auto tell = [&r](const line& l) {
-      r.by_purpose[static_cast<std::size_t>(l.told.held_for)] += l.told.used_bytes;
-      if (l.told.peak_bytes) r.lines.push_back(l.told);
+      r.by_purpose[static_cast<std::size_t>(l.entry.held_for)] += l.entry.used_bytes;
+      if (l.entry.peak_bytes) r.lines.push_back(l.entry);
     };
     for (auto& l : unnamed_) tell(*l);
     for (auto& l : lines_) tell(*l);
@@ -199,13 +199,13 @@ class memory_ledger::books {
   /// `more` bytes, and `fewer` of those before.
   void take(std::size_t more, std::size_t fewer, line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     used_ = used_ + more - fewer;
-    if (is_held(l.told.held_for)) held_ = held_ + more - fewer;
-    l.told.used_bytes += more - fewer;
+    if (is_held(l.entry.held_for)) held_ = held_ + more - fewer;
+    l.entry.used_bytes += more - fewer;
   }
   /// After what a change gave back was subtracted: an estimate that shrinks was never more than itself.
   void note_peak(line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     peak_ = std::max(peak_, used_ - std::min<std::size_t>(used_, guessed_));
-    l.told.peak_bytes = std::max(l.told.peak_bytes, l.told.used_bytes - std::min(l.told.used_bytes, l.guessed));
+    l.entry.peak_bytes = std::max(l.entry.peak_bytes, l.entry.used_bytes - std::min(l.entry.used_bytes, l.guessed));
   }
   /// Oldest first, without the lock: they charge what they want by now, or wait again at the end.
   void call_waiters() noexcept {

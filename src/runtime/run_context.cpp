@@ -29,8 +29,10 @@ status beyond_limit(const status& why, const error_account* full, std::uint64_t 
                     "(errors_max=…) in the plan raises");
   else absl::StrAppend(&limit, std::string(full->stage), ", which on_error=skip, errors_max=… in the plan raises");
   const provenance& at = why.where();
-  status told(why.code(), absl::StrCat(std::string(why.message()), limit));
-  return told.in_file(at.file, at.offset_bytes, at.record_index).in_stage(at.stage, at.element).with_cause(why.cause());
+  status limited(why.code(), absl::StrCat(std::string(why.message()), limit));
+  return limited.in_file(at.file, at.offset_bytes, at.record_index)
+      .in_stage(at.stage, at.element)
+      .with_cause(why.cause());
 }
 
 }  // namespace

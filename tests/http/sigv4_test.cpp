@@ -35,7 +35,7 @@ sigv4_signing suite() {
   how.service = "service";
   how.now_ns = 1440938160 * kSecond;  // 20150830T123600Z
   how.payload = kEmptyHash;
-  how.tells_payload = false;
+  how.sends_payload_hash = false;
   return how;
 }
 

@@ -168,7 +168,7 @@ class stream_base {
   bool at_rest() const { return !asked_.load(std::memory_order_relaxed); }
   /// Adds the counters of this stream and of all streams upstream, up to the next channels, to those of their stages
   /// (which happens at looks otherwise). REQUIRES: at rest.
-  void tell_all_counts() const noexcept;
+  void flush_all_counts() const noexcept;
   /// From now on a block is timed now and then (stage_counts.hpp). For the top of a tree: the root of a run, and the
   /// stream that a pump requests from, as long as it does.
   void take_samples(bool now_and_then = true) { takes_samples_ = now_and_then; }
@@ -272,7 +272,7 @@ class stream_base {
   /// Ends the sample: the fill has delivered n elements, which are in child_->handed_.
   void end_sample(std::uint32_t n);
   /// Adds what this stream has counted since the last call to the counters of the stage.
-  void tell_counts() const noexcept;
+  void flush_counts() const noexcept;
   void set_no_view();
   /// After a fill for a task that delivered no element: throws the stage's error, if it has failed.
   void throw_if_failed() const;

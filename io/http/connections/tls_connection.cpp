@@ -178,8 +178,8 @@ task<> tls_connection::shake_hands(time_point deadline) {
     if (!sent.ok()) co_await fail(std::move(sent));
     if (done == 1) co_return;
     auto reading = refill(deadline);
-    const bool goes_on = co_await reading;
-    if (!goes_on) co_await fail(unavailable_error("TLS: the connection ended during the handshake"));
+    const bool continues = co_await reading;
+    if (!continues) co_await fail(unavailable_error("TLS: the connection ended during the handshake"));
   }
 }
 
@@ -219,8 +219,8 @@ task<std::size_t> tls_connection::read_some(std::span<char> to, time_point deadl
     auto flushing = flush(deadline);  // a key update, perhaps
     co_await flushing;
     auto reading = refill(deadline);
-    const bool goes_on = co_await reading;
-    if (!goes_on) co_await fail(unavailable_error("TLS: the connection ended without TLS's own end"));
+    const bool continues = co_await reading;
+    if (!continues) co_await fail(unavailable_error("TLS: the connection ended without TLS's own end"));
   }
 }
 

@@ -110,8 +110,8 @@ file_check check_by(const std::string& file, std::string_view format, compressio
 std::string_view format_of(const std::string& file) {
   if (file != "-" && !names_data(file)) return "tfrecord";  // opening it reports the reason
   const reader& r = reader_of(file);
-  const bool is_told = r.format != "lines" || name_of_data(file).ends_with(".txt");
-  return is_told || begins_as_text(file) || is_compressed(file) ? r.format : "tfrecord";
+  const bool is_recognized = r.format != "lines" || name_of_data(file).ends_with(".txt");
+  return is_recognized || begins_as_text(file) || is_compressed(file) ? r.format : "tfrecord";
 }
 
 }  // namespace
@@ -154,12 +154,12 @@ status check_npy_size(const std::string& file, std::uint64_t size_bytes) {
   if (!begin.ok()) return begin.why();
   npy_scan s = read_npy_head(begin->bytes, head);
   if (!s.why.ok()) return s.why.in_file(file);
-  const std::uint64_t told =
+  const std::uint64_t declared_bytes =
       s.used_bytes + head.rows * head.row_bytes;  // it was read, so that this is no more than the file
-  if (told >= size_bytes) return {};
-  return data_loss_error(
-             absl::StrCat(size_bytes - told, " bytes follow the ", head.rows, " rows that the header tells of"))
-      .in_file(file, told);
+  if (declared_bytes >= size_bytes) return {};
+  return data_loss_error(absl::StrCat(size_bytes - declared_bytes, " bytes follow the ", head.rows,
+                                      " rows that the header tells of"))
+      .in_file(file, declared_bytes);
 }
 
 }  // namespace sluice::lib::cli

@@ -19,7 +19,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr std::size_t kErrorsTold = 3;
+constexpr std::size_t kErrorsShown = 3;
 constexpr std::string_view kQuarantine = "quarantine";
 
 /// "quarantine(bad.jsonl)", or "quarantine:bad.jsonl", which no shell wants quotes around. Empty: neither.
@@ -129,12 +129,12 @@ void check_errors(const node& plan, const error_arguments& a) {
 std::string dropped_text(const run_report& report) {
   if (report.errors == 0) return {};
   std::string out = absl::StrCat(counted(report.errors, "bad element"), " dropped:\n");
-  std::size_t told = std::min(kErrorsTold, report.first_errors.size());
-  for (std::size_t i = 0; i != told; ++i) absl::StrAppend(&out, "  ", report.first_errors[i].to_string(), "\n");
-  if (report.errors > told) absl::StrAppend(&out, "  and ", grouped(report.errors - told), " more\n");
+  std::size_t shown = std::min(kErrorsShown, report.first_errors.size());
+  for (std::size_t i = 0; i != shown; ++i) absl::StrAppend(&out, "  ", report.first_errors[i].to_string(), "\n");
+  if (report.errors > shown) absl::StrAppend(&out, "  and ", grouped(report.errors - shown), " more\n");
   return absl::StrCat(out, errors_text(report.errors_by_stage));
 }
 
-void tell_dropped(const run_report& report) { std::fputs(dropped_text(report).c_str(), stderr); }
+void report_dropped(const run_report& report) { std::fputs(dropped_text(report).c_str(), stderr); }
 
 }  // namespace sluice::lib::cli

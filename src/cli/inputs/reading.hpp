@@ -49,6 +49,6 @@ void check_errors(const node& plan, const error_arguments& a);
 /// "2 bad elements dropped:", the first of them, and which stages they are of; empty: there were none.
 std::string dropped_text(const run_report& report);
 /// Prints that on standard error.
-void tell_dropped(const run_report& report);
+void report_dropped(const run_report& report);
 
 }  // namespace sluice::lib::cli

@@ -56,7 +56,7 @@ std::string folder_text(std::string path) {
   return path;
 }
 
-bool is_there(const std::string& path, const reading_arguments& reading) {
+bool exists(const std::string& path, const reading_arguments& reading) {
   runtime rt(runtime_of(reading));
   add_remote_files(rt);
   return sync_wait(rt, look_at(rt, path));

@@ -16,6 +16,6 @@ bool is_folder(const std::string& path);
 /// With a / at its end.
 std::string folder_text(std::string path);
 /// Is there a file of this path, in whatever file system? What cannot be looked at is not there.
-bool is_there(const std::string& path, const reading_arguments& reading);
+bool exists(const std::string& path, const reading_arguments& reading);
 
 }  // namespace sluice::lib::cli

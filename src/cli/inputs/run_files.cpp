@@ -45,8 +45,8 @@ bool is_part_of(const std::string& kept, const std::string& whole) {
   const std::string other = std::filesystem::path(whole).filename().string();
   std::error_code unknown;
   // Most of many shards differ by their names, and are not looked for.
-  const bool is_there = std::filesystem::symlink_status(kept, unknown).type() != std::filesystem::file_type::not_found;
-  if (name.find(other) == name.npos && !is_there) return false;
+  const bool exists = std::filesystem::symlink_status(kept, unknown).type() != std::filesystem::file_type::not_found;
+  if (name.find(other) == name.npos && !exists) return false;
   return is_same_file(kept, whole) || is_same_file(kept, whole + ".partial") || is_same_file(kept, lock_beside(whole));
 }
 

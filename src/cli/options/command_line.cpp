@@ -303,8 +303,8 @@ void add_readers(CLI::App& app, typed& t) {
   add_reading_options(*verify, t.reading);
   verify->footer("example: sluice verify data/*.tfrecord");
   verify->callback([&t] {
-    const result<compression> told = parse_compression(t.compression);
-    t.verify.compression = told.ok() ? *told : compression::automatic;
+    const result<compression> parsed = parse_compression(t.compression);
+    t.verify.compression = parsed.ok() ? *parsed : compression::automatic;
     t.verb = reading_as(t, t.verify, cli::verify);
   });
 }

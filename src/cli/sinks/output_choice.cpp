@@ -105,7 +105,7 @@ std::unique_ptr<element_sink> open_sink(const output_choice& output, const eleme
   auto sink = file_sink::open(output.options, type, start, cut_bytes);
   if (sink.ok()) return *std::move(sink);
   const status& why = sink.why();
-  if (why.code() == status_code::failed_precondition && start.goes_on)
+  if (why.code() == status_code::failed_precondition && start.continues)
     throw_status(status(why.code(), absl::StrCat(std::string(why.message()), "; --new-output begins another output"))
                      .in_file(why.where().file));
   throw_status(why);

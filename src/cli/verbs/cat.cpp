@@ -43,7 +43,7 @@ int cat(const cat_arguments& a) {
     request.sink = &sink;
     request.counts = &counts;
     pull_outcome out = sync_wait(rt, pull(&request));
-    tell_dropped(out.report);
+    report_dropped(out.report);
     if (!out.why.ok()) throw_status(out.why);
     if (sink.closed()) break;
   }

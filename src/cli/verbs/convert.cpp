@@ -151,10 +151,9 @@ std::string plan_text_of(convert_arguments& a) {
 void refuse_to_replace(const convert_arguments& a) {
   std::error_code unknown;
   const std::string path = detail::without_file_scheme(a.run.output.output);
-  const bool goes_on = !a.run.checkpoint_file.empty() && std::filesystem::exists(a.run.checkpoint_file, unknown);
-  if (a.overwrites || goes_on) return;
-  if (detail::is_remote(path) ? !is_there(path, a.run.reading) : !std::filesystem::is_regular_file(path, unknown))
-    return;
+  const bool continues = !a.run.checkpoint_file.empty() && std::filesystem::exists(a.run.checkpoint_file, unknown);
+  if (a.overwrites || continues) return;
+  if (detail::is_remote(path) ? !exists(path, a.run.reading) : !std::filesystem::is_regular_file(path, unknown)) return;
   throw misuse(absl::StrCat(path, " is there: name another output, or say --overwrite"));
 }
 

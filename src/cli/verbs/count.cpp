@@ -40,7 +40,7 @@ std::uint64_t count_of(runtime& rt, const node_ptr& plan, const count_arguments&
   set_errors(a.errors, o);
   any_stream in = open_run(rt, plan, o);
   std::uint64_t elements = sync_wait(rt, counted_by_passing(&in));
-  tell_dropped(report_of(in));
+  report_dropped(report_of(in));
   sync_wait(rt, cleanup(std::move(in)));
   return elements;
 }

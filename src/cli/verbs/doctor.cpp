@@ -64,12 +64,12 @@ std::string bytes_limit_text(rlim_t n) {
   return n == RLIM_INFINITY ? "no limit" : print_byte_size(static_cast<std::int64_t>(n));
 }
 
-void tell_features(const std::vector<detail::kernel_feature>& features) {
+void print_features(const std::vector<detail::kernel_feature>& features) {
   for (const detail::kernel_feature& f : features)
-    line(f.name, absl::StrCat(f.is_there ? "yes" : "no ", "  ", std::string(f.what)));
+    line(f.name, absl::StrCat(f.exists ? "yes" : "no ", "  ", std::string(f.what)));
 }
 
-void tell_machine() {
+void print_machine() {
   heading("machine");
   utsname name{};
   ::uname(&name);
@@ -91,7 +91,7 @@ void tell_machine() {
   line("transparent huge pages", huge.empty() ? "unknown" : huge);
 }
 
-void tell_limits(advice& better) {
+void print_limits(advice& better) {
   heading("limits");
   rlimit files{}, locked{};
   ::getrlimit(RLIMIT_NOFILE, &files);
@@ -105,7 +105,7 @@ void tell_limits(advice& better) {
 }
 
 /// Prints how files are read. Returns false if the requested way is not available.
-bool tell_io(advice& better) {
+bool print_io(advice& better) {
   heading("files");
   const char* asked = std::getenv("SLUICE_IO");
   auto files = open_file_system();
@@ -115,8 +115,8 @@ bool tell_io(advice& better) {
                         : std::string("itself: SLUICE_IO=uring or threads decides, as does sluice run --io"));
   const detail::uring_report ring = detail::look_at_uring();
   line("io_uring", ring.why.ok() ? "yes" : absl::StrCat("no   ", std::string(ring.why.message())));
-  tell_features(ring.features);
-  tell_features(detail::look_at_reads());
+  print_features(ring.features);
+  print_features(detail::look_at_reads());
   if (!ring.why.ok())
     better.push_back(
         "io_uring: files are read by threads, which costs more for each read. Containers: a seccomp profile that "
@@ -127,7 +127,7 @@ bool tell_io(advice& better) {
   return files.ok();
 }
 
-void tell_formats(advice& better) {
+void print_formats(advice& better) {
   heading("built in");
   std::string there, missing;
   for (compression c : {compression::gzip, compression::zlib, compression::zstd, compression::lz4, compression::snappy,
@@ -155,10 +155,10 @@ void tell_formats(advice& better) {
 int doctor() {
   advice better;
   absl::PrintF("sluice %s\n", SLUICE_VERSION_STRING);
-  tell_machine();
-  tell_limits(better);
-  const bool works = tell_io(better);
-  tell_formats(better);
+  print_machine();
+  print_limits(better);
+  const bool works = print_io(better);
+  print_formats(better);
   heading(better.empty() ? "nothing to mend" : "what could be better");
   for (const std::string& text : better) absl::PrintF("  %s\n", text);
   return works ? kOk : kFailed;

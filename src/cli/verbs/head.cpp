@@ -29,7 +29,7 @@ std::uint64_t print_first(runtime& rt, const node_ptr& plan, const head_argument
   request.counts = &counts;
   request.limit = most;
   pull_outcome out = sync_wait(rt, pull(&request));
-  tell_dropped(out.report);
+  report_dropped(out.report);
   if (!out.why.ok()) throw_status(out.why);
   return counts.elements;
 }

@@ -143,8 +143,8 @@ cardinality total_of(const node& plan, const run_arguments& a, const resumed& fr
 std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output, const element_type& type,
                                           const resumed& from, const watch& interrupts) {
   output_start start;
-  start.goes_on = !from.at.empty() && !a.new_output;
-  if (start.goes_on) start.from = from.output;
+  start.continues = !from.at.empty() && !a.new_output;
+  if (start.continues) start.from = from.output;
   output_choice watched = output;
   watched.options.stop_fd = interrupts.interrupted_fd();
   std::uint64_t cut_bytes = 0;
@@ -174,9 +174,9 @@ bool takes_name(const output_choice& output) {
 
 /// A part of the elements is no output, unless a checkpoint says where the rest begins: the sink, which is not ended, removes what
 /// it has of a new file, and cuts what was gone on with back to where the checkpoint has it.
-void tell_unfinished(const output_choice& output, bool goes_on) {
+void report_unfinished(const output_choice& output, bool continues) {
   const char* removed = output.options.shard_bytes != 0 ? "the shard that is not full is removed"
-                        : goes_on                       ? "what was added since the checkpoint is removed"
+                        : continues                     ? "what was added since the checkpoint is removed"
                                                         : "the part that was written is removed";
   std::fprintf(stderr, "sluice: %s: interrupted, so %s%s\n", detail::redacted(output.options.path).c_str(), removed,
                output.options.is_remote() ? "" : "; with --checkpoint it would stay, to be gone on with");
@@ -251,7 +251,7 @@ int run(const run_arguments& a) {
   if (a.shows_stages) std::fputs(stage_table(out.report.sites).c_str(), stderr);
   const bool is_whole = out.ended || (a.limit && counts.elements >= *a.limit);
   if (interrupted && !is_whole && !checkpoint.is_wanted() && takes_name(output)) {
-    tell_unfinished(output, !from.at.empty() && !a.new_output);
+    report_unfinished(output, !from.at.empty() && !a.new_output);
     return interrupts.exit_status();
   }
   status written = end_output(checkpoint, out, *sink);

@@ -26,10 +26,10 @@ std::vector<std::string> split_names(const std::string& list) {
 status unknown_name(std::string_view name, const std::vector<std::string>& known, const element_type& in) {
   std::string list;
   for (auto& k : known) absl::StrAppend(&list, list.empty() ? "" : ", ", k);
-  std::string told = absl::StrCat("there is no ", std::string(name));
-  if (known.empty()) return invalid_argument_error(absl::StrCat(told, ": ", in.name, " has no members"));
+  std::string message = absl::StrCat("there is no ", std::string(name));
+  if (known.empty()) return invalid_argument_error(absl::StrCat(message, ": ", in.name, " has no members"));
   return invalid_argument_error(
-      absl::StrCat(told, " (there is ", list, ")", detail::did_you_mean(std::string(name), known)));
+      absl::StrCat(message, " (there is ", list, ")", detail::did_you_mean(std::string(name), known)));
 }
 
 std::vector<std::string> names_of(const std::vector<member>& members) {
@@ -170,7 +170,7 @@ int select(const select_arguments& a) {
   request.counts = &counts;
   request.limit = a.limit;
   pull_outcome out = sync_wait(rt, pull(&request));
-  tell_dropped(out.report);
+  report_dropped(out.report);
   if (!out.why.ok()) throw_status(out.why);
   return kOk;
 }

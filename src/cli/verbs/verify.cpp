@@ -22,7 +22,7 @@ namespace sluice::lib::cli {
 namespace {
 
 /// Returns true if the error is about the contents of the file, and not about reading it.
-bool tells_damage(const status& why) {
+bool is_damage(const status& why) {
   const bool is_of_record = why.where().record_index != provenance::kUnknown;
   switch (why.code()) {
     case status_code::data_loss: return true;
@@ -38,9 +38,7 @@ struct verdict {
   status why;  ///< it could not be read on
   bool is_sound() const { return why.ok() && errors == 0; }
   /// Its bytes are wrong; else it could not be opened, or read.
-  bool is_damaged() const {
-    return tells_damage(why) || std::any_of(first_errors.begin(), first_errors.end(), tells_damage);
-  }
+  bool is_damaged() const { return is_damage(why) || std::any_of(first_errors.begin(), first_errors.end(), is_damage); }
   int exit_status() const {
     if (is_sound()) return kOk;
     // No such file, a directory, packed in a way that is not known here, too large for the budget: nothing is known of its bytes.
@@ -153,7 +151,8 @@ class verification {
     std::lock_guard lock(mutex_);
     verdicts_[i] = std::move(v);
     is_done_[i] = true;
-    for (; told_ < files_.size() && is_done_[told_]; ++told_) tell(detail::redacted(files_[told_]), verdicts_[told_]);
+    for (; reported_ < files_.size() && is_done_[reported_]; ++reported_)
+      tell(detail::redacted(files_[reported_]), verdicts_[reported_]);
   }
 
   const std::vector<std::string> files_;
@@ -162,7 +161,7 @@ class verification {
   std::mutex mutex_;  // what follows is guarded by it
   std::vector<verdict> verdicts_;
   std::vector<bool> is_done_;
-  std::size_t told_ = 0;
+  std::size_t reported_ = 0;
 };
 
 }  // namespace

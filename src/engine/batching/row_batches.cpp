@@ -48,7 +48,7 @@ cardinality rows_in_batches(const node& n, const count& size, bool drop_remainde
   return drop_remainder ? rows.in_groups(size, true).times(size) : rows;
 }
 
-status told_of_row(const status& why, const std::string& label, std::uint64_t element) {
+status row_error(const status& why, const std::string& label, std::uint64_t element) {
   return why.code() == status_code::invalid_argument ? why.in_stage(label, element) : why.in_stage(label);
 }
 
@@ -132,8 +132,8 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
     std::size_t which = 0;
     status why = part.make(*maker, to, which);
     if (!why.ok()) {
-      status told = told_of_row(why, memory.label(), part.ordinal_of(which));
-      co_await fail(std::move(told));
+      status located = row_error(why, memory.label(), part.ordinal_of(which));
+      co_await fail(std::move(located));
     }
     in.hold_from(in.consumed());
     co_yield out.made(1);

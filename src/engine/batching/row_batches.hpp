@@ -65,7 +65,7 @@ void empty_scratch(slab& rows);
 /// How many rows there are in batches of `size` elements of n's input.
 cardinality rows_in_batches(const node& n, const count& size, bool drop_remainder);
 /// The error of row `which` of a batch that begins at element `first`, or one that is of no element.
-status told_of_row(const status& why, const std::string& label, std::uint64_t element);
+status row_error(const status& why, const std::string& label, std::uint64_t element);
 
 /// The rows of the next element, as they come. All that `memory` has is theirs, and the element's that was made last.
 class rows_in_making {

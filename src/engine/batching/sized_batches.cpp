@@ -107,8 +107,8 @@ erased_stream sized_batches_loop(outlet out, erased_stream in, std::unique_ptr<e
     std::size_t which = 0;
     status why = part.make(*maker, to, which);
     if (!why.ok()) {
-      status told = told_of_row(why, memory.label(), part.ordinal_of(which));
-      co_await fail(std::move(told));
+      status located = row_error(why, memory.label(), part.ordinal_of(which));
+      co_await fail(std::move(located));
     }
     in.hold_from(in.consumed());
     co_yield out.made(1);

@@ -90,7 +90,7 @@ class timed_part {
     if (may_refuse_) {
       std::size_t which = 0;
       status why = rows_.make(maker_, to, which);
-      return why.ok() ? status() : told_of_row(why, memory_.label(), rows_.ordinal_of(which));
+      return why.ok() ? status() : row_error(why, memory_.label(), rows_.ordinal_of(which));
     }
     const std::size_t bytes = columns_.bytes();
     ::new (to) batch_storage(columns_.take());

@@ -17,7 +17,7 @@ namespace sluice::lib {
 
 namespace {
 
-struct expression_map final : block_function, tells_spec {
+struct expression_map final : block_function, knows_spec {
   compiled_expression c;
   const expression read;
   expression_map(const expression& e, const element_type& in, const element_type* wanted) : c(e, in, wanted), read(e) {
@@ -45,9 +45,9 @@ struct expression_filter final : predicate_function {
     answers yes;
     outcome o;
     while (o.seen != in.size() && o.why.ok()) {
-      std::uint32_t told = test(in, o.seen, first, yes, o.why);
-      o.kept = move_up(in, o.kept, o.seen, yes.data(), told);
-      o.seen += told;
+      std::uint32_t tested = test(in, o.seen, first, yes, o.why);
+      o.kept = move_up(in, o.kept, o.seen, yes.data(), tested);
+      o.seen += tested;
     }
     return o;
   }
@@ -55,11 +55,11 @@ struct expression_filter final : predicate_function {
     answers yes;
     outcome o;
     while (o.seen != in.size() && o.why.ok()) {
-      std::uint32_t told = test(in, o.seen, first, yes, o.why);
-      auto leading = static_cast<std::uint32_t>(std::find(yes.begin(), yes.begin() + told, false) - yes.begin());
+      std::uint32_t tested = test(in, o.seen, first, yes, o.why);
+      auto leading = static_cast<std::uint32_t>(std::find(yes.begin(), yes.begin() + tested, false) - yes.begin());
       o.kept += leading;
       // Behind the first that is not kept nothing is asked for: nor is what failed there.
-      if (leading != told) return {o.kept, o.kept + 1, {}};
+      if (leading != tested) return {o.kept, o.kept + 1, {}};
       o.seen = o.kept;
     }
     return o;

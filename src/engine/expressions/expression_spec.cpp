@@ -46,8 +46,8 @@ spec spec_of_expression(const expression_tree& e, const element_type& out, const
       of_type.parts[k] = spec_of_expression(e.parts[k], *out.members[k].type, in);
     return of_type;
   }
-  const spec* told = spec_of_path(e, in);
-  return told && holds(of_type, *told) ? *told : of_type;
+  const spec* known = spec_of_path(e, in);
+  return known && holds(of_type, *known) ? *known : of_type;
 }
 
 }  // namespace sluice::lib

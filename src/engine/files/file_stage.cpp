@@ -251,7 +251,7 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     opened = opened.in_file(source.path());
     // Another file than the checkpoint's is no bad element: skipping it would hide what the policy is to refuse.
     const bool is_final = opened.code() == status_code::failed_precondition;
-    if (is_final) co_await fail(gate.told(opened));
+    if (is_final) co_await fail(gate.located(opened));
     auto settled = gate.settle(out, opened);
     co_await settled;
     co_return;  // a file that cannot be opened is dropped as a whole

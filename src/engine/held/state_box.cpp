@@ -123,7 +123,7 @@ std::string initial_mistake(const initial_value& initial, const stage_function& 
 
 void check_can_undo(const state_function& f, const error_gate& gate) {
   if (!gate.skips() || !f.can_fail || f.can_undo) return;
-  throw_status(gate.told(invalid_argument_error(
+  throw_status(gate.located(invalid_argument_error(
       "error_policy::skip drops an element whose call fails, and so has to copy the function's state before each "
       "element; this state cannot be copied: make it copyable, or the function noexcept")));
 }

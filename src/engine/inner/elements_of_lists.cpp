@@ -79,7 +79,7 @@ status go_by_index(const list_rule& rule, place_in_lists& st, made_list& list, s
   status why = place_of(rule.index_map, st.number, p);
   if (!why.ok()) return why;
   st.in_list = p.in_list;
-  if (list.is_there() && p.input == list.input())
+  if (list.exists() && p.input == list.input())
     return p.in_list < list.size() ? status() : list_too_short(st.number, list, p.in_list);
   list.forget();
   if (p.input < next_input) return before_delivered(st.number, p, next_input);
@@ -117,8 +117,8 @@ erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erase
       if (st->ended) break;
       status why = go_by_index(rule, *st, list, in.consumed(), skipped);
       if (!why.ok()) {
-        status told = gate.told(why);
-        co_await fail(std::move(told));
+        status located = gate.located(why);
+        co_await fail(std::move(located));
       }
       by_index = true;
     }
@@ -128,7 +128,7 @@ erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erase
     bool is_over = false, is_bad = false;
     status why;
     while (made != most && why.ok()) {
-      if (!list.is_there()) {
+      if (!list.exists()) {
         if (in.left() == 0 || skipped) {
           if (made) break;
           const auto asked = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, most / (list.size() + 1)));
@@ -157,15 +157,15 @@ erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erase
       }
       made += give_of(list, *st, rule, most - made, to + made * element_bytes);
     }
-    in.hold_from(list.is_there() ? list.input() : in.consumed());
+    in.hold_from(list.exists() ? list.input() : in.consumed());
     block given = out.made(made);
     fit.made(given, out.wanted_bytes());
     if (is_over && why.ok() && rule.is_exact && st->number != rule.total)
       why = other_cardinality(rule.total, st->number, true);
     if (!why.ok() && !(is_bad && gate.may_drop(why))) {
       out.hold(given);
-      status told = is_bad ? gate.told(why, in.consumed()) : gate.told(why);
-      co_await fail(std::move(told));
+      status located = is_bad ? gate.located(why, in.consumed()) : gate.located(why);
+      co_await fail(std::move(located));
     }
     if (is_over) st->ended = true;
     if (given) co_yield given;

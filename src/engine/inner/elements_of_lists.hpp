@@ -36,7 +36,7 @@ class made_list {
   /// `f`: a block_function that makes lists or arrays.
   explicit made_list(function_ptr f) : function_(std::move(f)), type_(*function_->out), made_(type_) {}
 
-  bool is_there() const { return made_.size() != 0; }
+  bool exists() const { return made_.size() != 0; }
   std::uint64_t size() const { return size_; }
   std::uint64_t input() const { return input_; }  ///< the ordinal of the element
   void forget() { made_.clear(); }

@@ -100,8 +100,8 @@ erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixi
       next = 0;
       if (have == 0) {
         if (++without_choice == kStepsWithoutChoiceMax) {
-          status told = gate.told(never_chosen(why), st->step);
-          co_await fail(std::move(told));
+          status located = gate.located(never_chosen(why), st->step);
+          co_await fail(std::move(located));
         }
         auto settled = gate.settle(out, why, st->step);
         co_await settled;

@@ -36,12 +36,12 @@ template <class F> spec spec_of_made(const element_type& t, F make) {
 }
 
 /// A block_function that knows more of its results than their type.
-class tells_spec {
+class knows_spec {
  public:
   virtual spec spec_for(const spec& in) const = 0;
 
  protected:
-  ~tells_spec() = default;
+  ~knows_spec() = default;
 };
 
 }  // namespace sluice::lib

@@ -8,7 +8,7 @@
 
 namespace sluice::lib {
 
-status error_gate::told(const status& why, std::uint64_t element) const {
+status error_gate::located(const status& why, std::uint64_t element) const {
   status here = why.in_stage(label_, element);
   return file_ ? here.in_file(*file_) : here;
 }
@@ -19,7 +19,7 @@ bool error_gate::may_drop(const status& why) const {
 
 outlet::error_awaiter error_gate::settle(outlet& out, const status& why, std::uint64_t element,
                                          kept_bytes bytes) const {
-  status here = told(why, element);
+  status here = located(why, element);
   if (!may_drop(here)) return out.end_with(std::move(here));
   return out.drop(dropped(std::move(here), 1, std::move(bytes)));
 }

@@ -37,10 +37,10 @@ class error_gate {
   /// not an error of the element.
   bool may_drop(const status& why) const;
   /// The error with the stage's label, the ordinal of the input element and the file, as it is reported.
-  status told(const status& why, std::uint64_t element = provenance::kUnknown) const;
+  status located(const status& why, std::uint64_t element = provenance::kUnknown) const;
   /// The argument of outlet::drop for `times` dropped elements. `bytes`: of the element, from kept().
-  dropped_error dropped(status told, std::uint64_t times = 1, kept_bytes bytes = {}) const {
-    return {std::move(told), times, account_, into_, std::move(bytes)};
+  dropped_error dropped(status located, std::uint64_t times = 1, kept_bytes bytes = {}) const {
+    return {std::move(located), times, account_, into_, std::move(bytes)};
   }
   /// An awaiter that drops the element, or ends the stage with the error.
   outlet::error_awaiter settle(outlet& out, const status& why, std::uint64_t element = provenance::kUnknown,

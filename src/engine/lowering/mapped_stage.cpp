@@ -28,7 +28,7 @@ bool on_demand(const knob& parallelism, order delivered) {
 block map_block(outlet& out, block in, const block_function& f, element_place at, const error_gate& gate, status& why) {
   void* to = f.in_place ? in.data() : out.room(in.size());
   applied a = f.apply(in, to, at);
-  if (!a.why.ok()) why = gate.told(a.why, at.ordinal + a.done);
+  if (!a.why.ok()) why = gate.located(a.why, at.ordinal + a.done);
   return f.in_place ? in.first(a.done) : out.made(a.done);
 }
 
@@ -111,7 +111,7 @@ erased_stream map_rows_loop(outlet out, one_to_one, erased_stream in, function_p
     block made = land_rows(out, b, f, *landing->rows, {first, seed}, a);
     if (!a.why.ok()) {
       out.hold(made);
-      co_await fail(gate.told(a.why, first + a.done));
+      co_await fail(gate.located(a.why, first + a.done));
     }
     co_yield made;
   }
@@ -237,13 +237,14 @@ class map_computation final : public slot_computation {
                            kept_bytes bytes) {
     std::vector<dropped_input>& dropped = slot->dropped;
     bool apart = dropped.size() < gate.kept_apart();
-    status told = apart ? gate.told(why, slot->first + input) : dropped.back().why;
+    status located = apart ? gate.located(why, slot->first + input) : dropped.back().why;
     if (!gate.may_drop(why)) {
-      slot->why = gate.told(why, slot->first + input);
+      slot->why = gate.located(why, slot->first + input);
       return false;
     }
-    dropped.push_back({input, told, gate.account(), gate.into(), std::move(bytes)});
-    if (dropped.size() > gate.errors_max()) slot->why = std::move(told);  // the reader ends at one of these, or before
+    dropped.push_back({input, located, gate.account(), gate.into(), std::move(bytes)});
+    if (dropped.size() > gate.errors_max())
+      slot->why = std::move(located);  // the reader ends at one of these, or before
     return slot->why.ok();
   }
 

@@ -10,8 +10,8 @@ erased_stream empty_stage(outlet out) {
 }
 
 erased_stream failed_stage(outlet, status why) {
-  status told = std::move(why);
-  co_await fail(std::move(told));
+  status failure = std::move(why);
+  co_await fail(std::move(failure));
 }
 
 }  // namespace sluice::lib

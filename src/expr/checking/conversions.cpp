@@ -34,7 +34,7 @@ class list_converted final : public computed {
         item_->build(ev, {nullptr, static_cast<std::uint32_t>(lists[i].n)}, made.data, item.size);
       } catch (failed_at& bad) {
         ev.set_items(before);
-        throw failed_at{s.element(i), std::move(bad.why), std::move(bad.told)};
+        throw failed_at{s.element(i), std::move(bad.why), std::move(bad.own_status)};
       }
       ev.set_items(before);
       made.constructed = lists[i].n;
@@ -96,7 +96,7 @@ class optional_converted final : public made_objects {
         item_->build(ev, {nullptr, static_cast<std::uint32_t>(n)}, value.data, item.size);
       } catch (failed_at& bad) {
         ev.set_items(before);
-        throw failed_at{s.element(i), std::move(bad.why), std::move(bad.told)};
+        throw failed_at{s.element(i), std::move(bad.why), std::move(bad.own_status)};
       }
       ev.set_items(before);
       value.constructed = n;

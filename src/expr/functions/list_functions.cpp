@@ -200,7 +200,7 @@ computed_ptr one_hot(function_arguments& a) {
 
 // --- Optional values. ---
 
-computed_ptr is_there(function_arguments& a) {
+computed_ptr exists(function_arguments& a) {
   a.need(1, 1);
   if (a.parts[0]->type().kind != kind::maybe) a.expected(0, "an optional value");
   const element_type& t = a.parts[0]->type();
@@ -276,7 +276,7 @@ const std::vector<built_in>& list_functions() {
       {"all", all_or_any<false>},
       {"one_hot", one_hot},
       {"some", some},
-      {"has_value", is_there},
+      {"has_value", exists},
       {"value_or", get_or},
   };
   return all;

@@ -34,10 +34,11 @@ status no_archive(const char* why) { return data_loss_error(absl::StrCat("is no 
 
 /// The end record of zip64 that a locator at `locator` speaks of; npos: it is not in the tail.
 std::size_t find_end64(std::string_view tail, std::uint64_t at, std::size_t locator) {
-  const auto told = number<std::uint64_t>(tail, locator + 8);
-  if (told >= at && told - at <= locator && tail.substr(static_cast<std::size_t>(told - at)).starts_with(kEnd64) &&
-      locator - static_cast<std::size_t>(told - at) >= kEnd64Bytes)
-    return static_cast<std::size_t>(told - at);
+  const auto stated = number<std::uint64_t>(tail, locator + 8);
+  if (stated >= at && stated - at <= locator &&
+      tail.substr(static_cast<std::size_t>(stated - at)).starts_with(kEnd64) &&
+      locator - static_cast<std::size_t>(stated - at) >= kEnd64Bytes)
+    return static_cast<std::size_t>(stated - at);
   if (locator < kEnd64Bytes || !tail.substr(locator - kEnd64Bytes).starts_with(kEnd64)) return tail.npos;
   return locator - kEnd64Bytes;
 }
@@ -99,10 +100,10 @@ status find_zip_directory(std::string_view tail, std::uint64_t at, zip_directory
   const auto disk = number<std::uint16_t>(tail, end + 4), first_disk = number<std::uint16_t>(tail, end + 6);
   to.entries = number<std::uint16_t>(tail, end + 10);
   to.size_bytes = number<std::uint32_t>(tail, end + 12);
-  std::uint64_t told = number<std::uint32_t>(tail, end + 16);
+  std::uint64_t stated = number<std::uint32_t>(tail, end + 16);
   std::size_t begin = end;  // of what follows the directory
   // Where every number has room, what looks like a locator is a part of something else.
-  const bool wants64 = to.entries == kIn64Short || to.size_bytes == kIn64 || told == kIn64;
+  const bool wants64 = to.entries == kIn64Short || to.size_bytes == kIn64 || stated == kIn64;
   const bool has_locator =
       wants64 && end >= kLocator64Bytes && tail.substr(end - kLocator64Bytes).starts_with(kLocator64);
   if (has_locator) {
@@ -110,18 +111,18 @@ status find_zip_directory(std::string_view tail, std::uint64_t at, zip_directory
     if (begin == tail.npos) return no_archive("the end of its directory is not where it should be");
     to.entries = number<std::uint64_t>(tail, begin + 32);
     to.size_bytes = number<std::uint64_t>(tail, begin + 40);
-    told = number<std::uint64_t>(tail, begin + 48);
+    stated = number<std::uint64_t>(tail, begin + 48);
   }
   if ((disk != 0 && disk != kIn64Short) || (first_disk != 0 && first_disk != kIn64Short))
     return unimplemented_error("is a part of an archive in several files");
   const std::uint64_t here = at + begin;
-  if (to.size_bytes > here || told > here - to.size_bytes)
+  if (to.size_bytes > here || stated > here - to.size_bytes)
     return no_archive("its directory would begin behind its end");
   if (to.size_bytes > kZipDirectoryBytesMax)
     return resource_exhausted_error(absl::StrCat("its directory has ", to.size_bytes, " bytes"));
   if (to.entries > to.size_bytes / kEntryBytes) return no_archive("its directory is too short for what it has");
   to.offset = here - to.size_bytes;
-  to.shift = to.offset - told;
+  to.shift = to.offset - stated;
   return {};
 }
 

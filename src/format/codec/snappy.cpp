@@ -173,8 +173,8 @@ class framed_codec final : public chunk_codec {
   }
   std::size_t plain_max() const override { return kFramedPlainMax; }
   std::string check(std::string_view plain) const override {
-    const std::uint32_t told = little32(chunk().substr(kSnappyHeaderBytes));
-    return told == mask_crc(crc32c(plain)) ? "" : "its checksum is wrong";
+    const std::uint32_t expected = little32(chunk().substr(kSnappyHeaderBytes));
+    return expected == mask_crc(crc32c(plain)) ? "" : "its checksum is wrong";
   }
   std::size_t begin(std::string_view in) override {
     has_identifier_ = true;

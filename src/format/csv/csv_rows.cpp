@@ -15,11 +15,11 @@ void csv_parser::make_rows(void* to) const {
   const std::size_t stride = schema_.row->size;
   for (const parsed_column& c : columns_) {
     char* at = static_cast<char*>(to) + c.is.offset;
-    auto is_there = [&c](std::size_t row) { return (c.valid[row / 8] >> (row % 8) & 1) != 0; };
+    auto exists = [&c](std::size_t row) { return (c.valid[row / 8] >> (row % 8) & 1) != 0; };
     auto put = [&]<class T, class V>(std::type_identity<T>, const V* values) {
       for (std::size_t row = 0; row != rows_; ++row, at += stride) {
         if (!c.is.is_optional) ::new (static_cast<void*>(at)) T(values[row]);
-        else if (is_there(row)) ::new (static_cast<void*>(at)) std::optional<T>(T(values[row]));
+        else if (exists(row)) ::new (static_cast<void*>(at)) std::optional<T>(T(values[row]));
         else ::new (static_cast<void*>(at)) std::optional<T>();
       }
     };

@@ -39,7 +39,7 @@ class csv_format final : public element_format {
     if (is_header(w)) return read_head(w);
     csv_scan s = parser_.parse(w.view(), w.offset, w.last, elements_max);
     if (s.rows) parser_.make_rows(to);
-    return told(w, std::move(s));
+    return found_in(w, std::move(s));
   }
   found scan_rows(const byte_window& w, column& rows, landed_row* receipts, std::size_t rows_max) const override {
     if (is_header(w)) return read_head(w);
@@ -48,7 +48,7 @@ class csv_format final : public element_format {
       parser_.append_to(rows);
       std::fill_n(receipts, s.rows, landed_row{row_bytes_ + static_cast<std::uint32_t>(parser_.text_bytes() / s.rows)});
     }
-    return told(w, std::move(s));
+    return found_in(w, std::move(s));
   }
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
     if (elements_max == 0) {
@@ -58,11 +58,11 @@ class csv_format final : public element_format {
       return f;
     }
     if (is_header(w)) return read_head(w);
-    return told(w, parser_.pass_over(w.view(), w.offset, w.last, elements_max));
+    return found_in(w, parser_.pass_over(w.view(), w.offset, w.last, elements_max));
   }
   bool passes_over_unseen() const override { return true; }
   bool has_head() const override { return has_header_; }
-  found read_head(const byte_window& w) const override { return told(w, parser_.read_header(w.view(), w.last)); }
+  found read_head(const byte_window& w) const override { return found_in(w, parser_.read_header(w.view(), w.last)); }
   std::size_t bytes_before() const override { return 1; }
   bool may_begin(const byte_window&, std::string_view before) const override {
     return before == "\n" || before == "\r";
@@ -70,7 +70,7 @@ class csv_format final : public element_format {
 
  private:
   bool is_header(const byte_window& w) const { return has_header_ && w.offset == 0; }
-  static found told(const byte_window& w, csv_scan s) {
+  static found found_in(const byte_window& w, csv_scan s) {
     found f;
     f.elements = s.rows;
     f.used_bytes = s.used_bytes;

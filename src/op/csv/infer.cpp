@@ -89,8 +89,8 @@ class first_rows {
       too_long_ = std::move(s.why);
       if (!too_long_.ok()) return false;
       if (s.rows != 0) return true;
-      const bool goes_on = s.searched_bytes != 0 && s.searched_bytes < bytes_.size() - offset_;
-      if (!goes_on && s.used_bytes == 0) return false;
+      const bool continues = s.searched_bytes != 0 && s.searched_bytes < bytes_.size() - offset_;
+      if (!continues && s.used_bytes == 0) return false;
     }
   }
   std::uint64_t line() const { return parser_.row_line(); }

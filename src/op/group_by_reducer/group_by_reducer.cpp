@@ -77,8 +77,8 @@ erased_stream group_by_reducer_loop(outlet out, saved<saved_groups> kept, erased
     fit.made(all, out.wanted_bytes());
     if (!why.ok() && !gate.may_drop(why)) {
       out.hold(all);
-      status told = gate.told(why);
-      co_await fail(std::move(told));
+      status located = gate.located(why);
+      co_await fail(std::move(located));
     }
     if (all) co_yield all;
     if (!why.ok()) {

@@ -148,7 +148,7 @@ erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_
     co_return;
   }
   why = noted.note(in->path(), epoch, in->identity());
-  if (!why.ok()) co_await fail(gate.told(why));
+  if (!why.ok()) co_await fail(gate.located(why));
   std::uint64_t row = 0;  // where the query is: first the rows that were delivered before the resume
   for (;;) {
     const bool again = row < *at;
@@ -169,7 +169,7 @@ erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_
     if (!again) *at += done.rows;
     if (passing && !again) out.pass(done.rows);
     if (!passing && done.rows != 0) co_yield out.made(done.rows);
-    if (!why.ok()) co_await fail(gate.told(why));  // the database, and no row of it
+    if (!why.ok()) co_await fail(gate.located(why));  // the database, and no row of it
     if (!done.bad_row.ok()) {
       const std::string words = absl::StrCat("row ", row, ": ", std::string(done.bad_row.message()));
       auto settled = gate.settle(out, status(done.bad_row.code(), words).in_file(in->path()), row);
@@ -179,7 +179,7 @@ erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_
     }
     if (done.has_ended && again) {
       why = failed_precondition_error("the query has fewer rows than before the checkpoint");
-      co_await fail(gate.told(why.in_file(in->path())));
+      co_await fail(gate.located(why.in_file(in->path())));
     }
     if (done.has_ended) break;
   }

@@ -33,7 +33,7 @@ bool stands_before(const element_trace& a, const element_trace& b) {
 /// A few bits of one cache line for each trace.
 class trace_filter {
  public:
-  trace_filter(std::uint64_t traces, bool is_there) : lines_(is_there ? lines_of(traces) : 0) {}
+  trace_filter(std::uint64_t traces, bool exists) : lines_(exists ? lines_of(traces) : 0) {}
 
   static std::size_t bytes_of(std::uint64_t traces) { return lines_of(traces) * sizeof(line); }
   std::size_t bytes() const { return lines_.size() * sizeof(line); }
@@ -285,7 +285,7 @@ status trace_runs::look_up(std::span<asked_trace> asked) const {
     places.clear();
     for (asked_trace& a : asked) {
       const std::uint64_t order = a.trace.order();
-      if (a.is_there || !r->filter.may_have(order)) continue;
+      if (a.exists || !r->filter.may_have(order)) continue;
       // From the block before the first that begins with this order, which may end with it, to the last that begins so.
       auto from = std::lower_bound(r->firsts.begin(), r->firsts.end(), order);
       const auto end = std::upper_bound(from, r->firsts.end(), order);
@@ -303,7 +303,7 @@ status trace_runs::look_up(std::span<asked_trace> asked) const {
         in_memory = p.block;
       }
       const auto end = block.begin() + static_cast<std::ptrdiff_t>(n);
-      if (std::find(block.begin(), end, p.question->trace) != end) p.question->is_there = true;
+      if (std::find(block.begin(), end, p.question->trace) != end) p.question->exists = true;
     }
   }
   return {};

@@ -29,7 +29,7 @@ namespace sluice::lib {
 struct asked_trace {
   element_trace trace;
   std::uint32_t which = 0;  ///< the caller's
-  bool is_there = false;
+  bool exists = false;
 };
 
 class trace_runs {

@@ -75,10 +75,10 @@ class element_set {
   }
   bool has_questions() const { return !questions_.empty(); }
   /// On a thread that may block.
-  status look_up() { return told(runs_.look_up(questions_)); }
+  status look_up() { return labelled(runs_.look_up(questions_)); }
   void answer(const block& in, outcome& o) {
     for (const asked_trace& a : questions_) {
-      if (!a.is_there) continue;
+      if (!a.exists) continue;
       is_new_[a.which] = false;
       seen_.erase(a.trace);
     }
@@ -94,7 +94,7 @@ class element_set {
     return memory_.resize(memory_.bytes() + spilling_bytes(seen_.size(), has_filter_));
   }
   /// On a thread that may block.
-  status write_run() { return told(runs_.add(seen_, has_filter_)); }
+  status write_run() { return labelled(runs_.add(seen_, has_filter_)); }
   void end_spilling() {
     seen_ = trace_table(words_of(type_));  // it grows again, as far as the files' filters leave room
     memory_.shrink_by(memory_.bytes() - runs_.memory_bytes());
@@ -108,14 +108,14 @@ class element_set {
     return memory_.resize(memory_.bytes() + joining_bytes(n, has_filter_)).ok();
   }
   /// On a thread that may block; then end_spilling().
-  status join() { return told(runs_.join(has_filter_)); }
+  status join() { return labelled(runs_.join(has_filter_)); }
 
  private:
   static constexpr std::uint32_t kAtOnce = 4096;
   static constexpr std::uint32_t kTracedAtOnce = 256;
   static constexpr std::size_t kSpilledMin = 512;  ///< traces that are worth a file
 
-  status told(status why) const { return why.ok() ? std::move(why) : why.in_stage(memory_.label()); }
+  status labelled(status why) const { return why.ok() ? std::move(why) : why.in_stage(memory_.label()); }
   static std::string folder_of(const spill_folder& spill) {
     if (!spill.path.empty()) return spill.path;
     const char* temporary = std::getenv("TMPDIR");

@@ -138,8 +138,8 @@ class list_of_fields_codec final : public codec {
   void print(const void* p, printer& to) const override {
     to.begin_fields();
     for (auto& f : list_.fields) {
-      bool is_told = to.is_meaning() ? !f.type->is_knob() : f.required || !list_.is_default(p, f);
-      if (!is_told) continue;
+      bool is_written = to.is_meaning() ? !f.type->is_knob() : f.required || !list_.is_default(p, f);
+      if (!is_written) continue;
       to.name(f.name, false);
       f.type->print(argument_list::at(p, f), to);
     }

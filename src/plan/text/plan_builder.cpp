@@ -271,8 +271,8 @@ class json_stage {
     for (const argument& input : inputs.items) {
       if (input.kind != argument::object)
         builder_.fail("inputs expects a list of plans, which are objects, and has " + input.shown());
-      bool goes_on = given_ && builder_.op().shape == op_info::stage;
-      builder_.take_input(goes_on ? build_stages(input, given_) : build_plan(input, may_lack_path_));
+      bool continues = given_ && builder_.op().shape == op_info::stage;
+      builder_.take_input(continues ? build_stages(input, given_) : build_plan(input, may_lack_path_));
     }
   }
 

@@ -114,8 +114,8 @@ class text_printer final : public printer {
       // In a reader a text without a name would be the path.
       leading = leading && (f.required || f.by_position) && !(is_later_missing && f.type->takes_text());
       bool is_given = f.required || !list.is_default(a, f);
-      bool is_told = is_meaning() ? !f.type->is_knob() && (is_given || !f.type->is_meant_when_given()) : is_given;
-      if (!is_told) {
+      bool is_written = is_meaning() ? !f.type->is_knob() && (is_given || !f.type->is_meant_when_given()) : is_given;
+      if (!is_written) {
         leading = leading && f.type->may_be_left_out();
         continue;
       }

@@ -46,13 +46,13 @@ duration nanoseconds(std::uint64_t n) { return duration(static_cast<duration::re
 
 void live_knob::set(std::int64_t value) {
   value_.store(std::clamp(value, least_, most_), std::memory_order_release);
-  std::vector<std::shared_ptr<knob_follower>> told;
+  std::vector<std::shared_ptr<knob_follower>> followers;
   {
     std::lock_guard lock(mutex_);
     for (auto& f : followers_)
-      if (auto alive = f.lock()) told.push_back(std::move(alive));
+      if (auto alive = f.lock()) followers.push_back(std::move(alive));
   }
-  for (auto& f : told) f->knob_changed();
+  for (auto& f : followers) f->knob_changed();
 }
 
 void live_knob::follow(std::weak_ptr<knob_follower> f) {
@@ -144,10 +144,10 @@ struct site_table::records {
   std::unordered_map<std::uint64_t, site_record*> by_path;
 
   /// Calls `told(record, number)` for each, in order; `number` as in site_report. REQUIRES: mutex is held.
-  template <class Told> void each(const Told& told) const {
+  template <class Visit> void each(const Visit& visit) const {
     std::unordered_map<std::string_view, std::uint64_t> times, before;
     for (const site_record& r : all) ++times[r.name()];
-    for (const site_record& r : all) told(r, times[r.name()] > 1 ? ++before[r.name()] : 0);
+    for (const site_record& r : all) visit(r, times[r.name()] > 1 ? ++before[r.name()] : 0);
   }
 };
 
