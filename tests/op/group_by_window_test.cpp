@@ -175,7 +175,6 @@ TEST_CASE("groups leave when they are full, and at the end by their keys") {
   CHECK(given("window_digit, batch(10), window_size_func=window_size_of_digit", "range(20)") ==
         "[0] [10] [1,11] [2,12] [3,13] [4,14] [5,15] [6,16] [7,17] [8,18] [9,19]");
   CHECK(given("(it % 2, string(it % 3)), take(1) | batch(1), 9") == "[0] [4] [2] [3] [1] [5]");
-  CHECK(elements<int64>("range(10) | group_by_window(it % 3, map(it * 2) | skip(1), 3)") == "6 12 8 14 10 16");
 }
 
 TEST_CASE("groups at the end are in the order of their keys, whatever kind of number these are") {
@@ -223,7 +222,6 @@ TEST_CASE("stages of reduce that begin again for each group give what they give 
 
 TEST_CASE("a stage of reduce may be any, several, or a function of the dataset") {
   auto key = [](int64 x) { return x % 3; };
-  CHECK(elements(range(12) | group_by_window(key, take(1) | repeat(2), 2)) == "0 0 1 1 2 2 6 6 7 7 8 8");
   CHECK(elements(range(6) | group_by_window(
                                 key, [](const dataset<int64>& d) { return zip(d, d | skip(1)); }, 2)) ==
         "[0,3] [1,4] [2,5]");
@@ -234,8 +232,6 @@ TEST_CASE("a stage of reduce may be any, several, or a function of the dataset")
   CHECK(elements(range(6) | group_by_window(key, again, 2)) == "0 3 0 3 1 4 1 4 2 5 2 5");
   auto of_two = [](const dataset<int64>& d) { return d | group_by_window([](int64 x) { return x / 3; }, batch(9), 9); };
   CHECK(elements(range(7) | group_by_window(key, of_two, 9)) == "[0] [3] [6] [1] [4] [2] [5]");
-  CHECK(elements<batched<int64>>("range(7) | group_by_window(it % 3, group_by_window(it / 3, batch(9), 9), 9)") ==
-        "[0] [3] [6] [1] [4] [2] [5]");
 }
 
 TEST_CASE("a group's shuffle draws by the group's number, and a prefetch in a group is one of its own") {
@@ -317,13 +313,6 @@ TEST_CASE("group_by_window says what does not fit") {
   auto key = [](int64 x) { return x % 3; };
   auto sizes = range(9) | group_by_window(key, batch(2), [](int64 k) { return k - 1; }) | map(folded_batch);
   CHECK_THROWS_WITH(elements(sizes), Contains("at least 1, and window_size_func gives -1") && Contains("element 0"));
-  CHECK(refusal_of("range(3) | group_by_window(it, batch(2))").find("needs window_size, or window_size_func") !=
-        std::string::npos);
-  CHECK(refusal_of("range(3) | group_by_window(it, batch(2), 3, window_size_func=key)").find("both say") !=
-        std::string::npos);
-  CHECK(refusal_of("range(3) | group_by_window(it * 0.5, batch(2), 3)").find("key") != std::string::npos);
-  CHECK(refusal_of("range(3) | group_by_window(it, batch(2), window_size_func=key * 0.5)").find("whole number") !=
-        std::string::npos);
   for (auto size : {"it + 1", "2 * it", "-it", "it"}) {
     INFO(size);
     const std::string why =
@@ -333,11 +322,6 @@ TEST_CASE("group_by_window says what does not fit") {
   }
   CHECK_THAT(refusal_of("range(3) | group_by_window(it, batch(2), window_size_func=key + \"a\")"),
              !Contains("write key"));
-  CHECK(refusal_of("range(3) | group_by_window(it, range(3), 3)").find("a source takes no input") != std::string::npos);
-  CHECK(refusal_of("range(3) | group_by_window(it, 5, 3)").find("stages, such as batch(5)") != std::string::npos);
-  CHECK(refusal_of("range(3) | group_by_window(it, bath(5), 3)").find("did you mean batch") != std::string::npos);
-  CHECK(refusal_of("range(3) | group_by_window(it, batch(0), 3)").find("size must be at least 1") != std::string::npos);
-  CHECK(refusal_of("range(3) | group_by_window(it, unbatch, 3)").find("expects batches") != std::string::npos);
   dataset<int64> kept = range(1);
   auto keeping = [&kept](const dataset<int64>& d) {
     kept = d;
@@ -363,7 +347,6 @@ TEST_CASE("group_by_window prints as text, and is read again; of an endless inpu
   auto further = range(10) | group_by_window(expr("it"), batch(2) | prefetch(9), 5);
   CHECK(fingerprint(*ahead.plan()) == fingerprint(*further.plan()));
   CHECK(cardinality_of(*two.plan()).kind == cardinality::unknown);
-  CHECK(cardinality_of(*(counter() | group_by_window(expr("it"), batch(2), 5)).plan()) == cardinality::forever());
 }
 
 TEST_CASE("keys that come once each take no memory once their groups have left, whatever function says their sizes") {

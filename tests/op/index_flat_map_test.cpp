@@ -244,21 +244,6 @@ TEST_CASE("where bad elements are dropped fewer than the cardinality may come, a
     CHECK_THAT(behind.why.to_string(), Catch::Contains("and there are more elements"));
     CHECK(of(d.in, d.call, d.errors + "cardinality=10) | skip(7) | repeat(3)", d.policy).elements.size() == 3);
   }
-  CHECK(cardinality_of(*parse_plan(
-            "range(5) | map(it, on_error=skip) | index_flat_map([it], (it, 0), cardinality=5)")) == cardinality());
-}
-
-TEST_CASE("index_flat_map prints as text, is read again, and refuses functions that do not fit") {
-  round_trips(*parse_plan("range(5) | index_flat_map([it, it], (it / 2, it % 2), cardinality=10)"),
-              "range(5) | index_flat_map([it, it], (it / 2, it % 2), cardinality=10)");
-  auto refused = [](const std::string& plan, const std::string& why) {
-    CHECK_THROWS_WITH(parse_plan(plan), Catch::Contains(why));
-  };
-  refused("range(5) | index_flat_map(it, (it / 2, it % 2))", "gives a list or an array, and this one int64");
-  refused("range(5) | index_flat_map([it], it)", "index_map gives two whole numbers");
-  refused("range(5) | index_flat_map([it])", "needs an index_map");
-  CHECK(cardinality_of(*parse_plan("range(5) | index_flat_map([it], (it, 0))")) == cardinality());
-  CHECK(cardinality_of(*parse_plan("range(5) | index_flat_map([it], (it, 0), cardinality=5)")) == cardinality::of(5));
 }
 
 }  // namespace sluice::lib::index_flat_map_test

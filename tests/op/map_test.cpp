@@ -288,16 +288,6 @@ TEST_CASE("a map whose function has a name prints as text, and is read again") {
               "range(5) | map(thrice_and_one, parallelism=4, order=sloppy)");
 }
 
-TEST_CASE("more parallelism than there can be is refused where the plan is made, in C++ and in text") {
-  const char* said = "map: parallelism must be at most 65536, and is 65537";
-  CHECK_NOTHROW(range(5) | map(thrice_and_one, {.parallelism = 65'536}));
-  CHECK_NOTHROW(range(5) | map(thrice_and_one, {.parallelism = autotune}));
-  CHECK_THROWS_WITH(range(5) | map(thrice_and_one, {.parallelism = 65'537}), Catch::Contains(said));
-  CHECK_THROWS_WITH(range(5) | map(thrice_and_one, {.parallelism = 65'537, .order = order::sloppy}),
-                    Catch::Contains(said));
-  CHECK_THROWS_WITH(parse_plan("range(5) | map(thrice_and_one, parallelism=65537)"), Catch::Contains(said));
-}
-
 TEST_CASE("an error tells which element of its input failed, however it is computed") {
   auto throws = [](int64 x) {
     if (x == 70) throw std::runtime_error("no seventy");

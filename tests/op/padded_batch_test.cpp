@@ -89,7 +89,6 @@ TEST_CASE("padded_batch pads lists, lists of lists and tensors to the longest of
                                        .drop_remainder = true})) ==
         R"({"text":["s1","s2"],"ids":[[1,-1,-1],[2,2,-1]],"words":[[["-"],["-"]],[["-"],["w"]]],)"
         R"("image":[[[0,0,9],[9,9,9]],[[0,0,9],[0,0,9]]]})");
-  CHECK(elements(range(4) | padded_batch(3)) == "[0,1,2] [3]");
   CHECK(elements(range(0) | map(some_of) | padded_batch(3)) == "");
   CHECK(elements(from_elements(std::vector<int64s>{{}, {}}) | padded_batch(2, {.shapes = {{"it", {2}}}})) ==
         "[[0,0],[0,0]]");
@@ -128,7 +127,6 @@ TEST_CASE("padded_batch says which element is too long, or another tensor, and w
   CHECK_THROWS_WITH(ds | padded_batch(2, {.shapes = {{"ids", {-2}}}}), Catch::Contains("at least 0, or -1"));
   CHECK_THROWS_WITH(ds | padded_batch(2, {.values = {{"ids", 0.5}}}), Catch::Contains("0.5 is no int32"));
   CHECK_THROWS_WITH(ds | padded_batch(2, {.values = {{"ids", "x"}}}), Catch::Contains("\"x\" is no int32"));
-  CHECK_THROWS_WITH(range(3) | padded_batch(2, {.values = {{"it", 1}}}), Catch::Contains("has no lists"));
 }
 
 TEST_CASE("a padded batch that exceeds the memory budget is an error before it is made") {
@@ -228,7 +226,6 @@ TEST_CASE("padded_batch prints as text, and is read again") {
                 padded_batch(3, {.shapes = {{"it", {4}}}, .values = {{"it", -1}}, .drop_remainder = true}))
                    .plan(),
               "range(10) | map([it]) | padded_batch(3, shapes={it=[4]}, values={it=-1}, drop_remainder=true)");
-  CHECK(cardinality_of(*(range(10) | padded_batch(3)).plan()) == cardinality::of(4));
 }
 
 }  // namespace sluice::lib::padded_batch_test

@@ -63,8 +63,6 @@ TEST_CASE("random's numbers are those of its seed, and others in each epoch unle
 
 TEST_CASE("random prints as text, and is read again; it never ends, and refuses to be below 0") {
   round_trips(*random({.seed = 7, .below = 6}).plan(), "random(seed=7, below=6)");
-  CHECK(cardinality_of(*random({}).plan()) == cardinality::forever());
-  CHECK_THROWS_WITH(random({.below = 0}), Catch::Contains("below must be at least 1"));
 }
 
 }  // namespace sluice::lib::random_test

@@ -479,22 +479,4 @@ TEST_CASE("a scan whose function has a name prints as text, with its first state
   CHECK(fingerprint(*from_100.plan()) != fingerprint(*(range(5) | scan(scan_sum)).plan()));
 }
 
-TEST_CASE("a plan's mistakes about a scan are told where it is made") {
-  auto refused = [](const char* text, const char* said) {
-    CAPTURE(text);
-    CHECK_THROWS_WITH(parse_plan(text), Contains(said));
-  };
-  refused("range(5) | scan", "scan: needs a function");
-  refused("range(5) | scan(scan_thrice)", "scan_thrice cannot be its function");
-  refused("range(5) | map(scan_sum)", "scan_sum cannot be its function");
-  refused("range(5) | filter(scan_sum)", "scan_sum cannot be its function");
-  refused("lines(\"f\") | scan(scan_sum)", "scan: expects int64, and gets line");
-  refused("range(5) | scan(scan_sum, initial_state=\"0x\")", "scan: initial_state is not hexadecimal");
-  refused("range(5) | scan(scan_sum, initial_state=\"001\")", "scan: initial_state is not hexadecimal");
-  refused("range(5) | scan(scan_sum, initial_state=\"00\")", "scan: initial_state is no state of its function");
-  refused("range(5) | scan(scan_sum, initial_state=\"0001ff\")", "scan: initial_state is no state of its function");
-  refused("range(5) | scan(scan_sum, initial_state=\"0101\")", "scan: initial_state was written by another version");
-  refused("range(5) | scan(scan_sum, parallelism=4)", "scan: has no parallelism");
-}
-
 }  // namespace sluice::lib::scan_test

@@ -79,8 +79,6 @@ TEST_CASE("sleep prints its time, reads it in any unit, and refuses what is none
     else CHECK_THROWS_WITH(parse_plan(plan), Catch::Contains("expects a time, such as 10ms"));
   }
   CHECK_THROWS_WITH(range(3) | sleep(-1s), Catch::Contains("must be at least 0, and is -1000000000ns"));
-  CHECK_THROWS_WITH(parse_plan("range(5) | sleep()"), Catch::Contains("needs time"));
-  CHECK_THROWS_WITH(parse_plan("range(5) | sleep(10)"), Catch::Contains("expects a time"));
   CHECK(fingerprint(*(range(5) | sleep(10ms)).plan()) == fingerprint(*(range(5) | sleep(20ms)).plan()));
 }
 

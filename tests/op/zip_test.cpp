@@ -185,9 +185,6 @@ TEST_CASE("a bad element of an input is dropped from that input alone") {
 }
 
 TEST_CASE("zip knows its size where its inputs do") {
-  CHECK(cardinality_of(*zip(range(5), range(3)).plan()) == cardinality::of(3));
-  CHECK(cardinality_of(*zip(range(5) | repeat(), range(3)).plan()) == cardinality::of(3));
-  CHECK(cardinality_of(*zip(range(5) | repeat(), range(3) | repeat()).plan()) == cardinality::forever());
   auto some = range(5) | filter([](int64) { return true; });
   CHECK(cardinality_of(*zip(some, range(3)).plan()) == cardinality());
   CHECK(cardinality_of(*zip(some, range(0)).plan()) == cardinality::of(0));

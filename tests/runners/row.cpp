@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 7> kChecks = {"elements", "error", "cardinality", "spec", "printed", "same", "refused"};
+constexpr std::array<const char*, 9> kChecks = {"elements", "error",   "cardinality", "type",
+                                                "spec",     "printed", "same",        "fits", "refused"};
 
 std::vector<std::string> columns_of(const std::string& line) {
   std::vector<std::string> columns;

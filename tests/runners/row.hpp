@@ -22,7 +22,7 @@
 
 namespace sluice::lib::test {
 
-enum class row_check { elements, error, cardinality, spec, printed, same, refused };
+enum class row_check { elements, error, cardinality, type, spec, printed, same, fits, refused };
 
 struct row {
   std::string file;

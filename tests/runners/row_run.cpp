@@ -94,12 +94,17 @@ std::string difference(const row& r, const node_ptr& plan, const std::function<r
     case row_check::elements:
     case row_check::error: return complaint(r, run(plan));
     case row_check::cardinality: return unlike(size_of(*plan), r.expected);
+    case row_check::type: return unlike(std::string(plan->type->name), r.expected);
     case row_check::spec: return unlike(element_spec_of(*plan).text(), r.expected);
     case row_check::printed: return unlike(plan_text(*plan), r.expected + after);
     case row_check::same: {
       node_ptr other = parse_plan(r.expected + after);
       bool same = same_plan(*plan, *other) && fingerprint(*plan) == fingerprint(*other);
       return same ? "" : "another plan: " + plan_text(*plan);
+    }
+    case row_check::fits: {
+      bool fits = fingerprint(*plan) == fingerprint(*parse_plan(r.expected + after));
+      return fits ? "" : "a plan of another fingerprint: " + plan_text(*plan);
     }
     case row_check::refused: break;
   }
