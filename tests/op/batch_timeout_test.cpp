@@ -12,7 +12,6 @@
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
 #include "support/process_memory.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::batch_timeout_test {
 namespace {
@@ -21,18 +20,6 @@ using namespace test;
 using Catch::Contains;
 using int64 = std::int64_t;
 using std::chrono::milliseconds;
-
-// Whenever batches end, their rows are the input's. Which errors of the input come before which row is a matter of timing.
-const register_verb timed_case("batch with a timeout",
-                               {.ordered = false,
-                                .build =
-                                    [](const verb_plan& p) {
-                                      return p.in[0] |
-                                             batch(p.a, {.timeout = std::chrono::microseconds(p.b % 300 + 1)}) |
-                                             unbatch();
-                                    },
-                                .expected = [](const verb_lists& l) { return l.in(); },
-                                .resume = {.takes = 0}});
 
 /// Requests that come at these times, in milliseconds.
 stream<int64> requests(std::vector<int64> times) {

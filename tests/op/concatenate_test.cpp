@@ -10,34 +10,14 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/printed_run.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/concatenate_model.hpp"
 
 namespace sluice::lib::concatenate_test {
 namespace {
 
 using namespace test;
+using namespace concatenate_case;
 using int64 = std::int64_t;
-
-int64s joined(int64s a, const int64s& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-const register_verb concatenate_case("concatenate", {.inputs = 2,
-                                                     .build =
-                                                         [](const verb_plan& p) {
-                                                           return p.in.size() == 3
-                                                                      ? concatenate(p.in[0], p.in[1], p.in[2])
-                                                                      : concatenate(p.in[0], p.in[1]);
-                                                         },
-                                                     .expected =
-                                                         [](const verb_lists& l) {
-                                                           int64s out = l.in(0);
-                                                           for (std::size_t k = 1; k != l.inputs(); ++k)
-                                                             out = joined(std::move(out), l.in(k));
-                                                           return out;
-                                                         },
-                                                     .resume = {.takes = 0}});
 
 }  // namespace
 

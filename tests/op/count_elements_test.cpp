@@ -8,20 +8,14 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/count_elements_model.hpp"
 
 namespace sluice::lib::count_elements_test {
 namespace {
 
 using namespace test;
+using namespace count_elements_case;
 using int64 = std::int64_t;
-
-int64s counted(const int64s& in) { return {static_cast<int64>(in.size())}; }
-
-const register_verb count_case("count_elements",
-                               {.build = [](const verb_plan& p) { return p.in[0] | count_elements(); },
-                                .expected = [](const verb_lists& l) { return counted(l.in()); },
-                                .resume = {.takes = 0}});
 
 }  // namespace
 

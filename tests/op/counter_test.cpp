@@ -8,19 +8,12 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::counter_test {
 namespace {
 
 using namespace test;
 using int64 = std::int64_t;
-
-const register_verb counter_case(
-    "counter",
-    {.inputs = 0,
-     .build = [](const verb_plan& p) { return counter({.start = source_element(0, p.opened_for)}) | take(p.a); },
-     .expected = source_elements});
 
 }  // namespace
 

@@ -11,7 +11,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::enumerate_test {
 namespace {
@@ -26,17 +25,6 @@ int64s numbered(const int64s& in, int64 start) {
   for (int64 x : in) out.push_back(start++ * 1000 + x);
   return out;
 }
-
-const register_verb enumerate_case(
-    "enumerate", {.passes_errors = true,
-                  .build = [](const verb_plan& p) { return p.in[0] | enumerate({.start = p.a}) | map(number_of_pair); },
-                  .expected =
-                      [](const verb_lists& l) {
-                        int64s out;
-                        for (int64 x : l.in()) out.push_back(number_of(added(l.a, static_cast<int64>(out.size())), x));
-                        return out;
-                      },
-                  .needs = [](const verb_use&, std::size_t k) { return k; }});
 
 }  // namespace
 

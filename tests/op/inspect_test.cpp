@@ -11,7 +11,6 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::inspect_test {
 namespace {
@@ -31,31 +30,6 @@ SLUICE_FUNCTION(five_is_bad, [](int64 x) -> int64 {
 SLUICE_FUNCTION(note_words, [](const std::string& a, const std::string& b) {
   noted_sum += static_cast<int64>(a.size() * 100 + b.size());
 });
-
-const register_verb inspect_case("inspect",
-                                 {.any_order = true,
-                                  .passes_errors = true,
-                                  .build = [](const verb_plan& p) { return p.in[0] | inspect([](const int64&) {}); },
-                                  .expected = [](const verb_lists& l) { return l.in(); },
-                                  .needs = [](const verb_use&, std::size_t k) { return k; }});
-
-const register_verb failing_case("inspect failing",
-                                 {.any_order = true,
-                                  .meets_errors = true,
-                                  .build =
-                                      [](const verb_plan& p) {
-                                        return p.in[0] | inspect([b = p.b](const int64& x) {
-                                                 return is_bad(x, b) ? data_loss_error("a bad element") : status();
-                                               });
-                                      },
-                                  .expected =
-                                      [](const verb_lists& l) {
-                                        int64s good;
-                                        for (int64 x : l.in())
-                                          if (!is_bad(x, l.b)) good.push_back(x);
-                                        return good;
-                                      },
-                                  .resume = {.takes = 2}});
 
 /// What the function saw.
 struct seen {

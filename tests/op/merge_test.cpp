@@ -12,7 +12,6 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::merge_test {
 namespace {
@@ -25,21 +24,6 @@ int64s sorted(int64s v) {
   std::sort(v.begin(), v.end());
   return v;
 }
-int64s of_all(const verb_lists& l) {
-  int64s all;
-  for (std::size_t k = 0; k != l.inputs(); ++k) {
-    int64s one = l.in(k);
-    all.insert(all.end(), one.begin(), one.end());
-  }
-  return all;
-}
-
-const register_verb merge_case("merge", {.inputs = 2,
-                                         .ordered = false,
-                                         .build = [](const verb_plan& p) { return merge(p.in); },
-                                         .expected = of_all,
-                                         .resume = {.takes = 0}});
-
 dataset<int64> paced(int64 first, int64 n, std::chrono::microseconds each) {
   return range(first + n, {.start = first}) | sleep(each);
 }

@@ -13,12 +13,13 @@
 #include "support/consumption.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/pad_to_cardinality_model.hpp"
 
 namespace sluice::lib::pad_to_cardinality_test {
 namespace {
 
 using namespace test;
+using namespace pad_to_cardinality_case;
 using int64 = std::int64_t;
 
 /// A struct that says itself which of its elements are valid, with a default of its own.
@@ -27,27 +28,6 @@ struct checked {
   std::string text = {};
   bool valid = true;
 };
-
-std::int64_t number_of_padded(const std::pair<int64, bool>& p) { return number_of(p.first, p.second ? 1 : 0); }
-int64s padded(const int64s& in, std::size_t n) {
-  int64s out;
-  for (int64 x : in) out.push_back(number_of(x, 1));
-  while (out.size() < n) out.push_back(number_of(0, 0));
-  return out;
-}
-
-const register_verb pad_case("pad_to_cardinality", {.build =
-                                                        [](const verb_plan& p) {
-                                                          const int64 more = static_cast<int64>(p.b % 4);
-                                                          return p.in[0] | take(p.a) | pad_to_cardinality(p.a + more) |
-                                                                 map(number_of_padded);
-                                                        },
-                                                    .expected =
-                                                        [](const verb_lists& l) {
-                                                          const auto a = static_cast<std::size_t>(l.a);
-                                                          return padded(first_of(l.in(), a), a + l.b % 4);
-                                                        },
-                                                    .resume = {.takes = 0}});
 
 consumed padded_run(int64 there, int64 n, std::uint64_t skip) {
   consumption how;

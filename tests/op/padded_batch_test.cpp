@@ -13,48 +13,14 @@
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
 #include "support/printed_run.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/padded_batch_model.hpp"
 
 namespace sluice::lib::padded_batch_test {
 namespace {
 
 using namespace test;
+using namespace padded_batch_case;
 using int64 = std::int64_t;
-
-/// 0 to 3 numbers that begin with x.
-int64s some_of(int64 x) { return int64s(static_cast<std::size_t>(static_cast<std::uint64_t>(x) % 4), x); }
-
-int64s padded_sums(const int64s& in, std::size_t size) {
-  int64s out;
-  for (std::size_t i = 0; i < in.size(); i += size) {
-    std::size_t longest = 0, end = std::min(in.size(), i + size);
-    for (std::size_t k = i; k != end; ++k) longest = std::max(longest, some_of(in[k]).size());
-    for (std::size_t k = i; k != end; ++k) {
-      int64s row = some_of(in[k]);
-      row.resize(longest, 7);
-      int64 sum = static_cast<int64>(longest);
-      for (int64 x : row)
-        sum = static_cast<int64>(static_cast<std::uint64_t>(sum) * 31 + static_cast<std::uint64_t>(x));
-      out.push_back(sum);
-    }
-  }
-  return out;
-}
-
-int64 sum_of_row(int64s row) {
-  int64 sum = static_cast<int64>(row.size());
-  for (int64 x : row) sum = static_cast<int64>(static_cast<std::uint64_t>(sum) * 31 + static_cast<std::uint64_t>(x));
-  return sum;
-}
-
-dataset<int64> padded(const dataset<int64>& in, int64 size) {
-  return in | map(some_of) | padded_batch(size, {.values = {{"it", 7}}}) | unbatch() | map(sum_of_row);
-}
-
-const register_verb padded_case(
-    "padded_batch", {.build = [](const verb_plan& p) { return padded(p.in[0], p.a); },
-                     .expected = [](const verb_lists& l) { return padded_sums(l.in(), static_cast<std::size_t>(l.a)); },
-                     .resume = {.a = 3}});
 
 struct sentence {
   std::string text;

@@ -10,58 +10,15 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/ragged_batch_model.hpp"
 
 namespace sluice::lib::ragged_batch_test {
 namespace {
 
 using namespace test;
+using namespace ragged_batch_case;
 using Catch::Contains;
 using int64 = std::int64_t;
-
-int64 length_for(int64 x) { return static_cast<int64>(static_cast<std::uint64_t>(x) % 4); }
-int64s list_of(int64 x) { return int64s(static_cast<std::size_t>(length_for(x)), x); }
-tensor tensor_of(int64 x) { return tensor::of(list_of(x)); }
-
-/// Splits and values of a ragged tensor as one number.
-int64 number_of_ragged(const ragged_tensor& r) {
-  int64 all = static_cast<int64>(r.size());
-  for (auto& splits : r.row_splits)
-    for (int64 s : splits) all = number_of(all, s);
-  if (r.values.size())
-    for (int64 v : r.values.values<int64>()) all = number_of(all, v);
-  return all;
-}
-int64 number_of_lists(const batched<int64s>& b) { return number_of_ragged(ragged_rows(b)); }
-
-int64s ragged_numbers(const int64s& in, std::size_t rows) {
-  int64s out;
-  for (std::size_t first = 0; first < in.size(); first += rows) {
-    std::size_t last = std::min(first + rows, in.size());
-    int64 all = static_cast<int64>(last - first), split = 0;
-    all = number_of(all, 0);
-    for (std::size_t i = first; i != last; ++i) all = number_of(all, split += length_for(in[i]));
-    for (std::size_t i = first; i != last; ++i)
-      for (int64 v : list_of(in[i])) all = number_of(all, v);
-    out.push_back(all);
-  }
-  return out;
-}
-int64s expected(const verb_lists& l) { return ragged_numbers(l.in(), static_cast<std::size_t>(l.a)); }
-std::size_t needed(const verb_use& u, std::size_t k) { return k * static_cast<std::size_t>(u.a); }
-
-const register_verb lists_case(
-    "ragged_batch",
-    {.build = [](const verb_plan& p) { return p.in[0] | map(list_of) | ragged_batch(p.a) | map(number_of_lists); },
-     .expected = expected,
-     .needs = needed,
-     .resume = {.a = 5, .takes = 5}});
-const register_verb tensors_case(
-    "ragged_batch of tensors",
-    {.build = [](const verb_plan& p) { return p.in[0] | map(tensor_of) | ragged_batch(p.a) | map(number_of_ragged); },
-     .expected = expected,
-     .needs = needed,
-     .resume = {.a = 5, .takes = 5}});
 
 struct ragged_row {
   int64 id;

@@ -7,7 +7,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::range_test {
 namespace {
@@ -20,14 +19,6 @@ int64s all_of(const dataset<int64>& ds) {
   CHECK(c.complaint() == "");
   return c.elements;
 }
-
-const register_verb range_case("range", {.inputs = 0,
-                                         .build =
-                                             [](const verb_plan& p) {
-                                               int64 first = source_element(0, p.opened_for);
-                                               return first ? range(added(first, p.a), {.start = first}) : range(p.a);
-                                             },
-                                         .expected = source_elements});
 
 }  // namespace
 

@@ -11,7 +11,6 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::rate_limit_test {
 namespace {
@@ -19,18 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;
 using int64 = std::int64_t;
-
-const register_verb rate_limit_case("rate_limit",
-                                    {.any_order = true,
-                                     .passes_errors = true,
-                                     .build =
-                                         [](const verb_plan& p) {
-                                           if (p.b % 2)
-                                             return p.in[0] | rate_limit({.bytes_per_second = 1e6, .burst = 8 * p.a});
-                                           return p.in[0] | rate_limit({.elements_per_second = 1e5, .burst = p.a});
-                                         },
-                                     .expected = [](const verb_lists& l) { return l.in(); },
-                                     .needs = [](const verb_use&, std::size_t k) { return k; }});
 
 /// When each element came, in virtual time.
 template <class T>

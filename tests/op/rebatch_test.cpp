@@ -11,12 +11,13 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/rebatch_model.hpp"
 
 namespace sluice::lib::rebatch_test {
 namespace {
 
 using namespace test;
+using namespace rebatch_case;
 using int64 = std::int64_t;
 
 std::vector<int64s> lists_of(const dataset<batched<int64>>& ds) {
@@ -28,40 +29,6 @@ std::vector<int64s> lists_of(const dataset<batched<int64>>& ds) {
   }(ds, rt, out));
   return out;
 }
-
-int64 folded(const batched<int64>& b) {
-  int64 n = b.size();
-  for (int64 x : b.values()) n = number_of(n, x);
-  return n;
-}
-
-int64s refolded(const int64s& in, const std::vector<std::size_t>& sizes, bool drop_remainder) {
-  int64s out;
-  std::size_t at = 0;
-  for (std::size_t k = 0; at != in.size(); ++k) {
-    std::size_t n = std::min(sizes[k % sizes.size()], in.size() - at);
-    if (drop_remainder && n != sizes[k % sizes.size()]) break;
-    auto number = static_cast<int64>(n);
-    for (std::size_t i = 0; i != n; ++i) number = number_of(number, in[at + i]);
-    out.push_back(number);
-    at += n;
-  }
-  return out;
-}
-
-const register_verb rebatch_case(
-    "rebatch", {.build =
-                    [](const verb_plan& p) {
-                      return p.in[0] | batch(static_cast<int64>(1 + p.b % 7)) |
-                             rebatch({p.a, static_cast<int64>(1 + p.b % 3)}, {.drop_remainder = p.b % 2 == 1}) |
-                             map(folded);
-                    },
-                .expected =
-                    [](const verb_lists& l) {
-                      return refolded(l.in(), {static_cast<std::size_t>(l.a), static_cast<std::size_t>(1 + l.b % 3)},
-                                      l.b % 2 == 1);
-                    },
-                .resume = {.a = 50, .b = 6, .held = 120, .takes = 50}});
 
 }  // namespace
 

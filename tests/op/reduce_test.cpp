@@ -11,7 +11,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::reduce_test {
 namespace {
@@ -46,37 +45,6 @@ auto bad_at(int64 n) {
     if (x == n) throw std::runtime_error("bad");
   };
 }
-
-const register_verb reduce_case("reduce", {.build =
-                                               [](const verb_plan& p) {
-                                                 return p.in[0] | reduce(p.a, [](int64& sum, int64 x) {
-                                                          sum = number_of(sum, x);
-                                                        });
-                                               },
-                                           .expected =
-                                               [](const verb_lists& l) {
-                                                 int64 sum = l.a;
-                                                 for (int64 x : l.in()) sum = number_of(sum, x);
-                                                 return int64s{sum};
-                                               },
-                                           .resume = {.takes = 0}});
-const register_verb reduce_failing_case(
-    "reduce failing", {.meets_errors = true,
-                       .build =
-                           [](const verb_plan& p) {
-                             auto good = [b = p.b](int64 sum) -> result<int64> {
-                               if (is_bad(sum, b)) return data_loss_error("a bad sum");
-                               return sum;
-                             };
-                             return p.in[0] | reduce(p.a, [](int64& sum, int64 x) { sum = number_of(sum, x); }, good);
-                           },
-                       .expected =
-                           [](const verb_lists& l) {
-                             int64 sum = l.a;
-                             for (int64 x : l.in()) sum = number_of(sum, x);
-                             return is_bad(sum, l.b) ? int64s() : int64s{sum};
-                           },
-                       .resume = {.takes = 0}});
 
 }  // namespace
 

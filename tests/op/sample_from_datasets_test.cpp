@@ -12,114 +12,14 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/sample_from_datasets_model.hpp"
 
 namespace sluice::lib::sample_from_datasets_test {
 namespace {
 
 using namespace test;
+using namespace sample_from_datasets_case;
 using int64 = std::int64_t;
-
-/// By a plain loop: the k-th draw falls to the datasets that have elements left, in proportion to their weights.
-int64s sampled(const std::vector<int64s>& from, const std::vector<double>& weights, std::uint64_t seed, bool stop) {
-  int64s out;
-  std::vector<std::size_t> at(from.size());
-  std::vector<bool> ended(from.size());
-  for (std::uint64_t k = 0;;) {
-    double sum = 0;
-    for (std::size_t i = 0; i != from.size(); ++i) sum += ended[i] ? 0 : weights[i];
-    if (sum == 0) return out;
-    double left = random_source(derive(seed, k)).uniform() * sum;
-    std::size_t drawn = from.size();
-    double so_far = 0;
-    for (std::size_t i = 0; i != from.size() && drawn == from.size(); ++i) {
-      if (ended[i] || weights[i] == 0) continue;
-      so_far += weights[i];
-      if (left < so_far) drawn = i;
-    }
-    if (at[drawn] != from[drawn].size()) {
-      out.push_back(from[drawn][at[drawn]++]);
-      ++k;
-    } else {
-      ended[drawn] = true;
-      if (stop) return out;
-    }
-  }
-}
-
-std::vector<double> some_weights(std::size_t n, std::uint64_t b) {
-  std::vector<double> w;
-  for (std::size_t i = 0; i != n; ++i) w.push_back(static_cast<double>((b + i) % 3));
-  if (n > 1 && w[0] + w[1] == 0) w[0] = 1;
-  return w;
-}
-
-const register_verb sample_case("sample_from_datasets", {.inputs = 2,
-                                                         .build =
-                                                             [](const verb_plan& p) {
-                                                               return sample_from_datasets(
-                                                                   p.in, {.weights = some_weights(p.in.size(), p.b),
-                                                                          .seed = 5,
-                                                                          .stop_on_empty_dataset = p.b % 4 == 0});
-                                                             },
-                                                         .expected =
-                                                             [](const verb_lists& l) {
-                                                               std::vector<int64s> from;
-                                                               for (std::size_t k = 0; k != l.inputs(); ++k)
-                                                                 from.push_back(l.in(k));
-                                                               return sampled(from, some_weights(from.size(), l.b),
-                                                                              l.drawn_by(5), l.b % 4 == 0);
-                                                             },
-                                                         .resume = {.takes = 0}});
-
-/// Weights that change: of the k-th draw.
-std::array<double, 3> stepped(int64 k) {
-  return {static_cast<double>(k % 5), static_cast<double>(k % 3 + 1), static_cast<double>(k % 2)};
-}
-/// By a plain loop: where all that have weight have ended, the others are alike.
-int64s sampled_by_step(const std::vector<int64s>& from, std::uint64_t seed, bool stop) {
-  int64s out;
-  std::vector<std::size_t> at(from.size());
-  std::vector<bool> ended(from.size());
-  for (std::uint64_t k = 0; std::find(ended.begin(), ended.end(), false) != ended.end();) {
-    const std::array<double, 3> given = stepped(static_cast<int64>(k));
-    std::vector<double> weights;
-    double sum = 0;
-    for (std::size_t i = 0; i != from.size(); ++i) {
-      weights.push_back(ended[i] ? 0 : given[i]);
-      sum += weights.back();
-    }
-    for (std::size_t i = 0; i != from.size() && sum == 0; ++i) weights[i] = ended[i] ? 0 : 1;
-    if (sum == 0)
-      for (double w : weights) sum += w;
-    const double left = random_source(derive(seed, k)).uniform() * sum;
-    std::size_t drawn = from.size();
-    double so_far = 0;
-    for (std::size_t i = 0; i != from.size() && drawn == from.size(); ++i)
-      if (weights[i] != 0 && left < (so_far += weights[i])) drawn = i;
-    if (at[drawn] != from[drawn].size()) {
-      out.push_back(from[drawn][at[drawn]++]);
-      ++k;
-    } else {
-      ended[drawn] = true;
-      if (stop) break;
-    }
-  }
-  return out;
-}
-auto three_of(const std::vector<dataset<int64>>& in) { return std::vector{in[0], in[1], in[0]}; }
-
-const register_verb stepped_case(
-    "sample_from_datasets by_step",
-    {.inputs = 2,
-     .build =
-         [](const verb_plan& p) {
-           return sample_from_datasets(
-               three_of(p.in), {.weights_at = step_weights(stepped), .seed = 5, .stop_on_empty_dataset = p.b % 4 == 0});
-         },
-     .expected =
-         [](const verb_lists& l) { return sampled_by_step({l.in(0), l.in(1), l.in(0)}, l.drawn_by(5), l.b % 4 == 0); },
-     .resume = {.takes = 0}});
 
 }  // namespace
 

@@ -17,7 +17,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::scan_test {
 namespace {
@@ -143,41 +142,6 @@ void resumes_everywhere(const dataset<int64>& ds, const int64s& expected, consum
           whole.errors.back());  // what is made again counts again
   }
 }
-
-const register_verb scan_case("scan", {.passes_errors = true,
-                                       .build =
-                                           [](const verb_plan& p) {
-                                             return p.in[0] | scan(p.a, [](int64& sum, int64 x) {
-                                                      return sum = number_of(sum, x);
-                                                    });
-                                           },
-                                       .expected =
-                                           [](const verb_lists& l) {
-                                             int64s out;
-                                             int64 sum = l.a;
-                                             for (int64 x : l.in()) out.push_back(sum = number_of(sum, x));
-                                             return out;
-                                           },
-                                       .needs = [](const verb_use&, std::size_t k) { return k; }});
-const register_verb scan_failing_case("scan failing",
-                                      {.meets_errors = true,
-                                       .build =
-                                           [](const verb_plan& p) {
-                                             auto add_good = [b = p.b](std::string& seen, int64 x) {
-                                               seen = std::to_string(number_of(std::atoll(seen.c_str()), x));
-                                               if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
-                                               return static_cast<int64>(std::atoll(seen.c_str()));
-                                             };
-                                             return p.in[0] | scan(add_good);
-                                           },
-                                       .expected =
-                                           [](const verb_lists& l) {
-                                             int64s out;
-                                             int64 sum = 0;
-                                             for (int64 x : l.in())
-                                               if (!is_bad(x, l.b)) out.push_back(sum = number_of(sum, x));
-                                             return out;
-                                           }});
 
 }  // namespace
 

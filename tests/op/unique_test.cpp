@@ -21,33 +21,14 @@
 #include "support/budget.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/unique_model.hpp"
 
 namespace sluice::lib::unique_test {
 namespace {
 
 using namespace test;
+using namespace unique_case;
 using int64 = std::int64_t;
-
-int64s first_of_each(const int64s& in) {
-  int64s out;
-  std::set<int64> seen;
-  for (int64 x : in)
-    if (seen.insert(x).second) out.push_back(x);
-  return out;
-}
-
-// Of elements that are often equal: of each its remainder.
-const register_verb unique_case(
-    "unique",
-    {.build = [](const verb_plan& p) { return p.in[0] | map([a = p.a](int64 x) { return x % (a + 2); }) | unique(); },
-     .expected =
-         [](const verb_lists& l) {
-           int64s in = l.in();
-           for (int64& x : in) x %= l.a + 2;
-           return first_of_each(in);
-         },
-     .resume = {.takes = 0}});
 
 }  // namespace
 

@@ -11,7 +11,6 @@
 #include "sluice/element/spec.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::with_options_test {
 namespace {
@@ -31,24 +30,6 @@ int64s without_sevens(const int64s& in) {
     if (x % 7 != 3) good.push_back(x);
   return good;
 }
-
-const register_verb with_options_case("with_options", {.build =
-                                                           [](const verb_plan& p) {
-                                                             return p.in[0] | map([b = p.b](int64 x) {
-                                                                      if (is_bad(x, b))
-                                                                        throw_status(data_loss_error("a bad element"));
-                                                                      return x;
-                                                                    }) |
-                                                                    with_options({.on_error = error_policy::skip});
-                                                           },
-                                                       .expected =
-                                                           [](const verb_lists& l) {
-                                                             int64s good;
-                                                             for (int64 x : l.in())
-                                                               if (!is_bad(x, l.b)) good.push_back(x);
-                                                             return good;
-                                                           },
-                                                       .resume = {.takes = 2}});
 
 task<int64> later(int64 x) {
   co_await sleep_for(x % 5 == 0 ? 10ms : 1ms);
