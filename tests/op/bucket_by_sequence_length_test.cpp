@@ -18,28 +18,7 @@ using namespace test;
 using namespace bucket_by_sequence_length_case;
 using int64 = std::int64_t;
 
-std::string bucketed_lists(bucket_by_sequence_length_options o) {
-  return elements(from_elements(std::vector<int64s>{{1}, {2, 2}, {3}, {4, 4, 4}, {}, {5, 5}}) |
-                  bucket_by_sequence_length(expr("length(it)"), {2, 3}, {2, 1, 2}, std::move(o)));
-}
-
 }  // namespace
-
-TEST_CASE("bucket_by_sequence_length pads within a bucket, and gives what is left the shortest first") {
-  CHECK(bucketed_lists({}) == "[[2,2]] [[1],[3]] [[5,5]] [[]] [[4,4,4]]");
-  CHECK(bucketed_lists({.drop_remainder = true}) == "[[2,2]] [[1],[3]] [[5,5]]");
-  CHECK(elements(from_elements(std::vector<int64s>{{1}, {2, 2}, {3}, {}}) |
-                 bucket_by_sequence_length(expr("length(it)"), {3, 4}, {2, 1, 2},
-                                           {.values = {{"it", -1}}, .pad_to_bucket_boundary = true})) ==
-        "[[1,-1],[2,2]] [[3,-1],[-1,-1]]");
-  CHECK_THROWS_WITH(
-      bucketed_lists({.pad_to_bucket_boundary = true}),
-      Catch::Contains("at element 3") && Catch::Contains("its length, 3, is not below the last boundary"));
-  CHECK(bucketed_lists({.shapes = {{"it", {4}}}}) ==
-        "[[2,2,0,0]] [[1,0,0,0],[3,0,0,0]] [[5,5,0,0]] [[0,0,0,0]] [[4,4,4,0]]");
-  CHECK(elements(from_elements(std::vector<int64s>{{1}, {}}) |
-                 bucket_by_sequence_length(expr("length(it)"), {2}, {2, 2}, {.no_padding = true})) == "[[1],[]]");
-}
 
 TEST_CASE("bucket_by_sequence_length refuses what does not fit, and says which element") {
   auto lists = range(9) | map(list_of_length);

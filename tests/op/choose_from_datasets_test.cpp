@@ -20,23 +20,8 @@ using namespace test;
 using namespace choose_from_datasets_case;
 using int64 = std::int64_t;
 
-dataset<int64> numbers_of(int64s v) { return from_elements(std::move(v)); }
 
 }  // namespace
-
-TEST_CASE("choose_from_datasets takes from the dataset that the selector says, as tf.data does") {
-  auto foo = numbers_of({1, 1}), bar = counter({.start = 2, .step = 0}), baz = counter({.start = 3, .step = 0});
-  auto turns = numbers_of({0, 0, 0, 1, 1, 1, 2, 2, 2});
-  CHECK(consume(choose_from_datasets({foo, bar, baz}, turns), {}).elements == int64s{1, 1});
-  CHECK(consume(choose_from_datasets({foo, bar, baz}, turns, {.stop_on_empty_dataset = false}), {}).elements ==
-        int64s{1, 1, 2, 2, 2, 3, 3, 3});
-}
-
-TEST_CASE("choose_from_datasets ends when all its datasets have, though the selector does not") {
-  auto turns = counter() | map([](int64 x) { return x % 2; });
-  auto both = choose_from_datasets({range(2), range(3)}, turns, {.stop_on_empty_dataset = false});
-  CHECK(consume(both, {}).elements == int64s{0, 0, 1, 1, 2});
-}
 
 TEST_CASE("choose_from_datasets conforms for elements of every kind") {
   for (bool stop : {true, false}) {
@@ -66,15 +51,6 @@ TEST_CASE("choose_from_datasets asks for no element that is not chosen") {
   CHECK(consume(ds | take(25), {}).elements.size() == 25);
   CHECK((*made)[0] == 20);
   CHECK((*made)[1] == 5);
-}
-
-TEST_CASE("a number that is none of a dataset is an error with its place, behind the elements before") {
-  for (int64 bad : {-1, 2}) {
-    consumed got = consume(choose_from_datasets({range(9), range(9)}, numbers_of({0, 1, 0, bad, 1})), {});
-    CHECK(got.elements == int64s{0, 0, 1});
-    CHECK(got.why.code() == status_code::invalid_argument);
-    CHECK_THAT(std::string(got.why.message()), Catch::Contains("of 2 datasets the numbers are 0 to 1"));
-  }
 }
 
 TEST_CASE("choose_from_datasets prints as text, and is read again; what does not fit is refused") {

@@ -56,7 +56,6 @@ TEST_CASE("the same plan twice in a concatenate, shuffled, comes in two orders")
 }
 
 TEST_CASE("concatenate adds up its inputs' sizes") {
-  CHECK(cardinality_of(*concatenate(range(5), range(3) | filter([](int64) { return true; })).plan()) == cardinality());
   std::int64_t most = cardinality::kMost;
   CHECK(cardinality_of(*concatenate(range(most), range(3)).plan()).is_most());
 }

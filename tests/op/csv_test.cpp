@@ -34,19 +34,6 @@ TEST_CASE("csv prints as text, and is read again") {
   CHECK(plan_text(*reader.plan()) == read);
 }
 
-TEST_CASE("csv in text makes structures, of the columns that it names") {
-  temporary_file file("named.csv", "\xEF\xBB\xBFn,name,x\n1,\"a \"\"b\"\"\nc\",0.5\n2,d,\n");
-  const std::string head = "csv(\"" + file.path() + "\", ";
-  CHECK(run_of(parse_plan(head + "\"x: float?, n: int64\", header=true)")).elements ==
-        std::vector<std::string>{"{\"x\":0.5,\"n\":1}", "{\"x\":null,\"n\":2}"});
-  CHECK(run_of(parse_plan(head + "\"label = 'name': bytes\", header=true)")).elements ==
-        std::vector<std::string>{"{\"label\":\"a \\\"b\\\"\\nc\"}", "{\"label\":\"d\"}"});
-  CHECK(run_of(parse_plan(head + "\"b: bytes, a: int64\", select=[1, 0], header=true)")).elements.back() ==
-        "{\"b\":\"d\",\"a\":2}");
-  CHECK(run_of(parse_plan(head + "\"x: float?, n: int64\", header=true) | batch(2)")).elements.back() ==
-        "{\"x\":[0.5,null],\"n\":[1,2]}");
-}
-
 TEST_CASE("without a schema the columns are those of the first rows") {
   temporary_file file("inferred.csv", "id,price,,name,id\n1,2.5,,x,7\n2,3,,,8\n");
   auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
@@ -77,17 +64,6 @@ TEST_CASE("where no columns can be inferred, the error is the one that was met")
   CHECK_THAT(first.end, Contains("inflated_bytes_max allows"));
   temporary_file longer("longer.csv", "a,b\n" + std::string(3 << 20, 'x') + ",1\ny,2\n");
   CHECK(plan_of(longer, ", header=true")->type->name == "{a: string, b: int64}");
-}
-
-TEST_CASE("whole numbers are inferred as they are, or not at all") {
-  auto type_in = [](const std::string& bytes) {
-    temporary_file file("numbers.csv", bytes);
-    return parse_plan("csv(\"" + file.path() + "\", header=true)")->type->name;
-  };
-  CHECK(type_in("x\n9223372036854775808\n18446744073709551615\n") == "{x: uint64}");
-  CHECK(type_in("x\n-9223372036854775808\n9223372036854775807\n") == "{x: int64}");
-  CHECK(type_in("x\n0.5\n9007199254740992\n-9223372036854775808\n") == "{x: double}");
-  CHECK(type_in("x\na\n18446744073709551617\n") == "{x: string}");
 }
 
 TEST_CASE("numbers with leading zeros are inferred as texts, and stay as they are") {

@@ -52,19 +52,6 @@ TEST_CASE("behind its first element drop_while asks nobody, and passes over as i
   CHECK(*asked == 8);
 }
 
-TEST_CASE("an error of drop_while's predicate ends the stream, or the element is dropped and counted") {
-  auto ds = range(10) | drop_while([](int64 x) {
-              if (x == 4) throw std::runtime_error("no");
-              return x < 7;
-            });
-  consumed got = consume(ds, {});
-  CHECK(got.elements.empty());
-  CHECK_THAT(std::string(got.why.message()), Catch::Contains("no"));
-  consumption dropping;
-  dropping.on_error = error_policy::skip;
-  CHECK(consume(ds, dropping).elements == int64s{7, 8, 9});
-}
-
 TEST_CASE("drop_while by an expression is the same stage, prints as text, and is read again") {
   auto ds = range(10) | drop_while(expr("it != 5"));
   round_trips(*ds.plan(), "range(10) | drop_while(it != 5)");

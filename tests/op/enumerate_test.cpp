@@ -46,18 +46,6 @@ TEST_CASE("enumerate conforms for elements of every kind, and asks for no more t
        .needs = one_each});
 }
 
-TEST_CASE("enumerate numbers what is there, not what was dropped") {
-  auto odd = range(10) | filter([](int64 x) { return x % 2 == 1; });
-  CHECK(consume(odd | enumerate() | map(folded), {}).elements == int64s{1, 1003, 2005, 3007, 4009});
-  auto good = range(5) | map([](int64 x) {
-                if (x == 1) throw_status(data_loss_error("bad"));
-                return x;
-              });
-  consumption how;
-  how.on_error = error_policy::skip;
-  CHECK(consume(good | enumerate() | map(folded), how).elements == int64s{0, 1002, 2003, 3004});
-}
-
 TEST_CASE("enumerate keeps elements that own memory, and counts on behind the largest number") {
   auto names = range(3) | map([](int64 x) { return std::make_unique<std::string>(100, static_cast<char>('a' + x)); });
   auto first = names | enumerate({.start = std::numeric_limits<int64>::max()}) |

@@ -88,19 +88,6 @@ TEST_CASE("what cannot be copied is moved by an expression that uses it once", "
                     Catch::Contains("cannot be copied; it can be used once"));
 }
 
-TEST_CASE("an element whose expression fails has its number in the error, and is dropped where errors are", "[op]") {
-  auto fails = [](const std::string& plan) {
-    try {
-      elements<int64>(plan);
-    } catch (const error& e) { return std::string(e.what()); }
-    return std::string("no error");
-  };
-  std::string why = fails("range(10) | map(10 / (it - 7))");
-  CHECK(why.find("10 / 0: division by zero") != std::string::npos);
-  CHECK(why.find("map(10 / (it - 7))") != std::string::npos);
-  CHECK(why.find('7') != std::string::npos);
-}
-
 TEST_CASE("random() is drawn by seed and position", "[op]") {
   auto drawn = [](const char* plan) { return elements<int64>(plan); };
   CHECK(drawn("range(200) | map(random(1000), seed=3)") ==

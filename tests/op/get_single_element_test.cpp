@@ -16,15 +16,6 @@ namespace {
 using namespace test;
 using int64 = std::int64_t;
 
-std::string why_of(int64 there, std::uint64_t skip = 0) {
-  consumption how;
-  how.skip = skip;
-  consumed c = consume(range(there) | get_single_element(), how);
-  CHECK(c.elements.empty());
-  CHECK(c.why.code() == status_code::invalid_argument);
-  return c.why.to_string();
-}
-
 }  // namespace
 
 TEST_CASE("get_single_element gives the only element, of every kind") {
@@ -43,19 +34,6 @@ TEST_CASE("get_single_element gives the only element, of every kind") {
   conforms(over(as_tensor()));
   conforms(over(as_move_only()));
   conforms(over(as_counting()));
-}
-
-TEST_CASE("get_single_element says that there is none, or more than one; nothing is given then") {
-  CHECK_THAT(why_of(0), Catch::Contains("the input is empty, and was to have one element"));
-  CHECK_THAT(why_of(2), Catch::Contains("get_single_element") && Catch::Contains("more than one element"));
-  CHECK_THAT(why_of(0, 1), Catch::Contains("is empty"));
-  CHECK_THAT(why_of(7, 1), Catch::Contains("more than one"));
-  // Behind the second nothing is made.
-  auto third_fails = range(5) | map([](int64 x) {
-                       if (x == 2) throw_status(data_loss_error("the third"));
-                       return x;
-                     });
-  CHECK_THAT(consume(third_fails | get_single_element(), {}).why.to_string(), Catch::Contains("more than one"));
 }
 
 TEST_CASE("get_single_element prints as text, is read again, and counts as one") {

@@ -65,17 +65,6 @@ template <class T> void resumes_everywhere(const dataset<T>& numbers) {
 
 }  // namespace
 
-TEST_CASE("groups leave when they are full, and at the end by their keys") {
-  CHECK(given("key=it % 2, reduce=batch(5), window_size=5") == "[0,2,4,6,8] [1,3,5,7,9]");
-  CHECK(given("it % 2, batch(2), 4") == "[0,2] [4,6] [1,3] [5,7] [8] [9]");
-  CHECK(given("5 - it % 4, batch(10), 2") == "[0,4] [1,5] [2,6] [3,7] [9] [8]");
-  CHECK(given("it % 5 - 2, batch(10), 10") == "[0,5] [1,6] [2,7] [3,8] [4,9]");
-  CHECK(given("it % 3, batch(10), window_size_func=3 - key") == "[2] [1,4] [5] [0,3,6] [8] [9] [7]");
-  CHECK(given("window_digit, batch(10), window_size_func=window_size_of_digit", "range(20)") ==
-        "[0] [10] [1,11] [2,12] [3,13] [4,14] [5,15] [6,16] [7,17] [8,18] [9,19]");
-  CHECK(given("(it % 2, string(it % 3)), take(1) | batch(1), 9") == "[0] [4] [2] [3] [1] [5]");
-}
-
 TEST_CASE("groups at the end are in the order of their keys, whatever kind of number these are") {
   CHECK(given("it % 2 == 0, batch(9), 9") == "[1,3,5,7,9] [0,2,4,6,8]");
   CHECK(given("it % 3 * 1099511627776, batch(9), 9") == "[0,3,6,9] [1,4,7] [2,5,8]");

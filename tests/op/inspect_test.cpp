@@ -86,13 +86,4 @@ TEST_CASE("inspect prints as text with its function, and is read again; tap is a
   CHECK(noted_sum == 2 * 301);
 }
 
-TEST_CASE("an expression that inspect computes leaves the elements as they are, and its errors are theirs") {
-  auto texts = "range(3) | map({text: string(it), n: it}) | inspect(text + \"!\") | inspect(10 / (n - 9)) | map(text)";
-  CHECK(elements<std::string>(texts) == "\"0\" \"1\" \"2\"");
-  dataset<int64> ds(parse_plan("range(9) | inspect(five_is_bad(it)) | ignore_errors()"));
-  CHECK(consume(ds, {}).elements == int64s{0, 1, 2, 3, 4, 6, 7, 8});
-  CHECK_THROWS_WITH(parse_plan("range(3) | inspect(random())"), Catch::Contains("random"));
-  CHECK_THROWS_WITH(parse_plan("range(3) | inspect(no_such(it))"), Catch::Contains("no_such"));
-}
-
 }  // namespace sluice::lib::inspect_test

@@ -156,30 +156,6 @@ TEST_CASE(
   CHECK_THAT(end_of("{\"a\":", ""), Contains("line 101: not JSON") && !Contains("inferred"));
 }
 
-TEST_CASE("a byte order mark before the first line is passed over, and is no JSON elsewhere") {
-  const std::string mark = "\xEF\xBB\xBF", lines = "{\"a\":1}\n{\"a\":2}\n";
-  temporary_file file("bom.jsonl", mark + lines);
-  for (const char* more : {"", ", \"a: int64\"", ", on_error=skip", ", read_bytes=1"}) {
-    CAPTURE(more);
-    const printed_run got = run_of(parse_plan("jsonl(\"" + file.path() + "\"" + more + ")"));
-    CHECK(got.end == "end");
-    CHECK(got.elements == std::vector<std::string>{"{\"a\":1}", "{\"a\":2}"});
-  }
-  CHECK(run_of(parse_plan("jsonl(\"" + file.path() + "\", \"a: int64\") | skip(1)")).elements ==
-        std::vector<std::string>{"{\"a\":2}"});
-  for (const std::string& text : {mark, mark + "\n", mark + "\r\n \n"}) {
-    temporary_file none("none.jsonl", text);
-    const printed_run nothing = run_of(parse_plan("jsonl(\"" + none.path() + "\")"));
-    CHECK(nothing.end == "end");
-    CHECK(nothing.elements.empty());
-  }
-  temporary_file late("late.jsonl", mark + "\n" + mark + "{\"a\":1}\n");
-  CHECK_THROWS_WITH(parse_plan("jsonl(\"" + late.path() + "\")"), Contains("line 2: not JSON"));
-  CHECK_THAT(run_of(parse_plan("jsonl(\"" + late.path() + "\", \"a: int64\")")).end, Contains("line 2: not JSON"));
-  temporary_file bad("bad.jsonl", mark + "{\"a\":\n" + lines);
-  CHECK_THAT(run_of(parse_plan("jsonl(\"" + bad.path() + "\", \"a: int64\")")).end, Contains("line 1: not JSON"));
-}
-
 TEST_CASE("a file that begins with a byte order mark resumes anywhere") {
   auto files = std::make_shared<const test_files>(
       test_files{.bytes = {{"marked.jsonl", "\xEF\xBB\xBF\n{\"a\":1}\n\n{\"a\":2}\n{\"a\":3}"}}});

@@ -135,38 +135,10 @@ TEST_CASE("passing over elements does not call the function for them, across the
   CHECK(*f.calls == 1);
 }
 
-TEST_CASE("what a function throws comes after the elements before it, with its stage and name") {
-  auto throwing = [](int64 x) {
-    if (x == 3) throw std::runtime_error("three");
-    return x;
-  };
-  for (std::int64_t parallelism : {1, 3}) {
-    consumed got = consume(range(10) | map(throwing, {.parallelism = parallelism}), {});
-    CHECK(got.elements == int64s{0, 1, 2});
-    CHECK_THAT(got.why.to_string(), Catch::Contains("three") && Catch::Contains("map"));
-  }
-}
-
 TEST_CASE("a map whose function has a name prints as text, and is read again") {
   round_trips(*(range(5) | map(thrice_and_one)).plan(), "range(5) | map(thrice_and_one)");
   round_trips(*(range(5) | map(thrice_and_one, {.parallelism = 4, .order = order::sloppy})).plan(),
               "range(5) | map(thrice_and_one, parallelism=4, order=sloppy)");
-}
-
-TEST_CASE("an error tells which element of its input failed, however it is computed") {
-  auto throws = [](int64 x) {
-    if (x == 70) throw std::runtime_error("no seventy");
-    return x;
-  };
-  auto refuses = [throws](int64 x) { return throws(x) >= 0; };
-  auto ways = {range(100) | skip(10) | map(throws), range(100) | skip(10) | map(throws, {.parallelism = 3}),
-               range(100) | skip(10) | filter(refuses),
-               range(100) | skip(10) | flat_map([throws](int64 x) { return range(throws(x)) | take(1); })};
-  for (const auto& ds : ways) {
-    consumed got = consume(ds, {});
-    CHECK(got.why.where().element == 60);
-    CHECK_THAT(got.why.to_string(), Catch::Contains(" at element 60: no seventy"));
-  }
 }
 
 namespace {

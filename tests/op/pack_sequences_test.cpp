@@ -34,32 +34,11 @@ TEST_CASE("pack_sequences puts each sequence into the first row that has room") 
   CHECK(packed(lists{{5, 6, 7}, {8}, {9, 9}}, 4) ==
         R"({"tokens":[5,6,7,8],"segments":[1,1,1,2],"positions":[0,1,2,0]})"
         R"( {"tokens":[9,9,0,0],"segments":[1,1,0,0],"positions":[0,1,0,0]})");
-  auto tokens = [](const packed_row& r) { return r.tokens; };
-  auto rows = [&](const lists& in, pack_sequences_options o) {
-    o.pad = false;
-    return elements(from_elements(in) | pack_sequences(4, o) | map(tokens));
-  };
-  // 3 and 2 are open; 1 goes to the first, which is full; 2 to the second, which is full.
-  CHECK(rows({{1, 1, 1}, {2, 2}, {3}, {4, 4}}, {}) == "[1,1,1,3] [2,2,4,4]");
-  // No row has room for the third: with two open the oldest leaves for it, with three it does not.
-  CHECK(rows({{1, 1, 1}, {2, 2, 2}, {3, 3}, {4}}, {.open_rows = 2}) == "[1,1,1] [2,2,2,4] [3,3]");
-  CHECK(rows({{1, 1, 1}, {2, 2, 2}, {3, 3}, {4}}, {.open_rows = 3}) == "[1,1,1,4] [2,2,2] [3,3]");
-  CHECK(rows({{}, {1}, {}}, {}) == "[1]");
-  CHECK(rows({{}, {}}, {}) == "");
   CHECK(packed(std::vector<std::vector<std::uint8_t>>{{255}}, 2, {.pad_token = -1}) ==
         R"({"tokens":[255,-1],"segments":[1,0],"positions":[0,0]})");
   auto batches = range(40) | map(sequence_of) | pack_sequences(8) | batch(4);
   auto shape = [](const batched<packed_row>& b) { return b.stacked(&packed_row::tokens).spec_text(); };
   CHECK_THAT(elements(batches | map(shape)), Catch::StartsWith("\"int64[4,8]\""));
-}
-
-TEST_CASE("a sequence that is too long is an error, or is cut") {
-  const std::vector<int64s> in = {{1}, {2, 2, 2, 2}, {3}};
-  CHECK_THROWS_WITH(packed(in, 3), Contains("element 1") && Contains("it has 4 tokens, and a row has 3"));
-  auto tokens = [](const packed_row& r) { return r.tokens; };
-  CHECK(elements(from_elements(in) | pack_sequences(3, {.oversized = oversized::truncate}) | map(tokens)) ==
-        "[2,2,2] [1,3,0]");
-  CHECK(elements(from_elements(in) | on_error(error_policy::skip, pack_sequences(3)) | map(tokens)) == "[1,3,0]");
 }
 
 TEST_CASE("pack_sequences says what does not fit, the plan and the memory") {

@@ -33,16 +33,6 @@ TEST_CASE("take(-1) takes all, and an error below is not hidden") {
             .before_error = [](const int64s& in) { return in; }});
 }
 
-TEST_CASE("take ends without looking whether there are more") {
-  auto broken = range(10) | map([](int64 x) {
-                  if (x == 3) throw_status(data_loss_error("a fourth was asked for"));
-                  return x;
-                });
-  consumed got = consume(broken | take(3), {});
-  CHECK(got.complaint() == "");
-  CHECK(got.elements == int64s{0, 1, 2});
-}
-
 TEST_CASE("take prints as text, and is read again") { round_trips(*(range(5) | take(3)).plan(), "range(5) | take(3)"); }
 
 }  // namespace sluice::lib::take_test

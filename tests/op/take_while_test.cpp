@@ -75,8 +75,6 @@ TEST_CASE("take_while by an expression is the same stage, prints as text, and is
   auto ds = range(10) | take_while(expr("it != 5"));
   round_trips(*ds.plan(), "range(10) | take_while(it != 5)");
   // Behind the last element nothing is asked for: 1 / 0 is not.
-  CHECK(consume(range(10, {.start = -3}) | take_while(expr("it < -1 || 1 / (it + 1) > 9")), {}).elements ==
-        int64s{-3, -2});
 }
 
 TEST_CASE("how many take_while gives is not known before") {

@@ -7,7 +7,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/verb_case.hpp"
-#include "verbs/batch_by_tokens_model.hpp"
 
 namespace sluice::lib::batch_by_tokens_case {
 namespace {
