@@ -30,14 +30,6 @@ struct maybe_row {
 
 }  // namespace
 
-TEST_CASE("a literal is an expression, too", "[op]") {
-  for (auto text : {"range(2) | map(42)", "range(2) | map(\"x\")", "range(2) | map(5u) | map(it * 2.5f)"}) {
-    node_ptr plan = parse_plan(text);
-    CHECK(plan_text(*plan) == text);
-    CHECK(fingerprint(*plan) == fingerprint(*parse_plan_json(plan_json(*plan))));
-  }
-}
-
 TEST_CASE("spellings of one number are one plan", "[op]") {
   auto print_of = [](const std::string& text) { return fingerprint(*parse_plan(text)); };
   CHECK(print_of("range(2) | map(it * 2000)") != print_of("range(2) | map(it * 2000.0)"));

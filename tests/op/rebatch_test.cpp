@@ -20,26 +20,7 @@ using namespace test;
 using namespace rebatch_case;
 using int64 = std::int64_t;
 
-std::vector<int64s> lists_of(const dataset<batched<int64>>& ds) {
-  runtime rt({.workers = 1});
-  std::vector<int64s> out;
-  sync_wait(rt, [](dataset<batched<int64>> plan, runtime& on, std::vector<int64s>& all) -> task<> {
-    auto s = plan.iterate(on);
-    while (auto b = co_await s.next()) all.emplace_back(b->values().begin(), b->values().end());
-  }(ds, rt, out));
-  return out;
-}
-
 }  // namespace
-
-TEST_CASE("rebatch joins and cuts batches, as tf.data does") {
-  CHECK(lists_of(range(7) | batch(4) | rebatch(3)) == std::vector<int64s>{{0, 1, 2}, {3, 4, 5}, {6}});
-  CHECK(lists_of(range(8) | batch(4) | rebatch({2, 1, 1})) == std::vector<int64s>{{0, 1}, {2}, {3}, {4, 5}, {6}, {7}});
-  CHECK(lists_of(range(7) | batch(4) | rebatch(3, {.drop_remainder = true})) ==
-        std::vector<int64s>{{0, 1, 2}, {3, 4, 5}});
-  CHECK(lists_of(range(5) | batch(1) | rebatch(10)) == std::vector<int64s>{{0, 1, 2, 3, 4}});
-  CHECK(lists_of(range(0) | batch(1) | rebatch(10)).empty());
-}
 
 TEST_CASE("rebatch conforms for rows of every kind") {
   for (int64 from : {1, 4, 30})
@@ -67,15 +48,6 @@ TEST_CASE("rebatch conforms for rows of every kind") {
            });
   };
   conforms({.stage = stage, .expected = [](const int64s& in) { return in; }});
-}
-
-TEST_CASE("rebatch of tensors of two shapes is an error with words; of anything but batches it is refused") {
-  auto ds = range(4) | map([](int64 x) { return tensor::zeros(dtype::float32, {x < 2 ? 3 : 4}); }) | batch(2) |
-            rebatch(3) | map([](const batched<tensor>& b) { return b.size(); });
-  consumed got = consume(ds, {});
-  CHECK(got.elements.empty());
-  CHECK(got.why.code() == status_code::invalid_argument);
-  CHECK_THAT(got.why.to_string(), Catch::Contains("float32[4]"));
 }
 
 TEST_CASE("a batch that does not fit into the budget is an error, and no more") {

@@ -436,8 +436,6 @@ TEST_CASE("a scan whose function has a name prints as text, with its first state
   round_trips(*(range(5) | scan(scan_sum)).plan(), "range(5) | scan(scan_sum)");
   auto from_100 = range(5) | scan(100, scan_sum);
   round_trips(*from_100.plan(), "range(5) | scan(scan_sum, initial_state=\"00c801\")");
-  CHECK(consume(dataset<int64>(parse_plan(plan_text(*from_100.plan()))), {}).elements == sums_of(up_to(5), 100));
-  CHECK(consume(dataset<int64>(parse_plan_json(plan_json(*from_100.plan()))), {}).elements == sums_of(up_to(5), 100));
   CHECK(cardinality_of(*from_100.plan()) == cardinality::of(5));
   CHECK(!same_plan(*from_100.plan(), *(range(5) | scan(scan_sum)).plan()));
   CHECK(fingerprint(*from_100.plan()) != fingerprint(*(range(5) | scan(scan_sum)).plan()));

@@ -24,19 +24,6 @@ TEST_CASE("skip conforms") {
                         {.expected = [](const int64s& in) { return without_first(in, 7); }, .needs = one_each});
 }
 
-TEST_CASE("skip sees errors behind what it skips, and none in it") {
-  auto broken_at = [](int64 n) {
-    return range(10) | map([n](int64 x) {
-             if (x == n) throw_status(data_loss_error("broken"));
-             return x;
-           });
-  };
-  CHECK(consume(broken_at(3) | skip(5), {}).elements == int64s{5, 6, 7, 8, 9});
-  consumed got = consume(broken_at(7) | skip(5), {});
-  CHECK(got.elements == int64s{5, 6});
-  CHECK(got.why.code() == status_code::data_loss);
-}
-
 TEST_CASE("take and skip undo each other in either order") {
   conforms({.stage = [](const auto& in) { return in | skip(4) | take(6) | skip(2); },
             .expected = [](const int64s& in) { return without_first(first_of(without_first(in, 4), 6), 2); }});

@@ -26,16 +26,6 @@ std::string sparse(const std::vector<int64s>& lists, count n, std::vector<int64>
 
 }  // namespace
 
-TEST_CASE("sparse_batch has every item of each row, at its place") {
-  CHECK(sparse({{1}, {2, 2}, {3, 0, 3}}, 2, {4}) ==
-        R"({"indices":[[0,0],[1,0],[1,1]],"values":[1,2,2],"dense_shape":[2,4]})"
-        R"( {"indices":[[0,0],[0,1],[0,2]],"values":[3,0,3],"dense_shape":[1,4]})");
-  CHECK(sparse({{1}, {2, 2}, {}}, 2, {-1}) == R"({"indices":[[0,0],[1,0],[1,1]],"values":[1,2,2],"dense_shape":[2,2]})"
-                                              R"( {"indices":[],"values":[],"dense_shape":[1,0]})");
-  auto texts = from_elements(std::vector<std::vector<std::string>>{{"a", "b"}, {}, {"c"}}) | sparse_batch(3, {3});
-  CHECK(elements(texts) == R"({"indices":[[0,0],[0,1],[2,0]],"values":["a","b","c"],"dense_shape":[3,3]})");
-}
-
 TEST_CASE("rows of sparse_batch are tensors of any rank, too, and sparse ones") {
   auto square = [](int64 x) { return tensor::of(int64s{x, x + 1, x + 2, x + 3}, {2, 2}); };
   auto batch_of_dense = range(2) | map(square) | sparse_batch(2, {2, -1});

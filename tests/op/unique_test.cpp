@@ -45,15 +45,6 @@ TEST_CASE("unique conforms for numbers, texts, records, structs of tensors") {
   conforms_as<as_tensor>([](const auto& in) { return in | unique(); }, {.expected = first_of_each});
 }
 
-TEST_CASE("unique compares values") {
-  std::vector<std::string> texts = {"a", "", std::string("a\0", 2), "a", "b", ""};
-  CHECK(elements(from_elements(texts) | unique()) == "\"a\" \"\" \"a\\u0000\" \"b\"");
-  std::vector<std::pair<std::string, std::string>> pairs = {{"a", "bc"}, {"ab", "c"}, {"a", "bc"}};
-  CHECK(elements(from_elements(pairs) | unique()) == "[\"a\",\"bc\"] [\"ab\",\"c\"]");
-  CHECK(elements(from_elements(std::vector<double>{0.0, -0.0, 1.5, 0.0, NAN, NAN}) | unique()) ==
-        "0.0 -0.0 1.5 \"NaN\"");
-}
-
 TEST_CASE("unique without files says when its hashes exceed the memory budget, and how many there are") {
   runtime rt({.workers = 1, .memory_budget_bytes = 1 << 20});
   consumed c = consume_on(rt, range(1'000'000) | unique({.spill = "off"}), {});
