@@ -36,6 +36,11 @@ def test_folders():
     return sorted(f for f in folders if f not in SCRIPTED and below(f"tests/{f}", "**/*_test.cpp"))
 
 
+def sources_of_tests(folder):
+    """The verbs' cases belong to the tests of op, which try every verb."""
+    return below(f"tests/{folder}", "**/*.cpp") + (below("tests/verbs", "*.cpp") if folder == "op" else [])
+
+
 def can_be_joined(source):
     """Whether a test source keeps its names in a namespace that is called as the file is."""
     path = ROOT / source
@@ -44,7 +49,7 @@ def can_be_joined(source):
 
 def support():
     sources = below("tests", "*/**/*.cpp")
-    owned = SCRIPTED | set(test_folders())
+    owned = SCRIPTED | set(test_folders()) | {"verbs"}
     return [s for s in sources if s.split("/")[1] not in owned]
 
 
@@ -113,15 +118,15 @@ def sources_of(arguments):
     if arguments[0] == "version":
         lines = [version()]
     elif arguments[0] == "test":
-        lines = below(f"tests/{arguments[1]}", "**/*.cpp")
+        lines = sources_of_tests(arguments[1])
     elif arguments[0] in ("joined_tests", "alone_tests"):
         wanted = arguments[0] == "joined_tests"
-        lines = [s for s in below(f"tests/{arguments[1]}", "**/*.cpp") if can_be_joined(s) == wanted]
+        lines = [s for s in sources_of_tests(arguments[1]) if can_be_joined(s) == wanted]
     elif arguments[0] == "workload":
         lines = below(f"bench/compare/{arguments[1]}", "*.cpp")
     elif arguments[0] == "all":
         lines = [line for part in PARTS.values() for line in part()]
-        lines += below("tests", "**/*_test.cpp") + below("bench/compare", "*/*.cpp")
+        lines += below("tests", "**/*_test.cpp") + below("tests/verbs", "*.cpp") + below("bench/compare", "*/*.cpp")
     else:
         lines = PARTS[arguments[0]]()
     return lines

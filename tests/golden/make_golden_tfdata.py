@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Asks tf.data for the elements of many small pipelines, for tests/plan/tfdata_golden_test.cpp.
+"""Asks tf.data for the elements of many small pipelines, for tests/runners/.
 
     bench/compare/setup.sh && .cache/tf_venv/bin/python tests/golden/make_golden_tfdata.py [FAMILY…]
 

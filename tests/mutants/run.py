@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plants one bug after the other, rebuilds what it touches, and sees whether what tries every verb (random plans, resume
+"""Plants one bug after the other, rebuilds what it touches, and sees whether what tries every verb (random plans, rows, resume
 costs, conformance, forged positions), the channels' bounds, the draws or the changed knobs notice.
 
   tests/mutants/run.py [--plans N] [--jobs N] [--from N] [WORD…]     only mutants whose name has one of the words
@@ -49,7 +49,7 @@ def configure():
 
 def build(jobs):
     folder = COPY / "build"
-    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "pipeline_tests", "engine_tests"], capture_output=True, text=True)
+    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "runners_tests", "pipeline_tests", "engine_tests"], capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
 
@@ -73,7 +73,7 @@ def try_plans(plans, file=""):
     full.pop("SLUICE_TEST_BUDGET", None)
     small = dict(full, SLUICE_TEST_BUDGET="small")
     # What several operators share has its tests among theirs: at the end all of them.
-    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans),
+    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans), (["runners_tests"], full, 300),
                                        *((["op_tests", "-#", tests], small, 300) for tests in tests_of_operator(file)),
                                        (["engine_tests"], small, 300), (["pipeline_tests"], small, 300),
                                        (["op_tests", "[every_verb]"], small, 300), (["op_tests"], small, 900)):
@@ -92,10 +92,11 @@ def how_noticed(done):
     """The second column of tests/mutants/noticed.tsv: how, and by which test."""
     case = re.search(r"\n-{20,}\n((?:(?!-{20}).+\n)+)-{20,}", done.stdout)  # a long name goes on in the next line
     name = " ".join(case.group(1).split()) if case else "?"
+    row = re.search(r"^ *(tests/\S+\.tsv:\d+): ", done.stdout, re.M)
     how = "crashes" if "fatal error condition" in done.stdout or done.returncode < 0 else "other elements"
     if "refused" in done.stdout or "data_loss" in done.stdout:
         how = "checkpoint refused"
-    return f'{how}, by "{name}"'
+    return f"{how}, by {row.group(1)}" if row else f'{how}, by "{name}"'
 
 
 def main():

@@ -11,82 +11,15 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/batch_by_bytes_model.hpp"
 
 namespace sluice::lib::batch_by_bytes_test {
 namespace {
 
 using namespace test;
+using namespace batch_by_bytes_case;
 using Catch::Contains;
 using int64 = std::int64_t;
-
-/// 1 to 7 bytes, at times 40.
-std::size_t bytes_of(int64 x) {
-  auto u = static_cast<std::uint64_t>(x);
-  return u % 23 == 5 ? 40 : u % 7 + 1;
-}
-std::string text_of(int64 x) { return std::string(bytes_of(x), static_cast<char>('a' + bytes_of(x) % 26)); }
-int64 number_of_texts(const batched<std::string>& b) {
-  int64 all = b.size();
-  for (std::string_view text : b.values()) all = number_of(all, static_cast<int64>(text.size()));
-  return all;
-}
-
-/// By the words of the contract; 0 of `rows`: any number. `alone`: what has more is a batch, and not left out.
-int64s byte_batches(const int64s& in, std::size_t most, std::size_t rows, bool alone) {
-  int64s out;
-  std::vector<std::size_t> part;
-  std::size_t sum = 0;
-  auto close = [&] {
-    int64 all = static_cast<int64>(part.size());
-    for (std::size_t n : part) all = number_of(all, static_cast<int64>(n));
-    if (!part.empty()) out.push_back(all);
-    part.clear();
-    sum = 0;
-  };
-  for (int64 x : in) {
-    const std::size_t n = bytes_of(x);
-    if (n > most && !alone) continue;
-    if (sum + n > most) close();
-    part.push_back(n);
-    sum += n;
-    if (part.size() == rows || sum > most) close();
-  }
-  close();
-  return out;
-}
-
-const register_verb alone_case("batch_by_bytes", {.build =
-                                                      [](const verb_plan& p) {
-                                                        batch_by_bytes_options o{.oversized = oversized::alone};
-                                                        if (p.b % 2) o.rows_max = count(4);
-                                                        return p.in[0] | map(text_of) | batch_by_bytes(p.a * 5, o) |
-                                                               map(number_of_texts);
-                                                      },
-                                                  .expected =
-                                                      [](const verb_lists& l) {
-                                                        return byte_batches(l.in(), static_cast<std::size_t>(l.a * 5),
-                                                                            l.b % 2 ? 4 : 0, true);
-                                                      },
-                                                  .resume = {.a = 5, .held = 9, .takes = 9}});
-const register_verb refusing_case("batch_by_bytes refusing",
-                                  {.meets_errors = true,
-                                   .build =
-                                       [](const verb_plan& p) {
-                                         auto made = [](int64 x) -> result<std::string> {
-                                           if (bytes_of(x) > 30) return data_loss_error("no text");
-                                           return text_of(x);
-                                         };
-                                         return p.in[0] | map(made) | batch_by_bytes(p.a + 1) | map(number_of_texts);
-                                       },
-                                   .expected =
-                                       [](const verb_lists& l) {
-                                         int64s in;
-                                         for (int64 x : l.in())
-                                           if (bytes_of(x) <= 30) in.push_back(x);
-                                         return byte_batches(in, static_cast<std::size_t>(l.a + 1), 0, false);
-                                       },
-                                   .resume = {.takes = 0}});
 
 struct several_kinds {
   std::int32_t id;
@@ -106,9 +39,6 @@ std::string sizes(byte_size most) {
 }  // namespace
 
 TEST_CASE("batch_by_bytes counts the contents of elements") {
-  CHECK(elements(range(7) | batch_by_bytes(24)) == "[0,1,2] [3,4,5] [6]");
-  CHECK(elements(range(7) | batch_by_bytes(24, {.drop_remainder = true})) == "[0,1,2] [3,4,5]");
-  CHECK(elements(range(7) | batch_by_bytes(24, {.rows_max = count(2)})) == "[0,1] [2,3] [4,5] [6]");
   // 8, 17, 10 and 19 bytes
   CHECK(sizes(25) == "2 1 1");
   CHECK(sizes(24) == "1 1 1 1");
@@ -117,21 +47,14 @@ TEST_CASE("batch_by_bytes counts the contents of elements") {
   auto square = [](int64 n) { return tensor::zeros(dtype::float32, {2, n ? 2 : 2}); };
   CHECK(elements(range(5) | map(square) | batch_by_bytes(33) |
                  map([](const batched<tensor>& b) { return b.size(); })) == "2 2 1");
-  CHECK(elements(from_elements(std::vector<std::string>{"", "", "abc", "", "d", ""}) | batch_by_bytes(3)) ==
-        R"(["","","abc",""] ["d",""])");
 }
 
 TEST_CASE("an element of more bytes than a batch may have is an error, or a batch") {
   auto texts = from_elements(std::vector<std::string>{"a", "bcdef", "g"});
-  CHECK_THROWS_WITH(elements(texts | batch_by_bytes(4)),
-                    Contains("element 1") && Contains("it has 5 bytes, and a batch may have no more than 4"));
-  CHECK(elements(texts | batch_by_bytes(4, {.oversized = oversized::alone})) == R"(["a"] ["bcdef"] ["g"])");
   CHECK(elements(texts | on_error(error_policy::skip, batch_by_bytes(4))) == R"(["a","g"])");
 }
 
 TEST_CASE("batch_by_bytes says what does not fit, the plan and the memory") {
-  CHECK_THAT(refusal_of("range(5) | batch_by_bytes(0)"), Contains("bytes_max must be at least 1"));
-  CHECK_THAT(refusal_of("range(5) | batch_by_bytes(9, oversized=truncate)"), Contains("refuse or alone"));
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
   auto text = [](int64) { return std::string(10'000, 'x'); };
@@ -146,9 +69,6 @@ TEST_CASE("batch_by_bytes says what does not fit, the plan and the memory") {
 TEST_CASE("batch_by_bytes prints as text, and is read again; its rows are the input's elements") {
   round_trips(*(range(5) | batch_by_bytes(4 << 20, {.rows_max = count(9), .oversized = oversized::alone})).plan(),
               "range(5) | batch_by_bytes(4MiB, rows_max=9, oversized=alone)");
-  CHECK(cardinality_of(*(range(5) | batch_by_bytes(9) | unbatch()).plan()) == cardinality::of(5));
-  CHECK(cardinality_of(*(range(0) | batch_by_bytes(9)).plan()) == cardinality::of(0));
-  CHECK(cardinality_of(*(counter() | batch_by_bytes(9)).plan()) == cardinality::forever());
 }
 
 }  // namespace sluice::lib::batch_by_bytes_test

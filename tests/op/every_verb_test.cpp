@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every verb has to do, for all cases that there are (support/verb_case.hpp): each is described in its own test file.
+// What every verb has to do, for all cases that there are (support/verb_case.hpp): each is described in tests/verbs.
 // Random plans of them are in random_plans_test.cpp, what a resume of each costs is in resume_cost_test.cpp.
 #include <algorithm>
 #include <atomic>

@@ -28,45 +28,10 @@ struct maybe_row {
   std::array<int64, 2> pair{};
 };
 
-/// How many elements there are, and then the error's message.
-task<std::string> count_and_error(stream<int64> s) {
-  int64 n = 0;
-  for (;;) {
-    auto next = co_await s.try_next();
-    if (!next && next.why.ok()) co_return std::to_string(n);
-    if (!next) co_return std::to_string(n) + " " + std::string(next.why.message());
-    ++n;
-  }
-}
-std::string count_and_error(const std::string& plan) {
-  runtime rt({.workers = 1});
-  return sync_wait(rt, count_and_error(dataset<int64>(parse_plan(plan)).iterate(rt)));
-}
-
 }  // namespace
-
-TEST_CASE("a literal is an expression, too", "[op]") {
-  CHECK(elements<std::int32_t>("range(2) | map(42)") == "42 42");
-  CHECK(elements<std::int32_t>("range(1) | map(-42)") == "-42");
-  CHECK(elements<std::uint32_t>("range(1) | map(5u)") == "5");
-  CHECK(elements<double>("range(1) | map(2.5)") == "2.5");
-  CHECK(elements<std::string>("range(1) | map(\"x, y\")") == "\"x, y\"");
-  CHECK(elements<bool>("range(1) | map(true)") == "true");
-  CHECK(elements<int64>("range(3) | filter(true)") == "0 1 2");
-  CHECK(elements<int64>("range(4) | group_by_reducer(\"x\", 0, state + it)") == "6");
-  CHECK(elements<int64>("range(4) | group_by_reducer(7, 0, state + it)") == "6");
-  for (auto text : {"range(2) | map(42)", "range(2) | map(\"x\")", "range(2) | map(5u) | map(it * 2.5f)"}) {
-    node_ptr plan = parse_plan(text);
-    CHECK(plan_text(*plan) == text);
-    CHECK(fingerprint(*plan) == fingerprint(*parse_plan_json(plan_json(*plan))));
-  }
-}
 
 TEST_CASE("spellings of one number are one plan", "[op]") {
   auto print_of = [](const std::string& text) { return fingerprint(*parse_plan(text)); };
-  CHECK(print_of("range(2) | map(it + 0xFF)") == print_of("range(2) | map(it + 255)"));
-  CHECK(print_of("range(2) | map(it * 1.50f)") == print_of("range(2) | map(it * 1.5f)"));
-  CHECK(print_of("range(2) | map(it * 2e3)") == print_of("range(2) | map(it * 2000.0)"));
   CHECK(print_of("range(2) | map(it * 2000)") != print_of("range(2) | map(it * 2000.0)"));
   CHECK(print_of("range(2) | map(it * 1.5)") != print_of("range(2) | map(it * 1.5f)"));
 }
@@ -76,11 +41,9 @@ TEST_CASE("a verb whose function makes a plan says that an expression has to be 
   CHECK(
       why.find("flat_map: an expression that is opened for each element is a list or an array, and it + 1 is int64") !=
       std::string::npos);
-  CHECK(refusal_of("range(2) | filter(it + 1)").find("the condition must be bool") != std::string::npos);
 }
 
 TEST_CASE("lists and optionals become what is wanted, without loss", "[op]") {
-  CHECK(elements<double>("range(3) | map(weighted_sum(it, [1, 2, 3], [4, 5]))") == "5.0 11.0 17.0");
   CHECK(elements<std::vector<double>>(range(2) | map(expr<std::vector<double>>("[it, it + 1]"))) ==
         "[0.0,1.0] [1.0,2.0]");
   CHECK(elements<std::array<double, 2>>(range(2) | map(expr<std::array<double, 2>>("[it, 1]"))) ==
@@ -100,64 +63,7 @@ TEST_CASE("lists and optionals become what is wanted, without loss", "[op]") {
                     Catch::Contains("expected int8[], and it is int32[]"));
 }
 
-TEST_CASE("a batch is read by its columns and rows", "[op]") {
-  CHECK(elements<double>("range(6) | batch(3) | map(mean(it))") == "1.0 4.0");
-  CHECK(elements<int64>("range(7) | batch(3) | map(length(it))") == "3 3 1");
-  CHECK(elements<int64>("range(7) | batch(3) | map(it[0])") == "0 3 6");
-  CHECK(elements<int64>("range(7) | batch(3) | map(it[-1] + max(it))") == "4 10 12");
-  CHECK(elements<std::vector<int64>>("range(5) | batch(3) | map(it[1:])") == "[1,2] [4]");
-  CHECK(elements<tensor>("range(5) | batch(3) | map(to_tensor(it) * 2)") == "[0,2,4] [6,8]");
-  const std::string rows = "range(5) | map({x: it, text: string(it), pair: [it, it]}) | batch(2) | ";
-  CHECK(elements<int64>(rows + "map(sum(x))") == "1 5 4");
-  CHECK(elements<std::string>(rows + "map(join(it.text, \"+\"))") == R"("0+1" "2+3" "4")");
-  CHECK(elements<std::string>(rows + "map(it[0].text)") == R"("0" "2" "4")");
-  CHECK(elements<int64>(rows + "map(pair[-1][0])") == "1 3 4");
-  CHECK(elements<int64>("range(4) | map(to_tensor([it, it])) | batch(2) | map(length(it))") == "2 2");
-  CHECK(elements<tensor>("range(4) | map({t: to_tensor([it, it])}) | batch(2) | map(t)") ==
-        "[[0,0],[1,1]] [[2,2],[3,3]]");
-  CHECK(refusal_of("range(4) | batch(2) | map(it * 2)").find("to_tensor() makes a tensor of numbers") !=
-        std::string::npos);
-  CHECK(refusal_of(rows + "map(y + 1)").find("no field is named y") != std::string::npos);
-  CHECK(refusal_of(rows + "map(it.y)").find("the batch has no column y") != std::string::npos);
-  CHECK(count_and_error("range(4) | batch(2) | map(it[2])").find("row 2 of a batch of 2") != std::string::npos);
-  CHECK(elements<int64>("range(5) | batch(2) | filter(length(it) == 2) | map(sum(it))") == "1 5");
-}
-
-TEST_CASE("a tensor of one number becomes that number", "[op]") {
-  const std::string one = "range(3) | map(to_tensor([it * 2.5])) | ";
-  CHECK(elements<double>(one + "map(double(it) + 1)") == "1.0 3.5 6.0");
-  CHECK(elements<int64>(one + "map(int64(it))") == "0 2 5");
-  CHECK(elements<bool>(one + "map(bool(it))") == "false true true");
-  CHECK(elements<tensor>(one + "filter(double(it) > 2)") == "[2.5] [5.0]");
-  CHECK(elements<float>(one + "map(float(it))") == "0.0 2.5 5.0");
-  CHECK(refusal_of(one + "filter(it > 2)").find("double(t), int64(t) … are the number of a tensor") !=
-        std::string::npos);
-  CHECK(count_and_error("range(3) | map(to_tensor([it * 200])) | map(int64(uint8(it)))").find("400 is no uint8") !=
-        std::string::npos);
-  CHECK(count_and_error("range(3) | map(to_tensor([it, 1])) | map(int64(it))")
-            .find("int64() expects a tensor of one number, and this is int64[2]") != std::string::npos);
-  CHECK(count_and_error("range(3) | map(to_tensor([\"a\"])) | map(int64(it))").find("expects a tensor of one number") !=
-        std::string::npos);
-}
-
-TEST_CASE("a state may be an optional, or stay as it is", "[op]") {
-  CHECK(elements<std::optional<int64>>("range(4) | scan(some(0), if(it % 2 == 0, some(it), state))") == "0 0 2 2");
-  CHECK(elements<std::int32_t>("range(3) | scan({n: 4}, state) | map(n)") == "4 4 4");
-}
-
-TEST_CASE("a state that doubles is stopped by the element that takes it over the limit", "[op]") {
-  const std::string wanted = "the function's state takes 1048579 bytes in a checkpoint, where 1048576 is the most";
-  std::string scanned = count_and_error("range(40) | scan(\"ab\", state + state) | map(length(it))");
-  INFO(scanned);
-  CHECK(scanned.starts_with("18 "));
-  CHECK(scanned.find(wanted) != std::string::npos);
-  CHECK(count_and_error("range(40) | reduce(\"ab\", state + state) | map(length(it))").find(wanted) !=
-        std::string::npos);
-  CHECK(count_and_error("range(40) | group_by_reducer(it * 0, \"ab\", state + state) | map(length(it))").find(wanted) !=
-        std::string::npos);
-  // No policy drops it: the elements behind it would fail as well.
-  CHECK(count_and_error("range(40) | scan(\"ab\", state + state, on_error=skip) | map(length(it))").find(wanted) !=
-        std::string::npos);
+TEST_CASE("an initial state over the limit is refused", "[op]") {
   std::string initial = refusal_of("range(2) | scan(replace(replace(\"" + std::string(2000, 'a') + "\", \"a\", \"" +
                                    std::string(30, 'b') + "\"), \"b\", \"" + std::string(30, 'c') + "\"), state)");
   CHECK(initial.find("the function's state takes 1800003 bytes") != std::string::npos);

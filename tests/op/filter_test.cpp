@@ -10,7 +10,6 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::filter_test {
 namespace {
@@ -26,41 +25,6 @@ int64s thirds_of(const int64s& in) {
     if (x % 3 == 0) out.push_back(x);
   return out;
 }
-
-const register_verb filter_case("filter", {.any_order = true,
-                                           .passes_errors = true,
-                                           .build =
-                                               [](const verb_plan& p) {
-                                                 return p.in[0] | filter([b = p.b](int64 x) { return is_kept(x, b); });
-                                               },
-                                           .expected =
-                                               [](const verb_lists& l) {
-                                                 int64s out;
-                                                 for (int64 x : l.in())
-                                                   if (is_kept(x, l.b)) out.push_back(x);
-                                                 return out;
-                                               },
-                                           .resume = {.takes = 2}});
-
-bool fallible_is_kept(int64 x, std::uint64_t b) {
-  if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
-  return is_kept(x, b);
-}
-const register_verb filter_failing_case("filter failing", {.meets_errors = true,
-                                                           .build =
-                                                               [](const verb_plan& p) {
-                                                                 return p.in[0] | filter([b = p.b](int64 x) {
-                                                                          return fallible_is_kept(x, b);
-                                                                        });
-                                                               },
-                                                           .expected =
-                                                               [](const verb_lists& l) {
-                                                                 int64s out;
-                                                                 for (int64 x : l.in())
-                                                                   if (!is_bad(x, l.b) && is_kept(x, l.b))
-                                                                     out.push_back(x);
-                                                                 return out;
-                                                               }});
 
 }  // namespace
 
@@ -124,16 +88,6 @@ TEST_CASE("filter moves elements that own memory, and loses none") {
             filter([](const std::string& s) { return s.back() == '7'; }) |
             map([](const std::string& s) { return static_cast<int64>(std::stoll(s.substr(40))); });
   CHECK(consume(ds, {}).elements == int64s{7, 17, 27, 37, 47, 57, 67, 77, 87, 97});
-}
-
-TEST_CASE("what a predicate throws comes after the elements kept before it, with its stage") {
-  auto throwing = [](int64 x) {
-    if (x == 7) throw std::runtime_error("seven");
-    return x % 2 == 0;
-  };
-  consumed got = consume(range(20) | filter(throwing), {});
-  CHECK(got.elements == int64s{0, 2, 4, 6});
-  CHECK_THAT(got.why.to_string(), Catch::Contains("seven") && Catch::Contains("filter"));
 }
 
 TEST_CASE("a filter whose predicate has a name prints as text, and is read again") {

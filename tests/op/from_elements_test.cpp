@@ -7,7 +7,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::from_elements_test {
 namespace {
@@ -20,16 +19,6 @@ int64s squares_of(const int64s& in) {
   for (int64 x : in) out.push_back(x * x);
   return out;
 }
-
-const register_verb from_elements_case("from_elements", {.inputs = 0,
-                                                         .build =
-                                                             [](const verb_plan& p) {
-                                                               int64s elements;
-                                                               for (int64 i = 0; i < p.a; ++i)
-                                                                 elements.push_back(source_element(i, p.opened_for));
-                                                               return from_elements(std::move(elements));
-                                                             },
-                                                         .expected = source_elements});
 
 }  // namespace
 

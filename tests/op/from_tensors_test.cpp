@@ -9,28 +9,12 @@
 #include "engine/data/tensor_literal.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::from_tensors_test {
 namespace {
 
 using namespace test;
 using Catch::Contains;
-
-/// One element that has all numbers. (A repeat in here would change what is drawn within another one.)
-dataset<std::int64_t> listed(const verb_plan& p) {
-  std::vector<std::int64_t> numbers;
-  for (std::int64_t i = 0; i != p.a; ++i) numbers.push_back(i);
-  return from_tensors(std::pair(p.opened_for, tensor::of(numbers))) |
-         flat_map([](const std::pair<std::int64_t, tensor>& x) {
-           std::vector<std::int64_t> elements;
-           for (std::int64_t i : x.second.values<std::int64_t>()) elements.push_back(source_element(i, x.first));
-           return from_elements(elements);
-         });
-}
-
-const register_verb from_tensors_case(
-    "from_tensors", {.inputs = 0, .build = listed, .expected = source_elements, .resume = {.takes = 0}});
 
 struct nested_tensors {
   tensor image;
@@ -83,15 +67,6 @@ TEST_CASE("from_tensors prints as text, and is read again") {
   round_trips(*from_tensors(true).plan(), "from_tensors(true)");
   round_trips(*from_tensors(std::string("a\"b\\\n\xFF")).plan(), "from_tensors(\"a\\\"b\\\\\\x0a\\xff\")");
   round_trips(*from_tensors(std::pair(std::int64_t{1}, std::string("x"))).plan(), "from_tensors((1, \"x\"))");
-  round_trips(*parse_plan("from_tensors({a: [1, 2], \"b c\": (true, tuple([0.5], [\"x\"], 3)), d: {e: int8(7)}})"),
-              "from_tensors({a: [1, 2], \"b c\": (true, tuple([0.5], [\"x\"], 3)), d: {e: int8(7)}})");
-  for (const char* text :
-       {"from_tensors([])", "from_tensors([nan, -inf, inf])", "from_tensors(float16([0.5, 65504]))",
-        "from_tensors(bfloat16(1))", "from_tensors(uint64([18446744073709551615]))",
-        "from_tensors(int64([-9223372036854775808]))", "from_tensors(bool([[true], [false]]))",
-        "from_tensors(string([\"\", \"größe\"]))", "from_tensors(float32([], [0, 28]))", "from_tensors(uint8([]))",
-        "from_tensors([[], []])", "from_tensors(-0.0)", "from_tensors(1e+300)"})
-    round_trips(*parse_plan(text), text);
 }
 
 TEST_CASE("a structure of the program prints as text; the text is a structure with the same members") {
@@ -117,28 +92,7 @@ TEST_CASE("what is no value is refused, with its place") {
   auto refused = [](const std::string& text, const std::string& words) {
     CHECK_THROWS_WITH(parse_plan(text), Contains(words));
   };
-  refused("from_tensors()", "needs value");
-  refused("from_tensors([1, [2]])", "column 18");
-  refused("from_tensors([[1, 2], [3]])", "a row of 1 where others have 2");
-  refused("from_tensors([[1], 2])", "rows must be of one shape");
-  refused("from_tensors([1, \"x\"])", "both texts and numbers");
-  refused("from_tensors([1, true])", "both numbers and bools");
-  refused("from_tensors(uint8([256]))", "256 is no uint8");
-  refused("from_tensors(int8([1.5]))", "1.5 is no int8");
-  refused("from_tensors(float32([\"a\"]))", "expected values of float32, and found texts");
-  refused("from_tensors(string([1]))", "expected values of string, and found numbers");
-  refused("from_tensors({a: 1, a: 2})", "a is there twice");
-  refused("from_tensors(float32([1], [1]))", "tensors without elements");
-  refused("from_tensors(float32([], [2, 3]))", "has elements, and none are there");
-  refused("from_tensors(float32([], [-1, 0]))", "dimension of -1");
-  refused("from_tensors(no_such)", "expected a number");
-  refused("from_tensors([[[[[[[[[1]]]]]]]]])", "at most 8 dimensions");
-  refused("from_tensors(99999999999999999999)", "no int64");
   refused("from_tensors(" + std::string(100, '(') + "1" + std::string(100, ')') + ")", "nested deeper");
-  CHECK_THROWS_WITH(parse_plan_json("{\"op\":\"from_tensors\",\"arguments\":{\"value\":[1,2]}}"),
-                    Contains("\"expression\""));
-  CHECK_THROWS_WITH(parse_plan_json("{\"op\":\"from_tensors\",\"arguments\":{\"value\":{\"expression\":\"[1,\"}}}"),
-                    Contains("column 4 of the value"));
 }
 
 TEST_CASE("large tensors have no text, and are told apart by their values") {

@@ -9,36 +9,12 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::get_single_element_test {
 namespace {
 
 using namespace test;
 using int64 = std::int64_t;
-
-// An input of exactly one element: the last of those that come, or another one.
-const register_verb single_case("get_single_element", {.build =
-                                                           [](const verb_plan& p) {
-                                                             auto last = [](int64& seen, int64 x) { seen = x; };
-                                                             return p.in[0] | take(1) | reduce(int64{0}, last) |
-                                                                    get_single_element();
-                                                           },
-                                                       .expected =
-                                                           [](const verb_lists& l) {
-                                                             int64s in = first_of(l.in(), 1);
-                                                             return in.empty() ? int64s{0} : in;
-                                                           },
-                                                       .resume = {.takes = 0}});
-
-std::string why_of(int64 there, std::uint64_t skip = 0) {
-  consumption how;
-  how.skip = skip;
-  consumed c = consume(range(there) | get_single_element(), how);
-  CHECK(c.elements.empty());
-  CHECK(c.why.code() == status_code::invalid_argument);
-  return c.why.to_string();
-}
 
 }  // namespace
 
@@ -60,22 +36,8 @@ TEST_CASE("get_single_element gives the only element, of every kind") {
   conforms(over(as_counting()));
 }
 
-TEST_CASE("get_single_element says that there is none, or more than one; nothing is given then") {
-  CHECK_THAT(why_of(0), Catch::Contains("the input is empty, and was to have one element"));
-  CHECK_THAT(why_of(2), Catch::Contains("get_single_element") && Catch::Contains("more than one element"));
-  CHECK_THAT(why_of(0, 1), Catch::Contains("is empty"));
-  CHECK_THAT(why_of(7, 1), Catch::Contains("more than one"));
-  // Behind the second nothing is made.
-  auto third_fails = range(5) | map([](int64 x) {
-                       if (x == 2) throw_status(data_loss_error("the third"));
-                       return x;
-                     });
-  CHECK_THAT(consume(third_fails | get_single_element(), {}).why.to_string(), Catch::Contains("more than one"));
-}
-
 TEST_CASE("get_single_element prints as text, is read again, and counts as one") {
   round_trips(*(range(1) | get_single_element()).plan(), "range(1) | get_single_element");
-  CHECK(cardinality_of(*(range(9) | get_single_element()).plan()) == cardinality::of(1));
 }
 
 }  // namespace sluice::lib::get_single_element_test

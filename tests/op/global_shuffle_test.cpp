@@ -16,79 +16,14 @@
 #include "support/elements.hpp"
 #include "support/op_conformance.hpp"
 #include "support/printed_run.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/global_shuffle_model.hpp"
 
 namespace sluice::lib::global_shuffle_test {
 namespace {
 
 using namespace test;
+using namespace global_shuffle_case;
 using int64 = std::int64_t;
-
-int64s in_order(const int64s& in, std::uint64_t drawn_by) {
-  int64s out;
-  if (in.empty()) return out;
-  index_permutation order(in.size(), drawn_by);
-  for (std::uint64_t i = 0; i != in.size(); ++i) out.push_back(in[order[i]]);
-  return out;
-}
-
-int64s numbers_up_to(int64 n) {
-  int64s all(static_cast<std::size_t>(n));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
-/// Random plans do not know how long their inputs are, and have stages that cannot seek: so this is a source.
-dataset<int64> seekable(const verb_plan& p) {
-  return range(p.a) | map([o = p.opened_for](int64 i) { return source_element(i, o); }, {.parallelism = p.b % 3 + 1}) |
-         prefetch(2);
-}
-const register_verb global_shuffle_case(
-    "global_shuffle",
-    {.inputs = 0,
-     .build = [](const verb_plan& p) { return seekable(p) | global_shuffle({.seed = static_cast<int64>(p.b)}); },
-     .expected = [](const verb_lists& l) { return in_order(source_elements(l), l.drawn_by(l.b)); }});
-const register_verb same_each_epoch_case(
-    "global_shuffle same",
-    {.inputs = 0,
-     .build =
-         [](const verb_plan& p) {
-           return seekable(p) | global_shuffle({.seed = static_cast<int64>(p.b), .reshuffle_each_iteration = false});
-         },
-     .expected = [](const verb_lists& l) { return in_order(source_elements(l), l.drawn_by_in_all_epochs(l.b)); }});
-const register_verb global_shuffle_failing_case("global_shuffle failing",
-                                                {.inputs = 0,
-                                                 .meets_errors = true,
-                                                 .build =
-                                                     [](const verb_plan& p) {
-                                                       auto some_fail = [b = p.b](int64 x) {
-                                                         if (is_bad(x, b))
-                                                           throw_status(data_loss_error("a bad element"));
-                                                         return x;
-                                                       };
-                                                       return seekable(p) | map(some_fail) |
-                                                              global_shuffle({.seed = 3});
-                                                     },
-                                                 .expected =
-                                                     [](const verb_lists& l) {
-                                                       int64s out = in_order(source_elements(l), l.drawn_by(3));
-                                                       std::erase_if(out, [&](int64 x) { return is_bad(x, l.b); });
-                                                       return out;
-                                                     }});
-
-const register_verb picked_case("global_shuffle of a range",
-                                {.inputs = 0,
-                                 .build =
-                                     [](const verb_plan& p) {
-                                       return range(3 * p.a, {.start = 1, .step = 3}) |
-                                              global_shuffle({.seed = static_cast<int64>(p.b)});
-                                     },
-                                 .expected =
-                                     [](const verb_lists& l) {
-                                       int64s in = numbers_up_to(l.a);
-                                       for (int64& x : in) x = 3 * x + 1;
-                                       return in_order(in, l.drawn_by(l.b));
-                                     }});
 
 /// Of elements of one kind, resumed at each, passed over, by blocks.
 void shuffles(const dataset<int64>& ds, const int64s& expected) {
@@ -236,20 +171,6 @@ TEST_CASE("tensors, their batches and options seek") {
 TEST_CASE("global_shuffle prints as text, knows its size, and refuses inputs that cannot seek") {
   auto ds = range(10) | batch(4) | global_shuffle({.seed = 1, .reshuffle_each_iteration = false});
   round_trips(*ds.plan(), "range(10) | batch(4) | global_shuffle(seed=1, reshuffle_each_iteration=false)");
-  CHECK(cardinality_of(*ds.plan()) == cardinality::of(3));
-  auto refused = [](const std::string& plan, const std::string& why) {
-    CHECK_THROWS_WITH(parse_plan(plan), Catch::Contains(why));
-  };
-  refused("range(9) | filter(it > 3) | map(it) | global_shuffle", "filter cannot give its element number i");
-  refused("range(9) | shuffle(3) | global_shuffle", "shuffle cannot give its element number i");
-  refused("range(9) | map(1 / it, on_error=skip) | global_shuffle", "map drops bad elements (on_error=skip)");
-  refused("range(9) | map(it, parallelism=2, order=sloppy) | global_shuffle", "map cannot give");
-  refused("zip(range(4), range(9) | unique) | global_shuffle", "unique cannot give");
-  refused("range(9) | with_options(on_error=skip) | global_shuffle", "with_options cannot give");
-  refused("range(9) | map(it, parallelism=2) | with_options(order=sloppy) | global_shuffle",
-          "with_options cannot give");
-  refused("counter | global_shuffle", "never ends");
-  refused("range(9) | index_flat_map([it], (it, 0)) | global_shuffle", "index_flat_map cannot give");
 }
 
 }  // namespace sluice::lib::global_shuffle_test

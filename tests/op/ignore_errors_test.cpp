@@ -10,7 +10,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::ignore_errors_test {
 namespace {
@@ -28,24 +27,6 @@ int64 no_seven(int64 x) {
   if (x % 7 == 3) throw_status(data_loss_error("three is out"));
   return x;
 }
-
-const register_verb ignore_errors_case("ignore_errors",
-                                       {.build =
-                                            [](const verb_plan& p) {
-                                              return p.in[0] | map([b = p.b](int64 x) {
-                                                       if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
-                                                       return x;
-                                                     }) |
-                                                     ignore_errors();
-                                            },
-                                        .expected =
-                                            [](const verb_lists& l) {
-                                              int64s good;
-                                              for (int64 x : l.in())
-                                                if (!is_bad(x, l.b)) good.push_back(x);
-                                              return good;
-                                            },
-                                        .resume = {.takes = 2}});
 
 }  // namespace
 
@@ -86,25 +67,6 @@ struct calls {
     told->push_back(std::to_string(n) + " " + why.to_string());
   }
 };
-
-const register_verb counted_case("ignore_errors counted",
-                                 {.build =
-                                      [](const verb_plan& p) {
-                                        return p.in[0] | map([b = p.b](int64 x) {
-                                                 if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
-                                                 return x;
-                                               }) |
-                                               ignore_errors([](const status&, std::uint64_t) {},
-                                                             {.errors_share = 0.99, .share_after = 1'000'000});
-                                      },
-                                  .expected =
-                                      [](const verb_lists& l) {
-                                        int64s good;
-                                        for (int64 x : l.in())
-                                          if (!is_bad(x, l.b)) good.push_back(x);
-                                        return good;
-                                      },
-                                  .resume = {.takes = 2}});
 
 }  // namespace
 
@@ -211,8 +173,6 @@ TEST_CASE("ignore_errors prints as text, and is read again") {
               "range(5) | ignore_errors(errors_share=0.01, share_after=1000)");
   CHECK(fingerprint(*(range(5) | ignore_errors({.errors_share = 0.01})).plan()) ==
         fingerprint(*(range(5) | ignore_errors(calls())).plan()));
-  CHECK_THROWS_WITH(parse_plan("range(5) | ignore_errors(errors_share=1.5)"), Catch::Contains("from 0 to 1"));
-  CHECK_THROWS_WITH(parse_plan("range(5) | ignore_errors(f)"), Catch::Contains("in C++ only"));
   CHECK_THROWS(plan_json(*(range(5) | ignore_errors(calls())).plan()));
 }
 

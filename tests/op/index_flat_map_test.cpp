@@ -14,76 +14,15 @@
 #include "support/elements.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/index_flat_map_model.hpp"
 
 namespace sluice::lib::index_flat_map_test {
 namespace {
 
 using namespace test;
+using namespace index_flat_map_case;
 using int64 = std::int64_t;
 using place = std::pair<int64, int64>;
-
-/// 0 to 3 elements.
-int64s list_of(int64 x, std::uint64_t b) {
-  int64s all;
-  const std::uint64_t n = mix(static_cast<std::uint64_t>(x) ^ b) % 4;
-  for (std::uint64_t i = 0; i != n; ++i) all.push_back(number_of(x, static_cast<int64>(i)));
-  return all;
-}
-int64s flat(const int64s& in, std::uint64_t b) {
-  int64s out;
-  for (int64 x : in)
-    for (int64 y : list_of(x, b)) out.push_back(y);
-  return out;
-}
-place nowhere(int64) { return {0, 0}; }
-
-const register_verb flat_case("index_flat_map",
-                              {.build =
-                                   [](const verb_plan& p) {
-                                     return p.in[0] |
-                                            index_flat_map([b = p.b](int64 x) { return list_of(x, b); }, nowhere);
-                                   },
-                               .expected = [](const verb_lists& l) { return flat(l.in(), l.b); },
-                               .resume = {.takes = 2}});
-// As many inputs as there are, in lists of one length.
-const register_verb by_index_case("index_flat_map by_index",
-                                  {.inputs = 0,
-                                   .build =
-                                       [](const verb_plan& p) {
-                                         const int64 each = static_cast<int64>(p.b % 4) + 1;
-                                         auto repeated = [each, o = p.opened_for](int64 i) {
-                                           return int64s(static_cast<std::size_t>(each), source_element(i, o));
-                                         };
-                                         auto where = [each](int64 i) { return place(i / each, i % each); };
-                                         if (p.a == 0) return range(0);
-                                         return range(p.a) |
-                                                index_flat_map(repeated, where, {.cardinality = p.a * each});
-                                       },
-                                   .expected =
-                                       [](const verb_lists& l) {
-                                         int64s out;
-                                         for (int64 x : source_elements(l)) out.insert(out.end(), l.b % 4 + 1, x);
-                                         return out;
-                                       }});
-const register_verb flat_failing_case("index_flat_map failing",
-                                      {.meets_errors = true,
-                                       .build =
-                                           [](const verb_plan& p) {
-                                             auto some_fail = [b = p.b](int64 x) -> result<int64s> {
-                                               if (is_bad(x, b)) return data_loss_error("a bad element");
-                                               return list_of(x, b);
-                                             };
-                                             // Fewer come, as where many were bad.
-                                             return p.in[0] |
-                                                    index_flat_map(some_fail, nowhere, {.cardinality = 1'000'000});
-                                           },
-                                       .expected =
-                                           [](const verb_lists& l) {
-                                             int64s good = l.in();
-                                             std::erase_if(good, [&](int64 x) { return is_bad(x, l.b); });
-                                             return flat(good, l.b);
-                                           }});
 
 /// The lists of 1, 2, 3 … numbers: where number i is.
 place in_triangle(int64 i) {
@@ -244,21 +183,6 @@ TEST_CASE("where bad elements are dropped fewer than the cardinality may come, a
     CHECK_THAT(behind.why.to_string(), Catch::Contains("and there are more elements"));
     CHECK(of(d.in, d.call, d.errors + "cardinality=10) | skip(7) | repeat(3)", d.policy).elements.size() == 3);
   }
-  CHECK(cardinality_of(*parse_plan(
-            "range(5) | map(it, on_error=skip) | index_flat_map([it], (it, 0), cardinality=5)")) == cardinality());
-}
-
-TEST_CASE("index_flat_map prints as text, is read again, and refuses functions that do not fit") {
-  round_trips(*parse_plan("range(5) | index_flat_map([it, it], (it / 2, it % 2), cardinality=10)"),
-              "range(5) | index_flat_map([it, it], (it / 2, it % 2), cardinality=10)");
-  auto refused = [](const std::string& plan, const std::string& why) {
-    CHECK_THROWS_WITH(parse_plan(plan), Catch::Contains(why));
-  };
-  refused("range(5) | index_flat_map(it, (it / 2, it % 2))", "gives a list or an array, and this one int64");
-  refused("range(5) | index_flat_map([it], it)", "index_map gives two whole numbers");
-  refused("range(5) | index_flat_map([it])", "needs an index_map");
-  CHECK(cardinality_of(*parse_plan("range(5) | index_flat_map([it], (it, 0))")) == cardinality());
-  CHECK(cardinality_of(*parse_plan("range(5) | index_flat_map([it], (it, 0), cardinality=5)")) == cardinality::of(5));
 }
 
 }  // namespace sluice::lib::index_flat_map_test

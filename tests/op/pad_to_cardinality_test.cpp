@@ -13,12 +13,13 @@
 #include "support/consumption.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/pad_to_cardinality_model.hpp"
 
 namespace sluice::lib::pad_to_cardinality_test {
 namespace {
 
 using namespace test;
+using namespace pad_to_cardinality_case;
 using int64 = std::int64_t;
 
 /// A struct that says itself which of its elements are valid, with a default of its own.
@@ -27,27 +28,6 @@ struct checked {
   std::string text = {};
   bool valid = true;
 };
-
-std::int64_t number_of_padded(const std::pair<int64, bool>& p) { return number_of(p.first, p.second ? 1 : 0); }
-int64s padded(const int64s& in, std::size_t n) {
-  int64s out;
-  for (int64 x : in) out.push_back(number_of(x, 1));
-  while (out.size() < n) out.push_back(number_of(0, 0));
-  return out;
-}
-
-const register_verb pad_case("pad_to_cardinality", {.build =
-                                                        [](const verb_plan& p) {
-                                                          const int64 more = static_cast<int64>(p.b % 4);
-                                                          return p.in[0] | take(p.a) | pad_to_cardinality(p.a + more) |
-                                                                 map(number_of_padded);
-                                                        },
-                                                    .expected =
-                                                        [](const verb_lists& l) {
-                                                          const auto a = static_cast<std::size_t>(l.a);
-                                                          return padded(first_of(l.in(), a), a + l.b % 4);
-                                                        },
-                                                    .resume = {.takes = 0}});
 
 consumed padded_run(int64 there, int64 n, std::uint64_t skip) {
   consumption how;
@@ -78,8 +58,6 @@ TEST_CASE("a struct's own member is set, and all else of what is added is a valu
       elements(ds) ==
       R"({"label":0,"text":"0","valid":true} {"label":1,"text":"1","valid":true} {"label":2,"text":"2","valid":true} )"
       R"({"label":7,"text":"","valid":false} {"label":7,"text":"","valid":false})");
-  CHECK(elements<int64>("range(2) | map({b: it, c: string(it)}) | pad_to_cardinality(3, mask_key=\"real\") | "
-                        "map(if(real, b + length(c), -1))") == "1 2 -1");
 }
 
 TEST_CASE("pad_to_cardinality says when the input has more, behind the first n") {
@@ -99,17 +77,9 @@ TEST_CASE("pad_to_cardinality says when the input has more, behind the first n")
 
 TEST_CASE("pad_to_cardinality tells its number, prints as text, is read again, and refuses what cannot be padded") {
   auto ds = range(4) | pad_to_cardinality(6);
-  CHECK(cardinality_of(*ds.plan()) == cardinality::of(6));
   round_trips(*ds.plan(), "range(4) | pad_to_cardinality(6)");
   round_trips(*(range(4) | map([](int64) { return checked(); }) | pad_to_cardinality(6)).plan()->inputs[0]->inputs[0],
               "range(4)");
-  round_trips(*parse_plan("range(4) | map({a: it}) | pad_to_cardinality(6, mask_key=\"ok\")"),
-              "range(4) | map({a: it}) | pad_to_cardinality(6, mask_key=\"ok\")");
-  CHECK_THROWS_WITH(range(6) | pad_to_cardinality(5), Catch::Contains("has 6 elements, more than the 5"));
-  CHECK_THROWS_WITH(counter() | pad_to_cardinality(5), Catch::Contains("never ends"));
-  CHECK_THROWS_WITH(parse_plan("range(3) | map({valid: it}) | pad_to_cardinality(5)"),
-                    Catch::Contains("so it is a bool, and not int64"));
-  CHECK_THROWS_WITH(range(3) | pad_to_cardinality(5, {.mask_key = "ok"}), Catch::Contains("names a member"));
   CHECK_THROWS_WITH(range(3) | map([](int64) { return checked(); }) | pad_to_cardinality(5, {.mask_key = "ok"}),
                     Catch::Contains("needs a member `bool ok`"));
 }
@@ -141,28 +111,6 @@ TEST_CASE("what is added to tensors has the dtype and the shape of the last vali
       CHECK(sums(from, {}).elements == left);
     }
   }
-  CHECK(
-      consume(dataset<int64>(parse_plan("from_tensor_slices([[1,2],[3,4],[5,6]]) | pad_to_cardinality(4) | batch(2) | "
-                                        "map(length(it))")),
-              {})
-          .elements == int64s{2, 2});
-  CHECK(consume(dataset<int64>(parse_plan("range(3) | map({x: to_tensor([it, it]), n: it}) | pad_to_cardinality(4) | "
-                                          "batch(4) | map(length(it.n))")),
-                {})
-            .elements == int64s{4});
-}
-
-TEST_CASE("an input that may become smaller by what is dropped downstream is refused in the run only") {
-  auto kept = "range(10) | map(it / (it % 2)) | pad_to_cardinality(8) | ignore_errors() | map(it.first)";
-  CHECK(consume(dataset<int64>(parse_plan(kept)), {}).elements == int64s{1, 3, 5, 7, 9, 0, 0, 0});
-  auto many = "range(10) | map(it + 1) | pad_to_cardinality(8) | map(it.first)";
-  CHECK(consume(dataset<int64>(parse_plan(many)), {}).why.code() == status_code::failed_precondition);
-  CHECK_THROWS_WITH(parse_plan("range(10) | take(9) | pad_to_cardinality(8)"), Catch::Contains("has 9 elements"));
-}
-
-TEST_CASE("pad_to_cardinality to no elements gives none") {
-  CHECK(consume(dataset<int64>(parse_plan("range(0) | pad_to_cardinality(0) | map(it.first)")), {}).elements.empty());
-  CHECK_THROWS_WITH(parse_plan("range(0) | pad_to_cardinality(-1)"), Catch::Contains("at least 0"));
 }
 
 }  // namespace sluice::lib::pad_to_cardinality_test

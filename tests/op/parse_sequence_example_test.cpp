@@ -10,7 +10,6 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/sequence_bytes.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::parse_sequence_example_test {
 namespace {
@@ -56,69 +55,6 @@ node_ptr by_text(const node_ptr& in, const std::string& context, const std::stri
   o.parallelism = parallelism;
   return make_stage(parse_sequence_example_op, arguments::of(parse_sequence_example_arguments{o}), in);
 }
-
-// --- For the suites: a number becomes a record of so many steps that add up to it, and is read from it. ---
-
-struct parts {
-  std::vector<std::int64_t> part;
-  std::vector<std::vector<std::int64_t>> rest;
-};
-std::string parts_of(std::int64_t x, std::string_view list) {
-  sequence_bytes w;
-  const std::int64_t half = x / 2;
-  return w.list(list, {int64_step({half}), int64_step({x - half - 1})})
-      .list("rest", {int64_step({}), int64_step({1})})
-      .finish();
-}
-std::int64_t sum_of(const sequence_example<no_features, parts>& e) {
-  std::int64_t sum = 0;
-  for (std::int64_t p : e.sequence.part) sum += p;
-  for (auto& step : e.sequence.rest)
-    for (std::int64_t p : step) sum += p;
-  return sum;
-}
-dataset<std::int64_t> summed(const dataset<std::string>& records, std::int64_t parallelism) {
-  return records | parse_sequence_example<no_features, parts>({.parallelism = parallelism}) |
-         map([](const sequence_example<no_features, parts>& e) { return sum_of(e); });
-}
-dataset<std::string> sound_records(const dataset<std::int64_t>& in) {
-  return in | map([](std::int64_t x) { return parts_of(x, "part"); });
-}
-int64s as_they_come(const verb_lists& l) { return l.in(); }
-
-const register_verb sequences_case(
-    "parse_sequence_example", {.any_order = true,
-                               .has_knob = true,
-                               .passes_errors = true,
-                               .build = [](const verb_plan& p) { return summed(sound_records(p.in[0]), p.knob_or(1)); },
-                               .expected = as_they_come,
-                               .needs = [](const verb_use&, std::size_t k) { return k; }});
-const register_verb sequences_parallel_case(
-    "parse_sequence_example parallel",
-    {.any_order = true,
-     .has_knob = true,
-     .passes_errors = true,
-     .build = [](const verb_plan& p) { return summed(sound_records(p.in[0]), p.knob_or(p.a)); },
-     .expected = as_they_come,
-     .resume = {.a = 2, .held = 4 * 1024}});
-const register_verb sequences_failing_case("parse_sequence_example failing",  // some lack their feature list
-                                           {.any_order = true,
-                                            .meets_errors = true,
-                                            .has_knob = true,
-                                            .build =
-                                                [](const verb_plan& p) {
-                                                  auto some = [b = p.b](std::int64_t x) {
-                                                    return parts_of(x, is_bad(x, b) ? "another" : "part");
-                                                  };
-                                                  return summed(p.in[0] | map(some), p.knob_or(p.a));
-                                                },
-                                            .expected =
-                                                [](const verb_lists& l) {
-                                                  int64s out;
-                                                  for (std::int64_t x : l.in())
-                                                    if (!is_bad(x, l.b)) out.push_back(x);
-                                                  return out;
-                                                }});
 
 struct outcome {
   std::vector<std::string> lines;
@@ -235,18 +171,6 @@ TEST_CASE("the stage prints as text that makes the same sequences") {
   CHECK(row.members[1].type->members[1].type->name == "float[2][]");
   auto other = parse_plan(std::string("tfrecord(\"a\") | parse_sequence_example(") + kSchemas + ") | batch(8)");
   CHECK(fingerprint(*other) != fingerprint(*read));  // another order
-  auto refusal = [](const std::string& stage) -> std::string {
-    try {
-      return plan_text(*parse_plan("tfrecord(\"a\") | " + stage));
-    } catch (const error& e) { return std::string(e.why().message()); }
-  };
-  CHECK(refusal("parse_sequence_example") ==
-        "column 17: parse_sequence_example: needs a context or a sequence, such as sequence=\"label: int64\"");
-  CHECK(refusal("parse_sequence_example(sequence=\"a: int\")").find("sequence: feature list a is bytes") !=
-        std::string::npos);
-  CHECK(refusal("parse_sequence_example(context=\"a: int\")").find("context: ") != std::string::npos);
-  CHECK_THROWS_WITH(parse_plan("range(3) | parse_sequence_example(sequence=\"a: int64\")"),
-                    Catch::Contains("expects records that hold tf.SequenceExamples, and gets int64"));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::prefetch_test {
 namespace {
@@ -18,23 +17,7 @@ using int64 = std::int64_t;
 
 int64s same(const int64s& in) { return in; }
 
-const register_verb prefetch_case("prefetch",
-                                  {.any_order = true,
-                                   .has_knob = true,
-                                   .only_works_ahead = true,
-                                   .passes_errors = true,
-                                   .build = [](const verb_plan& p) { return p.in[0] | prefetch(p.knob_or(p.a)); },
-                                   .expected = [](const verb_lists& l) { return l.in(); },
-                                   .resume = {.a = 16, .held = 32}});
-const register_verb prefetch_auto_case(
-    "prefetch auto",
-    {.any_order = true,
-     .has_knob = true,
-     .only_works_ahead = true,
-     .passes_errors = true,
-     .build = [](const verb_plan& p) { return p.in[0] | prefetch(p.tuned ? knob(p.tuned) : autotune); },
-     .expected = [](const verb_lists& l) { return l.in(); },
-     .resume = {.held = 12 * 1024}});  // its blocks grow to 1,024 elements
+  // its blocks grow to 1,024 elements
 
 }  // namespace
 

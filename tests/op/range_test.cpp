@@ -7,7 +7,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::range_test {
 namespace {
@@ -20,14 +19,6 @@ int64s all_of(const dataset<int64>& ds) {
   CHECK(c.complaint() == "");
   return c.elements;
 }
-
-const register_verb range_case("range", {.inputs = 0,
-                                         .build =
-                                             [](const verb_plan& p) {
-                                               int64 first = source_element(0, p.opened_for);
-                                               return first ? range(added(first, p.a), {.start = first}) : range(p.a);
-                                             },
-                                         .expected = source_elements});
 
 }  // namespace
 
@@ -49,10 +40,6 @@ TEST_CASE("range is empty where its step leads away from its end") {
 TEST_CASE("range reaches both ends of the numbers without overflow") {
   CHECK(all_of(range(INT64_MAX, {.start = INT64_MAX - 2})) == int64s{INT64_MAX - 2, INT64_MAX - 1});
   CHECK(all_of(range(INT64_MAX, {.start = INT64_MIN + 1, .step = INT64_MAX})) == int64s{INT64_MIN + 1, 0});
-}
-
-TEST_CASE("a step of 0 is refused when the plan is made") {
-  CHECK_THROWS_WITH(range(5, {.step = 0}), Catch::Contains("range: step must not be 0"));
 }
 
 TEST_CASE("range passes over any number at once") {

@@ -11,7 +11,6 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::rate_limit_test {
 namespace {
@@ -19,18 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;
 using int64 = std::int64_t;
-
-const register_verb rate_limit_case("rate_limit",
-                                    {.any_order = true,
-                                     .passes_errors = true,
-                                     .build =
-                                         [](const verb_plan& p) {
-                                           if (p.b % 2)
-                                             return p.in[0] | rate_limit({.bytes_per_second = 1e6, .burst = 8 * p.a});
-                                           return p.in[0] | rate_limit({.elements_per_second = 1e5, .burst = p.a});
-                                         },
-                                     .expected = [](const verb_lists& l) { return l.in(); },
-                                     .needs = [](const verb_use&, std::size_t k) { return k; }});
 
 /// When each element came, in virtual time.
 template <class T>
@@ -125,15 +112,6 @@ TEST_CASE("rate_limit prints as text, and is read again; it refuses none and bot
               "range(5) | rate_limit(elements_per_second=12.5)");
   round_trips(*(range(5) | rate_limit({.bytes_per_second = 1 << 20, .burst = 4096})).plan(),
               "range(5) | rate_limit(bytes_per_second=1048576, burst=4096)");
-  CHECK(plan_text(*parse_plan("range(5) | rate_limit(bytes_per_second=1MiB, burst=4KiB)")) ==
-        "range(5) | rate_limit(bytes_per_second=1048576, burst=4096)");
-  CHECK_THROWS_WITH(parse_plan("range(5) | rate_limit()"), Catch::Contains("needs elements_per_second or bytes_per"));
-  CHECK_THROWS_WITH(parse_plan("range(5) | rate_limit(elements_per_second=1, bytes_per_second=1)"),
-                    Catch::Contains("not both"));
-  CHECK_THROWS_WITH(parse_plan("range(5) | rate_limit(elements_per_second=-1)"), Catch::Contains("more than 0"));
-  CHECK_THROWS_WITH(parse_plan("range(5) | rate_limit(elements_per_second=fast)"), Catch::Contains("for each second"));
-  CHECK(fingerprint(*parse_plan("range(5) | rate_limit(elements_per_second=1)")) ==
-        fingerprint(*parse_plan("range(5) | rate_limit(elements_per_second=2, burst=3)")));
 }
 
 }  // namespace sluice::lib::rate_limit_test

@@ -11,68 +11,16 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/rebatch_model.hpp"
 
 namespace sluice::lib::rebatch_test {
 namespace {
 
 using namespace test;
+using namespace rebatch_case;
 using int64 = std::int64_t;
 
-std::vector<int64s> lists_of(const dataset<batched<int64>>& ds) {
-  runtime rt({.workers = 1});
-  std::vector<int64s> out;
-  sync_wait(rt, [](dataset<batched<int64>> plan, runtime& on, std::vector<int64s>& all) -> task<> {
-    auto s = plan.iterate(on);
-    while (auto b = co_await s.next()) all.emplace_back(b->values().begin(), b->values().end());
-  }(ds, rt, out));
-  return out;
-}
-
-int64 folded(const batched<int64>& b) {
-  int64 n = b.size();
-  for (int64 x : b.values()) n = number_of(n, x);
-  return n;
-}
-
-int64s refolded(const int64s& in, const std::vector<std::size_t>& sizes, bool drop_remainder) {
-  int64s out;
-  std::size_t at = 0;
-  for (std::size_t k = 0; at != in.size(); ++k) {
-    std::size_t n = std::min(sizes[k % sizes.size()], in.size() - at);
-    if (drop_remainder && n != sizes[k % sizes.size()]) break;
-    auto number = static_cast<int64>(n);
-    for (std::size_t i = 0; i != n; ++i) number = number_of(number, in[at + i]);
-    out.push_back(number);
-    at += n;
-  }
-  return out;
-}
-
-const register_verb rebatch_case(
-    "rebatch", {.build =
-                    [](const verb_plan& p) {
-                      return p.in[0] | batch(static_cast<int64>(1 + p.b % 7)) |
-                             rebatch({p.a, static_cast<int64>(1 + p.b % 3)}, {.drop_remainder = p.b % 2 == 1}) |
-                             map(folded);
-                    },
-                .expected =
-                    [](const verb_lists& l) {
-                      return refolded(l.in(), {static_cast<std::size_t>(l.a), static_cast<std::size_t>(1 + l.b % 3)},
-                                      l.b % 2 == 1);
-                    },
-                .resume = {.a = 50, .b = 6, .held = 120, .takes = 50}});
-
 }  // namespace
-
-TEST_CASE("rebatch joins and cuts batches, as tf.data does") {
-  CHECK(lists_of(range(7) | batch(4) | rebatch(3)) == std::vector<int64s>{{0, 1, 2}, {3, 4, 5}, {6}});
-  CHECK(lists_of(range(8) | batch(4) | rebatch({2, 1, 1})) == std::vector<int64s>{{0, 1}, {2}, {3}, {4, 5}, {6}, {7}});
-  CHECK(lists_of(range(7) | batch(4) | rebatch(3, {.drop_remainder = true})) ==
-        std::vector<int64s>{{0, 1, 2}, {3, 4, 5}});
-  CHECK(lists_of(range(5) | batch(1) | rebatch(10)) == std::vector<int64s>{{0, 1, 2, 3, 4}});
-  CHECK(lists_of(range(0) | batch(1) | rebatch(10)).empty());
-}
 
 TEST_CASE("rebatch conforms for rows of every kind") {
   for (int64 from : {1, 4, 30})
@@ -102,16 +50,6 @@ TEST_CASE("rebatch conforms for rows of every kind") {
   conforms({.stage = stage, .expected = [](const int64s& in) { return in; }});
 }
 
-TEST_CASE("rebatch of tensors of two shapes is an error with words; of anything but batches it is refused") {
-  auto ds = range(4) | map([](int64 x) { return tensor::zeros(dtype::float32, {x < 2 ? 3 : 4}); }) | batch(2) |
-            rebatch(3) | map([](const batched<tensor>& b) { return b.size(); });
-  consumed got = consume(ds, {});
-  CHECK(got.elements.empty());
-  CHECK(got.why.code() == status_code::invalid_argument);
-  CHECK_THAT(got.why.to_string(), Catch::Contains("float32[4]"));
-  CHECK_THROWS_WITH(parse_plan("range(3) | rebatch(2)"), Catch::Contains("rebatch: expects batches, and gets int64"));
-}
-
 TEST_CASE("a batch that does not fit into the budget is an error, and no more") {
   runtime rt({.workers = 1, .memory_budget_bytes = 8 << 20});
   auto ds =
@@ -125,11 +63,6 @@ TEST_CASE("rebatch prints as text, and is read again") {
   round_trips(*(range(7) | batch(4) | rebatch(3)).plan(), "range(7) | batch(4) | rebatch(3)");
   round_trips(*(range(7) | batch(4) | rebatch({2, 1}, {.drop_remainder = true})).plan(),
               "range(7) | batch(4) | rebatch([2, 1], drop_remainder=true)");
-  CHECK_THROWS_WITH(parse_plan("range(7) | batch(4) | rebatch(0)"), Catch::Contains("must be at least 1"));
-  CHECK_THROWS_WITH(parse_plan("range(7) | batch(4) | rebatch([2, 0])"), Catch::Contains("[1] must be at least 1"));
-  CHECK_THROWS_WITH(parse_plan("range(7) | batch(4) | rebatch([])"),
-                    Catch::Contains("must be a number, or a list of some"));
-  CHECK_THROWS_WITH(parse_plan("range(7) | batch(4) | rebatch"), Catch::Contains("rebatch: needs sizes"));
 }
 
 TEST_CASE(

@@ -9,42 +9,14 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/round_robin_model.hpp"
 
 namespace sluice::lib::round_robin_test {
 namespace {
 
 using namespace test;
+using namespace round_robin_case;
 using int64 = std::int64_t;
-
-/// By a plain loop.
-int64s by_turns(const std::vector<int64s>& from, bool stop) {
-  int64s out;
-  std::size_t left = 0;
-  for (auto& v : from) left += v.size();
-  for (std::size_t k = 0; left != 0; ++k)
-    for (auto& v : from) {
-      if (k < v.size()) {
-        out.push_back(v[k]);
-        --left;
-      } else if (stop) {
-        return out;
-      }
-    }
-  return out;
-}
-
-const register_verb round_robin_case(
-    "round_robin",
-    {.inputs = 2,
-     .build = [](const verb_plan& p) { return round_robin(p.in, {.stop_on_empty_dataset = p.b % 3 == 0}); },
-     .expected =
-         [](const verb_lists& l) {
-           std::vector<int64s> from;
-           for (std::size_t k = 0; k != l.inputs(); ++k) from.push_back(l.in(k));
-           return by_turns(from, l.b % 3 == 0);
-         },
-     .resume = {.takes = 0}});
 
 }  // namespace
 
@@ -66,7 +38,6 @@ TEST_CASE("round_robin knows its size") {
         CAPTURE(stop, a, b);
         CHECK(cardinality_of(*ds.plan()) == cardinality::of(static_cast<int64>(consume(ds, {}).elements.size())));
       }
-  CHECK(cardinality_of(*round_robin({range(3), counter()}).plan()) == cardinality::forever());
 }
 
 TEST_CASE("round_robin prints as text, and is read again") {

@@ -17,7 +17,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::scan_test {
 namespace {
@@ -143,41 +142,6 @@ void resumes_everywhere(const dataset<int64>& ds, const int64s& expected, consum
           whole.errors.back());  // what is made again counts again
   }
 }
-
-const register_verb scan_case("scan", {.passes_errors = true,
-                                       .build =
-                                           [](const verb_plan& p) {
-                                             return p.in[0] | scan(p.a, [](int64& sum, int64 x) {
-                                                      return sum = number_of(sum, x);
-                                                    });
-                                           },
-                                       .expected =
-                                           [](const verb_lists& l) {
-                                             int64s out;
-                                             int64 sum = l.a;
-                                             for (int64 x : l.in()) out.push_back(sum = number_of(sum, x));
-                                             return out;
-                                           },
-                                       .needs = [](const verb_use&, std::size_t k) { return k; }});
-const register_verb scan_failing_case("scan failing",
-                                      {.meets_errors = true,
-                                       .build =
-                                           [](const verb_plan& p) {
-                                             auto add_good = [b = p.b](std::string& seen, int64 x) {
-                                               seen = std::to_string(number_of(std::atoll(seen.c_str()), x));
-                                               if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
-                                               return static_cast<int64>(std::atoll(seen.c_str()));
-                                             };
-                                             return p.in[0] | scan(add_good);
-                                           },
-                                       .expected =
-                                           [](const verb_lists& l) {
-                                             int64s out;
-                                             int64 sum = 0;
-                                             for (int64 x : l.in())
-                                               if (!is_bad(x, l.b)) out.push_back(sum = number_of(sum, x));
-                                             return out;
-                                           }});
 
 }  // namespace
 
@@ -472,29 +436,9 @@ TEST_CASE("a scan whose function has a name prints as text, with its first state
   round_trips(*(range(5) | scan(scan_sum)).plan(), "range(5) | scan(scan_sum)");
   auto from_100 = range(5) | scan(100, scan_sum);
   round_trips(*from_100.plan(), "range(5) | scan(scan_sum, initial_state=\"00c801\")");
-  CHECK(consume(dataset<int64>(parse_plan(plan_text(*from_100.plan()))), {}).elements == sums_of(up_to(5), 100));
-  CHECK(consume(dataset<int64>(parse_plan_json(plan_json(*from_100.plan()))), {}).elements == sums_of(up_to(5), 100));
   CHECK(cardinality_of(*from_100.plan()) == cardinality::of(5));
   CHECK(!same_plan(*from_100.plan(), *(range(5) | scan(scan_sum)).plan()));
   CHECK(fingerprint(*from_100.plan()) != fingerprint(*(range(5) | scan(scan_sum)).plan()));
-}
-
-TEST_CASE("a plan's mistakes about a scan are told where it is made") {
-  auto refused = [](const char* text, const char* said) {
-    CAPTURE(text);
-    CHECK_THROWS_WITH(parse_plan(text), Contains(said));
-  };
-  refused("range(5) | scan", "scan: needs a function");
-  refused("range(5) | scan(scan_thrice)", "scan_thrice cannot be its function");
-  refused("range(5) | map(scan_sum)", "scan_sum cannot be its function");
-  refused("range(5) | filter(scan_sum)", "scan_sum cannot be its function");
-  refused("lines(\"f\") | scan(scan_sum)", "scan: expects int64, and gets line");
-  refused("range(5) | scan(scan_sum, initial_state=\"0x\")", "scan: initial_state is not hexadecimal");
-  refused("range(5) | scan(scan_sum, initial_state=\"001\")", "scan: initial_state is not hexadecimal");
-  refused("range(5) | scan(scan_sum, initial_state=\"00\")", "scan: initial_state is no state of its function");
-  refused("range(5) | scan(scan_sum, initial_state=\"0001ff\")", "scan: initial_state is no state of its function");
-  refused("range(5) | scan(scan_sum, initial_state=\"0101\")", "scan: initial_state was written by another version");
-  refused("range(5) | scan(scan_sum, parallelism=4)", "scan: has no parallelism");
 }
 
 }  // namespace sluice::lib::scan_test

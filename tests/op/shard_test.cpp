@@ -10,32 +10,14 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/shard_model.hpp"
 
 namespace sluice::lib::shard_test {
 namespace {
 
 using namespace test;
+using namespace shard_case;
 using int64 = std::int64_t;
-
-int64s shard_of(const int64s& in, std::size_t shards, std::size_t index) {
-  int64s out;
-  for (std::size_t i = index; i < in.size(); i += shards) out.push_back(in[i]);
-  return out;
-}
-
-const register_verb shard_case(
-    "shard", {.build = [](const verb_plan& p) { return p.in[0] | shard(p.a, static_cast<int64>(p.b) % p.a); },
-              .expected =
-                  [](const verb_lists& l) {
-                    return shard_of(l.in(), static_cast<std::size_t>(l.a), l.b % static_cast<std::uint64_t>(l.a));
-                  },
-              .needs =
-                  [](const verb_use& u, std::size_t k) {
-                    auto shards = static_cast<std::size_t>(u.a), index = u.b % shards;
-                    return k == 0 ? 0 : (k - 1) * shards + index + 1;
-                  },
-              .resume = {.a = 3, .takes = 3}});
 
 }  // namespace
 
@@ -96,13 +78,6 @@ TEST_CASE("shard makes no elements of other shards") {
 
 TEST_CASE("shard prints as text, and is read again; a shard that there is not is refused") {
   round_trips(*(range(10) | shard(3, 0)).plan(), "range(10) | shard(3, 0)");
-  CHECK_THROWS_WITH(range(10) | shard(3, 3), Catch::Contains("of 3 shards the indices are 0 to 2, and index is 3"));
-  CHECK_THROWS_WITH(range(10) | shard(3, -1), Catch::Contains("index is -1"));
-  CHECK_THROWS_WITH(range(10) | shard(0, 0), Catch::Contains("must be at least 1"));
-  CHECK(consume(range(10) | shard(INT64_MAX, 4), {}).elements == int64s{4});
-  CHECK(consume(range(10) | filter(expr("it >= 0")) | shard(INT64_MAX, INT64_MAX - 1), {}).elements.empty());
-  CHECK(consume(range(10) | shard(INT64_MAX, 4) | repeat(3) | skip(1), {}).elements == int64s{4, 4});
-  CHECK(cardinality_of(*(range(10) | shard(INT64_MAX, 4)).plan()) == cardinality::of(1));
 }
 
 }  // namespace sluice::lib::shard_test

@@ -14,30 +14,14 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/sequential.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/shuffle_model.hpp"
 
 namespace sluice::lib::shuffle_test {
 namespace {
 
 using namespace test;
+using namespace shuffle_case;
 using int64 = std::int64_t;
-
-/// Draw t takes a place, which the next input fills; then the last element fills each hole.
-int64s shuffled(const int64s& in, int64 buffer_size, std::uint64_t drawn_by) {
-  std::size_t next = std::min(in.size(), static_cast<std::size_t>(buffer_size));
-  int64s held(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(next)), out;
-  for (std::uint64_t t = 0; !held.empty(); ++t) {
-    int64& place = held[draw(drawn_by, t, held.size())];
-    out.push_back(place);
-    if (next < in.size()) {
-      place = in[next++];
-    } else {
-      place = held.back();
-      held.pop_back();
-    }
-  }
-  return out;
-}
 
 /// Neither copied nor moved by its bytes, and counted.
 struct counted_number {
@@ -69,23 +53,6 @@ task<void> live(stream<counted_number> s, life& l) {
     l.got.push_back(*x->value);
   }
 }
-
-int64 buffer_of_some_size(random_numbers& r) { return 1 + static_cast<int64>(r.below(r.below(2) ? 6 : 40)); }
-const register_verb shuffle_case(
-    "shuffle", {.size = buffer_of_some_size,
-                .build = [](const verb_plan& p) { return p.in[0] | shuffle(p.a, {.seed = static_cast<int64>(p.b)}); },
-                .expected = [](const verb_lists& l) { return shuffled(l.in(), l.a, l.drawn_by(l.b)); },
-                .needs = [](const verb_use& use, std::size_t k) { return k + static_cast<std::size_t>(use.a); },
-                .resume = {.a = 50, .b = 3, .held = 1'000}});
-const register_verb shuffle_alike_case(
-    "shuffle alike",  // in every epoch
-    {.size = buffer_of_some_size,
-     .build =
-         [](const verb_plan& p) {
-           return p.in[0] | shuffle(p.a, {.seed = static_cast<int64>(p.b), .reshuffle_each_iteration = false});
-         },
-     .expected = [](const verb_lists& l) { return shuffled(l.in(), l.a, l.drawn_by_in_all_epochs(l.b)); },
-     .resume = {.a = 50, .b = 3, .held = 1'000}});
 
 }  // namespace
 

@@ -6,21 +6,12 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::skip_test {
 namespace {
 
 using namespace test;
 using int64 = std::int64_t;
-
-const register_verb skip_case(
-    "skip",
-    {.size = [](random_numbers& r) { return static_cast<int64>(r.below(13)) - 1; },  // -1: all
-     .build = [](const verb_plan& p) { return p.in[0] | skip(p.a); },
-     .expected =
-         [](const verb_lists& l) { return l.a < 0 ? int64s() : without_first(l.in(), static_cast<std::size_t>(l.a)); },
-     .needs = [](const verb_use&, std::size_t k) { return k; }});
 
 }  // namespace
 
@@ -32,21 +23,6 @@ TEST_CASE("skip conforms") {
   conforms_for_elements([](const auto& in) { return in | skip(7); },
                         {.expected = [](const int64s& in) { return without_first(in, 7); }, .needs = one_each});
 }
-
-TEST_CASE("skip sees errors behind what it skips, and none in it") {
-  auto broken_at = [](int64 n) {
-    return range(10) | map([n](int64 x) {
-             if (x == n) throw_status(data_loss_error("broken"));
-             return x;
-           });
-  };
-  CHECK(consume(broken_at(3) | skip(5), {}).elements == int64s{5, 6, 7, 8, 9});
-  consumed got = consume(broken_at(7) | skip(5), {});
-  CHECK(got.elements == int64s{5, 6});
-  CHECK(got.why.code() == status_code::data_loss);
-}
-
-TEST_CASE("skip(-1) is empty") { CHECK(consume(range(10) | skip(-1), {}).elements.empty()); }
 
 TEST_CASE("take and skip undo each other in either order") {
   conforms({.stage = [](const auto& in) { return in | skip(4) | take(6) | skip(2); },

@@ -10,73 +10,21 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/sparse_batch_model.hpp"
 
 namespace sluice::lib::sparse_batch_test {
 namespace {
 
 using namespace test;
+using namespace sparse_batch_case;
 using Catch::Contains;
 using int64 = std::int64_t;
-
-std::size_t sparse_length(int64 x) { return static_cast<std::size_t>(static_cast<std::uint64_t>(x) % 4); }
-int64s sparse_list(int64 x) { return int64s(sparse_length(x), x); }
-
-int64 number_of_sparse(const sparse_tensor& s) {
-  int64 all = 0;
-  for (int64 d : s.dense_shape) all = number_of(all, d);
-  if (s.size() == 0) return all;
-  for (int64 i : s.indices.values<int64>()) all = number_of(all, i);
-  for (int64 v : s.values.values<int64>()) all = number_of(all, v);
-  return all;
-}
-
-int64s sparse_numbers(const int64s& in, std::size_t rows) {
-  int64s out;
-  for (std::size_t first = 0; first < in.size(); first += rows) {
-    const std::size_t last = std::min(first + rows, in.size());
-    std::size_t longest = 0;
-    int64s indices, values;
-    for (std::size_t i = first; i != last; ++i) {
-      longest = std::max(longest, sparse_length(in[i]));
-      for (std::size_t k = 0; k != sparse_length(in[i]); ++k) {
-        indices.insert(indices.end(), {static_cast<int64>(i - first), static_cast<int64>(k)});
-        values.push_back(in[i]);
-      }
-    }
-    int64 all = number_of(static_cast<int64>(last - first), static_cast<int64>(longest));
-    for (int64 x : indices) all = number_of(all, x);
-    for (int64 x : values) all = number_of(all, x);
-    out.push_back(all);
-  }
-  return out;
-}
-
-const register_verb sparse_case(
-    "sparse_batch",
-    {.build =
-         [](const verb_plan& p) {
-           return p.in[0] | map(sparse_list) | sparse_batch(p.a, {-1}) | map(number_of_sparse);
-         },
-     .expected = [](const verb_lists& l) { return sparse_numbers(l.in(), static_cast<std::size_t>(l.a)); },
-     .needs = [](const verb_use& u, std::size_t k) { return k * static_cast<std::size_t>(u.a); },
-     .resume = {.a = 5, .takes = 5}});
 
 std::string sparse(const std::vector<int64s>& lists, count n, std::vector<int64> shape) {
   return elements(from_elements(lists) | sparse_batch(n, std::move(shape)));
 }
 
 }  // namespace
-
-TEST_CASE("sparse_batch has every item of each row, at its place") {
-  CHECK(sparse({{1}, {2, 2}, {3, 0, 3}}, 2, {4}) ==
-        R"({"indices":[[0,0],[1,0],[1,1]],"values":[1,2,2],"dense_shape":[2,4]})"
-        R"( {"indices":[[0,0],[0,1],[0,2]],"values":[3,0,3],"dense_shape":[1,4]})");
-  CHECK(sparse({{1}, {2, 2}, {}}, 2, {-1}) == R"({"indices":[[0,0],[1,0],[1,1]],"values":[1,2,2],"dense_shape":[2,2]})"
-                                              R"( {"indices":[],"values":[],"dense_shape":[1,0]})");
-  auto texts = from_elements(std::vector<std::vector<std::string>>{{"a", "b"}, {}, {"c"}}) | sparse_batch(3, {3});
-  CHECK(elements(texts) == R"({"indices":[[0,0],[0,1],[2,0]],"values":["a","b","c"],"dense_shape":[3,3]})");
-}
 
 TEST_CASE("rows of sparse_batch are tensors of any rank, too, and sparse ones") {
   auto square = [](int64 x) { return tensor::of(int64s{x, x + 1, x + 2, x + 3}, {2, 2}); };
@@ -99,7 +47,6 @@ TEST_CASE("sparse_batch says which row does not fit") {
   CHECK_THROWS_WITH(elements(range(9) | map(other) | sparse_batch(1, {2, 2})), Contains("element 0"));
   CHECK_THROWS_WITH(range(3) | map(sparse_list) | sparse_batch(3, {2, 2}), Contains("has one dimension"));
   CHECK_THROWS_WITH(range(3) | map(sparse_list) | sparse_batch(3, {-2}), Contains("one is -2"));
-  CHECK_THAT(refusal_of("range(3) | sparse_batch(2, row_shape=[2])"), Contains("these are int64"));
   auto broken = [](int64) {
     return sparse_tensor{.indices = tensor::of(int64s{9}, {1, 1}), .values = tensor::of(int64s{1}), .dense_shape = {3}};
   };
@@ -114,8 +61,6 @@ TEST_CASE("sparse_batch says which row does not fit") {
 }
 
 TEST_CASE("sparse_batch prints as text, and is read again; it knows its size") {
-  round_trips(*parse_plan("range(10) | map([it]) | sparse_batch(3, [-1], drop_remainder=true)"),
-              "range(10) | map([it]) | sparse_batch(3, [-1], drop_remainder=true)");
   CHECK(cardinality_of(*(range(10) | map(sparse_list) | sparse_batch(3, {4})).plan()) == cardinality::of(4));
 }
 

@@ -6,21 +6,12 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::take_test {
 namespace {
 
 using namespace test;
 using int64 = std::int64_t;
-
-const register_verb take_case(
-    "take",
-    {.size = [](random_numbers& r) { return static_cast<int64>(r.below(13)) - 1; },  // -1: all
-     .build = [](const verb_plan& p) { return p.in[0] | take(p.a); },
-     .expected = [](const verb_lists& l) { return l.a < 0 ? l.in() : first_of(l.in(), static_cast<std::size_t>(l.a)); },
-     .needs = [](const verb_use&, std::size_t k) { return k; },
-     .resume = {.a = int64{1} << 50}});
 
 }  // namespace
 
@@ -40,16 +31,6 @@ TEST_CASE("take(-1) takes all, and an error below is not hidden") {
   conforms({.stage = [](const auto& in) { return in | take(1000); },
             .expected = [](const int64s& in) { return first_of(in, 1000); },
             .before_error = [](const int64s& in) { return in; }});
-}
-
-TEST_CASE("take ends without looking whether there are more") {
-  auto broken = range(10) | map([](int64 x) {
-                  if (x == 3) throw_status(data_loss_error("a fourth was asked for"));
-                  return x;
-                });
-  consumed got = consume(broken | take(3), {});
-  CHECK(got.complaint() == "");
-  CHECK(got.elements == int64s{0, 1, 2});
 }
 
 TEST_CASE("take prints as text, and is read again") { round_trips(*(range(5) | take(3)).plan(), "range(5) | take(3)"); }

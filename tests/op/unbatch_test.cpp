@@ -11,24 +11,12 @@
 #include "support/elements.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::unbatch_test {
 namespace {
 
 using namespace test;
 using int64 = std::int64_t;
-
-const register_verb unbatch_case(
-    "unbatch",
-    {.build = [](const verb_plan& p) { return p.in[0] | batch(p.a, {.drop_remainder = p.b % 2 == 1}) | unbatch(); },
-     .expected =
-         [](const verb_lists& l) {
-           int64s in = l.in();
-           if (l.b % 2 == 1) in.resize(in.size() - in.size() % static_cast<std::size_t>(l.a));
-           return in;
-         },
-     .resume = {.a = 50, .held = 100}});
 
 }  // namespace
 
@@ -75,18 +63,8 @@ TEST_CASE("unbatch gives the rows of batches of any sizes, also of none") {
   }
 }
 
-TEST_CASE("unbatch takes one level of batches away") {
-  CHECK(elements<batched<int64>>("range(5) | batch(2) | batch(2) | unbatch()") == "[0,1] [2,3] [4]");
-  CHECK(elements<int64>("range(5) | batch(2) | batch(2) | unbatch() | unbatch()") == "0 1 2 3 4");
-}
-
 TEST_CASE("unbatch prints as text, knows how many rows there are, and refuses what is no batch") {
   round_trips(*(range(5) | batch(2) | unbatch()).plan(), "range(5) | batch(2) | unbatch");
-  CHECK(cardinality_of(*(range(5) | batch(2) | unbatch()).plan()) == cardinality::of(5));
-  CHECK(cardinality_of(*(range(5) | batch(2, {.drop_remainder = true}) | unbatch()).plan()) == cardinality::of(4));
-  CHECK(refusal_of("range(5) | unbatch()").find("expects batches, and gets int64") != std::string::npos);
-  CHECK(refusal_of("range(5) | window(2) | unbatch()").find("lists, as of window, are no batches") !=
-        std::string::npos);
 }
 
 }  // namespace sluice::lib::unbatch_test

@@ -12,35 +12,14 @@
 #include "support/elements.hpp"
 #include "support/op_conformance.hpp"
 #include "support/printed_run.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/weighted_flat_map_model.hpp"
 
 namespace sluice::lib::weighted_flat_map_test {
 namespace {
 
 using namespace test;
+using namespace weighted_flat_map_case;
 using int64 = std::int64_t;
-
-dataset<int64> numbers_from(int64 first, int64 n) { return range(added(first, n), {.start = first}); }
-
-// Random plans do not know how long their inputs are: so this is a source, of three that do.
-const register_verb weighted_case("weighted_flat_map",
-                                  {.inputs = 0,
-                                   .build =
-                                       [](const verb_plan& p) {
-                                         const int64 first = source_element(0, p.opened_for);
-                                         return weighted_flat_map(
-                                             {numbers_from(first, p.a), numbers_from(first, 2 * p.a),
-                                              numbers_from(first, p.a) | prefetch(2)},
-                                             {.weights = {1, 2, 0.5}});
-                                       },
-                                   .expected =
-                                       [](const verb_lists& l) {
-                                         int64s out;
-                                         for (int64 n : {l.a, 2 * l.a, l.a / 2})
-                                           for (int64 i = 0; i != n; ++i)
-                                             out.push_back(source_element(i, l.opened_for));
-                                         return out;
-                                       }});
 
 std::vector<int64> parts_of(std::vector<int64> sizes, std::vector<double> weights) {
   std::vector<dataset<int64>> in;
@@ -122,9 +101,6 @@ TEST_CASE("weighted_flat_map prints as text, is read again, and refuses weights 
   round_trips(*two({0.75, 0.25}).plan(), "weighted_flat_map([range(5), range(7)], weights=[0.75, 0.25])");
   CHECK_THROWS_WITH(two({1}), Catch::Contains("weights are one for each dataset, and there are 1 for 2"));
   CHECK_THROWS_WITH(two({1, 0}), Catch::Contains("finite numbers above 0"));
-  CHECK_THROWS_WITH(weighted_flat_map({range(5), counter()}), Catch::Contains("dataset 2 has no end"));
-  CHECK_THROWS_WITH(weighted_flat_map({range(5) | filter(expr("it > 2")), range(2)}),
-                    Catch::Contains("dataset 1 is not known"));
 }
 
 }  // namespace sluice::lib::weighted_flat_map_test

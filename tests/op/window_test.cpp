@@ -18,81 +18,17 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/verb_case.hpp"
+#include "verbs/window_model.hpp"
 
 namespace sluice::lib::window_test {
 namespace {
 
 using namespace test;
+using namespace window_case;
 using int64 = std::int64_t;
 
-/// As options are written; no shift: as many as `size`.
-struct shape {
-  int64 size = 1;
-  std::optional<int64> shift = {};
-  int64 stride = 1;
-  bool drop_remainder = false;
-
-  int64 step() const { return shift.value_or(size); }
-  window_verb stage() const {
-    window_options o;
-    if (shift) o.shift = *shift;
-    o.stride = stride;
-    o.drop_remainder = drop_remainder;
-    return window(size, o);
-  }
-};
-
-/// Every window as a list, by the words of the contract.
-std::vector<int64s> windows_over(const int64s& in, const shape& s) {
-  std::vector<int64s> all;
-  auto n = static_cast<int64>(in.size());
-  for (int64 first = 0; first < n; first += s.step()) {
-    int64s one;
-    for (int64 j = 0; j != s.size && first + j * s.stride < n; ++j)
-      one.push_back(in[static_cast<std::size_t>(first + j * s.stride)]);
-    if (static_cast<int64>(one.size()) == s.size || !s.drop_remainder) all.push_back(one);
-  }
-  return all;
-}
-
-/// One number that tells a window from any other of these tests.
-template <class List, class Number> int64 fold(const List& window, Number number) {
-  int64 all = static_cast<int64>(window.size());
-  for (const auto& x : window) all = added(times(all, 1009), number(x));
-  return all;
-}
-int64 folded(const int64s& window) {
-  return fold(window, [](int64 x) { return x; });
-}
 template <class As> int64 folded_as(const std::vector<decltype(As::made(0))>& window) {
   return fold(window, As::number);
-}
-
-int64s expected_of(const int64s& in, const shape& s) {
-  int64s all;
-  for (const int64s& w : windows_over(in, s)) all.push_back(folded(w));
-  return all;
-}
-/// Those that have all their elements.
-int64s complete_of(const int64s& in, shape s) {
-  s.drop_remainder = true;
-  return expected_of(in, s);
-}
-std::size_t needed_of(const int64s& in, const shape& s, std::size_t k) {
-  if (k == 0) return 0;
-  auto reach = static_cast<std::size_t>(s.step()) * (k - 1) + static_cast<std::size_t>((s.size - 1) * s.stride) + 1;
-  return std::min(in.size(), reach);
-}
-/// Every element is in some window's reach, so that its error is met.
-bool has_no_gap(const shape& s) { return s.step() <= (s.size - 1) * s.stride + 1; }
-
-conformance of(const shape& s) {
-  conformance c;
-  c.expected = [s](const int64s& in) { return expected_of(in, s); };
-  if (has_no_gap(s)) c.before_error = [s](const int64s& in) { return complete_of(in, s); };
-  c.needs = [s](const int64s& in, std::size_t k) { return needed_of(in, s, k); };
-  return c;
 }
 
 template <class As> void conforms_in_windows(const shape& s) {
@@ -112,43 +48,6 @@ struct copy_counted {
   copy_counted& operator=(copy_counted&&) = default;
   int64 value;
 };
-
-std::string refusal(const std::string& text) {
-  try {
-    parse_plan(text);
-  } catch (const error& e) { return e.what(); }
-  return "";
-}
-
-/// Windows that overlap, or touch, or have gaps between them and within.
-shape shape_of(const verb_use& u) {
-  auto b = static_cast<int64>(u.b);
-  return {u.a, 1 + b % 12, 1 + b / 12 % 3, b / 36 % 2 == 1};
-}
-int64 number_of_window(const std::vector<int64>& w) {
-  auto all = static_cast<int64>(w.size());
-  for (int64 x : w) all = number_of(all, x);
-  return all;
-}
-const register_verb window_case(
-    "window", {.build = [](const verb_plan& p) { return p.in[0] | shape_of(p).stage() | map(number_of_window); },
-               .expected =
-                   [](const verb_lists& l) {
-                     int64s out;
-                     for (const int64s& w : windows_over(l.in(), shape_of(l))) out.push_back(number_of_window(w));
-                     return out;
-                   },
-               .resume = {.a = 50, .b = 9, .held = 50, .takes = 10}});
-const register_verb window_with_gaps_case(
-    "window with gaps",
-    {.build = [](const verb_plan& p) { return p.in[0] | window(p.a, {.shift = p.a + 5}) | map(number_of_window); },
-     .expected =
-         [](const verb_lists& l) {
-           int64s out;
-           for (const int64s& w : windows_over(l.in(), {l.a, l.a + 5})) out.push_back(number_of_window(w));
-           return out;
-         },
-     .resume = {.a = 2, .held = 2, .takes = 7}});
 
 }  // namespace
 
@@ -432,24 +331,6 @@ TEST_CASE("window prints as text, and is read again") {
     CHECK(fingerprint(*same) == fingerprint(*tumbling.plan()));
   }
   CHECK(fingerprint(*(range(5) | window(3, {.shift = 2})).plan()) != fingerprint(*tumbling.plan()));
-  CHECK(refusal("range(5) | window(0)") == "invalid_argument: column 19: window: size must be at least 1, and is 0");
-  CHECK(refusal("range(5) | window(2, shift=0)") ==
-        "invalid_argument: column 28: window: shift must be at least 1, and is 0");
-  CHECK(refusal("range(5) | window(4611686018427387904, stride=4611686018427387904)")
-            .find("more elements than any input") != std::string::npos);
-  for (const char* of :
-       {"zip(range(5), range(5))", "zip(range(5), range(5), range(5), range(5))", "range(5) | batch(2)"})
-    CHECK_NOTHROW(parse_plan(std::string(of) + " | window(2)"));  // lists of any type are made at run time
-  CHECK(refusal("range(5) | window(2) | unbatch")
-            .find("expects batches, and gets int64[]: lists, as of window, are no batches") != std::string::npos);
-}
-
-TEST_CASE("a shift beyond what any stream has leaves one window") {
-  const auto shifted = range(5) | window(3, {.shift = INT64_MAX});
-  CHECK(cardinality_of(*shifted.plan()) == cardinality::of(1));
-  CHECK(elements(shifted) == "[0,1,2]");
-  CHECK(elements(range(5) | window(3, {.shift = INT64_MAX}) | repeat(2)) == "[0,1,2] [0,1,2]");
-  CHECK(elements(range(5) | filter(expr("it > 0")) | window(3, {.shift = INT64_MAX}) | skip(1)).empty());
 }
 
 }  // namespace sluice::lib::window_test

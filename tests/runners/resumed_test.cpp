@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <functional>
+
+#include "runners/row_run.hpp"
+
+namespace sluice::lib::resumed_test {
+namespace {
+
+using namespace test;
+using machine = std::function<row_outcome(const node_ptr&, const row_request&)>;
+
+/// Saves a position before each element and after the last one, and resumes from each.
+std::string try_resumes(const row& r, const node_ptr& plan, const machine& run) {
+  row_outcome whole = run(plan, {.elements_max = most_of(r), .save = true});
+  std::string wrong = complaint(r, whole);
+  for (std::size_t i = 0; wrong.empty() && i != whole.places.size(); ++i) {
+    std::size_t delivered = std::min(i, r.elements.size());
+    wrong = complaint(r, run(plan, {.elements_max = most_of(r) - delivered, .from = whole.places[i]}), delivered);
+    if (!wrong.empty()) wrong = "resumed at element " + std::to_string(i) + ": " + wrong;
+  }
+  return wrong;
+}
+
+std::string difference_when_resumed(const row& r, const machine& run) {
+  if (!r.is_of_a_run()) return difference_of(r, {});
+  return try_resumes(r, plan_of(r), run);
+}
+
+}  // namespace
+
+TEST_CASE("rows hold when they are resumed at every element") {
+  runtime two({.workers = 2});
+  auto run = [&](const node_ptr& plan, const row_request& request) { return run_on(two, plan, request); };
+  every_row("rows hold when they are resumed at every element",
+            [&](const row& r) { return difference_when_resumed(r, run); });
+}
+
+TEST_CASE("rows hold when they are resumed at every element behind a channel") {
+  runtime two({.workers = 2});
+  auto run = [&](const node_ptr& plan, const row_request& request) { return run_on(two, plan, request); };
+  every_row("rows hold when they are resumed at every element behind a channel", [&](const row& r) {
+    if (!r.is_of_a_run() || r.plan.starts_with("{")) return difference_when_resumed(r, run);
+    row behind = r;
+    behind.plan += " | prefetch(2)";
+    return difference_when_resumed(behind, run);
+  });
+}
+
+TEST_CASE("rows hold in a simulation, where they are resumed at every element") {
+  std::uint64_t seed = 0;
+  auto run = [&](const node_ptr& plan, const row_request& request) { return run_in_simulation(++seed, plan, request); };
+  every_row("rows hold in a simulation, where they are resumed at every element", [&](const row& r) {
+    seed = r.line;
+    const bool reads_files = r.plan.find("tests/") != std::string::npos;  // which a simulation does not have
+    return reads_files ? std::string() : difference_when_resumed(r, run);
+  });
+}
+
+}  // namespace sluice::lib::resumed_test

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runners/row_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/lowering/element_specs.hpp"
+#include "sluice/plan/json.hpp"
+#include "sluice/plan/text.hpp"
+#include "sluice/runtime/simulation.hpp"
+#include "support/random_numbers.hpp"
+
+namespace sluice::lib::test {
+namespace {
+
+void turn_a_knob(site_table& sites, random_numbers& random) {
+  std::vector<std::pair<std::uint64_t, std::string>> knobs;
+  for (const site_report& site : sites.report())
+    for (const knob_report& knob : site.knobs) knobs.emplace_back(site.path, knob.name);
+  if (knobs.empty()) return;
+  auto& [path, name] = knobs[random.below(knobs.size())];
+  sites.set_knob(path, name, random.below(2) ? 1 : 1 + static_cast<std::int64_t>(random.below(12)));
+}
+
+task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& o) {
+  any_stream s = open_run(rt, plan, {.from = r.from, .seed = 1});
+  random_numbers random(r.turns_knobs);
+  for (std::uint32_t ask = 1; o.elements.size() < r.elements_max; ask = r.save ? 1 : ask % 7 + 2) {
+    if (r.save) o.places.push_back(s.position());
+    if (r.turns_knobs) turn_a_knob(*sites_of(s), random);
+    demand d;
+    d.elements = static_cast<std::uint32_t>(std::min<std::size_t>(ask, r.elements_max - o.elements.size()));
+    auto b = co_await s.try_next_block(d);
+    if (!b.view) {
+      o.end = b.why.ok() ? "end" : b.why.to_string();
+      if (r.save && b.why.ok()) o.places.push_back(s.position());
+      break;
+    }
+    for (std::uint32_t i = 0; i != b.view.size(); ++i) print(s.type(), b.view.at(i), o.elements.emplace_back());
+  }
+  auto end = cleanup(std::move(s));
+  co_await end;
+}
+
+bool same_element(const row& r, const std::string& got, const std::string& expected) {
+  return got == expected || (r.from_tensorflow && nlohmann::json::parse(got) == nlohmann::json::parse(expected));
+}
+
+std::string listed(const std::vector<std::string>& elements, std::size_t from = 0) {
+  std::string out = "[";
+  for (std::size_t i = from; i < elements.size(); ++i) out += (i > from ? "," : "") + elements[i];
+  return out + "]";
+}
+
+std::string size_of(const node& plan) {
+  cardinality n = cardinality_of(plan);
+  if (n.kind != cardinality::exact) return n.kind == cardinality::infinite ? "infinite" : "unknown";
+  return std::to_string(n.elements);
+}
+
+/// Returns `actual` if it is not the expected text.
+std::string unlike(const std::string& actual, const std::string& expected) { return actual == expected ? "" : actual; }
+
+}  // namespace
+
+row_outcome run_on(runtime& rt, const node_ptr& plan, const row_request& request) {
+  row_outcome o;
+  sync_wait(rt, consume_into(rt, plan, request, o));
+  return o;
+}
+
+row_outcome run_in_simulation(std::uint64_t seed, const node_ptr& plan, const row_request& request) {
+  simulation world(seed);
+  runtime rt(world, {.workers = 2});
+  return run_on(rt, plan, request);
+}
+
+std::size_t most_of(const row& r) { return r.elements.size() + (r.end != "..."); }
+
+node_ptr plan_of(const row& r) { return r.plan.starts_with("{") ? parse_plan_json(r.plan) : parse_plan(r.plan); }
+
+std::string complaint(const row& r, const row_outcome& o, std::size_t from) {
+  bool same = o.elements.size() + from == r.elements.size() && matches(o.end, r.end);
+  for (std::size_t i = 0; same && i != o.elements.size(); ++i) same = same_element(r, o.elements[i], r.elements[from + i]);
+  if (same) return {};
+  return listed(o.elements) + " " + o.end + (from ? " where " + listed(r.elements, from) + " " + r.end + " is left" : "");
+}
+
+std::string difference(const row& r, const node_ptr& plan, const std::function<row_outcome(const node_ptr&)>& run,
+                       const std::string& after) {
+  switch (r.what) {
+    case row_check::elements:
+    case row_check::error: return complaint(r, run(plan));
+    case row_check::cardinality: return unlike(size_of(*plan), r.expected);
+    case row_check::type: return unlike(std::string(plan->type->name), r.expected);
+    case row_check::spec: return unlike(element_spec_of(*plan).text(), r.expected);
+    case row_check::printed: return unlike(plan_text(*plan), r.expected + after);
+    case row_check::same: {
+      node_ptr other = parse_plan(r.expected + after);
+      bool same = same_plan(*plan, *other) && fingerprint(*plan) == fingerprint(*other);
+      return same ? "" : "another plan: " + plan_text(*plan);
+    }
+    case row_check::fits: {
+      bool fits = fingerprint(*plan) == fingerprint(*parse_plan(r.expected + after));
+      return fits ? "" : "a plan of another fingerprint: " + plan_text(*plan);
+    }
+    case row_check::refused: break;
+  }
+  return difference_of_refusal(r);
+}
+
+std::string difference_of_refusal(const row& r) {
+  try {
+    plan_of(r);
+  } catch (const error& e) { return matches(e.what(), r.expected) ? "" : e.what(); }
+  return "the plan is accepted";
+}
+
+std::string difference_of(const row& r, const std::function<row_outcome(const node_ptr&)>& run,
+                          const std::function<node_ptr(const row&)>& form) {
+  return r.is_refused() ? difference_of_refusal(r) : difference(r, form(r), run);
+}
+
+}  // namespace sluice::lib::test

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the plan of a row, and compares what it gives with what the row expects.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runners/row.hpp"
+#include "sluice/pipeline/iterate.hpp"
+
+namespace sluice::lib::test {
+
+/// How a run is consumed.
+struct row_request {
+  std::size_t elements_max = 0;
+  bool save = false;             ///< asks for one element at a time, and saves the position before each of them
+  checkpoint from = {};
+  std::uint64_t turns_knobs = 0;  ///< 0: never; else the seed that says before which requests which knob is set to which value
+};
+
+/// What a run gave.
+struct row_outcome {
+  std::vector<std::string> elements;  ///< as JSON
+  std::string end = "...";            ///< "end", the error, or "..." if the run was left
+  std::vector<checkpoint> places;     ///< places[i]: before element i; one more after the last one if there was no error
+};
+
+row_outcome run_on(runtime& rt, const node_ptr& plan, const row_request& request);
+/// On two workers in a simulation.
+row_outcome run_in_simulation(std::uint64_t seed, const node_ptr& plan, const row_request& request);
+
+/// The number of elements that a run of the row requests: one more than it expects, so that the end is seen.
+std::size_t most_of(const row& r);
+/// Parses the row's plan, text or JSON. Errors: throws as parse_plan().
+node_ptr plan_of(const row& r);
+/// What is wrong with an outcome that begins with element number `from`; empty if nothing is.
+std::string complaint(const row& r, const row_outcome& o, std::size_t from = 0);
+
+/// Checks `r` for `plan`, which is the row's plan in some form. `run` is called for rows that expect elements or an error.
+/// `after` is what the form has added to the end of the plan's text.
+std::string difference(const row& r, const node_ptr& plan, const std::function<row_outcome(const node_ptr&)>& run,
+                       const std::string& after = {});
+/// Checks that the row's plan is refused as it says.
+std::string difference_of_refusal(const row& r);
+
+/// The same for rows of every kind: `form` makes the plan, and is not called for a plan that is refused.
+std::string difference_of(const row& r, const std::function<row_outcome(const node_ptr&)>& run,
+                          const std::function<node_ptr(const row&)>& form = plan_of);
+
+}  // namespace sluice::lib::test

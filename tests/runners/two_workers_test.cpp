@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "runners/row_run.hpp"
+
+namespace sluice::lib::two_workers_test {
+
+using namespace test;
+
+TEST_CASE("rows hold on two workers") {
+  runtime two({.workers = 2});
+  every_row("rows hold on two workers", [&](const row& r) {
+    return difference_of(r, [&](const node_ptr& plan) { return run_on(two, plan, {.elements_max = most_of(r)}); });
+  });
+}
+
+}  // namespace sluice::lib::two_workers_test
