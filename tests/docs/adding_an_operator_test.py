@@ -18,7 +18,7 @@ FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-DASIO_STANDALONE", "-DAS
 def main():
     check = tree.checks()
     files = dict(re.findall(r"^```c\+\+ (\S+)\n(.*?)^```$", PAGE.read_text(), re.M | re.S))
-    check.expect(len(files) == 4, f"the page has other files than four: {sorted(files)}")
+    check.expect(len(files) == 5, f"the page has other files than five: {sorted(files)}")
     name = re.search(r"SLUICE_OPERATOR\((\w+)\)", files.get("src/op/operators.def", "")).group(1)
     listed = (tree.ROOT / "src/op/operators.def").read_text()
     check.expect(f"({name})" not in listed, f"{name} is an operator by now: let the page add another")
@@ -29,7 +29,7 @@ def main():
             (place / path).write_text(text)
         # The test includes everything; here its operator as well, as ./dev operators would have it.
         both = ["-include", "catch2/catch.hpp", "-include", f"sluice/op/{name}.hpp"]
-        for path, more in ((f"src/op/{name}.cpp", []), (f"tests/op/{name}_test.cpp", both)):
+        for path, more in ((f"src/op/{name}.cpp", []), (f"tests/verbs/{name}_case.cpp", both), (f"tests/op/{name}_test.cpp", both)):
             includes = [f"-I{root / part}" for root in (place, tree.ROOT) for part in ("include", "src", "tests", "")]
             said = subprocess.run([COMPILER, *FLAGS, *more, *includes, str(place / path)],
                                   capture_output=True, text=True, cwd=tree.ROOT)
