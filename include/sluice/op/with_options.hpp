@@ -6,11 +6,9 @@
 // It adds no stage, so it costs nothing. If several are in one chain, the outermost determines each option that it
 // gives.
 //   on_error   acts as an ignore_errors in its place; a stage's own on_error, and an ignore_errors upstream, have
-//   precedence.
-//   ### on_error=stop is for plans that are run with skip
-//              for plans that are run with skip
+//              precedence. on_error=stop is for plans that are run with skip
 //   order      sloppy: every map, parse and interleave upstream is sloppy, and works ahead, also with parallelism 1. A stage that
-//              says sloppy itself is so under order=deterministic, too
+//              is sloppy by its own option stays sloppy under order=deterministic
 // Stages of inner plans are also upstream, but keep their own order. The options of the run apply to stages downstream
 // (iterate_options). The number of workers and the memory budget belong to the runtime (runtime_options).
 // Shape:  the input's.
