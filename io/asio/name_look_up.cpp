@@ -53,7 +53,7 @@ asio::error_code look_up_by_system(const host_and_port& of, endpoints& found) {
   return found.empty() ? asio::error_code(asio::error::host_not_found) : asio::error_code();
 }
 
-/// What the threads share with who waits for them.
+/// State that the look-up threads share with the owner of the look-ups.
 struct name_look_ups::waiting {
   std::mutex mutex;
   asio::io_context* io = nullptr;         ///< null: nobody waits any more; guarded by mutex
@@ -72,7 +72,7 @@ struct name_look_ups::waiting {
       node.mapped()(e, std::move(found));
     });
   }
-  /// Returns false where no thread is to be had.
+  /// Starts a look-up thread. Returns false if no thread is available.
   bool begin(const std::shared_ptr<waiting>& self, std::uint64_t number, const host_and_port& of, blocking how) {
     {
       std::lock_guard lock(mutex);

@@ -24,14 +24,14 @@ namespace sluice::lib {
 
 using endpoints = std::vector<asio::ip::tcp::endpoint>;
 
-/// Waits. Errors: as asio's resolver.
+/// Blocks until the system has resolved the name. Errors: those of asio's resolver.
 asio::error_code look_up_by_system(const host_and_port& of, endpoints& found);
 
 class name_look_ups {
  public:
   using blocking = asio::error_code (*)(const host_and_port& of, endpoints& found);
   using answer = std::function<void(asio::error_code, endpoints)>;
-  /// So many may be under way at once; one more is told to try again. It takes names that hang to come to so many.
+  /// The maximum number of concurrent look-ups. A further one fails with try_again. Only look-ups that hang reach it.
   static constexpr std::size_t kAtOnceMax = 64;
 
   explicit name_look_ups(asio::io_context& io, blocking how = &look_up_by_system);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose tokens requests to Google's store carry: the first that are there of those that gcs.hpp lists.
+// Gets the tokens for requests to Google's store, from the first available source in the list of gcs.hpp.
 //
 // Errors: unauthenticated, naming the source, or where was looked and what to do. Secrets are in no message.
 // Thread: any.
@@ -33,7 +33,7 @@ class google_tokens final : renewed<google_token>::source {
         kept_(servers.context().time, around_.now_ns) {}
 
   task<google_token> get(time_point deadline) { return kept_.get(*this, deadline); }
-  /// A server has refused it. Returns true if another may be had.
+  /// Drops a token that a server has refused. Returns true if another token may be available.
   bool forget(std::string_view token) { return kept_.forget(token); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What core-site.xml and hdfs-site.xml say, as far as it is asked for: properties, with ${…} in their values replaced.
+// Reads the properties of core-site.xml and hdfs-site.xml, and replaces ${…} in the values that a caller asks for.
 //
 //   auto conf = read_hadoop_conf(around);
 //   conf->text("fs.defaultFS");            // "hdfs://warehouse"
@@ -18,11 +18,12 @@ namespace sluice::lib::detail {
 
 class hadoop_conf {
  public:
-  /// A file's; those that were added before give way, unless they are final. Errors: invalid_argument: no such XML.
+  /// Adds the properties of a file. They replace earlier properties of the same name that are not final.
+  /// Errors: invalid_argument: `xml` is not a Hadoop configuration.
   status add(std::string_view xml);
-  /// "" where nothing is said.
+  /// Returns the value of a property, or "" if it is not set.
   std::string text(const std::string& name) const;
-  /// What stands between commas.
+  /// Returns the value of a property, split at its commas.
   std::vector<std::string> list(const std::string& name) const;
   bool empty() const { return values_.empty(); }
 
@@ -34,11 +35,11 @@ class hadoop_conf {
   std::map<std::string, value, std::less<>> values_;
 };
 
-/// Of HADOOP_CONF_DIR, else HADOOP_HOME/etc/hadoop, else /etc/hadoop/conf; files that are not there say nothing.
+/// Reads the files in HADOOP_CONF_DIR, else HADOOP_HOME/etc/hadoop, else /etc/hadoop/conf. Skips missing files.
 /// Errors: invalid_argument, permission_denied, naming the file.
 result<hadoop_conf> read_hadoop_conf(const surroundings& around);
 
-/// Texts between commas, without blanks around them.
+/// Splits a text at its commas and removes the blanks around each part.
 std::vector<std::string> split_at_commas(std::string_view text);
 
 }  // namespace sluice::lib::detail

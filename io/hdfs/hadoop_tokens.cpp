@@ -30,7 +30,7 @@ class writable_reader {
     for (char c : *bytes) n = n << 8 | static_cast<unsigned char>(c);
     return n;
   }
-  /// A length, and so many bytes.
+  /// Reads a length, and then that number of bytes.
   std::optional<std::string_view> text() {
     const auto n = number();
     return n && *n <= rest_.size() ? take(static_cast<std::size_t>(*n)) : std::nullopt;

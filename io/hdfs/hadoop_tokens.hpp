@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file HADOOP_TOKEN_FILE_LOCATION, in which YARN gives its containers tokens of delegation.
+// Parses the file HADOOP_TOKEN_FILE_LOCATION, in which YARN passes delegation tokens to its containers.
 //
 // Thread: pure functions.
 #pragma once
@@ -18,7 +18,8 @@ struct hadoop_token {
   std::string text;     ///< as URLs have it
 };
 
-/// Those of the kinds that name nodes take. Errors: data_loss: no such file; what it holds is not told.
+/// Returns the tokens of the kinds that name nodes accept.
+/// Errors: data_loss: the bytes are not a token file; the message does not quote them.
 result<std::vector<hadoop_token>> parse_hadoop_tokens(std::string_view bytes);
 
 }  // namespace sluice::lib::detail

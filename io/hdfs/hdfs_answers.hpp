@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What name nodes and data nodes say: JSON of WebHDFS, and its exceptions.
+// Parses the answers of name nodes and data nodes: the JSON of WebHDFS, and its exceptions.
 //
 // Errors: data_loss, saying what is wrong: no JSON, members that are missing or are none, names that no folder has.
 // Thread: pure functions.
@@ -28,12 +28,12 @@ struct hdfs_entry {
 
 struct hdfs_page {
   std::vector<hdfs_entry> entries;
-  std::uint64_t remaining = 0;  ///< so many follow behind the last of them
+  std::uint64_t remaining = 0;  ///< the number of entries that follow the last one of this page
 };
 
-/// Of GETFILESTATUS.
+/// Parses the answer to GETFILESTATUS.
 result<hdfs_entry> parse_hdfs_status(std::string_view body);
-/// Of LISTSTATUS and LISTSTATUS_BATCH.
+/// Parses the answer to LISTSTATUS or LISTSTATUS_BATCH.
 result<hdfs_page> parse_hdfs_listing(std::string_view body);
 
 /// Which data node the answer to `asked` names, in its Location or in JSON. Errors: failed_precondition, too: out of TLS, or to
@@ -48,16 +48,17 @@ struct hdfs_location {
     return std::find(of_http.begin(), of_http.end(), address) != of_http.end();
   }
 };
-/// Of GET_BLOCK_LOCATIONS. Empty: it is none.
+/// Parses the answer to GET_BLOCK_LOCATIONS. Returns an empty list if `body` is no such answer.
 std::vector<hdfs_location> parse_hdfs_locations(std::string_view body);
 
-/// A RemoteException. Empty: it is none.
+/// A RemoteException. Its members are empty if the body contains no exception.
 struct hdfs_exception {
   std::string name, message;
 };
 hdfs_exception parse_hdfs_exception(std::string_view body);
 
-/// What an answer that is no success means. `node`: "name node" or "data node". `asked_as`: who asked, for the advice.
+/// Describes the request, for the messages of hdfs_failure.
+/// `node`: "name node" or "data node". `asked_as`: describes who asked; the advice quotes it.
 struct hdfs_asked {
   std::string_view node;
   std::string address;
@@ -65,7 +66,7 @@ struct hdfs_asked {
   bool has_token = false;
 };
 http_failure hdfs_failure(const response_head& head, std::string_view body, const hdfs_asked& asked);
-/// Does it say that the other name node has to be asked?
+/// Returns true if the exception means that the other name node must be asked.
 bool is_standby(const hdfs_exception& e);
 
 }  // namespace sluice::lib::detail

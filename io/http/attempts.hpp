@@ -9,20 +9,20 @@
 
 namespace sluice::lib::detail {
 
-/// What a failed attempt was for, in messages.
+/// Describes the purpose of a failed attempt, for messages.
 struct attempted {
   std::string path;
   std::string what;  ///< "bytes 0-99", "listing"
   std::uint64_t offset = provenance::kUnknown;
 };
 
-/// What the error of a connection means for another attempt.
+/// Converts the error of a connection into a failure, which decides about another attempt.
 http_failure failure_from(status why, const http_context& context, time_point deadline);
 
-/// The first bytes of the body of an answer that is no success; what cannot be had soon is not missed.
+/// Returns the first bytes of the body of an error answer. Bytes that do not arrive soon are left out.
 task<std::string> error_body(http_exchange& from, const http_context& context, time_point deadline);
 
-/// Waits for the next attempt; fails where there is none, saying why.
+/// Waits until the next attempt may start. Fails, with the reason, if no further attempt is allowed.
 task<> wait_for_next(http_context& context, retry_state& retry, http_failure failed, attempted of, time_point deadline);
 
 }  // namespace sluice::lib::detail
