@@ -36,8 +36,8 @@ result<hdfs_entry> parse_hdfs_status(std::string_view body);
 /// Parses the answer to LISTSTATUS or LISTSTATUS_BATCH.
 result<hdfs_page> parse_hdfs_listing(std::string_view body);
 
-/// Which data node the answer to `asked` names, in its Location or in JSON. Errors: failed_precondition, too: out of TLS, or to
-/// something else than http and https. What stands behind the host may be a secret, and is in no message.
+/// Which data node the answer to `asked` names, in its Location or in JSON. Errors: failed_precondition, too: out of
+/// TLS, or to something else than http and https. What stands behind the host may be a secret, and is in no message.
 result<http_url> parse_hdfs_place(const http_url& asked, const response_head& head, std::string_view body);
 
 /// A data node that has a block, as a name node knows it.

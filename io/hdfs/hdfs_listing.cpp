@@ -10,15 +10,15 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Of one page of matches.
+/// The maximum number of matches on one page.
 constexpr std::size_t kMatchesMax = 1000;
-/// A folder whose server knows no pages comes whole.
+/// The limit for a folder that arrives whole, from a server without pages.
 constexpr std::size_t kWholeFolderBytes = std::size_t{64} << 20;
 /// A page has a thousand names, as name nodes are set up; up to 255 bytes each, and what is said of them.
 constexpr std::size_t kPageBytes = std::size_t{16} << 20;
-/// What an answer takes while it is read, for each of its bytes: itself, simdjson's copy, its tape, the entries.
+/// Memory per byte of an answer while it is parsed: the answer, simdjson's copy, its tape, the entries.
 constexpr std::size_t kParsingTakes = 4;
-/// Of an event, besides its name.
+/// The size of an event without its name.
 constexpr std::size_t kEventBytes = 192;
 
 std::string pattern_of(const result<hdfs_path>& path) { return path.ok() ? path->path.substr(1) : std::string(); }

@@ -35,7 +35,7 @@ class http_object {
         now_at_(std::move(url)) {}
   http_object(const http_object&) = delete;
 
-  /// A listing has said what it is: the first read will tell whether that holds.
+  /// Sets the version that a listing has reported. The first read checks it.
   void believe(object_pin pin) { pin_ = std::move(pin); }
   /// Its body begins at byte 0 and has up to `bytes` bytes, or all. Null: the object is empty. Before any read.
   task<std::unique_ptr<http_exchange>> open(std::uint64_t bytes, time_point deadline);
@@ -44,7 +44,7 @@ class http_object {
   std::shared_ptr<std::atomic<std::uint32_t>> files_of_server() { return servers_->at(url_).files; }
   duration round_trip() { return asked_last().limit.round_trip(); }
   std::uint32_t requests_first() const { return servers_->context().options.requests_first; }
-  /// What the answer that opened it has told.
+  /// Returns the properties from the answer that opened the object.
   file_info info() const {
     file_info i;
     i.size_bytes = pin_.size_bytes;
@@ -53,15 +53,15 @@ class http_object {
     return i;
   }
   bool tells_crc32c() const { return service_ && service_->tells_crc32c(); }
-  /// Of the whole object, once an answer has told it.
+  /// Returns the checksum of the whole object, after an answer has contained it.
   std::optional<std::uint32_t> crc32c() const;
 
-  /// All of to.size() bytes from `offset` on. REQUIRES: the object has them. With a body that is at `offset`, it is read
-  /// first, as far as it goes. Requests are for at least `asks_for` bytes, if the object has so many: what is not wanted yet
-  /// stays in the body, at offset + to.size().
+  /// Reads to.size() bytes from `offset` on. REQUIRES: the object has them. A body that is at `offset` is read first,
+  /// up to its end. Each request asks for at least `asks_for` bytes, or for the rest of a shorter object. The bytes
+  /// that the caller does not need yet stay in the body, at offset + to.size().
   task<> read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body, std::uint64_t asks_for,
               time_point deadline);
-  /// For an object whose size nobody has told: what comes next; 0: the end.
+  /// Reads the next bytes of an object of unknown size. Returns their number, or 0 at the end.
   task<std::size_t> read_on(std::uint64_t offset, std::span<char> to, http_exchange& body, time_point deadline);
 
  private:
@@ -71,7 +71,7 @@ class http_object {
     http_origin* server = nullptr;  ///< who was asked
     concurrency_limit::permit permit;
 
-    /// Before a wait: the server is told, and others may ask it.
+    /// Called before a wait: reports throttling to the server's limit, and releases the permit for other requests.
     void let_go() {
       if (server && failed.throttled) server->limit.throttled(permit);
       permit = {};
@@ -90,12 +90,12 @@ class http_object {
   void keep_checksum(const response_head& head);
   /// Reads of the body until `to` is full, or it ends. Fails with what a read of the body fails with; `got` counts.
   task<> receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline);
-  /// The same of a body that was asked for; fails where it ends before. `is_exact`: nothing may be left of it.
+  /// Reads a requested body until `to` is full. Fails if the body ends first. `is_exact`: the body must end there.
   task<> receive_range(http_exchange& body, bool is_exact, std::span<char> to, std::size_t& got, time_point deadline);
   /// Fails where there is more of the body: chunks may say so.
   task<> check_end(http_exchange& body, time_point deadline);
   http_request request_for(const http_url& to, byte_range range) const;
-  /// Waits for the next attempt; fails where there is none.
+  /// Waits until the next attempt may start. Fails if no further attempt is allowed.
   task<> again(retry_state& retry, http_failure failed, byte_range range, time_point deadline);
 
   const std::shared_ptr<http_servers> servers_;  ///< a stream, and what it reads, may be destroyed after its runtime

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call back out of C code has thrown, until that code has returned: exceptions must not pass through frames of C.
+// Stores an exception that a callback from C code throws until that code has returned, because exceptions must not pass
+// through C frames.
 //
 //   static int on_name(parser* p, …) noexcept {
 //     return of(p).thrown.run([&] { of(p).name.append(at, n); }) ? 0 : -1;
@@ -18,7 +19,7 @@ namespace sluice::lib::detail {
 
 class kept_exception {
  public:
-  /// Returns false where `f` has thrown.
+  /// Calls `f`. Returns false if `f` has thrown.
   template <class F> bool run(F f) noexcept {
     try {
       f();
