@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that a data node answers: the name node is asked which one, for each attempt anew, and the request goes there with
-// nothing but what the name node has written into its answer.
+// Requests that a data node answers: the name node is asked which one, for each attempt anew, and the request goes
+// there with nothing but what the name node has written into its answer.
 //
-// A data node that does not answer is named to the name node, which then chooses another one. Name nodes know them by their
-// addresses for blocks, and tell those with the places of a block; hosts alone may be names, or have several data nodes.
+// A data node that does not answer is named to the name node, which then chooses another one. Name nodes know them by
+// their addresses for blocks, and tell those with the places of a block; hosts alone may be names, or have several data
+// nodes.
 // Thread: any.
 #pragma once
 
@@ -20,7 +21,7 @@
 
 namespace sluice::lib::detail {
 
-/// Which HDFS, and which file of it.
+/// Names an HDFS and a file in it.
 struct hdfs_place {
   std::shared_ptr<http_servers> servers;
   std::shared_ptr<name_nodes> nodes;
@@ -67,7 +68,7 @@ class hdfs_reading final : public data_node_service {
   task<> confirm(object_pin pin, time_point deadline) override;
 };
 
-/// A piece of a file that is being written by nobody else. Sent again, it goes on where the file ends by now.
+/// A piece of a file that nobody else is writing. A repeated request continues at the current end of the file.
 class hdfs_appending final : public data_node_service {
  public:
   /// The piece begins at byte `at` of the file.

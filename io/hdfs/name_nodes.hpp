@@ -19,7 +19,7 @@
 
 namespace sluice::lib::detail {
 
-/// Who asks: a name that is believed, or a token that proves it.
+/// The identity of the caller: a user name that the server trusts, or a token that proves it.
 struct hdfs_asker {
   std::string user, token;
   /// "the user trainer", "the owner of the delegation token".
@@ -40,7 +40,7 @@ class name_nodes {
   void leave(std::size_t node) noexcept {
     active_.compare_exchange_strong(node, (node + 1) % nodes_.size(), std::memory_order_relaxed);
   }
-  /// Text of a server without the token: it may be told what it was sent.
+  /// Removes the token from a server's text, because a server may repeat the request that it received.
   std::string without_secrets(std::string text) const;
 
   /// Does LISTSTATUS_BATCH work here? Until it has not.
@@ -62,7 +62,8 @@ struct hdfs_question {
 /// "/webhdfs/v1/a%20b?op=OPEN".
 std::string webhdfs_target(const hdfs_question& q);
 
-/// It has a permit of the name node's while it is asked, and waits for none of a data node's then: who has one of these may ask.
+/// It has a permit of the name node's while it is asked, and waits for none of a data node's then: who has one of these
+/// may ask.
 task<http_answer> ask_name_node(std::shared_ptr<http_servers> servers, std::shared_ptr<name_nodes> nodes,
                                 hdfs_question q, call_options how);
 /// The same of a request with its target.

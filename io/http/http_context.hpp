@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all requests of a runtime share.
+// The state that all requests of a runtime share.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace sluice::lib::detail {
 
 /// Since the beginning. Relaxed: counters.
 struct http_counts {
-  std::atomic<std::uint64_t> requests{0};  ///< sent, hedges and those that met the end of an idle connection included
+  std::atomic<std::uint64_t> requests{0};  ///< sent; includes hedges, and requests that met a closed idle connection
   std::atomic<std::uint64_t> retries{0};   ///< attempts after the first
   std::atomic<std::uint64_t> hedges{0}, hedges_won{0};
 };

@@ -35,12 +35,12 @@ class http_exchange {
   const response_head& head() const { return parser_.head(); }
   /// The connection had served another request before. Its server may have ended it at any moment since.
   bool was_reused() const { return reused_; }
-  /// Some byte of the response has come.
+  /// Returns true if at least one byte of the response has arrived.
   bool was_heard() const { return heard_; }
-  /// A response that ends with its connection may have lost its end, and nobody can tell.
+  /// Returns true if the response declares its end. Otherwise it ends with its connection, and a loss goes undetected.
   bool tells_its_end() const { return head().chunked || head().length.has_value(); }
 
-  /// The body is good for so many bytes: what comes behind them, in chunks that say too much, is not given to anybody.
+  /// Limits the body to a number of bytes. Later bytes, from chunks that exceed the limit, are never returned.
   void expect_body(std::uint64_t bytes) { expected_ = bytes; }
   /// Up to to.size() bytes; 0: that was all.
   task<std::size_t> read_body(std::span<char> to, time_point deadline);
