@@ -26,17 +26,17 @@ class element_ref {
   const element_type& type() const noexcept { return *type_; }
   /// Null for what lies in several arrays of columns; never of numbers and objects.
   const void* address() const noexcept { return at_; }
-  /// Of texts.
+  /// Returns the characters of a text.
   std::string_view text() const { return column_ ? column_->text(row_) : type_->text(at_); }
   lib::tensor tensor() const {
     return column_ ? column_->tensor_of(row_, 1)[0] : *std::launder(reinterpret_cast<const lib::tensor*>(at_));
   }
-  /// Of structures, pairs and tuples.
+  /// Returns member `k` of a structure, pair or tuple.
   element_ref member(std::size_t k) const {
     const lib::member& m = type_->members[k];
     return column_ ? element_ref(column_->child(k), row_) : element_ref(*m.type, at_ + m.offset);
   }
-  /// Of arrays, lists, optionals (none or one) and batches (their rows).
+  /// Returns the items of an array, a list or an optional (zero or one), or the rows of a batch.
   item_refs items() const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in a nest something is, for errors: "features.image[3]". Kept on the stack while one walks, written only for an error.
+// The path to a nested value, for errors: "features.image[3]". It lives on the stack during a walk, and is formatted
+// only for an error.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ namespace sluice::lib::detail {
 
 struct path {
   const path* within = nullptr;
-  const std::string* name = nullptr;  ///< of a member; null: the item `index`
+  const std::string* name = nullptr;  ///< the member's name; null: the item `index`
   std::size_t index = 0;
 
   void append_to(std::string& out) const {

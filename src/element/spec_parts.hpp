@@ -10,16 +10,17 @@
 
 namespace sluice::lib {
 
-/// Of batches of `length` rows, or spec::kUnknown.
+/// Returns the spec of batches of `length` rows. `length` may be spec::kUnknown.
 spec spec_of_batch(spec row, std::int64_t length);
-/// Of lists of so many.
+/// Returns the spec of lists of `length` items.
 spec spec_of_list(spec item, std::int64_t length);
-/// Of a row. REQUIRES: batches have the spec.
+/// Returns the spec of a row of `batch`. REQUIRES: `batch` is the spec of batches.
 spec spec_of_row(spec batch);
 
-/// Of a sparse_tensor with so many dimensions.
+/// Returns the spec of a sparse_tensor with `rank` dimensions.
 spec spec_of_sparse(std::string dtype, std::size_t rank);
-/// Of `rows` tensors or ragged_tensors of this spec as one ragged_tensor; of any number, if `rows` is spec::kUnknown.
+/// Returns the spec of one ragged_tensor made of `rows` tensors or ragged_tensors with spec `row`. If `rows` is
+/// spec::kUnknown, their number is unknown.
 spec spec_of_ragged(const spec& row, std::int64_t rows);
 
 }  // namespace sluice::lib

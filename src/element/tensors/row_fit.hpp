@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows can be in one batch: asked one row at a time where bad elements are dropped, so that the batch goes on without
-// the row that does not fit. Elsewhere the batch itself finds out, for all rows at once.
+// Decides which rows fit into one batch. A plan that drops bad elements checks one row at a time, so that the batch
+// continues without a row that does not fit. Otherwise the batch checks all rows at once.
 #pragma once
 
 #include <vector>
@@ -14,15 +14,16 @@ namespace sluice::lib {
 /// The verdict on a row depends on the first row of its batch and on no other. Thread: immutable.
 class row_fit {
  public:
-  /// Of rows that are stacked as they are: their tensors have the first row's dtype and shape.
+  /// For rows that are stacked unchanged: their tensors must have the first row's dtype and shape.
   static row_fit stacked(const element_type& row);
-  /// Of rows whose `members` are padded: none is longer than said, and their tensors have the first row's dtype and rank.
+  /// For rows whose `members` are padded: no row exceeds the given length, and tensors have the first row's dtype and
+  /// rank.
   static row_fit padded(std::vector<padded_member> members) { return {std::move(members), true}; }
 
-  /// Are there rows that do not fit?
+  /// Returns true if a row can fail to fit.
   bool may_refuse() const { return !members_.empty(); }
-  /// Ok, or why the row at `row` is in no batch that begins with the row at `first`; the first itself is judged, too, and
-  /// is given twice. Errors: invalid_argument.
+  /// Checks that `row` fits into a batch that begins with `first`. Pass the first row as both arguments to check it.
+  /// Errors: invalid_argument: it does not fit.
   status check(const void* first, const void* row) const;
 
  private:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON that is read where it stands: a text that was checked once, and values within it that are found by walking along. A value of a
-// type is made of it without a document in between, which would take many times the text's memory.
+// JSON that is read where it stands: a text that was checked once, and values within it that are found by walking
+// along. A value of a type is made of it without a document in between, which would take many times the text's memory.
 //
 //   json_value all = checked_json(text);                       // throws where it is not JSON
 //   for (json_items items(all); items.next();) use(items.name(), items.value());
 //
-// Cost: to pass over a value takes time in proportion to its text; so does each count(), and each next() of what it passes over.
+// Cost: to pass over a value takes time in proportion to its text; so does each count(), and each next() of what it
+// passes over.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,13 @@ class json_value {
   /// `rest`: from the value's first byte on, of a text that was checked.
   explicit json_value(std::string_view rest) : rest_(rest) {}
   kind_type kind() const;
-  /// Of a number, true or false: as it is spelled.
+  /// Returns the text of a number, true or false, as it is written.
   std::string_view spelled() const;
-  /// Of a string: its characters, as UTF-8.
+  /// Returns the characters of a string, as UTF-8.
   std::string text() const;
   /// Items of an array, members of an object.
   std::size_t count() const;
-  /// What it is, for errors: 12, "x", "an array of 3".
+  /// Describes the value, for errors: 12, "x", "an array of 3".
   std::string shown() const;
 
  private:
@@ -39,10 +40,10 @@ class json_value {
 class json_items {
  public:
   explicit json_items(const json_value& of);
-  /// Goes on to the first or the next. Returns false where there is none.
+  /// Moves to the first or the next item. Returns false if no item is left.
   bool next();
   json_value value() const { return json_value(rest_); }
-  /// Of an object's member.
+  /// Returns the name of an object's member.
   const std::string& name() const { return name_; }
 
  private:

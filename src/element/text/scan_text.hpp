@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of types' and specs' texts share: names, numbers, and errors with their column.
+// The scanner that the parsers of types and specs share: names, numbers, and errors with their column.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace sluice::lib::detail {
 
 inline bool is_name_char(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_identifier(std::string_view s);
-/// As it is, or in quotes where it is no identifier.
+/// Appends a name unchanged, or in quotes if it is not an identifier.
 void append_name(std::string_view name, std::string& out);
 
 /// Errors: throws invalid_argument: "WHAT, column 7: expected ')', got ','".
@@ -22,14 +22,14 @@ class text_scanner {
 
   std::size_t place() const { return at_; }
   void go_to(std::size_t place) { at_ = place; }
-  // All of these pass over spaces first.
+  // These functions skip spaces first.
   bool at(char c);
   bool take(char c);
   bool take(std::string_view word);
   void expect(char c);
   bool done();
   void skip_spaces();
-  /// An identifier, or what stands in quotes.
+  /// Reads an identifier, or the text between quotes.
   std::string name(std::string_view wanted);
   std::uint64_t number(std::uint64_t most);
 
@@ -45,7 +45,8 @@ class text_scanner {
   std::size_t at_ = 0;
 };
 
-/// Appends the text in single quotes, as schemas have names and defaults: control characters and bytes that are not ASCII as \xNN.
+/// Appends the text in single quotes, as schemas have names and defaults: control characters and bytes that are not
+/// ASCII as \xNN.
 void append_single_quoted(std::string_view text, std::string& out);
 
 }  // namespace sluice::lib::detail
