@@ -4,9 +4,9 @@
 //   name_look_ups names(io);
 //   names.start({"objects.example", 80}, [](asio::error_code e, endpoints found) { … });     // on the io thread
 //
-// asio's resolver has one thread for all names, which its end waits for. A name server that does not answer, which getaddrinfo
-// waits for half a minute and nobody can end, would hold every other look-up, and the end of the program. Here who is
-// destroyed leaves the threads behind: what they find out then is dropped.
+// asio's resolver has one thread for all names, which its end waits for. A name server that does not answer, which
+// getaddrinfo waits for half a minute and nobody can end, would hold every other look-up, and the end of the program.
+// Here who is destroyed leaves the threads behind: what they find out then is dropped.
 // An address is none to look up: its answer is there at once.
 // Thread: start(): the io thread's. The destructor: any, when that has ended.
 #pragma once
@@ -24,7 +24,7 @@ namespace sluice::lib {
 
 using endpoints = std::vector<asio::ip::tcp::endpoint>;
 
-/// Waits. Errors: as asio's resolver.
+/// Blocks until the system has resolved the name. Errors: those of asio's resolver.
 asio::error_code look_up_by_system(const host_and_port& of, endpoints& found);
 
 class name_look_ups {

@@ -39,7 +39,8 @@ class gcs_store final : public object_store {
   /// `question` as Content-Range: then that is the answer. Fails as the piece has failed where it has nothing new.
   task<http_answer> send_piece(const store_upload& to, std::uint64_t at, http_request piece, std::string question,
                                std::string what, time_point deadline);
-  /// The object, if it is the one that was written: an upload that has ended is forgotten by some servers. Else fails with `why`.
+  /// The object, if it is the one that was written: an upload that has ended is forgotten by some servers. Else fails
+  /// with `why`.
   task<file_info> look_for(store_path path, std::uint64_t bytes, std::uint32_t crc32c, status why, time_point deadline);
   /// `target`: path and query.
   task<http_answer> ask(std::string path, std::string target, http_request request, call_options how);

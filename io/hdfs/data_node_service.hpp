@@ -2,8 +2,9 @@
 // Requests that a data node answers: for each attempt the name node is asked which one, and the request goes there with
 // only the data that the name node has written into its answer.
 //
-// A data node that does not answer is named to the name node, which then chooses another one. Name nodes know them by their
-// addresses for blocks, and tell those with the places of a block; hosts alone may be names, or have several data nodes.
+// A data node that does not answer is named to the name node, which then chooses another one. Name nodes know them by
+// their addresses for blocks, and tell those with the places of a block; hosts alone may be names, or have several data
+// nodes.
 // Thread: any.
 #pragma once
 
@@ -20,7 +21,7 @@
 
 namespace sluice::lib::detail {
 
-/// Which HDFS, and which file of it.
+/// Names an HDFS and a file in it.
 struct hdfs_place {
   std::shared_ptr<http_servers> servers;
   std::shared_ptr<name_nodes> nodes;

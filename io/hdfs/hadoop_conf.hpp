@@ -21,7 +21,7 @@ class hadoop_conf {
   /// Adds a file's properties; they replace those added before, unless these are final. Errors: invalid_argument: not
   /// such XML.
   status add(std::string_view xml);
-  /// "" where nothing is said.
+  /// Returns the value of a property, or "" if it is not set.
   std::string text(const std::string& name) const;
   /// Returns the values between commas.
   std::vector<std::string> list(const std::string& name) const;
@@ -39,7 +39,7 @@ class hadoop_conf {
 /// invalid_argument, permission_denied, naming the file.
 result<hadoop_conf> read_hadoop_conf(const surroundings& around);
 
-/// Texts between commas, without blanks around them.
+/// Splits a text at its commas and removes the blanks around each part.
 std::vector<std::string> split_at_commas(std::string_view text);
 
 }  // namespace sluice::lib::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file HADOOP_TOKEN_FILE_LOCATION, in which YARN gives its containers tokens of delegation.
+// Parses the file HADOOP_TOKEN_FILE_LOCATION, in which YARN passes delegation tokens to its containers.
 //
 // Thread: pure functions.
 #pragma once

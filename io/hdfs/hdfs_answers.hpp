@@ -36,8 +36,8 @@ result<hdfs_entry> parse_hdfs_status(std::string_view body);
 /// Parses the answer to LISTSTATUS and LISTSTATUS_BATCH.
 result<hdfs_page> parse_hdfs_listing(std::string_view body);
 
-/// Which data node the answer to `asked` names, in its Location or in JSON. Errors: failed_precondition, too: out of TLS, or to
-/// something else than http and https. What stands behind the host may be a secret, and is in no message.
+/// Which data node the answer to `asked` names, in its Location or in JSON. Errors: failed_precondition, too: out of
+/// TLS, or to something else than http and https. What stands behind the host may be a secret, and is in no message.
 result<http_url> parse_hdfs_place(const http_url& asked, const response_head& head, std::string_view body);
 
 /// A data node that has a block, as a name node knows it.
@@ -51,7 +51,7 @@ struct hdfs_location {
 /// Parses the answer to GET_BLOCK_LOCATIONS. Empty: it is not such an answer.
 std::vector<hdfs_location> parse_hdfs_locations(std::string_view body);
 
-/// A RemoteException. Empty: it is none.
+/// A RemoteException. Its members are empty if the body contains no exception.
 struct hdfs_exception {
   std::string name, message;
 };
@@ -66,7 +66,7 @@ struct hdfs_asked {
   bool has_token = false;
 };
 http_failure hdfs_failure(const response_head& head, std::string_view body, const hdfs_asked& asked);
-/// Does it say that the other name node has to be asked?
+/// Returns true if the exception means that the other name node must be asked.
 bool is_standby(const hdfs_exception& e);
 
 }  // namespace sluice::lib::detail

@@ -12,7 +12,7 @@ namespace {
 
 /// The number of matches in one page.
 constexpr std::size_t kMatchesMax = 1000;
-/// A folder whose server knows no pages comes whole.
+/// The limit for a folder that arrives whole, from a server without pages.
 constexpr std::size_t kWholeFolderBytes = std::size_t{64} << 20;
 /// A page has a thousand names, as name nodes are set up; up to 255 bytes each, and what is said of them.
 constexpr std::size_t kPageBytes = std::size_t{16} << 20;

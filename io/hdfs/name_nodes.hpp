@@ -19,7 +19,7 @@
 
 namespace sluice::lib::detail {
 
-/// Who asks: a name that is believed, or a token that proves it.
+/// The identity of the caller: a user name that the server trusts, or a token that proves it.
 struct hdfs_asker {
   std::string user, token;
   /// "the user trainer", "the owner of the delegation token".
@@ -62,7 +62,8 @@ struct hdfs_question {
 /// "/webhdfs/v1/a%20b?op=OPEN".
 std::string webhdfs_target(const hdfs_question& q);
 
-/// It has a permit of the name node's while it is asked, and waits for none of a data node's then: who has one of these may ask.
+/// It has a permit of the name node's while it is asked, and waits for none of a data node's then: who has one of these
+/// may ask.
 task<http_answer> ask_name_node(std::shared_ptr<http_servers> servers, std::shared_ptr<name_nodes> nodes,
                                 hdfs_question q, call_options how);
 /// The same for a request with its target.

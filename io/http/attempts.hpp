@@ -22,7 +22,7 @@ http_failure failure_from(status why, const http_context& context, time_point de
 /// Returns the first bytes of an error's body; bytes that do not arrive soon are left out.
 task<std::string> error_body(http_exchange& from, const http_context& context, time_point deadline);
 
-/// Waits for the next attempt; fails where there is none, saying why.
+/// Waits until the next attempt may start. Fails, with the reason, if no further attempt is allowed.
 task<> wait_for_next(http_context& context, retry_state& retry, http_failure failed, attempted of, time_point deadline);
 
 }  // namespace sluice::lib::detail

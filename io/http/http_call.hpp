@@ -4,8 +4,8 @@
 //   http_request r = …;                                   // a PUT, say, with its body
 //   auto answer = co_await http_call(servers, service, r, {.of = {path, "listing"}});
 //
-// Every attempt is signed anew. Requests are sent again after a lost connection, too, when nobody knows whether they
-// were carried out: so they have to be such as may be carried out twice.
+// Every attempt is signed again. A request is also sent again after a lost connection, when nobody knows whether the
+// server carried it out. Callers must only pass requests that may be carried out twice.
 // Errors: those of http.hpp; data_loss: an answer longer than is allowed.
 // Thread: one at a time.
 #pragma once
@@ -32,7 +32,8 @@ struct call_options {
   std::uint32_t attempts_max = 0;           ///< 0: those of http_options
   std::chrono::nanoseconds answer_time{0};  ///< of one attempt; 0: the stall timeout
   std::size_t answer_bytes_max = 16 << 20;
-  /// Does it wait for one of the server's permits? Not what requests with permits wait for: credentials.
+  /// If true, the call waits for one of the server's permits. Must be false for credentials, because requests that
+  /// already have a permit wait for them.
   bool is_limited = true;
   /// Returns true if such a code is an answer; else it is a failure. Null: 2xx are.
   bool (*is_answer)(const response_head& head) = nullptr;

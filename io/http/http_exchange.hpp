@@ -35,7 +35,7 @@ class http_exchange {
   const response_head& head() const { return parser_.head(); }
   /// The connection had served another request before. Its server may have ended it at any moment since.
   bool was_reused() const { return reused_; }
-  /// Some byte of the response has come.
+  /// Returns true if at least one byte of the response has arrived.
   bool was_heard() const { return heard_; }
   /// A response that ends with its connection may have lost its end, and this cannot be detected.
   bool has_known_end() const { return head().chunked || head().length.has_value(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object as a file that is read by ranges. The body of the answer that opened it is kept until the first read wants it: so an
-// object of up to a MiB costs one request.
+// An object as a file that is read by ranges. The body of the answer that opened it is kept until the first read wants
+// it: so an object of up to a MiB costs one request.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace sluice::lib::detail {
 
 class http_file final : public file {
  public:
-  /// What the answer that opens an object is asked for, and the least that a read should ask for.
+  /// The number of bytes that the opening request asks for, and the minimum that a read should ask for.
   static constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
   static constexpr std::size_t kRangeBytesMax = std::size_t{8} << 20;
 
@@ -32,10 +32,11 @@ class http_file final : public file {
   ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override;
 
  private:
-  /// The kept body, for who reads on where it is; null: another request is needed. It is given up where it will not be wanted.
+  /// Returns the kept body if it is at `offset`; null: another request is needed. Drops a body that is no longer
+  /// useful.
   std::unique_ptr<http_exchange> take_body(std::uint64_t offset);
   void keep_body(std::unique_ptr<http_exchange> body, std::uint64_t at);
-  /// What is wrong with the object, once all of it has been read: a checksum that the server tells is another one.
+  /// Adds bytes to the checksum. Returns an error if the whole object was read and the server's checksum differs.
   status check(std::uint64_t offset, std::span<const char> bytes);
   task<std::size_t> read_on(std::uint64_t offset, std::span<char> to, time_point deadline);
 

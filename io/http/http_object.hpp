@@ -44,7 +44,7 @@ class http_object {
   std::shared_ptr<std::atomic<std::uint32_t>> files_of_server() { return servers_->at(url_).files; }
   duration round_trip() { return asked_last().limit.round_trip(); }
   std::uint32_t requests_first() const { return servers_->context().options.requests_first; }
-  /// What the answer that opened it has told.
+  /// Returns the properties from the answer that opened the object.
   file_info info() const {
     file_info i;
     i.size_bytes = pin_.size_bytes;
@@ -56,9 +56,9 @@ class http_object {
   /// Returns the checksum of the whole object, once an answer has reported it.
   std::optional<std::uint32_t> crc32c() const;
 
-  /// All of to.size() bytes from `offset` on. REQUIRES: the object has them. With a body that is at `offset`, it is read
-  /// first, as far as it goes. Requests are for at least `asks_for` bytes, if the object has so many: what is not wanted yet
-  /// stays in the body, at offset + to.size().
+  /// Reads to.size() bytes from `offset` on. REQUIRES: the object has them. A body that is at `offset` is read first,
+  /// up to its end. Each request asks for at least `asks_for` bytes, or for the rest of a shorter object. The bytes
+  /// that the caller does not need yet stay in the body, at offset + to.size().
   task<> read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body, std::uint64_t asks_for,
               time_point deadline);
   /// Reads the next bytes of an object of unknown size; returns 0 at the end.
@@ -71,7 +71,7 @@ class http_object {
     http_origin* server = nullptr;  ///< who was asked
     concurrency_limit::permit permit;
 
-    /// Before a wait: the server is told, and others may ask it.
+    /// Called before a wait: reports throttling to the server's limit, and releases the permit for other requests.
     void let_go() {
       if (server && failed.throttled) server->limit.throttled(permit);
       permit = {};
@@ -95,7 +95,7 @@ class http_object {
   /// Fails where there is more of the body: chunks may say so.
   task<> check_end(http_exchange& body, time_point deadline);
   http_request request_for(const http_url& to, byte_range range) const;
-  /// Waits for the next attempt; fails where there is none.
+  /// Waits until the next attempt may start. Fails if no further attempt is allowed.
   task<> again(retry_state& retry, http_failure failed, byte_range range, time_point deadline);
 
   const std::shared_ptr<http_servers> servers_;  ///< a stream, and what it reads, may be destroyed after its runtime

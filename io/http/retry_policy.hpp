@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether, and when, a request that has failed is sent again.
+// Decides whether, and when, a failed request is sent again.
 //
 //   retry_state retry(budget, attempts_max, seed);
 //   …
 //   if (auto wait = retry.next_wait(failed)) { co_await sleep_for(*wait); … }
 //
-// Waits are drawn between 100 ms and three times the wait before, at most 15 s ("decorrelated jitter"), so that requests which
-// failed together do not come back together; Retry-After makes them longer. The first one is half as long: most servers have
-// recovered by then.
+// Waits are drawn between 100 ms and three times the wait before, at most 15 s ("decorrelated jitter"), so that
+// requests which failed together do not come back together; Retry-After makes them longer. The first one is half as
+// long: most servers have recovered by then.
 #pragma once
 
 #include <atomic>
@@ -31,8 +31,8 @@ struct http_failure {
   std::string request_id = {};
 };
 
-/// What all requests of a runtime may spend on attempts after their first. A server that is down uses it up, and from then on
-/// its requests fail after their first attempt. Thread: any.
+/// Limits the retries of all requests of a runtime together. A server that is down uses up the budget; after that,
+/// requests fail after their first attempt. Thread: any.
 class retry_budget {
  public:
   static constexpr std::int64_t kTokens = 500;
@@ -48,7 +48,7 @@ class retry_budget {
   std::atomic<std::int64_t> tokens_{kTokens};  // relaxed: a number of its own
 };
 
-/// Of one range. Thread: one.
+/// The attempts of one range. Thread: one.
 class retry_state {
  public:
   static constexpr duration kWaitMin = std::chrono::milliseconds(100);
@@ -60,12 +60,13 @@ class retry_state {
 
   /// 1 for the first.
   std::uint32_t attempt() const noexcept { return attempt_; }
-  /// The attempt has brought bytes, from which the next one goes on: the count of fruitless attempts begins anew. The budget goes on.
+  /// Reports that the attempt has delivered bytes, and that the next one continues after them. Resets the count of
+  /// fruitless attempts, but not the budget.
   void moved_on() noexcept {
     fruitless_ = 0;
     last_wait_ = kWaitMin;
   }
-  /// How long to wait before the next attempt. Nothing: there is none, and given_up() says why.
+  /// Returns the wait before the next attempt. Returns nothing if no attempt is allowed; given_up() has the reason.
   std::optional<duration> next_wait(const http_failure& failed);
   /// "", or "; no more attempts: …" to follow the message.
   const std::string& given_up() const noexcept { return given_up_; }

@@ -13,7 +13,7 @@ namespace sluice::lib::detail {
 
 struct path {
   const path* within = nullptr;
-  const std::string* name = nullptr;  ///< of a member; null: the item `index`
+  const std::string* name = nullptr;  ///< the member's name; null: the item `index`
   std::size_t index = 0;
 
   void append_to(std::string& out) const {

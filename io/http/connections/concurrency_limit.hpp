@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many requests to one server may be in flight: more as long as more bring more bytes a second, half as many when the server
-// says that it is too much.
+// How many requests to one server may be in flight: more as long as more bring more bytes a second, half as many when
+// the server says that it is too much.
 //
 //   auto permit = co_await limit.acquire();            // until it is destroyed
 //   limit.answered(first_byte);                        // that is a round trip
 //   limit.received(bytes);
 //   limit.throttled(permit);                           // 429 or 503
 //
-// After each round trip in which all permits were in use the limit grows by one, if more bytes came than in the round trip
-// before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not asked slowly
-// for ever. It is halved when a request is refused that was sent after the last halving, as those before it say nothing new, if
-// more than 14 of 100 answers of late were refusals: one in twenty that is refused by chance would otherwise hold the limit at a
-// tenth.
+// After each round trip in which all permits were in use the limit grows by one, if more bytes came than in the round
+// trip before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not
+// asked slowly for ever. It is halved when a request is refused that was sent after the last halving, as those before
+// it say nothing new, if more than 14 of 100 answers of late were refusals: one in twenty that is refused by chance
+// would otherwise hold the limit at a tenth.
 // Order:  first come, first served.
 // Cancel: a stop ends acquire() with `cancelled`.
 // Thread: any.
@@ -73,13 +73,13 @@ class concurrency_limit {
     std::uint64_t given_after_ = 0;
   };
   acquire_awaiter acquire() noexcept { return acquire_awaiter(*this); }
-  /// Nothing: that would have to wait.
+  /// Returns nothing if the caller would have to wait.
   std::optional<permit> try_acquire();
-  /// One for a hedge: there may be a sixteenth more of these than the limit. A server that is asked for all it takes is where
-  /// they are needed, and who waits for a permit is not served sooner without them.
+  /// One for a hedge: there may be a sixteenth more of these than the limit. A server that is asked for all it takes is
+  /// where they are needed, and who waits for a permit is not served sooner without them.
   std::optional<permit> try_acquire_beyond();
 
-  /// A head has come, of whatever answer.
+  /// Reports that the head of any answer has arrived.
   void answered(duration first_byte);
   void received(std::uint64_t bytes);
   /// `refused`: a permit of this limit, with which the request was sent.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections to one server: idle ones, and new ones over all addresses that its name stands for, in turn.
+// The connections to one server: idle ones, and new ones, which alternate between all addresses of its name.
 //
 // Errors: unavailable: the name is not known, or no address answers (the last one's error); of TLS: unauthenticated.
 // Deadlines: a connect has the pool's own for each address; the caller's ends everything.
@@ -24,7 +24,7 @@ namespace sluice::lib::detail {
 class secure_layer {
  public:
   virtual ~secure_layer() = default;
-  /// Shakes hands with the server behind `plain`, which has to be `host`.
+  /// Performs the handshake with the server at the other end of `plain`, which must prove that it is `host`.
   virtual task<std::unique_ptr<connection>> over(std::unique_ptr<connection> plain, std::string host,
                                                  time_point deadline) = 0;
 };
@@ -37,13 +37,13 @@ class connection_pool {
   ~connection_pool() { close(); }
   connection_pool(const connection_pool&) = delete;
 
-  /// One that has served a request before; null: there is none.
+  /// Returns a connection that has already served a request, or null if no such connection is idle.
   std::unique_ptr<connection> take_idle() { return idle_->take(); }
   task<std::unique_ptr<connection>> connect(time_point deadline);
-  /// For the next request: it has served one to its end.
+  /// Returns a connection to the pool after it has served a request to its end.
   void put(std::unique_ptr<connection> c) { idle_->put(std::move(c)); }
 
-  /// Closes what is idle, now and later.
+  /// Closes the idle connections, and those that become idle later.
   void close() { idle_->close(); }
 
   std::uint64_t connects() const noexcept { return connects_.load(std::memory_order_relaxed); }

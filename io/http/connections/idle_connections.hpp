@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that wait for their next request, the youngest first; those that have waited for too long are closed. Servers end
-// idle connections after some five seconds, and a request that meets such an end has to be sent twice.
+// Connections that wait for their next request, the youngest first; those that have waited for too long are closed.
+// Servers end idle connections after some five seconds, and a request that meets such an end has to be sent twice.
 //
 // Owns:   the connections, until they are taken; a share of itself while its timer is armed.
 // Thread: any.
@@ -23,7 +23,7 @@ class idle_connections final : timer_node, public std::enable_shared_from_this<i
   idle_connections(const idle_connections&) = delete;
 
   void put(std::unique_ptr<connection> c);
-  /// Null: there is none.
+  /// Returns null if no connection is idle.
   std::unique_ptr<connection> take();
   std::size_t count() const;
   /// Closes all connections, and those returned from now on. Must be called before clock and network are destroyed.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a body that is received may take: slow is not dead, but `stall_bytes` have to come in each `stall_timeout` (http.hpp).
+// Limits the time to receive a body: at least `stall_bytes` must arrive in each `stall_timeout` (http.hpp).
 //
 //   stall_window alive(context, deadline);
 //   … co_await body.read_body(to, alive.until());      // deadline_exceeded: it has stalled, or the caller's time is over
@@ -26,7 +26,7 @@ class stall_window {
         ends_(time_.now() + length_) {}
 
   time_point until() const { return std::min(deadline_, ends_); }
-  /// So many bytes have come: with the last of `stall_bytes` the next window begins.
+  /// Reports the number of bytes received. The next window begins when `stall_bytes` have arrived.
   void moved(std::size_t bytes) {
     come_ += bytes;
     if (come_ < bytes_) return;

@@ -18,9 +18,9 @@ class tls_connection final : public connection {
   tls_connection(SSL_CTX* context, std::unique_ptr<connection> wire);
   ~tls_connection() override;
 
-  /// As the client of `host`, whose certificate has to hold.
+  /// Connects as a client of `host`, whose certificate must be valid.
   task<> connect(std::string host, time_point deadline);
-  /// As a server: for tests.
+  /// Accepts as a server, for tests.
   task<> accept(time_point deadline);
 
   task<std::size_t> read_some(std::span<char> to, time_point deadline) override;

@@ -5,8 +5,8 @@
 //   url->origin();     // "https://objects.example:8443"
 //   url->target;       // "/train/a%20b.tfrecord?version=3"
 //
-// Paths are taken as they are written, but for characters that no request line may have, which are escaped; what follows a `#` is
-// for readers of documents, and left out.
+// Paths are taken as they are written, but for characters that no request line may have, which are escaped; what
+// follows a `#` is for readers of documents, and left out.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +37,11 @@ struct http_url {
 /// Errors: invalid_argument, saying what is wrong: another scheme, no host, a port that is none, a user or password.
 result<http_url> parse_http_url(std::string_view text);
 
-/// Of a setting that says where a server is: a URL without a path. `from`: what the setting is called, for messages.
-/// `scheme`: of one that says none, with its "://"; empty: it has to.
+/// Parses a setting that names a server: a URL without a path. `from`: the name of the setting, for messages.
+/// `scheme`: the default scheme, with its "://"; if it is empty, the setting must contain a scheme.
 result<http_url> parse_endpoint(std::string_view text, std::string_view from, std::string_view scheme = {});
 
-/// Its host is this machine, by an address or as "localhost": what is sent there is not seen by a network.
+/// Returns true if the host is this machine, by address or as "localhost". Requests to it cross no network.
 bool is_this_machine(const http_url& url);
 
 /// Returns the target of a redirect's Location. Errors: as above, and failed_precondition for a way out of TLS.

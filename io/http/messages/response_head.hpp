@@ -32,19 +32,20 @@ struct response_head {
   std::optional<std::uint64_t> length;  ///< of the body
   std::optional<content_range> range;
   std::string etag, last_modified, location, retry_after, request_id, content_encoding, transfer_encoding;
-  /// Those that only stores of objects ask for: names in lower case. Of two of one name the values, with a comma.
+  /// Fields that only object stores need, with names in lower case. The values of a repeated field are joined by a
+  /// comma.
   std::vector<std::pair<std::string, std::string>> of_stores;
 
   /// Takes one field. Errors: data_loss: a value that is none, or two that differ.
   status take(std::string_view name, std::string_view value);
-  /// Of those of_stores; empty: there is none. "x-amz-…", "x-goog-…", "date", "range",
+  /// Returns a field of of_stores, or an empty text if it is missing. "x-amz-…", "x-goog-…", "date", "range",
   /// "www-authenticate".
   std::string_view field(std::string_view name) const;
   bool is_success() const { return code == 200 || code == 206; }
   bool is_redirect() const { return code == 301 || code == 302 || code == 303 || code == 307 || code == 308; }
   /// "503 Service Unavailable".
   std::string status_text() const;
-  /// What tells this version of the object from others: the ETag, else when it was modified.
+  /// Returns the text that identifies this version of the object: the ETag, or else the time of its last modification.
   const std::string& version() const { return etag.empty() ? last_modified : etag; }
 };
 

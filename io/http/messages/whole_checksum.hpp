@@ -2,10 +2,10 @@
 // The CRC-32C of an object that is read in pieces, in any order.
 //
 //   whole_checksum seen(size);
-//   if (auto crc = seen.add(offset, bytes)) …           // with the last piece: that of the whole
+//   if (auto crc = seen.add(offset, bytes)) …           // with the last piece: the object's CRC-32C
 //
-// Pieces that overlap others end it, and so do more than kPiecesMax that do not touch each other, as of a reader that
-// jumps to and fro: nothing is said then.
+// The computation ends without a result if pieces overlap, or if there are more than kPiecesMax separate pieces, for
+// example when a reader jumps back and forth.
 // Thread: any.
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace sluice::lib::detail {
 
-/// That of a text and another one of `after_bytes` behind it, from those of both.
+/// Returns the CRC-32C of two texts joined, from the checksum of each. `after_bytes`: the length of the second text.
 std::uint32_t joined_crc32c(std::uint32_t before, std::uint32_t after, std::uint64_t after_bytes);
 
 class whole_checksum {
  public:
-  /// Of a reader in order there are as many as it has reads in flight.
+  /// The maximum number of separate pieces. A sequential reader has one for each read in flight.
   static constexpr std::size_t kPiecesMax = 1024;
 
   explicit whole_checksum(std::uint64_t size_bytes) : size_(size_bytes) {}

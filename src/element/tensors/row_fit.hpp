@@ -20,10 +20,10 @@ class row_fit {
   /// row's dtype and rank.
   static row_fit padded(std::vector<padded_member> members) { return {std::move(members), true}; }
 
-  /// Are there rows that do not fit?
+  /// Returns true if a row can fail to fit.
   bool may_refuse() const { return !members_.empty(); }
-  /// Ok, or why the row at `row` is in no batch that begins with the row at `first`; the first itself is judged, too, and
-  /// is given twice. Errors: invalid_argument.
+  /// Checks that `row` fits into a batch that begins with `first`. Pass the first row as both arguments to check it.
+  /// Errors: invalid_argument: it does not fit.
   status check(const void* first, const void* row) const;
 
  private:

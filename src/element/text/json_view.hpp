@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON that is read where it stands: a text that was checked once, and values within it that are found by walking along. A value of a
-// type is made of it without a document in between, which would take many times the text's memory.
+// JSON that is read where it stands: a text that was checked once, and values within it that are found by walking
+// along. A value of a type is made of it without a document in between, which would take many times the text's memory.
 //
 //   json_value all = checked_json(text);                       // throws where it is not JSON
 //   for (json_items items(all); items.next();) use(items.name(), items.value());

@@ -29,7 +29,7 @@ class text_scanner {
   void expect(char c);
   bool done();
   void skip_spaces();
-  /// An identifier, or what stands in quotes.
+  /// Reads an identifier, or the text between quotes.
   std::string name(std::string_view wanted);
   std::uint64_t number(std::uint64_t most);
 
@@ -45,7 +45,8 @@ class text_scanner {
   std::size_t at_ = 0;
 };
 
-/// Appends the text in single quotes, as schemas have names and defaults: control characters and bytes that are not ASCII as \xNN.
+/// Appends the text in single quotes, as schemas have names and defaults: control characters and bytes that are not
+/// ASCII as \xNN.
 void append_single_quoted(std::string_view text, std::string& out);
 
 }  // namespace sluice::lib::detail
