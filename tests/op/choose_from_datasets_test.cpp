@@ -20,7 +20,6 @@ using namespace test;
 using namespace choose_from_datasets_case;
 using int64 = std::int64_t;
 
-
 }  // namespace
 
 TEST_CASE("choose_from_datasets conforms for elements of every kind") {

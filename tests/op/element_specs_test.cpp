@@ -33,7 +33,6 @@ std::string spec_of_plan(const node_ptr& plan) {
   return said.text();
 }
 
-
 // Three tensors of int64[2].
 const std::string kRows = "from_tensor_slices([[1, 2], [3, 4], [5, 6]])";
 // Three structures {x: int64[2], y: int64}.

@@ -52,8 +52,6 @@ int64s interleaved(const int64s& in, std::size_t cycle, std::size_t block) {
   return out;
 }
 
-  
-
 }  // namespace
 
 TEST_CASE("interleave conforms for every cycle and block length") {

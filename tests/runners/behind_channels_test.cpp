@@ -28,13 +28,12 @@ TEST_CASE("rows hold behind each kind of channel") {
   runtime two({.workers = 2});
   every_row("rows hold behind each kind of channel", [&](const row& r) -> std::string {
     if (r.is_refused() || r.plan.starts_with("{"))
-      return difference_of(r, [&](const node_ptr& plan) {
-        return run_on(two, plan, {.elements_max = most_of(r)});
-      });
+      return difference_of(r, [&](const node_ptr& plan) { return run_on(two, plan, {.elements_max = most_of(r)}); });
     std::string wrong;
     for (const char* channel : {" | prefetch(2)", " | prefetch"})
       if (wrong = behind(two, r, channel); !wrong.empty()) return std::string(channel) + ": " + wrong;
-    if (wrong = inside(two, r, "", " | map(it, parallelism=2)"); !wrong.empty()) return "map(it, parallelism=2): " + wrong;
+    if (wrong = inside(two, r, "", " | map(it, parallelism=2)"); !wrong.empty())
+      return "map(it, parallelism=2): " + wrong;
     if (wrong = inside(two, r, "merge(", ", " + r.plan + " | take(0))"); !wrong.empty()) return "merge: " + wrong;
     return inside(two, r, "", " | interleave([it], cycle_length=2, parallelism=2)");
   });

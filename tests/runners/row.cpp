@@ -11,9 +11,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "plan/text/spellings.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/engine/register.hpp"
-#include "plan/text/spellings.hpp"
 #include "support/budget.hpp"
 
 namespace sluice::lib::test {
@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 9> kChecks = {"elements", "error",   "cardinality", "type",
-                                                "spec",     "printed", "same",        "fits", "refused"};
+constexpr std::array<const char*, 9> kChecks = {"elements", "error", "cardinality", "type",   "spec",
+                                                "printed",  "same",  "fits",        "refused"};
 
 std::vector<std::string> columns_of(const std::string& line) {
   std::vector<std::string> columns;
@@ -68,7 +68,8 @@ void read_table(const fs::path& file, std::vector<row>& all) {
     r.file = file.string();
     r.line = number;
     r.plan = c[0];
-    if (c.size() != 3) throw std::runtime_error(r.place() + ": a row has 3 columns, this one " + std::to_string(c.size()));
+    if (c.size() != 3)
+      throw std::runtime_error(r.place() + ": a row has 3 columns, this one " + std::to_string(c.size()));
     auto what = std::find(kChecks.begin(), kChecks.end(), c[1]);
     if (what == kChecks.end()) throw std::runtime_error(r.place() + ": nothing is known to check by the name " + c[1]);
     r.what = static_cast<row_check>(what - kChecks.begin());
@@ -128,8 +129,8 @@ std::string report(const row& r, const std::string& test, const std::string& act
   const bool explains = !r.is_of_a_run();
   return r.place() + ": " + kChecks[static_cast<std::size_t>(r.what)] + "\n  plan      " + r.plan + "\n  expected  " +
          r.expected + "\n  actual    " + actual + "\n  repeat    build/sluice " +
-         (explains ? "explain " : "run --output jsonl --seed 1 ") + quoted(r.plan) + "\n  debug     SLUICE_TEST_ROWS=" +
-         r.place() + " build/runners_tests " + quoted(test);
+         (explains ? "explain " : "run --output jsonl --seed 1 ") + quoted(r.plan) +
+         "\n  debug     SLUICE_TEST_ROWS=" + r.place() + " build/runners_tests " + quoted(test);
 }
 
 std::string outcome_of(const row& r, const std::function<std::string(const row&)>& runner) {

@@ -33,7 +33,8 @@ struct row {
   /// Of `elements` and `error`: the expected elements, each as JSON, and then "end", "..." if more follow, or the error.
   std::vector<std::string> elements{};
   std::string end{};
-  bool from_tensorflow = false;  ///< elements are compared as JSON values, because TensorFlow's numbers were printed by Python
+  bool from_tensorflow =
+      false;  ///< elements are compared as JSON values, because TensorFlow's numbers were printed by Python
 
   std::string place() const { return file + ":" + std::to_string(line); }
   /// Returns true if the plan is refused, so that no runner can run it.

@@ -83,9 +83,11 @@ node_ptr plan_of(const row& r) { return r.plan.starts_with("{") ? parse_plan_jso
 
 std::string complaint(const row& r, const row_outcome& o, std::size_t from) {
   bool same = o.elements.size() + from == r.elements.size() && matches(o.end, r.end);
-  for (std::size_t i = 0; same && i != o.elements.size(); ++i) same = same_element(r, o.elements[i], r.elements[from + i]);
+  for (std::size_t i = 0; same && i != o.elements.size(); ++i)
+    same = same_element(r, o.elements[i], r.elements[from + i]);
   if (same) return {};
-  return listed(o.elements) + " " + o.end + (from ? " where " + listed(r.elements, from) + " " + r.end + " is left" : "");
+  return listed(o.elements) + " " + o.end +
+         (from ? " where " + listed(r.elements, from) + " " + r.end + " is left" : "");
 }
 
 std::string difference(const row& r, const node_ptr& plan, const std::function<row_outcome(const node_ptr&)>& run,

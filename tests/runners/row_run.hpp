@@ -15,16 +15,17 @@ namespace sluice::lib::test {
 /// How a run is consumed.
 struct row_request {
   std::size_t elements_max = 0;
-  bool save = false;             ///< asks for one element at a time, and saves the position before each of them
+  bool save = false;  ///< asks for one element at a time, and saves the position before each of them
   checkpoint from = {};
-  std::uint64_t turns_knobs = 0;  ///< 0: never; else the seed that says before which requests which knob is set to which value
+  std::uint64_t turns_knobs =
+      0;  ///< 0: never; else the seed that says before which requests which knob is set to which value
 };
 
 /// What a run gave.
 struct row_outcome {
   std::vector<std::string> elements;  ///< as JSON
   std::string end = "...";            ///< "end", the error, or "..." if the run was left
-  std::vector<checkpoint> places;     ///< places[i]: before element i; one more after the last one if there was no error
+  std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the last one if there was no error
 };
 
 row_outcome run_on(runtime& rt, const node_ptr& plan, const row_request& request);

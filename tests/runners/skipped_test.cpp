@@ -14,7 +14,8 @@ using namespace test;
 TEST_CASE("rows hold when their first elements are skipped") {
   runtime two({.workers = 2});
   every_row("rows hold when their first elements are skipped", [&](const row& r) -> std::string {
-    if (!r.is_of_a_run() || r.plan.starts_with("{")) return difference_of(r, [](const node_ptr&) { return row_outcome(); });
+    if (!r.is_of_a_run() || r.plan.starts_with("{"))
+      return difference_of(r, [](const node_ptr&) { return row_outcome(); });
     for (std::size_t n = 1; n <= std::min<std::size_t>(r.elements.size(), 5); ++n) {
       node_ptr plan = parse_plan(r.plan + " | skip(" + std::to_string(n) + ")");
       std::string wrong = complaint(r, run_on(two, plan, {.elements_max = most_of(r) - n}), n);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "engine/lowering/element_specs.hpp"
 #include "runners/row_run.hpp"
 #include "sluice/element/spec.hpp"
-#include "engine/lowering/element_specs.hpp"
 
 namespace sluice::lib::specs_test {
 namespace {
@@ -33,7 +33,8 @@ TEST_CASE("elements of rows have the specs that their plans announce") {
     node_ptr plan = plan_of(r);
     spec promised = element_spec_of(*plan);
     if (!holds(spec_of(*plan->type), promised)) return "the spec does not fit the type: " + promised.text();
-    if (!r.is_of_a_run() && r.what != row_check::spec) return {};  // its plan may wait for a clock or for standard input
+    if (!r.is_of_a_run() && r.what != row_check::spec)
+      return {};  // its plan may wait for a clock or for standard input
     std::size_t elements_max = r.is_of_a_run() ? most_of(r) : 30;
     return sync_wait(one, first_unlike(open_run(one, plan, {.seed = 1}), promised, elements_max));
   });

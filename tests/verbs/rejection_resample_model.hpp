@@ -37,7 +37,9 @@ inline int64s resampled(const int64s& in, const doubles& target, const doubles& 
 
 inline doubles some_target(std::uint64_t b) { return {static_cast<double>(b % 3), 1, static_cast<double>(b % 5) / 2}; }
 
-inline doubles some_initial(std::uint64_t b) { return b % 2 ? doubles{} : doubles{1, 1.0 + static_cast<double>(b % 7), 2}; }
+inline doubles some_initial(std::uint64_t b) {
+  return b % 2 ? doubles{} : doubles{1, 1.0 + static_cast<double>(b % 7), 2};
+}
 
 inline auto resample_by(std::uint64_t b) {
   return rejection_resample([](int64 x) { return class_of(x, 3); }, some_target(b),

@@ -16,7 +16,8 @@ using namespace test;
 using int64 = std::int64_t;
 
 /// By a plain loop: the k-th draw falls to the datasets that have elements left, in proportion to their weights.
-inline int64s sampled(const std::vector<int64s>& from, const std::vector<double>& weights, std::uint64_t seed, bool stop) {
+inline int64s sampled(const std::vector<int64s>& from, const std::vector<double>& weights, std::uint64_t seed,
+                      bool stop) {
   int64s out;
   std::vector<std::size_t> at(from.size());
   std::vector<bool> ended(from.size());
