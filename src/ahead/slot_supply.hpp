@@ -8,7 +8,7 @@
 //
 // A reader that requested it gets the input back if blocks are light (runtime/sites/cost_estimate.hpp), and continues without
 // a channel: the pump ends, and take_input() returns the input to the reader once all slots are read
-// (docs/decisions/0037-light-blocks.md).
+// (docs/internals/decisions/channels.md).
 //
 // Limits count slots and elements, and may change at any time. Bytes are limited by the ledger: they are charged before
 // a slot is filled.

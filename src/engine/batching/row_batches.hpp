@@ -9,7 +9,7 @@
 //   return row_batches_loop(out, std::move(in), std::make_unique<maker>(…), 32, drop_remainder, run, gate);
 //
 // If bad elements are dropped, so is a row that does not fit: each row is compared with the first of its batch before
-// it is accepted (docs/decisions/0064).
+// it is accepted (docs/internals/decisions/dropped_elements.md).
 #pragma once
 
 #include <algorithm>
