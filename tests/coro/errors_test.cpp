@@ -90,7 +90,7 @@ stream<int> passed_on(stream<int> in, names& log) {
 
 TEST_CASE("a try around a task catches what the task failed with, and the catcher goes on", "[errors]") {
   test_world w;
-  auto goes_on = []() -> task<std::string> {
+  auto continues = []() -> task<std::string> {
     std::string seen;
     for (int i = 0; i < 3; ++i) {
       try {
@@ -102,7 +102,7 @@ TEST_CASE("a try around a task catches what the task failed with, and the catche
     co_return seen;
   };
   std::string once = lost().to_string() + "; ";
-  CHECK(w.run(goes_on()) == once + once + once);
+  CHECK(w.run(continues()) == once + once + once);
   CHECK(w.moment == time_point(3ms));
 }
 

@@ -22,14 +22,14 @@ using test::first_seed;
 /// Is each number below n there once?
 bool is_permutation_of(std::uint64_t n, std::uint64_t seed) {
   index_permutation order(n, seed);
-  std::vector<bool> is_there(n);
+  std::vector<bool> exists(n);
   std::vector<std::uint64_t> some;
   for (std::uint64_t i = 0; i != n; i += some.size()) {
     some.resize(std::min<std::uint64_t>(n - i, 1000));
     order.numbers(i, some);
     for (std::uint64_t x : some) {
-      if (x >= n || is_there[x]) return false;
-      is_there[x] = true;
+      if (x >= n || exists[x]) return false;
+      exists[x] = true;
     }
   }
   return true;

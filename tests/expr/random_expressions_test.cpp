@@ -41,7 +41,7 @@ any_number integer_of(int type, wide v) {
     default: return fits<std::uint64_t>(v) ? any_number(static_cast<std::uint64_t>(v)) : any_number();
   }
 }
-bool is_there(const any_number& v) { return v.index() != 0; }
+bool exists(const any_number& v) { return v.index() != 0; }
 wide wide_of(const any_number& v) {
   switch (v.index()) {
     case kI32: return std::get<std::int32_t>(v);
@@ -110,7 +110,7 @@ class writer {
     return {a, b};
   }
   static any_number as(int type, const any_number& v) {
-    if (!is_there(v)) return {};
+    if (!exists(v)) return {};
     if (type == kReal) return real_of(v);
     return integer_of(type, wide_of(v));
   }
@@ -123,13 +123,13 @@ class writer {
       case 2: return variable(type, depth);
       case 3: {
         written a = of(type, depth - 1);
-        return {"-" + in(a), is_there(a.value) ? integer_of(type, -wide_of(a.value)) : any_number(), type};
+        return {"-" + in(a), exists(a.value) ? integer_of(type, -wide_of(a.value)) : any_number(), type};
       }
       case 4:
         if (type == kI64) {
           written t = of(kText, depth - 1);
           any_number n;
-          if (is_there(t.value)) n = static_cast<std::int64_t>(std::get<std::string>(t.value).size());
+          if (exists(t.value)) n = static_cast<std::int64_t>(std::get<std::string>(t.value).size());
           return {"length(" + t.text + ")", n, kI64, true};
         }
         [[fallthrough]];
@@ -140,7 +140,7 @@ class writer {
     auto [a, b] = operands(type, depth - 1);
     char op = "+-*/%"[below(5)];
     any_number x = as(type, a.value), y = as(type, b.value), v;
-    if (is_there(x) && is_there(y)) {
+    if (exists(x) && exists(y)) {
       wide p = wide_of(x), q = wide_of(y);
       if (op == '+') v = integer_of(type, p + q);
       else if (op == '-') v = integer_of(type, p - q);
@@ -149,7 +149,7 @@ class writer {
     }
     return {in(a) + " " + op + " " + in(b), v, type};
   }
-  static bool fits_any(int type, wide v) { return is_there(integer_of(type, v)); }
+  static bool fits_any(int type, wide v) { return exists(integer_of(type, v)); }
   static any_number product(int type, wide p, wide q) {
     wide v = 0;
     if (__builtin_mul_overflow(p, q, &v)) return {};
@@ -164,14 +164,14 @@ class writer {
       case 2: return variable(kReal, depth);
       case 3: {
         written a = of(kReal, depth - 1);
-        return {"-" + in(a), is_there(a.value) ? any_number(-real_of(a.value)) : any_number(), kReal};
+        return {"-" + in(a), exists(a.value) ? any_number(-real_of(a.value)) : any_number(), kReal};
       }
       default: break;
     }
     auto [a, b] = operands(kReal, depth - 1);
     char op = "+-*/"[below(4)];
     any_number v;
-    if (is_there(a.value) && is_there(b.value)) {
+    if (exists(a.value) && exists(b.value)) {
       double p = real_of(a.value), q = real_of(b.value);
       v = op == '+' ? p + q : op == '-' ? p - q : op == '*' ? p * q : p / q;
     }
@@ -185,14 +185,14 @@ class writer {
       case 0: return choice(kBool, depth);
       case 1: {
         written a = of(kBool, depth - 1);
-        return {"!" + in(a), is_there(a.value) ? any_number(!std::get<bool>(a.value)) : any_number(), kBool};
+        return {"!" + in(a), exists(a.value) ? any_number(!std::get<bool>(a.value)) : any_number(), kBool};
       }
       case 2:
       case 3: {
         written a = of(kBool, depth - 1), b = of(kBool, depth - 1);
         bool is_and = below(2);
         any_number v;
-        if (is_there(a.value)) {
+        if (exists(a.value)) {
           bool first = std::get<bool>(a.value);
           if (first != is_and) v = first;
           else v = b.value;
@@ -213,7 +213,7 @@ class writer {
         second = texts ? static_cast<int>(kText) : static_cast<int>(1 + below(5));
     written a = of(first, depth - 1), b = of(second, depth - 1);
     any_number v;
-    if (is_there(a.value) && is_there(b.value)) {
+    if (exists(a.value) && exists(b.value)) {
       if (texts) v = told(std::get<std::string>(a.value), std::get<std::string>(b.value));
       else if (first == kReal || second == kReal) v = told(real_of(a.value), real_of(b.value));
       else v = told(wide_of(a.value), wide_of(b.value));  // as numbers, whatever their types
@@ -231,14 +231,14 @@ class writer {
       case 2: {
         written a = of(kText, depth - 1), b = of(kText, depth - 1);
         any_number v;
-        if (is_there(a.value) && is_there(b.value)) v = std::get<std::string>(a.value) + std::get<std::string>(b.value);
+        if (exists(a.value) && exists(b.value)) v = std::get<std::string>(a.value) + std::get<std::string>(b.value);
         return {in(a) + " + " + in(b), v, kText};
       }
       default: {
         written a = of(kText, depth - 1);
         std::size_t from = below(6), to = from + below(6);
         any_number v;
-        if (is_there(a.value)) {
+        if (exists(a.value)) {
           const auto& s = std::get<std::string>(a.value);
           v = s.substr(std::min(from, s.size()), std::min(to, s.size()) - std::min(from, s.size()));
         }
@@ -250,7 +250,7 @@ class writer {
   written choice(int type, int depth) {
     written c = of(kBool, depth - 1), a = of(type, depth - 1), b = of(type, depth - 1);
     any_number v;
-    if (is_there(c.value)) v = std::get<bool>(c.value) ? a.value : b.value;
+    if (exists(c.value)) v = std::get<bool>(c.value) ? a.value : b.value;
     return {"if(" + c.text + ", " + a.text + ", " + b.text + ")", v, type, true};
   }
   /// let(v3 = a, b), where b has v3 in place of one of its leaves.
@@ -260,7 +260,7 @@ class writer {
     written b = of(type, depth - 1);
     bool uses = below(2);
     // A value that cannot be computed is an error although nothing reads it.
-    any_number v = !is_there(a.value) ? any_number() : uses ? a.value : b.value;
+    any_number v = !exists(a.value) ? any_number() : uses ? a.value : b.value;
     return {"let(" + name + " = " + a.text + ", " + (uses ? name : b.text) + ")", v, type, true};
   }
 
@@ -320,9 +320,9 @@ TEST_CASE("random expressions have the values that C++ computes, and after print
       continue;
     }
     std::string value = outcome.substr(outcome.find('\t') + 1);
-    if (is_there(e.value)) CHECK(value == shown(e.value));
+    if (exists(e.value)) CHECK(value == shown(e.value));
     else CHECK(outcome.starts_with("?"));
-    ++(is_there(e.value) ? computed : failed);
+    ++(exists(e.value) ? computed : failed);
     CHECK(test::outcome_of(expression(e.text).text(), s) == outcome);
   }
   CHECK(computed > how_many() / 2);

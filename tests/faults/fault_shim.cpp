@@ -49,7 +49,7 @@ enum class action { none, fail, kill, cut_short };
 struct fault {
   int call = -1;
   long at = 0;
-  bool goes_on = false;
+  bool continues = false;
   action does = action::none;
   int error = 0;
 };
@@ -69,7 +69,7 @@ int number_of(const char* call) {
 fault read_fault(const char* text) {
   fault f;
   char call[32] = {}, what[32] = {}, plus[2] = {};
-  if (std::sscanf(text, "%31[^:]:%ld%1[+]:%31[^,]", call, &f.at, plus, what) == 4) f.goes_on = true;
+  if (std::sscanf(text, "%31[^:]:%ld%1[+]:%31[^,]", call, &f.at, plus, what) == 4) f.continues = true;
   else if (std::sscanf(text, "%31[^:]:%ld:%31[^,]", call, &f.at, what) != 3) refuse(text);
   f.call = number_of(call);
   if (f.call < 0) refuse(text);
@@ -127,7 +127,7 @@ action meet(int call, const char* path) {
   log(call, path);
   long n = ++counts[call];
   for (const fault& f : known.list) {
-    if (call != f.call || (f.goes_on ? n < f.at : n != f.at)) continue;
+    if (call != f.call || (f.continues ? n < f.at : n != f.at)) continue;
     if (f.does == action::kill) ::kill(::getpid(), SIGKILL);
     errno = f.error;
     return f.does;

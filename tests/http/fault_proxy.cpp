@@ -39,15 +39,15 @@ std::uint64_t place(std::int64_t at, std::uint64_t length) {
 
 fault_proxy::fault_proxy(int server, std::shared_ptr<SSL_CTX> tls) : server_(server), tls_(std::move(tls)) { start(); }
 
-void fault_proxy::script(const std::string& target, std::vector<fault> faults, bool goes_on) {
+void fault_proxy::script(const std::string& target, std::vector<fault> faults, bool continues) {
   std::lock_guard lock(mutex_);
-  plays_[target] = {std::move(faults), goes_on};
+  plays_[target] = {std::move(faults), continues};
 }
 
-void fault_proxy::script_handshakes(std::vector<handshake> first, bool goes_on) {
+void fault_proxy::script_handshakes(std::vector<handshake> first, bool continues) {
   std::lock_guard lock(mutex_);
   handshakes_ = std::move(first);
-  handshakes_go_on_ = goes_on;
+  handshakes_go_on_ = continues;
 }
 
 std::vector<proxied> fault_proxy::log() const {
@@ -63,7 +63,7 @@ std::size_t fault_proxy::connections() const {
 fault fault_proxy::begin(const std::string& head, std::size_t connection, std::size_t& index) {
   std::lock_guard lock(mutex_);
   play& p = plays_[target_of(head)];
-  const std::size_t n = p.goes_on && !p.faults.empty() ? std::min(p.asked, p.faults.size() - 1) : p.asked;
+  const std::size_t n = p.continues && !p.faults.empty() ? std::min(p.asked, p.faults.size() - 1) : p.asked;
   ++p.asked;
   const fault f = n < p.faults.size() ? p.faults[n] : fault{};
   index = log_.size();

@@ -55,17 +55,17 @@ class fault_proxy final : public loopback_server {
   fault_proxy(int server, std::shared_ptr<SSL_CTX> tls);
   ~fault_proxy() override { stop(); }
 
-  /// Of one target's answers, in the order in which it is asked for. `goes_on`: the last of them for all that follow, too.
-  void script(const std::string& target, std::vector<fault> faults, bool goes_on = false);
+  /// Of one target's answers, in the order in which it is asked for. `continues`: the last of them for all that follow, too.
+  void script(const std::string& target, std::vector<fault> faults, bool continues = false);
   /// Of the first connections.
-  void script_handshakes(std::vector<handshake> first, bool goes_on = false);
+  void script_handshakes(std::vector<handshake> first, bool continues = false);
   std::vector<proxied> log() const;
   std::size_t connections() const;
 
  private:
   struct play {
     std::vector<fault> faults;
-    bool goes_on = false;
+    bool continues = false;
     std::size_t asked = 0;
   };
   /// One connection of a reader, and the one to the server that belongs to it.

@@ -127,7 +127,7 @@ struct wanted {
 std::size_t wanted::unsound_max() const {
   const std::size_t objects = (what->objects.size() + 2) / 3;
   const std::size_t scripted = what->is_large() && of->later.empty() && of->faults.size() == 1 ? 2 : of->faults.size();
-  if (!of->goes_on) return objects * std::max(scripted, of->later.size());
+  if (!of->continues) return objects * std::max(scripted, of->later.size());
   // Each dirties a connection, or ends before its range does, once.
   if (expected() == status_code::ok) return what->requests * 2;
   // Each range that is in flight (the first, and four ahead of it) has three attempts; on a connection that served
@@ -137,9 +137,9 @@ std::size_t wanted::unsound_max() const {
 
 /// Hedges are one in twenty; who gives up early may do so once more than there is reason to, on a machine that is busy.
 std::size_t wanted::requests_max() const {
-  const bool is_all_unsound = of->goes_on && what->objects.size() == 1;
+  const bool is_all_unsound = of->continues && what->objects.size() == 1;
   const std::size_t n = (is_all_unsound ? 0 : what->requests) + unsound_max();
-  return n + n / 20 + (n >= 32) + (of->needs_patience && !of->goes_on ? 8 : 0);
+  return n + n / 20 + (n >= 32) + (of->needs_patience && !of->continues ? 8 : 0);
 }
 
 void run_all(source_of_objects& from, std::vector<wanted>& all, const certificates& trusted) {

@@ -21,16 +21,16 @@ std::vector<suffering> lost_connections() {
     all.push_back({.name = "end at " + where, .faults = {{.end_at = at}}});
   }
   all.push_back({.name = "two lost in a row", .faults = {{.reset_at = 1}, {.reset_before_head = true}}});
-  all.push_back({.name = "every answer ends after 4 MiB", .faults = {{.end_at = kFourMiB}}, .goes_on = true});
+  all.push_back({.name = "every answer ends after 4 MiB", .faults = {{.end_at = kFourMiB}}, .continues = true});
   all.push_back({.name = "every answer is lost at byte 100",
                  .faults = {{.reset_at = 100}},
-                 .goes_on = true,
+                 .continues = true,
                  .small = status_code::unavailable,
                  .large = status_code::unavailable,
                  .words = "the last attempt"});
   all.push_back({.name = "every request is lost",
                  .faults = {{.reset_before_head = true}},
-                 .goes_on = true,
+                 .continues = true,
                  .small = status_code::unavailable,
                  .large = status_code::unavailable,
                  .words = "the last attempt",
@@ -44,7 +44,7 @@ std::vector<suffering> slow_servers() {
   all.push_back({.name = "stall in the middle", .faults = {{.stall_at = kMiddle}}, .needs_patience = true});
   all.push_back({.name = "every answer stalls",
                  .faults = {{.stall_at = 10}},
-                 .goes_on = true,
+                 .continues = true,
                  .small = status_code::unavailable,
                  .large = status_code::unavailable,
                  .words = "the server has stalled",
@@ -62,13 +62,13 @@ std::vector<suffering> refusals() {
   all.push_back({.name = "429, Retry-After: 0", .faults = {{.code = 429, .fields = "Retry-After: 0\r\n"}}});
   all.push_back({.name = "503 for ever",
                  .faults = {{.code = 503}},
-                 .goes_on = true,
+                 .continues = true,
                  .small = status_code::unavailable,
                  .large = status_code::unavailable,
                  .words = "the server says 503 Made Up"});
   all.push_back({.name = "403",
                  .faults = {{.code = 403}},
-                 .goes_on = true,
+                 .continues = true,
                  .small = status_code::permission_denied,
                  .large = status_code::permission_denied,
                  .words = "the server says 403 Made Up"});
@@ -82,7 +82,7 @@ std::vector<suffering> contradictions() {
   auto wrong = [&all](std::string name, fault f, std::string words) {
     all.push_back({.name = std::move(name),
                    .faults = {f},
-                   .goes_on = true,
+                   .continues = true,
                    .small = status_code::data_loss,
                    .large = status_code::data_loss,
                    .words = std::move(words)});
@@ -96,7 +96,7 @@ std::vector<suffering> contradictions() {
   wrong("a length that is longer", {.says_more = 100}, "the body has");
   wrong("a length that is shorter", {.says_more = -100}, "the body has");
   wrong("encoded", {.fields = "Content-Encoding: gzip\r\n"}, "encoded as gzip");
-  all.push_back({.name = "bytes behind the body", .faults = {{.bytes_behind = 100}}, .goes_on = true});
+  all.push_back({.name = "bytes behind the body", .faults = {{.bytes_behind = 100}}, .continues = true});
   all.push_back(
       {.name = "200 for the first range", .faults = {{.forgets_range = true}}, .later = {{.forgets_range = true}}});
   all.push_back({.name = "200 for a later range",

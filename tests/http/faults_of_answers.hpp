@@ -16,7 +16,7 @@ struct suffering {
   std::vector<fault> faults = {};
   /// Instead of these, of an object that takes many requests.
   std::vector<fault> later = {};
-  bool goes_on = false;  ///< with the last of them
+  bool continues = false;  ///< with the last of them
   /// ok: the bytes are those of the source.
   status_code small = status_code::ok, large = status_code::ok;
   std::string words = {};                  ///< of the error

@@ -82,7 +82,7 @@ task<> scripted_server::converse(std::unique_ptr<connection> c, std::size_t numb
   counted alive(open_);
   std::string received;
   std::vector<char> room(4096);
-  for (bool goes_on = true; goes_on;) {
+  for (bool continues = true; continues;) {
     const std::size_t end = received.find("\r\n\r\n");
     std::uint64_t length = 0;
     if (end != std::string::npos)
@@ -110,7 +110,7 @@ task<> scripted_server::converse(std::unique_ptr<connection> c, std::size_t numb
     if (on_request_) on_request_(request);
     auto answering = answer(*c, std::move(request));
     auto done = co_await answering.as_result();
-    goes_on = done.ok() && *done;
+    continues = done.ok() && *done;
   }
 }
 

@@ -85,7 +85,7 @@ server_process::~server_process() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-bool server_process::is_there() const { return !find_program(program_).empty(); }
+bool server_process::exists() const { return !find_program(program_).empty(); }
 
 bool server_process::start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
   const std::string path = find_program(program_);

@@ -22,7 +22,7 @@ class server_process {
   /// Stops it, and removes its folder.
   ~server_process();
 
-  bool is_there() const;
+  bool exists() const;
   /// Returns false where the program is not there. Fails the test where it does not listen.
   bool start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
 

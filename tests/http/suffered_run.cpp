@@ -88,9 +88,9 @@ void script(fault_proxy& proxy, const reading& what, const suffering& of) {
   if (!of.handshakes.empty()) proxy.script_handshakes(of.handshakes, of.handshakes_go_on);
   std::vector<fault> faults = of.faults;
   if (what.is_large() && !of.later.empty()) faults = of.later;
-  else if (what.is_large() && faults.size() == 1 && !of.goes_on) faults = {faults[0], {}, faults[0]};
+  else if (what.is_large() && faults.size() == 1 && !of.continues) faults = {faults[0], {}, faults[0]};
   // Every third object: most of them are read beside those that suffer.
-  for (std::size_t i = 0; i < what.objects.size(); i += 3) proxy.script("/raw/" + what.objects[i], faults, of.goes_on);
+  for (std::size_t i = 0; i < what.objects.size(); i += 3) proxy.script("/raw/" + what.objects[i], faults, of.continues);
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ void source_of_objects::write_objects() {
 
 source_of_objects::source_of_objects(bool with_nginx) {
   write_objects();
-  if (with_nginx && nginx_.is_there()) {
+  if (with_nginx && nginx_.exists()) {
     std::string config = replaced(kConfig, "OBJECTS", folder_.path("objects"));
     config = replaced(replaced(config, "FOLDER", nginx_.folder().string()), "PORT", nginx_.port());
     const std::string log = (nginx_.folder() / "error.log").string();
@@ -167,7 +167,7 @@ suffered run_suffering(source_of_objects& from, const reading& what, const suffe
     runtime rt({.workers = how.workers, .memory_budget_bytes = 64 << 20, .io = how.io});
     http_options options;
     options.ca_file = ca_file;
-    if (of.goes_on || of.handshakes_go_on) options.attempts_max = kAttempts;
+    if (of.continues || of.handshakes_go_on) options.attempts_max = kAttempts;
     if (of.needs_patience) options.stall_timeout = options.connect_timeout = kShortPatience;
     add_http(rt, make_asio_network, options);
     digest sum;

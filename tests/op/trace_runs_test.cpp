@@ -27,12 +27,12 @@ void insert(trace_table& to, const element_trace& t) {
 /// Which of the numbers from `first` on are there.
 std::vector<bool> there_of(const trace_runs& runs, std::uint64_t first, std::uint32_t n) {
   std::vector<asked_trace> asked;
-  std::vector<bool> is_there(n);
+  std::vector<bool> exists(n);
   for (std::uint32_t i = 0; i != n; ++i)
     if (runs.may_have(trace_number(first + i))) asked.push_back({trace_number(first + i), i});
   REQUIRE(runs.look_up(asked).ok());
-  for (const asked_trace& a : asked) is_there[a.which] = a.is_there;
-  return is_there;
+  for (const asked_trace& a : asked) exists[a.which] = a.exists;
+  return exists;
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ TEST_CASE("traces of one order stand beside each other, over the ends of blocks"
   for (std::uint64_t i = 0; i != 2000; ++i) {
     std::vector<asked_trace> asked{{alike(i)}};
     REQUIRE(runs.look_up(asked).ok());
-    CHECK(asked[0].is_there == (i < 1000));
+    CHECK(asked[0].exists == (i < 1000));
   }
 }
 

@@ -166,8 +166,8 @@ TEST_CASE(
   int made = 0;
   auto counted = range(10) | map([&made](std::int64_t x) { return ++made, x; });
   const std::string checkpoint = folder.path("c");
-  write_options goes_on{.checkpoint = checkpoint};
-  CHECK_THROWS_WITH(sync_wait(rt, write(rt, counted, "mem://a.jsonl", goes_on)),
+  write_options continues{.checkpoint = checkpoint};
+  CHECK_THROWS_WITH(sync_wait(rt, write(rt, counted, "mem://a.jsonl", continues)),
                     Catch::StartsWith("invalid_argument: mem://a.jsonl: a remote object cannot be added to"));
   write_options elsewhere{.checkpoint = "mem://c"};
   CHECK_THROWS_WITH(sync_wait(rt, write(rt, counted, folder.path("a.jsonl"), elsewhere)),

@@ -28,10 +28,14 @@ namespace sluice::lib {
 class node_change {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, node_change>)
+    requires(!std::is_same_v<std::remove_cvref_t<F>, node_change> && !std::is_function_v<std::remove_reference_t<F>>)
   node_change(F&& f) noexcept  // NOLINT(google-explicit-constructor): a lambda stands in the call
       : function_(const_cast<void*>(static_cast<const void*>(&f))), call_([](void* function, const node_ptr& n) {
           return node_ptr((*static_cast<std::remove_reference_t<F>*>(function))(n));
+        }) {}
+  node_change(node_ptr (*f)(const node_ptr&)) noexcept  // NOLINT(google-explicit-constructor)
+      : function_(reinterpret_cast<void*>(f)), call_([](void* function, const node_ptr& n) {
+          return reinterpret_cast<node_ptr (*)(const node_ptr&)>(function)(n);
         }) {}
   node_ptr operator()(const node_ptr& n) const { return call_(function_, n); }
 
