@@ -9,6 +9,16 @@ namespace sluice::lib {
 
 namespace {
 
+/// Returns true if a node upstream in the same chain has the site of `n`.
+bool is_site_taken(const node& n) {
+  const node* above = &n;
+  while (above->op->shape == op_info::stage) {
+    above = above->inputs[0].get();
+    if (above->site == n.site) return true;
+  }
+  return false;
+}
+
 class rewriting {
  public:
   rewriting(node_change change, const node* below) : change_(change), below_(below) {}
@@ -30,6 +40,8 @@ class rewriting {
     if (inputs == n->inputs) return n;
     node copy = *n;
     copy.inputs = std::move(inputs);
+    // Two passes of one rewrite: the second may insert upstream of what the first has inserted.
+    if (!copy.inserted_by.empty() && is_site_taken(copy)) copy.site = 0;
     return make_node(std::move(copy));
   }
 

@@ -42,7 +42,8 @@ TEST_CASE("a rewrite visits each node once, inputs first") {
 TEST_CASE("a rewrite that changes nothing returns the plan itself") {
   scoped_operators scope(test::fake_operators());
   node_ptr plan = parse_plan("zip(range(5) | take(2), range(3)) | prefetch | shuffle(2)");
-  CHECK(rewrite(plan, unchanged) == plan);
+  CHECK(rewrite(plan, unchanged) == plan);  // a function, and a lambda:
+  CHECK(rewrite(plan, [](const node_ptr& n) { return n; }) == plan);
 }
 
 TEST_CASE("a rewrite shares what was shared, and does not copy what did not change") {
@@ -101,6 +102,26 @@ TEST_CASE("an inserted stage has a site of its own, and changes no site of the u
   // A stage that the user adds above them has the site that it has without them.
   const arguments one = parse_plan("range(1) | prefetch")->arguments;
   CHECK(make_stage(*find_op("prefetch"), one, changed)->site == make_stage(*find_op("prefetch"), one, plan)->site);
+}
+
+TEST_CASE("inserted stages have sites of their own, also if a second pass inserts upstream of the first") {
+  scoped_operators scope(test::fake_operators());
+  auto inserted_after = [](std::string_view op) {
+    return [op](const node_ptr& n) {
+      if (n->op->name != op) return n;
+      return make_node({.op = find_op("prefetch"),
+                        .arguments = parse_plan("range(1) | prefetch")->arguments,
+                        .inputs = {n},
+                        .inserted_by = "add_prefetch"});
+    };
+  };
+  node_ptr first = rewrite(parse_plan("range(9) | shuffle(2) | take(3)"), inserted_after("shuffle"));
+  node_ptr second = rewrite(first, inserted_after("range"));
+  CHECK(plan_text(*second) == "range(9) | prefetch | shuffle(2) | prefetch | take(3)");
+  const node& later = *second->inputs[0];
+  CHECK(later.site != later.inputs[0]->inputs[0]->site);
+  CHECK(second->site == first->site);
+  CHECK(later.inputs[0]->site == first->inputs[0]->inputs[0]->site);
 }
 
 TEST_CASE("a rewrite stops at the node that it is given, and shares it") {

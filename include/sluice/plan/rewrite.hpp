@@ -13,6 +13,7 @@
 // A node that is the input of several nodes is visited once, and its replacement is shared by the same nodes. A node
 // that neither changes nor has a changed input is not copied, so a rewrite that changes nothing returns the plan itself.
 // Sites:  copies keep the site of the original (plan/node.hpp). Inserted nodes are made with `inserted_by`.
+//         A node that an earlier rewrite inserted gets another site if this one inserts its equal upstream.
 // Inner plans are arguments: they are not visited.
 // Errors: what make_node() or the change throws; internal if the change returns null.
 // Thread: any.
