@@ -33,8 +33,7 @@ struct ipc_message {
   enum class kind : std::uint8_t { incomplete, end, schema, batch, broken };
   kind is = kind::incomplete;
   std::size_t needed_bytes = 0;  ///< incomplete: call again with this many bytes; they exist if `left_bytes` was known
-  /// prefix, metadata and body. Also set for a broken message if its length is plausible
-  std::uint64_t size_bytes = 0;
+  std::uint64_t size_bytes = 0;  ///< prefix, metadata and body. Also set for a broken message with a plausible length
   std::string_view metadata{};
   std::string_view body{};
   status why{};  ///< broken

@@ -44,8 +44,7 @@ class cost_estimate {
     std::size_t block_bytes = 0;            ///< the most bytes in a block
     std::size_t block_elements = 1;         ///< the most elements in a block
     std::chrono::nanoseconds block_time{};  ///< intended duration of a block
-    /// other channels are pulled at the same time as this one, as in an interleave
-    bool several = false;
+    bool several = false;                   ///< other channels are pulled at the same time, as in an interleave
   };
   /// Decides whether blocks are light from now on. Light blocks need twice the gain to become heavy.
   void weigh(executor& exec, const channel& c) {

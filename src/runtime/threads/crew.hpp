@@ -34,8 +34,7 @@ struct alignas(64) worker {
   detail::work_deque near;                ///< removed from the slot: newest first
   detail::work_deque far;                 ///< posted later: oldest first
   std::atomic<void*> slot{nullptr};       ///< only the owner stores here, any thread takes
-  /// written by the owner; also shows a watcher whether the owner makes progress
-  std::atomic<std::uint64_t> resumed{0};
+  std::atomic<std::uint64_t> resumed{0};  ///< written by the owner; also shows a watcher if it makes progress
 
   // Used only by the owner.
   scheduler* home = nullptr;

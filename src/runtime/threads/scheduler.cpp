@@ -15,11 +15,9 @@ namespace {
 
 constexpr unsigned kSlotRunsMax = 3;  // then an older item runs: two items that wake each other would starve the rest
 constexpr std::uint64_t kOrderPeriod =
-    // interval in items at which the far end comes first; prime, so that it matches no other period
-    61;
+    61;                               // interval in items at which the far end is first; prime: no period matches it
 constexpr unsigned kSpinRounds = 32;  // ≈ 10 µs of search before a park, compared with 2–13 µs for a wake-up
-// minimum age of a slot's item before it is taken: about one block of work
-constexpr std::chrono::microseconds kNapMin{100};
+constexpr std::chrono::microseconds kNapMin{100};  // minimum age of a slot's item to be taken: about one block of work
 constexpr std::chrono::microseconds kNapMax{
     1000};                             // bounds the starvation; 1,000 idle wakes a second are 0.5 % of a core
 constexpr unsigned kQuietNapsMax = 8;  // naps while all others sleep, after which the watcher sleeps without a timeout
@@ -104,8 +102,7 @@ void scheduler::crew::post(worker& w, void* item) noexcept {
     if (!watched_.load(std::memory_order_relaxed) && idle_.load(std::memory_order_relaxed) > 0) start_watch();
     return;
   }
-  // acq_rel: publishes our item and acquires the old one, which a thief may want too
-  old = w.slot.exchange(item, std::memory_order_acq_rel);
+  old = w.slot.exchange(item, std::memory_order_acq_rel);  // publishes our item, acquires the old: a thief may want it
   if (!old) return;
   if (w.near.push(old)) notify();
   else inject(old);
@@ -228,7 +225,7 @@ void* scheduler::crew::search(worker& w) {
   unsigned none = 0;
   if (!w.searcher && !searching_.compare_exchange_strong(none, 1, std::memory_order_seq_cst)) return nullptr;
   w.searcher = true;
-  // on two cores a spinning worker slows the other one's hyperthread
+  // On two cores a spinning worker slows down the other one, which is its hyperthread.
   unsigned rounds = workers_.size() > 2 ? kSpinRounds : 1;
   void* item = nullptr;
   for (unsigned r = 0; r < rounds && !item; ++r) {

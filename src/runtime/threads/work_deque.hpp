@@ -23,7 +23,7 @@ namespace sluice::lib::detail {
 
 class work_deque {
  public:
-  // 2 KiB: longer queues contain stale work, which the injector distributes better
+  // 2 KiB: longer queues contain stale work, which the injector distributes better.
   static constexpr std::int64_t kCapacity = 256;
 
   /// Returns false if the deque is full.
