@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // File information from the listings of a run, for files that are still to be opened.
 //
-//   run.known->add(path, info);                                      // list_files, where its listing knew
-//   std::optional<file_info> known = run.known->take(path);          // who opens the path, once
+//   run.known->add(path, info);                                      // list_files, if its listing includes the info
+//   std::optional<file_info> known = run.known->take(path);          // by the reader of the path, once
 //
 // Elements between list_files and a reader are paths, which a plan may shuffle, filter or change. So the table belongs
 // to the run and its key is the path. A reader that opens a listed path passes the info to file_system::open, which

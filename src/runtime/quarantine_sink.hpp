@@ -3,7 +3,7 @@
 // defines how an element is stored in a file.
 //
 //   gate.dropped(why)                        // .into: the sink of the stage's policy
-//   run_context::met(e)                      // calls e.into->keep(e), where the element is counted
+//   run_context::met(e)                      // counts the element, and calls e.into->keep(e)
 // Thread: only run_context::met calls a sink, under its lock. The code that opens stages uses the table.
 #pragma once
 

@@ -3,7 +3,7 @@
 //
 //   run_task copy(std::shared_ptr<run_context>& run, std::shared_ptr<ring> shared) {   // the run comes first
 //     auto mine = std::move(shared);                  // a local: gone before the run hears that the task has ended
-//     co_await …;                                     // failures by as_result(): nobody is there to catch
+//     co_await …;                                     // failures by as_result(): no caller could catch them
 //   }
 //
 // The task starts at once, on the caller's thread, and frees itself at its end. The run counts it, so that cleanup()

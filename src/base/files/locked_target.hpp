@@ -2,7 +2,7 @@
 // A path that only one process at a time writes to, through a file beside it that takes its name when it is complete.
 //
 //   locked_target out;
-//   status why = out.take("copy.tfrecord");      // nobody else writes copy.tfrecord from now on
+//   status why = out.take("copy.tfrecord");      // no other process writes copy.tfrecord from now on
 //   int fd = -1;
 //   if (why.ok()) why = out.create(fd);          // copy.tfrecord.partial, new, with the mode of what it will replace
 //   … write to fd, sync_file(fd) …

@@ -4,7 +4,7 @@
 //   whole_file out;
 //   status why = out.begin("copy.tfrecord");
 //   if (why.ok()) why = out.write(bytes);
-//   if (why.ok()) why = out.finish();                     // only now is there a copy.tfrecord
+//   if (why.ok()) why = out.finish();                     // copy.tfrecord exists only now
 //
 // Until then the bytes are in PATH.partial, and an old file with that name can still be read. A writer that gives up
 // removes its partial file. The partial file of a killed process is removed by the next writer. A file that replaces

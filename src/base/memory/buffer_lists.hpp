@@ -16,7 +16,7 @@ struct buffer_access {
   static void destroy(buffer* b) noexcept;
   /// Returns the next buffer in the list; all buffers here are unreferenced.
   static buffer*& next(buffer* b) noexcept { return b->next_parked_; }
-  /// Gives a buffer that was in a list one reference again.
+  /// Sets the references of a buffer from a list to one.
   static buffer* revive(buffer* b) noexcept;
 };
 
