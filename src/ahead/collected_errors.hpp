@@ -18,7 +18,7 @@ namespace sluice::lib {
 /// Receives the errors of the stages below a pump. Ends the stream after more errors than the whole run, or one of the
 /// stages below, allows. The reader counts these errors before it reaches that end, so the run ends by then, and no
 /// work is done after them.
-/// Thread: that of the stream.
+/// Thread: the stream's thread.
 class collected_errors final : public error_sink {
  public:
   explicit collected_errors(std::shared_ptr<run_context> run) : run_(std::move(run)) {}

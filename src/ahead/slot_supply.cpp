@@ -251,7 +251,7 @@ void slot_supply::return_input(erased_stream in, dropped_errors missed) {
   std::unique_lock lock(mutex_);
   if (closed_) {
     lock.unlock();
-    return;  // destroys the stage
+    return;  // destroys the input
   }
   returned_ = std::move(in);
   missed_at_end_ = std::move(missed);
@@ -279,7 +279,7 @@ bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
   std::lock_guard lock(supply_.mutex_);
   if (supply_.stopped_ || supply_.pick() || supply_.exhausted()) return false;
   supply_.reader_waits_ = h;
-  supply_.grant_pump();  // may do nothing until the ring is half empty, or has memory
+  supply_.grant_pump();  // the pump may sleep until the ring is half empty, or has memory
   return true;
 }
 

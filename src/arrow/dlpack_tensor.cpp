@@ -91,8 +91,8 @@ result<tensor> column_as_tensor(const element_type& type, const column* c, std::
 
 // --- Import ---
 
-/// Foreign memory, owned until its last user releases it. An empty buffer has this account: when the last tensor
-/// releases that buffer, it destroys the account.
+/// Foreign memory, owned until its last user releases it. It is the account of a buffer without bytes: when the last
+/// tensor releases that buffer, it destroys the account.
 template <class Tensor> class foreign_bytes final : public byte_account {
  public:
   explicit foreign_bytes(Tensor* t) noexcept : tensor_(t) {}

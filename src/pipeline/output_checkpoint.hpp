@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a checkpoint with an output: a position and the size of the output at that position.
+// The file of a checkpoint with an output: a position and the place where the output ends there.
 #pragma once
 
 #include <string>
