@@ -8,7 +8,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Blocks a channel holds: one that the stage goes along, and the one behind it.
+/// The number of blocks that a channel buffers: one that the stage reads, and the next one.
 constexpr std::uint32_t kBlocksAhead = 2;
 
 }  // namespace
@@ -21,7 +21,7 @@ any_input::any_input(std::shared_ptr<run_context> run, channel_memory memory, st
 
 task<std::size_t> any_input::next(input_set& in, demand d) {
   for (;;) {
-    std::uint64_t seen = signal_->count();  // before looking at the channels
+    std::uint64_t seen = signal_->count();  // read before the channels are checked
     bool some_wait = false;
     for (std::size_t k = 0; k != in.size(); ++k) {
       std::size_t i = (turn_ + k) % in.size();

@@ -17,8 +17,8 @@
 //         starved.
 // Errors: those of the inputs.
 // Cancel: a stop ends the wait with `cancelled`.
-// State: none of its own: the position of such a channel is that of its input. The choice of an input depends on
-//        timing; a stage that must resume exactly logs the choices (coro/position.hpp, decision_log), and passes them
+// State: none of its own: the position of such a channel is its input's position. The choice of an input depends on
+//        timing. A stage that must resume exactly logs the choices (coro/position.hpp, decision_log), and passes them
 //        to the set when it replays.
 // Thread: none; next() is called by one stage, one call at a time.
 #pragma once
@@ -37,16 +37,16 @@ class any_input {
  public:
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  /// `memory`: what the channels are charged to.
+  /// `memory`: the ledger line that the channels are charged to.
   any_input(std::shared_ptr<run_context> run, channel_memory memory, std::size_t inputs);
 
-  /// The number of an input that has an element ready, or of one that turns out to have ended: it has none left. kNone
-  /// where all have been seen to end. `in` is the same set in each call.
+  /// Returns the number of an input that has an element ready, or of one that has just ended: it has none left. Returns
+  /// kNone after the ends of all inputs have been seen. `in` is the same set in each call.
   task<std::size_t> next(input_set& in, demand d);
 
  private:
   struct source {
-    std::shared_ptr<reader_link> channel;  ///< null: asked where it is
+    std::shared_ptr<reader_link> channel;  ///< null: requests go directly to the input
     bool ended = false;
   };
   void give_channel(erased_stream& in, source& s);

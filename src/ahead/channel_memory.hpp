@@ -5,7 +5,7 @@
 // when its inputs have been made, and when its outputs have. Before the first block the size of elements is not known,
 // and a block is assumed to take half of the budget or 16 MiB, whichever is less, so that only few are requested until
 // the first one has a size.
-// Thread: any; immutable but for the estimate.
+// Thread: any; immutable except for the estimate.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ namespace sluice::lib {
 
 class channel_memory {
  public:
-  /// `of`: the stage that the channel belongs to, whose channels of one `name` learn from each other.
+  /// `of`: the stage that the channel belongs to. Its channels with the same `name` share what they learn.
   channel_memory(std::shared_ptr<run_context> run, site_record& of, std::string_view name)
       : run_(std::move(run)),
         line_(run_->ledger->line(purpose::channel, name)),
@@ -36,18 +36,18 @@ class channel_memory {
   cost_estimate& costs() const { return costs_; }
   stage_counts& counts() const { return counts_; }
 
-  /// Is an element's size known, or guessed?
+  /// Returns true if the size of an element is known, false if it must be guessed.
   bool knows(const element_type& in, const element_type& out) const { return each_bytes(in, out) != 0; }
   /// Returns the number of bytes that n inputs and their outputs are expected to use.
   std::size_t expected_bytes(const element_type& in, const element_type& out, std::size_t n) const;
   /// Returns how many of n elements fit into the byte limit of a block; at least one.
   std::uint32_t elements_that_fit(const element_type& in, const element_type& out, std::uint32_t n) const;
-  /// How many elements may be computed before their size is looked at.
+  /// Returns the number of elements that may be computed before their size is checked.
   std::uint32_t elements_at_once(const element_type& in, const element_type& out) const;
-  /// A block cannot be cut short once it has been started (a call that is awaited): expect the largest that came, for
-  /// long.
+  /// For blocks that cannot be cut short once started (a call that is awaited): expect the largest size seen, which is
+  /// forgotten slowly.
   void expect_largest() { expects_largest_ = true; }
-  /// Bytes a block should hold at most: of a small budget a small part, so that several are in the air.
+  /// Returns the most bytes that a block should have: a small part of a small budget, so that several can be in flight.
   std::uint32_t block_bytes() const;
 
  private:
@@ -64,11 +64,11 @@ class channel_memory {
 
 /// Returns the number of bytes that the elements in a slab use.
 std::size_t payload_bytes(slab& s);
-/// And the room behind them, as the slots of a channel keep it.
+/// Returns the unused bytes after the elements, which the slots of a channel retain.
 inline std::size_t room_bytes(const slab& s) { return (s.capacity() - s.size()) * s.type().size; }
 /// The bytes charged for an error that waits in a channel: its message, its provenance, perhaps an exception.
 inline constexpr std::size_t kErrorBytes = 512;
-/// Lets go of a slab's room where it is large: slots are reused, and what is not in flight is not charged.
+/// Releases a slab's unused bytes if they are many: slots are reused, and slots that are not in flight are not charged.
 void drop_large_room(slab& s);
 
 }  // namespace sluice::lib

@@ -15,10 +15,10 @@
 
 namespace sluice::lib {
 
-/// Receives the errors of the stages below a pump. Ends the stream when it has met more errors than the whole run, or
-/// one of the stages below, allows. The reader counts these errors before it meets that end, so the run ends by then,
-/// and no work is done after them.
-/// Thread: the stream's.
+/// Receives the errors of the stages below a pump. Ends the stream after more errors than the whole run, or one of the
+/// stages below, allows. The reader counts these errors before it reaches that end, so the run ends by then, and no
+/// work is done after them.
+/// Thread: the stream's thread.
 class collected_errors final : public error_sink {
  public:
   explicit collected_errors(std::shared_ptr<run_context> run) : run_(std::move(run)) {}
@@ -36,7 +36,7 @@ class collected_errors final : public error_sink {
     errors_.add(std::move(e), run_->errors_kept_apart());
     return end;
   }
-  /// Those since the last call.
+  /// Returns the errors since the last call.
   dropped_errors take() { return std::exchange(errors_, dropped_errors()); }
 
  private:

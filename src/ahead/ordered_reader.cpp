@@ -11,7 +11,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Input ordinal after the slot's first `n` outputs. What is dropped behind them is not counted by then.
+/// Returns the input ordinal after the slot's first `n` outputs. Elements dropped after them are not counted yet.
 std::uint64_t ordinal_after(const ring_slot& s, std::uint32_t n) {
   std::uint64_t ordinal = s.first + n;
   for (const dropped_input& input : s.dropped)
@@ -19,9 +19,9 @@ std::uint64_t ordinal_after(const ring_slot& s, std::uint32_t n) {
   return ordinal;
 }
 
-/// A reader's link as a stage's saved state.
+/// The saved state of a stage that has a reader's link.
 struct link_handle {
-  static constexpr bool kHoldsNothing = true;  // of its own
+  static constexpr bool kHoldsNothing = true;  // nothing of its own
   std::shared_ptr<reader_link> link;
   void save(position_writer&) {}
   void load(position_reader&) {}
@@ -77,7 +77,7 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
     auto dropping = out.drop(std::move(slot->missed));
     co_await dropping;
     block whole = slot->outputs();
-    std::size_t dropped = 0;  // counted
+    std::size_t dropped = 0;  // already counted
     for (std::uint32_t at = 0;;) {
       std::uint32_t until = slot->outputs_before(dropped);
       if (at == until && dropped < slot->dropped.size()) {
@@ -188,7 +188,7 @@ void reader_link::start_pumping(std::uint64_t passed) {
   in_.pass_over(passed);
   ordinal_ = in_.consumed();
   last_ = in_.take_mark();
-  last_.advance_to(ordinal_);  // elements that are skipped first are part of the way to it
+  last_.advance_to(ordinal_);  // elements that are skipped first come before the mark's new ordinal
   ring_ = std::make_shared<ordered_ring>(memory_.run(), memory_, in_.type(), out_, options_.limits);
   ring_->set_signal(options_.signal, number_);
   ring_->follow(options_.follows);

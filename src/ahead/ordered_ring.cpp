@@ -5,7 +5,8 @@ namespace sluice::lib {
 
 void ordered_ring::left(ring_slot*) {
   if (++head_ != order_.size() && head_ != 64) return;
-  order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(head_));  // the queue's front, now and then
+  // Removes the used front of the queue from time to time.
+  order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(head_));
   head_ = 0;
 }
 

@@ -18,15 +18,15 @@ class ordered_ring final : public slot_supply {
 
   void note(ring_slot* s, mark m) override { s->taken.emplace(std::move(m)); }
 
-  /// The oldest slot. Null: over, why() says how. `done`: the slot received before it, of which the consumer needs
-  /// nothing any more (null: there was none). It is freed; or, if only some of its inputs were computed, it
-  /// is returned again with the outputs of the rest.
+  /// Returns the oldest slot; null at the end, and then why() has the reason. `done`: the slot received before, if the
+  /// consumer has finished with it (null: none). The call frees it; or, if only some of its inputs were computed,
+  /// returns it again with the outputs of the rest.
   receive_awaiter receive(ring_slot* done) { return {*this, done}; }
-  /// The consumer is about to get `outputs` more of the slot: there is room for as many new ones, so that a channel
-  /// of one already works on the second element while the consumer works on the first. The last ones are the
-  /// consumer's, and no longer charged: an interleave moves them out and comes back to this channel much later.
+  /// The consumer is about to get `outputs` more of the slot, so the same number of new ones may be computed: a channel
+  /// of one element already works on the second element while the consumer works on the first. The last outputs belong
+  /// to the consumer, and are no longer charged: an interleave moves them out and returns to this channel much later.
   void hand_on(ring_slot* s, std::uint32_t outputs, bool last);
-  /// Would receive() give something now?
+  /// Returns true if receive() would return a slot now.
   bool ready() const;
 
  private:
@@ -38,7 +38,7 @@ class ordered_ring final : public slot_supply {
   }
 
   std::vector<ring_slot*> order_;  // a queue from head_ on; guarded by the mutex
-  std::size_t head_ = 0;           // the same
+  std::size_t head_ = 0;           // guarded by the mutex
 };
 
 }  // namespace sluice::lib

@@ -15,7 +15,7 @@ std::size_t error_bytes(ring_slot* slot) {
   return (slot->missed.size() + std::min(slot->dropped.size(), dropped_errors::kKeptApart)) * kErrorBytes;
 }
 
-/// The inputs are there, the outputs are not: what was reserved for both stays charged.
+/// Charges a slot with inputs and without outputs: the bytes that were reserved for both stay charged.
 void charge_inputs(slot_supply& ring, ring_slot* slot, bool computed) {
   std::size_t payload = payload_bytes(slot->input), bytes = payload + room_bytes(slot->input) + error_bytes(slot);
   if (computed && bytes <= slot->charged_bytes) return;
@@ -23,7 +23,8 @@ void charge_inputs(slot_supply& ring, ring_slot* slot, bool computed) {
   ring.charge(slot, bytes);
 }
 
-/// The inputs are gone, and the outputs are what the slot holds now. Both were there at once: so much the next will take.
+/// Charges a slot whose inputs are used up, and which contains only outputs. Inputs and outputs existed at the same
+/// time, so the estimate for the next block includes both.
 void charge_outputs(slot_supply& ring, ring_slot* slot) {
   std::size_t outputs = payload_bytes(slot->output), inputs = payload_bytes(slot->input);
   ring.memory().estimate().learn(outputs + inputs / slot->input.size() * slot->count, slot->count);
@@ -45,8 +46,8 @@ run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<slot_su
   ring->commit_outputs(slot, time->now() - began);
 }
 
-/// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest. The lists may
-/// be long (a forged position's are), so each is sorted once and gone along.
+/// Computes how far one slot may reach without mixing elements that were delivered, elements that will be replayed, and
+/// the others. The lists may be long (those of a forged position), so each is sorted once and read in order.
 class reach {
  public:
   reach(ordinal_ranges done, const ordinal_ranges& replayed) : done_(std::move(done)) {
@@ -68,7 +69,7 @@ class reach {
     std::uint64_t skip = 0;
     std::uint64_t elements = ~std::uint64_t{0};
   };
-  /// From the input `at` on. Never asked for an earlier one than before.
+  /// Returns the step from input `at`. `at` must not decrease between calls.
   step from(std::uint64_t at) {
     step s;
     while (next_done_ < done_.size() && end_of(done_[next_done_]) <= at) ++next_done_;
@@ -110,14 +111,14 @@ struct feed {
     in.take_samples(false);
     ring->return_input(std::move(in), missed.take());
   }
-  /// Nothing more is to be pulled.
+  /// Ends the channel: no more elements are pulled.
   void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0) {
     unused->missed = missed.take();
     ring->finish(unused, std::move(why), not_passed);
   }
 };
 
-/// One slot's worth of input. False: nothing more is to be pulled.
+/// The result of pulling one slot's elements. `more` is false if the pump must end.
 struct pulled {
   bool more = false;
   bool woke_reader = false;
@@ -147,7 +148,7 @@ task<pulled> pull_one(feed& f, slot_supply::reservation r) {
   slot->input.set_live(0, n);
   const std::uint64_t first = f.in.consumed() - n;
   duration took = run.time->now() - began;
-  if (options.computation) ring.filled(slot, first, n, took);  // from here on a resume goes back to these inputs
+  if (options.computation) ring.filled(slot, first, n, took);  // from now on a resume returns to these inputs
   charge_inputs(ring, slot, options.computation != nullptr);
   result.more = true;
   if (options.computation) start_computing(f.ring, slot);

@@ -17,13 +17,13 @@ namespace sluice::lib {
 class slot_computation {
  public:
   virtual ~slot_computation() = default;
-  /// Fills slot->output from the round's inputs, and slot->why where an input failed under the default policy. Where
-  /// the ring has no room for more outputs, it cuts the round short.
+  /// Fills slot->output from the round's inputs, and slot->why if an input failed under the default policy. If the ring
+  /// has no room for more outputs, it cuts the round short.
   virtual task<void> compute(slot_supply& ring, ring_slot* slot) const = 0;
-  /// One element a slot: calls are awaited, and each is a unit of parallelism.
+  /// Returns true if calls are awaited. Then each slot has one element, and each call is a unit of parallelism.
   virtual bool awaits() const = 0;
-  /// The reader computes by itself, without a ring: the outputs of a block whose first input is the `first`th, in its own
-  /// room or where the inputs were. An error goes to `why`: its input is the one behind the outputs.
+  /// Computes on the reader, without a ring: the outputs of a block whose first input has the ordinal `first`, in the
+  /// outlet's memory or in place of the inputs. Stores an error in `why`: it belongs to the input after the outputs.
   /// REQUIRES: !awaits(), and no element may be dropped.
   virtual block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const = 0;
 };
@@ -35,10 +35,10 @@ struct pump_options {
   std::shared_ptr<const slot_computation> computation;  ///< null: inputs are outputs
   std::shared_ptr<pump_permits> permits;                ///< null: no limit
   bool may_drop = false;                                ///< the computation may drop bad elements
-  bool one_each = false;                                ///< one element a slot, although nothing is awaited
+  bool one_each = false;                                ///< one element per slot, although no call is awaited
   ordinal_ranges done;                                  ///< delivered before a resume: skipped
-  ordinal_ranges replayed;  ///< will be asked for by ordinal: slots must not straddle their bounds
-                            ///< (both in any order, and of a forged position anything)
+  ordinal_ranges replayed;  ///< will be requested by ordinal: slots must not straddle their bounds
+                            ///< (both in any order; a forged position may contain anything)
 };
 
 /// Computes the slot's round on some worker, and commits it.

@@ -13,10 +13,10 @@
 
 namespace sluice::lib {
 
-/// First come, first served. Thread: any.
+/// Permits are granted in the order of the requests. Thread: any.
 class pump_permits final : public knob_follower {
  public:
-  /// `limit` is the run's. A lower one takes effect as pumps come to the end of what they are at.
+  /// `limit` belongs to the run. A lower value takes effect as pumps finish their current work.
   pump_permits(std::shared_ptr<run_context> run, const live_knob& limit) : run_(std::move(run)), limit_(limit) {}
 
   class [[nodiscard]] awaiter {
@@ -46,7 +46,7 @@ class pump_permits final : public knob_follower {
   }
 
  private:
-  // Under mutex_.
+  // REQUIRES: mutex_ is locked.
   bool take() {
     if (at_work_ >= limit_.get()) return false;
     ++at_work_;

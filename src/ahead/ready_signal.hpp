@@ -30,18 +30,18 @@ class ready_signal {
     }
     if (waiting_) run_->exec->post(std::exchange(waiting_, {}));
   }
-  /// How often notify() was called; take it before looking at the channels.
+  /// Returns the number of notify() calls. Call it before you check the channels.
   std::uint64_t count() const {
     std::lock_guard lock(mutex_);
     return count_;
   }
-  /// From now on channels numbered below `n` are remembered when they call.
+  /// From now on the calls of channels with numbers below `n` are recorded.
   void remember(std::uint32_t n) {
     std::lock_guard lock(mutex_);
     called_.resize(n);
     callers_.reserve(n);
   }
-  /// Gives each that has called since this was asked last to `to.add()`.
+  /// Passes each channel that has called since the last take_callers() to `to.add()`.
   template <class To> void take_callers(To& to) {
     std::lock_guard lock(mutex_);
     for (std::uint32_t who : callers_) {
@@ -66,10 +66,10 @@ class ready_signal {
    private:
     ready_signal& signal_;
     std::uint64_t seen_;
-    stage_base* stage_ = nullptr;  // that waits
+    stage_base* stage_ = nullptr;  // the stage that waits
     time_point began_{};
   };
-  /// Waits until notify() was called since count() gave `seen`. A stop notifies too: channels do it.
+  /// Waits until notify() has been called since count() returned `seen`. A stop notifies too, through the channels.
   awaiter changed_since(std::uint64_t seen) noexcept { return {*this, seen}; }
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notifies a ready_signal at a moment, so that a stage that waits for a channel does not wait longer.
+// Notifies a ready_signal at a given time, which limits how long a stage waits for a channel.
 //
 //   signal_alarm alarm(signal, *run->time);
 //   alarm.set(run->time->now() + timeout);
-//   co_await signal->changed_since(seen);             // something has come, or it is that late, or the run stops
+//   co_await signal->changed_since(seen);             // a block is ready, or the time has come, or the run stops
 //
-// Thread: none; it belongs to its stage. The clock may notify on any thread, also after this object is gone.
+// Thread: none; it belongs to its stage. The clock may notify on any thread, also after this object was destroyed.
 // Cost:   an allocation and a timer for each set().
 #pragma once
 
@@ -23,7 +23,7 @@ class signal_alarm {
   signal_alarm(const signal_alarm&) = delete;
   ~signal_alarm() { clear(); }
 
-  /// For this moment; the one that was set before is cleared.
+  /// Sets the time, and cancels the one that was set before.
   void set(time_point when) {
     clear();
     timer_ = std::make_shared<timer>();
@@ -44,7 +44,7 @@ class signal_alarm {
  private:
   struct timer : timer_node {
     std::shared_ptr<ready_signal> signal;
-    std::shared_ptr<timer> armed;  ///< itself, from arm() until it has fired or was cancelled
+    std::shared_ptr<timer> armed;  ///< a reference to itself, from arm() until it has fired or was cancelled
   };
   static void on_time(timer_node& node) noexcept {
     const std::shared_ptr<timer> me = std::move(static_cast<timer&>(node).armed);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slot of a channel: one block, with its mark, its charge to the ledger and the errors of elements dropped in front
-// of it.
+// A slot of a channel: one block, with its mark, its charge to the ledger and the errors of elements dropped before it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace sluice::lib {
 struct dropped_input {
   std::uint32_t number = 0;  ///< within its slot
   status why;
-  // The same as dropped_error's.
+  // These members are the same as in dropped_error.
   error_account* account = nullptr;
   quarantine_sink* into = nullptr;
   std::shared_ptr<const std::string> bytes = {};
@@ -26,33 +25,33 @@ struct dropped_input {
   dropped_error taken() { return {std::move(why), 1, account, into, std::move(bytes)}; }
 };
 
-/// Made once and used again. Whose it is depends on `at`: while it is being filled the pump's or the computation's,
-/// once done the reader's.
+/// Allocated once and reused. `at` determines the owner: the pump or the computation while the slot is being filled,
+/// the reader after that.
 struct ring_slot {
   ring_slot(const element_type& in, const element_type& out) : input(in), output(out) {}
   slab input;
-  slab output;                         ///< unused where nothing is computed: the inputs are the outputs
+  slab output;                         ///< unused without a computation: the inputs are the outputs
   std::uint32_t input_at = 0;          ///< inputs before this one had their outputs delivered in earlier rounds
   std::uint32_t count = 0;             ///< inputs of this round
   std::uint32_t rest = 0;              ///< inputs of the next round: their outputs had no room in this one
   std::uint64_t first = 0;             ///< ordinal of this round's first input
-  dropped_errors missed;               ///< errors that the stream of inputs met in front of these
-  std::vector<dropped_input> dropped;  ///< ascending; the reader reports where they stand among the outputs
+  dropped_errors missed;               ///< errors that the stream of inputs met before these
+  std::vector<dropped_input> dropped;  ///< ascending; the reader reports their places among the outputs
   std::optional<mark> taken;           ///< the input's position before this slot
   status why;  ///< error of the first input without an output, reported after all outputs of this slot
   std::size_t charged_bytes = 0;
-  std::size_t guessed_bytes = 0;   ///< of these, while nothing is known of the elements
-  slab* outputs_in = nullptr;      ///< once done: where the outputs are,
-  char* outputs_at = nullptr;      ///< from where on,
-  std::uint32_t output_count = 0;  ///< and how many there were before any was moved out
+  std::size_t guessed_bytes = 0;   ///< the part of charged_bytes that is a guess
+  slab* outputs_in = nullptr;      ///< in state `done`: the slab with the outputs,
+  char* outputs_at = nullptr;      ///< the first of them,
+  std::uint32_t output_count = 0;  ///< and their number before any was moved out
   std::uint32_t delivered = 0;     ///< outputs the reader has handed on (unordered reading)
   std::uint32_t waiting = 0;       ///< inputs that still count as in flight: their outputs are not handed on
   bool handed_on = false;          ///< all outputs are: the slot is the consumer's until it is freed
   enum class state : std::uint8_t { free, filling, done } at = state::free;
 
-  /// All outputs, also those moved out already: tail_of() it.
+  /// Returns all outputs, also those moved out already: use tail_of() for the rest.
   block outputs() const { return {outputs_in, &outputs_in->type(), outputs_at, output_count}; }
-  /// How many outputs there are in front of dropped[i]; where there is no such one, all.
+  /// Returns the number of outputs before dropped[i]; all outputs if there is no dropped[i].
   std::uint32_t outputs_before(std::size_t i) const {
     return i == dropped.size() ? output_count : dropped[i].number - static_cast<std::uint32_t>(i);
   }

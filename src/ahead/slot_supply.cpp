@@ -10,11 +10,13 @@
 namespace sluice::lib {
 namespace {
 
-/// A block should take 50-200 µs to make: long against a hop and a wake (some 10 µs), short against a consumer's step.
+/// A block should take 50-200 µs: long compared with a hand-over and a wake-up (some 10 µs), short compared with a
+/// consumer's step.
 constexpr auto kBlockTime = std::chrono::microseconds(100);
-constexpr std::size_t kOwnedBytes = 2048;  // an element with memory of its own: what one core allocates the other frees
-// Allocations of this size and more have pages of their own, which return to the system when another thread frees them.
-// The next element's pages then fault again, and that costs as much as some copies.
+// Added for an element that owns memory: one core allocates it and the other frees it.
+constexpr std::size_t kOwnedBytes = 2048;
+// Allocations of at least this size have pages of their own, which return to the system when another thread frees them.
+// Then the pages of the next element fault again, which costs as much as several copies.
 constexpr std::size_t kMappedBytes = std::size_t{256} << 10;
 constexpr std::size_t kMappedFactor = 4;
 constexpr std::uint32_t kTimedBlocks = 8;  // one block in this many is timed with the reader
@@ -44,7 +46,7 @@ bool slot_supply::grant() {
   ledger_line& line = memory_.line();
   std::size_t bytes = memory_.expected_bytes(in_, out_, elements_for_one_slot());
   std::size_t guess = memory_.knows(in_, out_) ? 0 : bytes;
-  ledger.add_guess(static_cast<std::ptrdiff_t>(guess), line);  // first, so that it is never taken for a peak
+  ledger.add_guess(static_cast<std::ptrdiff_t>(guess), line);  // first, so that it never counts as a peak
   if (beyond || (in_flight_ == 0 && (reader_waits_ || urged_))) {
     granted_bytes_ = ledger.charge_up_to(bytes, line);
     urged_ = false;
@@ -249,7 +251,7 @@ void slot_supply::return_input(erased_stream in, dropped_errors missed) {
   std::unique_lock lock(mutex_);
   if (closed_) {
     lock.unlock();
-    return;  // destroyed here
+    return;  // destroys the input
   }
   returned_ = std::move(in);
   missed_at_end_ = std::move(missed);
@@ -277,7 +279,7 @@ bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
   std::lock_guard lock(supply_.mutex_);
   if (supply_.stopped_ || supply_.pick() || supply_.exhausted()) return false;
   supply_.reader_waits_ = h;
-  supply_.grant_pump();  // it may sleep until the ring is half empty, or has memory
+  supply_.grant_pump();  // the pump may sleep until the ring is half empty, or has memory
   return true;
 }
 
@@ -300,7 +302,7 @@ void slot_supply::hand_on_locked(ring_slot* s, std::uint32_t outputs, bool last)
   s->waiting -= inputs;
   elements_in_flight_ -= inputs;
   if (last && s->rest) {
-    set_state(s, ring_slot::state::filling);  // what comes next of it is yet to be made
+    set_state(s, ring_slot::state::filling);  // the rest of its outputs must still be computed
   } else if (last) {
     s->handed_on = true;
     --in_flight_;
@@ -374,7 +376,7 @@ void slot_supply::follow(const live_limits& l) {
   if (!l.knob) return;
   followed_ = l;
   l.knob->follow(std::shared_ptr<knob_follower>(shared_from_this(), this));
-  knob_changed();  // it may have been set before it was followed
+  knob_changed();  // the knob may have been set before this call
 }
 
 void slot_supply::size_blocks(duration took, const ring_slot& s) {
@@ -398,7 +400,7 @@ void slot_supply::block_used() {
 
 void slot_supply::weigh(const channel_memory& memory, const element_type& in, const element_type& out, bool several) {
   std::size_t each = std::max<std::size_t>(memory.estimate().each_bytes(), std::max<std::size_t>(1, out.size));
-  // Columns and the bytes of tensors are buffers of the run's (base/buffer.hpp).
+  // Columns and the bytes of tensors are buffers of the run (base/buffer.hpp).
   const bool recycled = out.kind == kind::batch || out.kind == kind::tensor;
   if (owns_bytes(in) || owns_bytes(out))
     each = each < kMappedBytes || recycled ? each + kOwnedBytes : each * kMappedFactor;

@@ -55,16 +55,16 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// Sets the signal that is notified, with this channel's number, whenever receive() has a slot. REQUIRES: the pump
   /// has not started.
   void set_signal(std::shared_ptr<ready_signal> s, std::uint32_t number) {
-    std::lock_guard lock(mutex_);  // a stop may come already
+    std::lock_guard lock(mutex_);  // a stop may happen concurrently
     signal_ = std::move(s);
     number_ = number;
   }
-  /// Sets the computation that makes outputs of inputs, if there is one. REQUIRES: the pump has not started.
+  /// Sets the computation that converts inputs to outputs, if any. REQUIRES: the pump has not started.
   void set_computation(std::shared_ptr<const slot_computation> c) { computation_ = std::move(c); }
   const std::shared_ptr<const slot_computation>& computation() const { return computation_; }
   const channel_memory& memory() const { return memory_; }
 
-  // The pump's side.
+  // Called by the pump.
   class reserve_awaiter;
   struct reservation {
     ring_slot* slot = nullptr;
@@ -77,63 +77,63 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   void charge(ring_slot* s, std::size_t bytes);
   /// Stores the mark of the input that was recorded before this slot is filled.
   virtual void note(ring_slot* s, mark m) = 0;
-  /// The slot was filled with `count` elements from ordinal `first` on, which took so long, and is to be computed.
+  /// The slot was filled with `count` elements from ordinal `first` on, which took `took`, and will be computed.
   void filled(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took);
-  /// The same, for a channel without computation: its inputs are its outputs. `took`: the time it took to make them, by
-  /// which the size of later blocks is chosen. Returns true if the reader was waiting for this slot and has been
-  /// resumed.
+  /// The same, for a channel without computation: its inputs are its outputs. `took`: the time to produce them, which
+  /// determines the size of later blocks. Returns true if the reader was waiting for this slot and has been resumed.
   bool commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took);
   /// The input has ended, or failed with `why`. `unused` is the slot that was reserved; the errors in it come before
   /// the end. `not_passed`: the number of elements to be skipped first that did not exist.
   void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0);
 
-  /// Would the reader rather have the input than more blocks?
+  /// Returns true if the reader needs the input itself and no more blocks.
   bool wants_input() const;
-  /// The pump ends, but its input has not: the reader may take it. `missed`: errors behind the last slot.
+  /// Called when the pump ends before its input does: the reader may take the input. `missed`: errors after the last
+  /// slot.
   void return_input(erased_stream in, dropped_errors missed);
 
-  // A computation's side.
-  /// The computation has made outputs of `bytes`, and its next output has about `next` bytes. Returns true if that fits
-  /// into the charge of the slot, or if the charge could be increased: as far as the budget allows, and to the size of
-  /// a block at most.
+  // Called by a computation.
+  /// The computation has produced outputs of `bytes`, and its next output has about `next` bytes. Returns true if that
+  /// fits into the charge of the slot, or if the charge could be increased: as far as the budget allows, and to the
+  /// size of a block at most.
   bool has_room(ring_slot* s, std::size_t bytes, std::size_t next);
   /// Only the first `count` inputs have been computed; the others are computed when the reader has consumed the outputs
   /// of these.
   void cut_short(ring_slot* s, std::uint32_t count);
-  /// The outputs are in slot->output. `took`: the time it took to compute them, by which the size of later blocks is
-  /// chosen, unless calls are awaited. Returns as commit_inputs().
+  /// The outputs are in slot->output. `took`: the time to compute them, which determines the size of later blocks,
+  /// unless calls are awaited. Returns the same as commit_inputs().
   bool commit_outputs(ring_slot* s, duration took);
 
-  // The reader's side, in whatever order it reads.
+  // Called by the reader, in any order of slots.
   status why() const {
-    std::lock_guard lock(mutex_);  // a stop may come after the end
+    std::lock_guard lock(mutex_);  // a stop may happen after the end
     return why_;
   }
   std::uint64_t not_passed() const {
     std::lock_guard lock(mutex_);
     return not_passed_;
   }
-  /// Moves out the errors of elements that were dropped behind the last slot. At most once.
+  /// Moves out the errors of elements that were dropped after the last slot. At most once.
   dropped_errors missed_at_end() {
     std::lock_guard lock(mutex_);
     return std::exchange(missed_at_end_, dropped_errors());
   }
-  /// Asks for the input as soon as blocks are light. REQUIRES: the pump has not started.
+  /// Requests the input as soon as blocks are light. REQUIRES: the pump has not started.
   void ask_for_input() { asks_for_input_ = true; }
   /// Returns the input that the pump has returned; empty if none. REQUIRES: receive() has returned null.
   erased_stream take_input();
-  /// Decides from what is known of a channel's costs whether its blocks are light. `several`: other channels are pulled at
+  /// Decides from the known costs of a channel whether its blocks are light. `several`: other channels are pulled at
   /// the same time.
   static void weigh(const channel_memory& memory, const element_type& in, const element_type& out, bool several);
   /// Declares that the reader waits for this channel by other means than receive(): one block is admitted even beyond
   /// the budget.
   void urge();
-  /// Returns true if a block is being made, or is going to be without another urge().
+  /// Returns true if a block is being produced, or will be without another urge().
   bool busy() const;
   /// The reader needs no more blocks: the pump destroys its input and ends.
   void close();
 
-  /// Changes the limits. After lower ones no slot is admitted until enough are free; blocks that were made are kept.
+  /// Changes the limits. After lower ones no slot is admitted until enough are free; finished blocks are kept.
   /// Thread: any.
   void set_limits(limits l);
   /// From now on the limits are at(value of the knob). The knob lives as long as the run.
@@ -152,28 +152,28 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
 
   class receive_awaiter;
 
-  // The order of slots, decided by the derived class. REQUIRES of all: the caller has the mutex.
+  // The order of slots, decided by the derived class. REQUIRES for all: the caller has locked the mutex.
 
-  /// A slot is going to be filled; it is the newest.
+  /// A slot will be filled; it is the newest.
   virtual void entered(ring_slot* s) = 0;
-  /// The newest slot is not filled after all.
+  /// The newest slot will not be filled after all.
   virtual void withdrawn(ring_slot* s) = 0;
   /// All outputs of the slot have been consumed, or it has none: pick() must not return it again.
   virtual void left(ring_slot* s) = 0;
-  /// The slot that the reader gets next; null if none is ready.
+  /// Returns the slot that the reader gets next; null if none is ready.
   virtual ring_slot* pick() const = 0;
   /// Returns true if pick() will never return a slot again.
   virtual bool exhausted() const { return over_ && filling_ == 0 && !pick(); }
-  /// Returns true if slots have to be filled even beyond the limits: a replay needs one that is not in flight yet.
+  /// Returns true if slots must be filled even beyond the limits: a replay needs one that is not in flight yet.
   virtual bool beyond_limits() const { return false; }
-  /// Returns true if more slots are in flight than any position that was not forged can require.
+  /// Returns true if more slots are in flight than any genuine position can require.
   virtual bool too_far_beyond() const { return false; }
 
-  /// Credits what hand_on() frees. REQUIRES: the caller does not have the mutex, because the ledger may call other
-  /// channels.
+  /// Credits the bytes that hand_on() frees. REQUIRES: the caller has not locked the mutex, because the ledger may call
+  /// other channels.
   void charge_handed_on(ring_slot* s) { charge(s, s->rest ? payload_bytes(s->input) : 0); }
-  /// The reader has consumed this number of the slot's outputs; `last`: all that are left. REQUIRES: the caller has the
-  /// mutex.
+  /// The reader has consumed this number of the slot's outputs; `last`: all remaining ones. REQUIRES: the caller has
+  /// locked the mutex.
   void hand_on_locked(ring_slot* s, std::uint32_t outputs, bool last);
   /// The reader has consumed the whole slot. If some of its inputs are not computed yet (cut_short), starts their
   /// computation and returns false. Otherwise destroys its elements and returns true: call free_locked() then.
@@ -206,24 +206,24 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
 
  private:
   /// Returns true if the pump may fill one more slot; its expected bytes are charged then, once, until the pump gets
-  /// the slot. Blocks that are made ahead must fit into the budget. If nothing is in flight and the reader waits for
-  /// this channel, one block is admitted even beyond it, because waiting could last for ever.
+  /// the slot. Blocks that are produced ahead must fit into the budget. If nothing is in flight and the reader waits
+  /// for this channel, one block is admitted even beyond the budget, because waiting could last forever.
   bool grant();
   bool pump_must_wait() { return !closed_ && !stopped_ && !grant(); }
-  /// A granted reservation. If there is no slot, the charge has to be credited.
+  /// A granted reservation. Without a slot, the caller must credit the charge.
   struct granted {
     reservation got;
     std::size_t charged_bytes = 0, guessed_bytes = 0;
   };
   granted take_granted();
   void give_back(std::size_t charged, std::size_t guessed);
-  /// Called when a slot has become free: resumes a waiting pump. If blocks are quick to make, only when half of the
-  /// slots are free, because a wake-up would cost more than a block.
+  /// Called when a slot has become free: resumes a waiting pump. If blocks are quick to produce, it waits until half of
+  /// the slots are free, because a wake-up would cost more than a block.
   void wake_pump();
   void enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count);
-  /// Chooses the size of the next blocks by the time that this one took, and by its bytes.
+  /// Chooses the size of the next blocks from the time and the bytes of this one.
   void size_blocks(duration took, const ring_slot& s);
-  /// A reader's clock: what it takes with a block, now and then.
+  /// Measures from time to time how long the reader uses a block.
   void block_given(const ring_slot* s);
   void block_used();
   bool commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock);
@@ -242,15 +242,15 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   std::vector<ring_slot*> free_;
   std::size_t filling_ = 0;  // slots in the state `filling`
   std::uint64_t elements_in_flight_ = 0;
-  std::uint32_t block_elements_ = 1;  // elements to request for a slot: grows while blocks are quick to make
+  std::uint32_t block_elements_ = 1;  // elements to request for a slot: grows while blocks are quick to produce
   bool quick_ = false;                // a block takes less time than a wake-up
   std::uint64_t not_passed_ = 0;
   dropped_errors missed_at_end_;
   bool urged_ = false;                   // the reader waits for this channel by other means than receive()
   bool asked_for_room_ = false;          // the ledger will call room_again()
   bool granted_ = false;                 // the pump may fill a slot;
-  std::size_t granted_bytes_ = 0;        // charged for it,
-  std::size_t granted_guess_bytes_ = 0;  // of which an estimate
+  std::size_t granted_bytes_ = 0;        // these bytes are charged for it,
+  std::size_t granted_guess_bytes_ = 0;  // and this part of them is an estimate
   std::shared_ptr<ready_signal> signal_;
   std::uint32_t number_ = ready_signal::kNobody;  // of this channel among those of the signal
   bool closed_ = false;
@@ -259,9 +259,9 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   erased_stream returned_;
 
   bool asks_for_input_ = false;  // constant once the pump has started
-  // The reader's alone.
+  // Used only by the reader.
   std::uint32_t given_ = 0;           // blocks
-  std::uint32_t given_elements_ = 0;  // of the one whose use is timed; 0: none
+  std::uint32_t given_elements_ = 0;  // elements of the block whose use is timed; 0: none
   time_point given_at_{};
 
   struct stopper {
@@ -284,7 +284,7 @@ class [[nodiscard]] slot_supply::reserve_awaiter {
   time_point began_{};
 };
 
-/// The awaiter of receive() in both derived classes: returns the slot that pick() chooses, as soon as there is one;
+/// The awaiter of receive() in both derived classes: returns the slot that pick() chooses, as soon as one is ready;
 /// null at the end.
 class [[nodiscard]] slot_supply::receive_awaiter {
  public:

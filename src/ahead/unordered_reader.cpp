@@ -15,8 +15,8 @@ namespace {
 struct unordered_link {
   erased_stream in;
   std::shared_ptr<unordered_ring> ring;
-  ordinal_ranges done;    ///< delivered beyond the lowest undelivered
-  ordinal_ranges replay;  ///< choices of an earlier run, to be repeated in this order
+  ordinal_ranges done;    ///< delivered after the lowest undelivered input
+  ordinal_ranges replay;  ///< choices of an earlier run, which are repeated in this order
   std::size_t replayed = 0;
   decision_log log;
 
@@ -39,7 +39,7 @@ struct unordered_link {
     return {first, count};
   }
   static ordinal_ranges get(position_reader& r) {
-    ordinal_ranges v;  // grows as it is read: a range takes more memory than bytes
+    ordinal_ranges v;  // grows while it is read: a range takes more memory than its bytes
     for (std::size_t n = r.count(); n && r.ok(); --n) v.push_back(get_range(r));
     return v;
   }
@@ -60,13 +60,13 @@ struct unordered_link {
     replay = get(r);
     std::size_t logged = r.count();
     for (std::size_t i = 0; i + 1 < logged && r.ok(); i += 2) { replay.push_back(get_range(r)); }
-    if (logged % 2) r.number();  // a choice that was being written down: nobody has its elements yet
+    if (logged % 2) r.number();  // an incomplete choice: its elements were not delivered yet
   }
   bool may_wait() const { return true; }
 
   bool replaying() const { return replayed < replay.size(); }
   std::uint64_t needed() const { return replaying() ? replay[replayed].first : stream_base::kNone; }
-  /// How many of n elements the current choice covers; moves on in the list of choices.
+  /// Returns how many of n elements the current choice covers, and advances in the list of choices.
   std::uint32_t choose(std::uint32_t n) {
     if (!replaying()) return n;
     auto& [first, count] = replay[replayed];
@@ -110,7 +110,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
       co_await fail(slot->why);
     }
     if (slot->delivered < whole.size()) {
-      bool chosen_now = !link->replaying();  // a replayed choice is not logged again: a mark taken before it holds it
+      bool chosen_now = !link->replaying();  // a replayed choice is not logged again: an earlier mark includes it
       std::uint32_t n = link->choose(std::min(whole.size() - slot->delivered, out.ask()));
       block part = tail_of(whole, slot->delivered).first(n);
       std::uint64_t first = slot->first + slot->delivered;
@@ -125,7 +125,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
   auto dropping = out.drop(link->ring->missed_at_end());
   co_await dropping;
   status why = link->ring->why();
-  if (why.ok() && link->replaying()) why = damaged_position();  // a choice of an element that there is none of
+  if (why.ok() && link->replaying()) why = damaged_position();  // a choice of an element that does not exist
   if (!why.ok()) co_await fail(std::move(why));
 }
 

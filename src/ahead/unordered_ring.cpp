@@ -6,7 +6,7 @@ namespace sluice::lib {
 unordered_ring::unordered_ring(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in,
                                const element_type& out, limits l, std::uint64_t next, mark begin)
     : slot_supply(std::move(run), std::move(memory), in, out, l) {
-  std::lock_guard lock(mutex_);  // a stop may come already
+  std::lock_guard lock(mutex_);  // a stop may happen concurrently
   next_ = next;
   marks_.push_back(std::move(begin));
 }
@@ -51,7 +51,7 @@ ring_slot* unordered_ring::pick() const {
 }
 
 bool unordered_ring::exhausted() const {
-  // A forged choice of an input that was taken and does not begin what is left of any slot: it will never be ready.
+  // A forged choice: the input was taken, and is not the first remaining one of any slot. It will never be ready.
   if (needed_ != stream_base::kNone && next_ > needed_ &&
       std::none_of(order_.begin(), order_.end(),
                    [this](const ring_slot* s) { return s->first + s->delivered == needed_; }))
@@ -60,7 +60,7 @@ bool unordered_ring::exhausted() const {
 }
 
 bool unordered_ring::too_far_beyond() const {
-  // A slot of the run that made the choice may come back as one slot for each of its elements.
+  // A slot of the run that made the choice may now be one slot for each of its elements.
   constexpr std::size_t kSlotsMin = 16;  // the limit may have been higher in that run
   std::size_t slots_max = std::max<std::size_t>(limits_.slots, kSlotsMin);
   bool too_much = in_flight_ > slots_max && run_->ledger->used_bytes() / 2 > run_->ledger->budget_bytes();

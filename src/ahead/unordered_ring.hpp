@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A channel between two stages whose reader gets the slots in the order in which their computation finishes. While a
-// resumed run replays choices from a checkpoint, the order is that of these choices. Marks are kept beside the slots:
-// the position of the input is that of the lowest ordinal whose output was not delivered.
+// resumed run replays choices from a checkpoint, the order follows these choices. Marks are stored beside the slots:
+// the position of the input is at the lowest ordinal whose output was not delivered.
 #pragma once
 
 #include <algorithm>
@@ -15,25 +15,24 @@ namespace sluice::lib {
 
 class unordered_ring final : public slot_supply {
  public:
-  /// `begin`: where the input stands now, at its ordinal `next`.
+  /// `begin`: the current position of the input, at its ordinal `next`.
   unordered_ring(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in,
                  const element_type& out, limits l, std::uint64_t next, mark begin);
 
   void note(ring_slot*, mark m) override;
 
-  /// A finished slot, or the one whose next output is input ordinal `ordinal`. Null: over, why() says how; or no input
-  /// has that ordinal.
+  /// Returns a finished slot, or the one whose next output is input ordinal `ordinal`. Returns null at the end, and
+  /// then why() has the reason; or if no input has that ordinal.
   receive_awaiter receive(std::uint64_t ordinal = stream_base::kNone);
-  /// The consumer is about to get the next `outputs` of the slot. A slot of which all are delivered is not received
-  /// again.
+  /// The consumer is about to get the next `outputs` of the slot. After its last output a slot is not received again.
   void hand_on(ring_slot* s, std::uint32_t outputs);
-  /// The consumer needs nothing of the slot any more, all of whose outputs are handed on.
+  /// The consumer has finished with the slot, and all of its outputs are handed on.
   void release(ring_slot* s);
 
-  /// The reader repeats logged choices, and the next is input `ordinal`; kNone: no more of them. Until the pump has
+  /// The reader repeats logged choices, and the next is input `ordinal`; kNone: no choices are left. Until the pump has
   /// taken that input, more slots may be in flight than the limits allow.
   void replay(std::uint64_t ordinal);
-  /// The lowest ordinal of an input that is not delivered yet.
+  /// Returns the lowest ordinal of an input that is not delivered yet.
   std::uint64_t lowest_undelivered() const {
     std::lock_guard lock(mutex_);
     return lowest();
@@ -47,7 +46,7 @@ class unordered_ring final : public slot_supply {
   void left(ring_slot* s) override { order_.erase(std::find(order_.begin(), order_.end(), s)); }
   ring_slot* pick() const override;
   bool exhausted() const override;
-  /// While a choice is replayed: has the pump yet to take the input that was chosen?
+  /// Returns true while a choice is replayed and the pump has not yet taken the chosen input.
   bool beyond_limits() const override { return chosen_ != stream_base::kNone && next_ <= chosen_; }
   bool too_far_beyond() const override;
   std::uint64_t lowest() const;
@@ -56,7 +55,7 @@ class unordered_ring final : public slot_supply {
   std::vector<ring_slot*> order_;  // the slots that are not handed on, oldest first
   std::vector<mark> marks_;        // oldest first; the first is at or before the lowest input that is not delivered
   std::uint64_t chosen_ = stream_base::kNone;  // the choice being replayed
-  std::uint64_t needed_ = stream_base::kNone;  // what the reader asked for
+  std::uint64_t needed_ = stream_base::kNone;  // the reader's request
 };
 
 }  // namespace sluice::lib

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kMajor = 1, kMinor = 0;
 
-/// A tensor without elements points here.
+/// The address of the values of a tensor without elements.
 alignas(64) char nothing[64];
 
 struct number_code {
@@ -36,7 +36,7 @@ constexpr std::array<number_code, 13> kCodes = {{{dtype::boolean, kDLBool, 8},
                                                  {dtype::float32, kDLFloat, 32},
                                                  {dtype::float64, kDLFloat, 64}}};
 
-// --- Out ---
+// --- Export ---
 
 template <class Tensor> struct kept_tensor {
   Tensor out{};
@@ -59,7 +59,7 @@ template <class Tensor> result<Tensor*> make_tensor(const tensor& from) {
   t.data = nothing;
   if (const buffer* b = from.owner()) {
     const bool within = from.data() >= b->data() && from.data() < b->data() + b->capacity();
-    const char* begin = within ? b->data() : from.data();  // aligned, where it can be
+    const char* begin = within ? b->data() : from.data();  // aligned if possible
     t.data = const_cast<char*>(begin);
     t.byte_offset = static_cast<std::uint64_t>(from.data() - begin);
   }
@@ -89,10 +89,10 @@ result<tensor> column_as_tensor(const element_type& type, const column* c, std::
   } catch (const error& e) { return e.why(); }
 }
 
-// --- In ---
+// --- Import ---
 
-/// What is foreign, until nobody shares it any more. A buffer without bytes of its own is charged to it: the reference of
-/// the last tensor takes that buffer's account down.
+/// Foreign memory, owned until its last user releases it. It is the account of a buffer without bytes: when the last
+/// tensor releases that buffer, it destroys the account.
 template <class Tensor> class foreign_bytes final : public byte_account {
  public:
   explicit foreign_bytes(Tensor* t) noexcept : tensor_(t) {}

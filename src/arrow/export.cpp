@@ -15,7 +15,7 @@ namespace {
 
 // --- Types ---
 
-/// What an exported schema owns. Children are released with it unless the consumer has moved them out.
+/// The data that an exported schema owns. Children are released with it unless the consumer has moved them out.
 struct kept_schema {
   std::string format;
   std::string name;
@@ -54,14 +54,14 @@ void make_schema(std::unique_ptr<kept_schema> kept, std::string format, std::str
   out->private_data = kept.release();
 }
 
-/// Of one dtype each: null where Arrow has none.
+/// Returns the format of a dtype; null if Arrow has none.
 const char* format_of(dtype d) {
   static constexpr const char* formats[kDtypes] = {"b", "c", "s", "i",     "l", "C", "S",
                                                    "I", "L", "e", nullptr, "f", "g", nullptr};
   return formats[static_cast<std::size_t>(d)];
 }
 
-/// Pairs of texts, as the interface has them.
+/// Encodes pairs of texts in the layout of the C data interface.
 std::string metadata_of(std::initializer_list<std::pair<std::string_view, std::string_view>> pairs) {
   std::string out;
   auto put = [&](std::size_t n) {
@@ -80,7 +80,7 @@ std::string metadata_of(std::initializer_list<std::pair<std::string_view, std::s
 
 const column* child_of(const column* c, std::size_t k) { return c ? &c->child(k) : nullptr; }
 
-/// The shapes of tensors are with their rows.
+/// The shapes of tensors are stored with their rows.
 status check_tensors(const column* c, const place& where) {
   const tensor_spec* spec = c ? c->row_spec() : nullptr;
   if (!spec)
@@ -90,7 +90,8 @@ status check_tensors(const column* c, const place& where) {
   return invalid_argument_error(at(where, "Arrow has no tensors of " + spec->text()));
 }
 
-/// Why a type has no form in Arrow; ok if it has one. `c`: a column of it with rows; or null.
+/// Returns ok if Arrow can represent the type, or an error with the reason. `c`: a column of this type with rows; or
+/// null.
 status check_form(const element_type& t, const column* c, const place& where) {
   if (!can_stack(t)) return invalid_argument_error(at(where, t.name + " cannot be a column"));
   switch (form_of(t)) {
@@ -115,7 +116,7 @@ status check_form(const element_type& t, const column* c, const place& where) {
   }
 }
 
-/// The extension type that pyarrow knows: a fixed list of the numbers of all dimensions, with the shape beside it.
+/// The extension type of pyarrow: a fixed-size list with the numbers of all dimensions, and the shape as metadata.
 void describe_tensors(const tensor_spec& spec, std::string_view name, ArrowSchema* out) {
   auto kept = std::make_unique<kept_schema>();
   std::string shape;
@@ -127,7 +128,7 @@ void describe_tensors(const tensor_spec& spec, std::string_view name, ArrowSchem
   make_schema(std::move(kept), "+w:" + std::to_string(spec.elements()), name, false, out);
 }
 
-/// `c`: as of check_form, which was asked before.
+/// `c`: as in check_form, which the caller has called before.
 void describe(const element_type& t, const column* c, std::string_view name, bool nullable, const arrow_options& o,
               ArrowSchema* out) {
   auto kept = std::make_unique<kept_schema>();
@@ -153,10 +154,10 @@ void describe(const element_type& t, const column* c, std::string_view name, boo
 
 // --- Arrays ---
 
-/// What buffers without bytes point to: consumers differ in whether they accept null.
+/// The address for buffers without bytes: consumers differ in whether they accept null.
 alignas(64) constexpr char kNothing[64] = {};
 
-/// References on the buffers: of the validity, of numbers or offsets, of bytes.
+/// References to the buffers: for validity, for numbers or offsets, and for bytes.
 struct kept_array {
   buffer_ref held[3];
   const void* buffers[3] = {};
@@ -215,7 +216,7 @@ std::size_t absent_in(const column& c, std::size_t first, std::size_t n) {
   return absent;
 }
 
-/// The numbers of tensors.
+/// Exports the numbers of tensors.
 void fill_numbers(const column& tensors, std::size_t first, std::size_t n, ArrowArray* out) {
   auto kept = std::make_unique<kept_array>();
   const tensor_spec* spec = tensors.row_spec();
@@ -230,14 +231,15 @@ void fill_numbers(const column& tensors, std::size_t first, std::size_t n, Arrow
   make_array(std::move(kept), n * each, 0, first * each, 2, out);
 }
 
-/// The rows [first, first + n). `maybe`: the column whose validity they have; null: none is absent.
+/// Exports the rows [first, first + n). `maybe`: the column that has their validity; null: no row is absent.
 ///
-/// An offset holds for a node's own buffers, validity included, and for the rows of its children. So a struct or fixed list
-/// with a validity counts from row 0 of its children; one without has no buffer, and hands its first row on to them. The
-/// root of a record batch must be of the second kind: readers refuse an offset there.
+/// An offset applies to a node's own buffers, including the validity, and to the rows of its children. So a struct or
+/// fixed-size list with a validity counts from row 0 of its children. One without a validity has no buffer, and passes
+/// its first row to the children. The root of a record batch must be of the second kind: readers refuse an offset
+/// there.
 void fill(const column& c, std::size_t first, std::size_t n, const column* maybe, ArrowArray* out) {
   if (c.form() == column_form::maybe) return fill(c.child(0), first, n, &c, out);
-  if (n == 0) first = 0;  // pyarrow takes the buffers of an empty array for empty, and trips over an offset in them
+  if (n == 0) first = 0;  // pyarrow treats the buffers of an empty array as empty, and fails on an offset into them
   auto kept = std::make_unique<kept_array>();
   std::size_t nulls = 0;
   if (maybe) {
@@ -284,7 +286,7 @@ void fill(const column& c, std::size_t first, std::size_t n, const column* maybe
   }
 }
 
-// --- Texts that are to be UTF-8 ---
+// --- Texts that must be UTF-8 ---
 
 status check_texts(const column& c, std::size_t first, std::size_t n, const arrow_options& o, const place& where) {
   if (n == 0) return {};
@@ -336,7 +338,7 @@ status described_rows(const element_type& row, const column* c, const arrow_opti
   return s;
 }
 
-/// What may throw is memory, and errors of ours.
+/// The only exceptions are failed allocations and the library's own errors.
 template <class F> status caught(F f) {
   try {
     return f();

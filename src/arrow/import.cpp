@@ -14,9 +14,9 @@ namespace sluice::lib {
 namespace arrow {
 namespace {
 
-/// Lengths and offsets above cannot be true, and sums of two below do not overflow.
+/// Larger lengths and offsets cannot be true, and the sum of two smaller ones does not overflow.
 constexpr std::int64_t kLengthMax = std::int64_t{1} << 61;
-/// Offsets of so many rows are looked at, and appended, at a time.
+/// The number of rows whose offsets are checked and appended together.
 constexpr std::size_t kRowsAtATime = 1024;
 
 // --- Schemas ---
@@ -24,7 +24,7 @@ constexpr std::size_t kRowsAtATime = 1024;
 std::string_view format_of(const ArrowSchema& s) { return s.format ? s.format : ""; }
 std::string_view name_of(const ArrowSchema* s) { return s && s->name ? s->name : ""; }
 
-/// "int64 (l)", for errors.
+/// Returns "int64 (l)", for errors.
 std::string described(std::string_view format) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 26> names = {{
       {"n", "null"},        {"b", "bool"},       {"c", "int8"},         {"C", "uint8"},       {"s", "int16"},
@@ -45,7 +45,7 @@ status unlike(const element_type& t, const ArrowSchema& s, const place& where) {
   return invalid_argument_error(at(where, text));
 }
 
-/// Of "+w:N"; -1: it is another format.
+/// Returns N for the format "+w:N"; -1 for another format.
 std::int64_t width_of(const ArrowSchema& s) {
   std::string_view format = format_of(s);
   if (!format.starts_with("+w:")) return -1;
@@ -59,12 +59,12 @@ std::int64_t width_of(const ArrowSchema& s) {
 
 bool has_child(const ArrowSchema& s, std::int64_t k) { return k < s.n_children && s.children && s.children[k]; }
 
-/// The children of a struct for the members of a type. Those of a structure are found by their names.
+/// Maps the members of a type to the children of a struct. The children for a structure are found by name.
 class children_of {
  public:
   children_of(const element_type& t, const ArrowSchema& s) : t_(t), s_(s) {}
 
-  /// -1: there is none; -2: two have its name.
+  /// Returns -1 if no child matches; -2 if two children have the member's name.
   std::int64_t child_for(std::size_t k) {
     if (t_.kind != kind::structure) return static_cast<std::int64_t>(k);
     if (children_.empty())
@@ -76,7 +76,7 @@ class children_of {
     const auto found = children_.find(t_.members[k].name);
     return found == children_.end() ? -1 : found->second;
   }
-  /// The same for a schema that check_schema has accepted. Most children are in the place of their member.
+  /// The same for a schema that check_schema has accepted. Most children have the position of their member.
   std::int64_t checked_child_for(std::size_t k) {
     const auto i = static_cast<std::int64_t>(k);
     const bool is_in_place = i < s_.n_children && has_child(s_, i) && name_of(s_.children[i]) == t_.members[k].name;
@@ -155,7 +155,7 @@ std::int64_t buffers_of(std::string_view format) {
   return format == "u" || format == "z" || format == "U" || format == "Z" ? 3 : 2;
 }
 
-/// Is all there that is needed to read the first `rows` values? `rows` does not count the offset.
+/// Checks that all data needed to read the first `rows` values exists. `rows` does not count the offset.
 status check_node(const ArrowSchema& s, const ArrowArray& a, std::size_t rows, const place& where) {
   if (a.length < 0 || a.offset < 0 || a.length > kLengthMax || a.offset > kLengthMax)
     return broken(where, "its length is " + std::to_string(a.length) + ", its offset " + std::to_string(a.offset));
@@ -176,7 +176,7 @@ bool bit(const void* bits, std::size_t i) {
   return (static_cast<const std::uint8_t*>(bits)[i / 8] >> (i % 8) & 1) != 0;
 }
 
-/// The first value from `first` on for which the bit is `set`; `end` if there is none.
+/// Returns the first value from `first` on whose bit is `set`; `end` if no value has it.
 std::size_t find_bit(const void* bits, std::size_t first, std::size_t end, bool set) {
   const auto* bytes = static_cast<const std::uint8_t*>(bits);
   const std::uint8_t passed = set ? 0 : 0xFF;
@@ -197,11 +197,11 @@ template <class T> T loaded(const void* p, std::size_t i) {
   return v;
 }
 
-/// The offsets of a column of texts or lists, of 32 or 64 bits, or multiples of a width.
+/// Reads the offsets of a column of texts or lists: 32 or 64 bits, or multiples of a width.
 struct offset_reader {
   const void* at;
   bool is_wide;
-  std::int64_t width;  ///< -1: `at` has offsets
+  std::int64_t width;  ///< -1: `at` points to offsets
 
   std::int64_t operator[](std::size_t i) const {
     if (width >= 0) return width * static_cast<std::int64_t>(i);
@@ -242,7 +242,7 @@ struct values {
   const void* buffer(std::size_t k) const { return a.buffers[k]; }
 };
 
-/// `nulls_settled`: the caller has looked at the validity.
+/// `nulls_settled`: the caller has checked the validity.
 status append_values(column& to, const values& from, bool nulls_settled, const place& where);
 
 status append_numbers(column& to, const values& from, const place& where) {
@@ -305,7 +305,7 @@ status append_fixed(column& to, const values& from, const place& where) {
   return {};
 }
 
-/// Rows for which the stream has no bytes, at least none of this column.
+/// Appends rows for which the stream has no bytes, or at least none of this column.
 status append_absent(column& to, std::size_t n, const place& where) {
   constexpr std::size_t kAbsentBytesMax = std::size_t{1} << 30;
   if (n > kAbsentBytesMax / std::max<std::size_t>(to.type().size, 1))
@@ -336,7 +336,8 @@ status append_members(column& to, const values& from, const place& where) {
   return {};
 }
 
-/// Values below an absent one may be anything, also null where the program has no optional: they are not looked at.
+/// Values within an absent value may be anything, also null if the program's type is not optional: they are not
+/// checked.
 status append_maybes(column& to, const values& from, const place& where) {
   if (format_of(from.s) == "n") return append_absent(to, from.n, where);
   const void* bits = from.buffer(0);
@@ -383,7 +384,7 @@ status append_values(column& to, const values& from, bool nulls_settled, const p
   }
 }
 
-/// Appends all or nothing. REQUIRES: the schema was checked.
+/// Appends all values or none. REQUIRES: the schema was checked.
 status append_checked(column& to, const values& from, const place& where) {
   std::size_t before = to.rows();
   status why;
@@ -394,7 +395,7 @@ status append_checked(column& to, const values& from, const place& where) {
   return why;
 }
 
-/// The column of a record batch that rows which are not structures come from; -1: there is none, or several.
+/// Returns the column of a record batch that contains rows which are not structures; -1 if it has none or several.
 std::int64_t value_column(const ArrowSchema& s) {
   std::int64_t found = -1;
   for (std::int64_t k = 0; k < s.n_children; ++k)
@@ -436,7 +437,7 @@ status append_arrow_rows(batch_storage& to, const element_type& row, const Arrow
     if (status typed = check_arrow_rows(row, s); !typed.ok()) return typed;
     column& rows = to.make_rows(row);
     if (row.stacks_by_member()) return arrow::append_checked(rows, {s, a, 0, n}, {});
-    // The struct above the column has a length and an offset of its own, and might have nulls.
+    // The struct that contains the column has a length and an offset of its own, and might have nulls.
     if (status good = arrow::check_node(s, a, n, {}); !good.ok()) return good;
     arrow::values all{s, a, 0, n};
     if (n != 0 && all.buffer(0) &&

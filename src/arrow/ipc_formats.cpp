@@ -8,7 +8,7 @@ namespace sluice::lib::arrow {
 
 namespace {
 
-/// The number at the end of "w:16" or "+w:16"; -1: it is none.
+/// Returns the number at the end of "w:16" or "+w:16"; -1 if it is not a number.
 std::int64_t ipc_width(std::string_view digits) {
   std::int64_t width = -1;
   auto read = std::from_chars(digits.data(), digits.data() + digits.size(), width);
@@ -18,7 +18,7 @@ std::int64_t ipc_width(std::string_view digits) {
 
 ipc_form fixed_form(ipc_layout layout, std::int64_t width) { return width < 0 ? ipc_form{} : ipc_form{layout, width}; }
 
-/// "d:19,10", "d:19,10,256": 16 bytes unless the bits are said.
+/// For "d:19,10" and "d:19,10,256": 16 bytes unless the format states the bits.
 ipc_form decimal_form(std::string_view arguments) {
   auto first = arguments.find(','), second = arguments.find(',', first + 1);
   if (first == arguments.npos) return {};

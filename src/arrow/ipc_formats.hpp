@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Format strings of the C data interface, and what they mean for an array's buffers.
+// Format strings of the C data interface, and the buffers that they imply for an array.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace sluice::lib::arrow {
 
-/// What buffers an array has.
+/// The buffers of an array.
 enum class ipc_layout : std::uint8_t {
-  none,          ///< null: none at all
+  none,          ///< null: no buffers
   bits,          ///< bool: validity, bits
-  fixed,         ///< validity, `width` bytes a value
+  fixed,         ///< validity, `width` bytes per value
   texts,         ///< validity, offsets of `width` bytes, bytes
   lists,         ///< validity, offsets of `width` bytes; a child
-  fixed_lists,   ///< validity; a child with `width` values for each
-  members,       ///< validity; children with a value for each
+  fixed_lists,   ///< validity; a child with `width` values per value
+  members,       ///< validity; children with one value per value
   not_supported  ///< a view, a union, runs
 };
 
@@ -26,7 +26,7 @@ struct ipc_form {
   std::int64_t width = 0;
 };
 
-/// Of a format string.
+/// Parses a format string.
 ipc_form ipc_form_of(std::string_view format);
 
 inline std::string_view ipc_format_of(const ArrowSchema& s) { return s.format ? s.format : ""; }

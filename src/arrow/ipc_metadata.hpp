@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metadata of IPC messages, checked piece by piece as it is looked at.
+// The metadata of IPC messages. Each part is checked before it is read.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ using flatbuffers::Verifier;
 template <class T> using vector_of = flatbuffers::Vector<T>;
 using table_list = vector_of<flatbuffers::Offset<Table>>;
 
-/// Columns within columns. A reader that goes deeper would use up its stack.
+/// The limit for columns within columns. A reader without it could use up its stack.
 inline constexpr int kDepthMax = 64;
 inline constexpr std::uint32_t kTablesMax = 1'000'000;
 
@@ -27,7 +27,7 @@ inline status broken_stream(const std::string& what) {
 }
 inline status unread_stream(const std::string& what) { return unimplemented_error(what); }
 
-/// Metadata where flatbuffers may read it: aligned, and checked piece by piece as it is looked at.
+/// Metadata in a form that flatbuffers may read: aligned. Each part is checked before it is read.
 class checked_metadata {
  public:
   explicit checked_metadata(std::string_view bytes)
@@ -37,7 +37,7 @@ class checked_metadata {
     if (!bytes.empty()) std::memcpy(copy_.get(), bytes.data(), bytes.size());
   }
 
-  /// The root table; null: there is none.
+  /// Returns the root table; null if it is missing.
   const Table* root() {
     auto* start = reinterpret_cast<const std::uint8_t*>(copy_.get());
     if (size_ < sizeof(flatbuffers::uoffset_t) || size_ >= FLATBUFFERS_MAX_BUFFER_SIZE) return nullptr;
@@ -46,7 +46,7 @@ class checked_metadata {
     auto* table = reinterpret_cast<const Table*>(start + at);
     return is_table(table) ? table : nullptr;
   }
-  /// A table that a field points to. False: it is broken; null: it is not there.
+  /// Gets the table that a field points to. Returns false if the table is broken. Sets `to` to null if it is missing.
   bool table(const Table& of, flatbuffers::voffset_t field, const Table*& to) {
     to = nullptr;
     if (!of.VerifyOffset(verifier_, field)) return false;
@@ -81,14 +81,14 @@ class checked_metadata {
     if (!of.VerifyOffset(verifier_, field)) return false;
     to = of.GetPointer<const vector_of<const S*>*>(field);
     if (!verifier_.VerifyVector(to)) return false;
-    // The length is aligned to 4; the elements should be to 8, and are read in place.
+    // The length is aligned to 4 bytes. The elements should be aligned to 8, and are read in place.
     return !to || to->size() == 0 || reinterpret_cast<std::uintptr_t>(to->Data()) % alignof(S) == 0;
   }
 
  private:
   bool is_table(const Table* t) {
     if (!t->VerifyTableStart(verifier_)) return false;
-    // Tables are looked at one by one, not as a tree: the depth is that of our own recursion.
+    // Each table is verified separately, not as a tree: the recursion of this reader limits the depth.
     verifier_.EndTable();
     return true;
   }
@@ -104,7 +104,7 @@ struct message_table {
   std::int64_t body_bytes = 0;
 };
 
-/// What every message says: of which kind it is, and how long its body. The header may be null.
+/// Reads the fields of every message: its kind, and the length of its body. The header may be null.
 status read_message_table(checked_metadata& from, message_table& to);
 
 }  // namespace sluice::lib::arrow::ipc

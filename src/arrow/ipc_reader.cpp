@@ -18,11 +18,11 @@ namespace {
 
 using namespace ipc;
 
-/// Columns of nulls take no bytes. A batch may claim so many values without any, in all of its columns; more have to have
-/// some.
+/// Columns of nulls take no bytes. All columns of a batch together may claim this number of values without any bytes; a
+/// batch with more values must have some.
 constexpr std::int64_t kIpcRowsWithoutBytes = std::int64_t{1} << 22;
 
-/// Of which kind a message is, and how long its body.
+/// Reads the kind of a message, and the length of its body.
 ipc_message without_body(std::string_view metadata) {
   ipc_message m;
   m.is = ipc_message::kind::broken;
@@ -78,7 +78,7 @@ ipc_message read_ipc_message(std::string_view bytes, std::uint64_t left_bytes, b
                             " bytes on, and the file has " + std::to_string(left_bytes));
       return;
     }
-    // Where the end is not known, not more at a time than is there already: the length may be made up.
+    // If the end is not known, request at most about twice the bytes already read: the length may be made up.
     if (left_bytes == kIpcUnknown) wanted = std::min<std::uint64_t>(wanted, bytes.size() * 2 + (std::size_t{1} << 16));
     m.needed_bytes = static_cast<std::size_t>(wanted);
   };
@@ -132,7 +132,7 @@ struct ipc_batch_reader {
   const vector_of<const ipc::range*>* ranges = nullptr;
   flatbuffers::uoffset_t next_node = 0, next_range = 0;
 
-  /// What buffers without bytes point to: the one offset that a column without rows has.
+  /// The address for buffers without bytes: it contains the one offset of a column without rows.
   alignas(64) static constexpr char kNoBytes[64] = {};
 
   status read_children(ArrowArray& parent, const ArrowSchema& s, std::int64_t rows) {
@@ -199,14 +199,14 @@ struct ipc_batch_reader {
 
   std::int64_t nulls = 0;  ///< values of columns of nulls, so far
 
-  /// Rows without a byte each are made up, as a rule; those of columns of nulls are not.
+  /// Rows without even a bit each are usually made up, except those of columns of nulls.
   status check_rows(std::int64_t rows, const ArrowSchema& s) const {
     const auto bits = static_cast<std::int64_t>(std::min<std::size_t>(body.size(), std::size_t{1} << 56)) * 8;
     if (rows <= bits || rows <= kIpcRowsWithoutBytes) return {};
     return broken(s, std::to_string(rows) + " values in a body of " + std::to_string(body.size()) + " bytes");
   }
 
-  /// The next buffer, of at least so many bytes.
+  /// Reads the next buffer, which must have at least `bytes_min` bytes.
   status read_buffer(const ArrowSchema& s, std::int64_t bytes_min, std::string_view& bytes, const void*& to_pointer) {
     if (!ranges || next_range == ranges->size()) return broken_stream("a batch has fewer buffers than its schema");
     const ipc::range& r = *ranges->Get(next_range++);
@@ -225,7 +225,7 @@ struct ipc_batch_reader {
     std::string_view bits;
     const std::int64_t needed = a.null_count == 0 ? 0 : a.length / 8 + (a.length % 8 != 0 ? 1 : 0);
     status why = read_buffer(s, needed, bits, pointer);
-    if (a.null_count == 0) pointer = nullptr;  // whatever is there says the same
+    if (a.null_count == 0) pointer = nullptr;  // the buffer has no additional information
     return why;
   }
 
@@ -278,7 +278,7 @@ struct ipc_batch_reader {
     return all_used ? why : broken_stream("a batch has more columns than its schema");
   }
 
-  /// Values are read where they lie, if that is a place for them.
+  /// Values are read in place if their alignment permits it.
   void align() {
     if (reinterpret_cast<std::uintptr_t>(body.data()) % 8 == 0 || body.empty()) return;
     to.copied_ = std::make_unique<std::uint64_t[]>(body.size() / 8 + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of Arrow's IPC stream, from bytes that need not be what they claim.
+// Reads messages of Arrow's IPC stream from bytes that are not trusted.
 //
 //   ipc_message m = read_ipc_message(bytes, left_bytes);     // how long it is, or how many bytes to come back with
 //   ipc_schema schema; status why = read_ipc_schema(m.metadata, schema);
@@ -7,13 +7,13 @@
 //   batch.array()                                            // with schema.get(): C data interface
 //
 // An Arrow IPC file is such a stream between a magic word and a directory, and is read in the same way.
-// Errors: data_loss: it breaks the format: metadata that is no such flatbuffer, lengths that leave the file, buffers that
-//         leave the body or are too short for their values, offsets that fall. unimplemented: it is well formed, and not
-//         read: dictionaries, compressed buffers, views, unions, runs, big-endian. Nothing is allocated for what a length
-//         claims before so many bytes are there.
+// Errors: data_loss: the data breaks the format: the metadata is not a valid flatbuffer, lengths exceed the file,
+//         buffers exceed the body or are too short for their values, or offsets decrease. unimplemented: the data is
+//         well formed, but not supported: dictionaries, compressed buffers, views, unions, runs, big-endian. Nothing is
+//         allocated for a claimed length before that number of bytes exists.
 // Thread: none.
-// Owns:   a batch has its values in the bytes that it was read from, or in a copy where they are not aligned: it lives no
-//         longer than they do.
+// Owns:   the values of a batch are in the bytes that it was read from, or in a copy if they are not aligned: these
+//         bytes must outlive the batch.
 #pragma once
 
 #include <cstddef>
@@ -32,22 +32,23 @@ namespace sluice::lib::arrow {
 struct ipc_message {
   enum class kind : std::uint8_t { incomplete, end, schema, batch, broken };
   kind is = kind::incomplete;
-  std::size_t needed_bytes = 0;  ///< incomplete: come back with so many; they exist, if `left_bytes` was known
-  std::uint64_t size_bytes = 0;  ///< prefix, metadata and body. Also of a broken message, if its length makes sense
+  std::size_t needed_bytes = 0;  ///< incomplete: call again with this many bytes; they exist if `left_bytes` was known
+  std::uint64_t size_bytes = 0;  ///< prefix, metadata and body. Also set for a broken message with a plausible length
   std::string_view metadata{};
   std::string_view body{};
   status why{};  ///< broken
 };
 
-/// The message at the start of `bytes`. `left_bytes`: to the end of the file; kIpcUnknown: not known. `with_body`: false where
-/// the message is to be passed over.
+/// Reads the message at the start of `bytes`. `left_bytes`: the number of bytes to the end of the file; kIpcUnknown:
+/// not known. `with_body`: false if the caller will skip the message.
 inline constexpr std::uint64_t kIpcUnknown = ~std::uint64_t{0};
 ipc_message read_ipc_message(std::string_view bytes, std::uint64_t left_bytes, bool with_body = true);
 
-/// Bytes in front of the first message: those of a file's magic word. `bytes`: 8 of them, or the whole file.
+/// Returns the number of bytes before the first message: those of a file's magic word. `bytes`: 8 bytes, or the whole
+/// file.
 std::size_t ipc_magic_bytes(std::string_view bytes);
 
-/// A schema that was read. It does not move: its parts point at each other.
+/// A schema that was read. It does not move, because its parts point to each other.
 class ipc_schema {
  public:
   ipc_schema() = default;
@@ -55,7 +56,7 @@ class ipc_schema {
   ipc_schema& operator=(const ipc_schema&) = delete;
 
   bool empty() const noexcept { return nodes_.empty(); }
-  /// A struct with a child for each column. Nobody releases it.
+  /// A struct with a child for each column. The caller must not release it.
   const ArrowSchema& get() const noexcept { return nodes_.front(); }
 
  private:
@@ -74,7 +75,7 @@ class ipc_batch {
   ipc_batch(const ipc_batch&) = delete;
   ipc_batch& operator=(const ipc_batch&) = delete;
 
-  /// A struct with a child for each column. Nobody releases it.
+  /// A struct with a child for each column. The caller must not release it.
   const ArrowArray& array() const noexcept { return nodes_.front(); }
 
  private:

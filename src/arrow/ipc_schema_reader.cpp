@@ -11,7 +11,7 @@ struct ipc_schema_reader {
   checked_metadata& from;
   ipc_schema& to;
   std::size_t metadata_bytes;
-  std::size_t columns = 0, names_bytes = 0;  ///< of metadata whose tables are there once, no more than its bytes
+  std::size_t columns = 0, names_bytes = 0;  ///< of metadata whose tables each occur once, so no more than its bytes
 
   const char* kept(std::string text) { return to.texts_.emplace_back(std::move(text)).c_str(); }
 
@@ -106,7 +106,7 @@ struct ipc_schema_reader {
         status why = read_unit("ts", "smun", 0);
         std::string zone;
         if (why.ok() && !from.text(t, ipc::type::kSecond, zone)) return broken;
-        names_bytes += zone.size();  // checked with the next column's name
+        names_bytes += zone.size();  // the next column's name check includes it
         format += ':' + zone;
         return why;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of Arrow's IPC metadata, which are flatbuffers: which field has which number, and the numbers of the unions.
-// That is all that the published schema says on the wire, so no code is generated from it
+// The tables of Arrow's IPC metadata, which are flatbuffers: the numbers of the fields, and the numbers of the unions.
+// The published schema specifies no more for the wire, so no code is generated from it
 // (docs/internals/decisions/arrow.md).
 // See:    https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace sluice::lib::arrow::ipc {
 
-/// A field of a table by its number, as flatbuffers finds it: the place of its entry in the table's directory.
+/// The flatbuffers offset of field `number`: the position of its entry in the table's directory.
 constexpr flatbuffers::voffset_t field(int number) { return static_cast<flatbuffers::voffset_t>(4 + 2 * number); }
 
 namespace message {
@@ -28,8 +28,8 @@ namespace record_batch {
 inline constexpr auto kLength = field(0), kNodes = field(1), kBuffers = field(2), kCompression = field(3),
                       kVariadicCounts = field(4);
 }
-/// Int: bits and sign; FloatingPoint, Date, Time, Timestamp, Duration and Interval: precision or unit; FixedSizeBinary and
-/// FixedSizeList: how many; Decimal: precision, scale and bits.
+/// Int: bits and sign; FloatingPoint, Date, Time, Timestamp, Duration and Interval: precision or unit; FixedSizeBinary
+/// and FixedSizeList: size; Decimal: precision, scale and bits.
 namespace type {
 inline constexpr auto kFirst = field(0), kSecond = field(1), kThird = field(2);
 }
@@ -66,11 +66,11 @@ enum class type_kind : std::uint8_t {
   large_list_view,
 };
 
-/// Of the metadata: version 5 since Arrow 1.0; 4 differs in unions only.
+/// The version of the metadata: 5 since Arrow 1.0; 4 differs only in unions.
 inline constexpr std::int16_t kVersion4 = 3, kVersion5 = 4;
 inline constexpr std::int16_t kLittleEndian = 0;
 
-/// For each column, depth first.
+/// One for each column, depth first.
 struct node {
   std::int64_t length;
   std::int64_t null_count;
@@ -81,10 +81,10 @@ struct range {
   std::int64_t length;
 };
 
-/// In front of each message; then the length of its metadata, 4 bytes. A length of 0 ends the stream.
+/// Stands before each message; the length of its metadata follows, in 4 bytes. A length of 0 ends the stream.
 inline constexpr std::uint32_t kContinuation = 0xFFFFFFFF;
 inline constexpr std::size_t kPrefixBytes = 8;
-/// What an Arrow IPC file, which is such a stream with a directory behind it, begins with.
+/// The first bytes of an Arrow IPC file, which is such a stream followed by a directory.
 inline constexpr char kFileMagic[] = {'A', 'R', 'R', 'O', 'W', '1', 0, 0};
 
 }  // namespace sluice::lib::arrow::ipc

@@ -16,7 +16,7 @@ namespace {
 
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
-struct any_table {};  // of offsets whose table is known from where they stand
+struct any_table {};  // an offset whose context determines the table
 
 constexpr std::size_t kIpcAlignment = 64;
 
@@ -128,7 +128,7 @@ status make_field(FlatBufferBuilder& b, const ArrowSchema& s, Offset<any_table>&
 
 // --- Record batches ---
 
-/// A buffer of the body: where its bytes come from. They are copied once, to where they are written.
+/// A buffer of the body and the source of its bytes. The bytes are copied once, to their final place.
 struct body_part {
   enum class form : std::uint8_t { bytes, bits, offsets32, offsets64 };
   form as = form::bytes;
@@ -154,12 +154,12 @@ template <class T> void append_rebased(std::string& out, const body_part& p) {
   }
 }
 
-/// The bits behind the last are 0.
+/// The bits after the last one are 0.
 void append_bits(std::string& out, const body_part& p) {
   auto* from = static_cast<const unsigned char*>(p.from) + p.first / 8;
   const auto shift = static_cast<unsigned>(p.first % 8);
   const std::size_t n = p.bytes(), start = out.size();
-  const auto there = (shift + static_cast<std::size_t>(p.count) + 7) / 8;  // bytes that have some of the bits
+  const auto there = (shift + static_cast<std::size_t>(p.count) + 7) / 8;  // bytes that contain some of the bits
   out.resize(start + n);
   auto* to = reinterpret_cast<unsigned char*>(out.data() + start);
   for (std::size_t i = 0; i != n; ++i) {
@@ -191,7 +191,7 @@ struct body_plan {
   std::vector<ipc::node> nodes;
   std::vector<body_part> parts;
 
-  /// The values [first, first + n) of an array, counted from its offset.
+  /// Adds the values [first, first + n) of an array, counted from its offset.
   status add(const ArrowSchema& s, const ArrowArray& a, std::int64_t first, std::int64_t n) {
     first += a.offset;
     const ipc_form form = ipc_form_of(ipc_format_of(s));
@@ -238,7 +238,8 @@ struct body_plan {
   struct used {
     std::int64_t first, count;
   };
-  /// Returns which of the values that the offsets speak of are used. Of no rows no offset may be there.
+  /// Adds the offsets, and returns which of the values that they refer to are used. For no rows the offsets may be
+  /// missing.
   used add_offsets(ipc_form form, const ArrowArray& a, std::int64_t first, std::int64_t n) {
     if (n == 0) {
       parts.emplace_back();

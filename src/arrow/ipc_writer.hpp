@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrow's IPC stream: a schema, record batches, an end; from the structs of the C data interface.
+// Writes Arrow's IPC stream: a schema, record batches, and an end, from the structs of the C data interface.
 //
 //   append_ipc_schema(out, schema);
 //   append_ipc_batch(out, schema, array);      // as often as there are batches
 //   append_ipc_end(out);
 //
-// Arrays may begin at any offset: what is written are the values from there on, with offsets that begin at 0 and validity
-// that begins with a byte's first bit. Every message is a multiple of 64 bytes long, and so begins each buffer: a reader
-// that maps the file uses the values where they lie. Not compressed, little-endian, metadata version 5.
+// Arrays may begin at any offset: the stream contains the values from there on, with offsets that begin at 0 and
+// validity that begins with a byte's first bit. The length of every message is a multiple of 64 bytes, and each buffer
+// begins at such a multiple: a reader that maps the file uses the values in place. Not compressed, little-endian,
+// metadata version 5.
 // Errors: invalid_argument, naming the column: a type that is not written (a dictionary, a union, a view, a date …). Nothing
 //         is appended then.
 // Thread: pure functions.
@@ -20,9 +21,9 @@
 
 namespace sluice::lib::arrow {
 
-/// `s`: of a record batch, a struct.
+/// `s`: the schema of a record batch, a struct.
 status append_ipc_schema(std::string& out, const ArrowSchema& s);
-/// REQUIRES: the array is of that schema, and keeps to the rules of the C data interface: it comes from this program.
+/// REQUIRES: the array has that schema, and follows the rules of the C data interface: it comes from this program.
 status append_ipc_batch(std::string& out, const ArrowSchema& s, const ArrowArray& a);
 void append_ipc_end(std::string& out);
 

@@ -19,7 +19,7 @@ namespace {
 constexpr int kTypeDepthMax = 64;
 constexpr std::size_t kExtentMax = std::size_t{1} << 20;
 
-/// What is not made of other types, and its optional. Lists of both are made known, for list_of.
+/// A type that is not composed of other types, and its optional. Lists of both are registered too, for list_of.
 struct plain_type {
   std::string_view name;
   std::string_view format;
@@ -52,7 +52,7 @@ const std::array<plain_type, 13>& plain_types() {
   return all;
 }
 
-/// Of a list of any type: a vector, or a batch where C++ has made no such vector.
+/// Returns a list of any type: a vector, or a batch if C++ has instantiated no such vector.
 const element_type* list_type(const element_type* t) {
   const element_type* list = list_of(t);
   return list ? list : batched_of(t);
@@ -239,7 +239,7 @@ result<const element_type*> row_type_of(std::string_view text) { return row_text
 result<const element_type*> row_type_of(const ArrowSchema& s) {
   if (s.n_children == 1 && ipc_name_of(*s.children[0]) == kValueName) {
     auto value = column_type(*s.children[0]);
-    if (!value.ok() || !(*value)->stacks_by_member()) return value;  // rows that are structures stand for themselves
+    if (!value.ok() || !(*value)->stacks_by_member()) return value;  // rows that are structures are not wrapped
   }
   return struct_type(s);
 }
@@ -247,7 +247,7 @@ result<const element_type*> row_type_of(const ArrowSchema& s) {
 std::string row_text(const element_type& row) {
   std::string out;
   append_row_text(row, out);
-  // The outermost braces of a structure say nothing: schemas are written without.
+  // The outermost braces of a structure have no meaning: schemas are written without them.
   return row.kind == kind::structure && out.size() > 2 ? out.substr(1, out.size() - 2) : out;
 }
 

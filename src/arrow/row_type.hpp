@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of rows as text, and of Arrow schemas.
+// Types of rows from text, and from Arrow schemas.
 //
 //   row_type_of("text: string, label: int64, tags: int32[], box: float[4]?, at: {x: double, y: double}")
 //
@@ -8,10 +8,10 @@
 //             { "[" [ count ] "]" | "?" }
 //   number := "bool" | "int8" … "int64" | "uint8" … "uint64" | "float" | "double"
 //
-// `[]`: a list; `[4]`: exactly so many values; `?`: may be null. string is UTF-8, bytes are anything. Optionals of structures,
-// lists and arrays can be made by C++ only: at run time they are read without the `?`, and a null there is an error of its
-// batch.
-// Errors: invalid_argument, naming what is wrong, or the column that rows have no type for.
+// `[]`: a list; `[4]`: exactly four values; `?`: may be null. string is UTF-8, bytes are arbitrary. Optionals of
+// structures, lists and arrays exist only in C++: at run time they are read without the `?`, and a null there is an
+// error of its batch.
+// Errors: invalid_argument, with the reason or the column whose type rows do not support.
 #pragma once
 
 #include <string>
@@ -24,9 +24,10 @@
 namespace sluice::lib::arrow {
 
 result<const element_type*> row_type_of(std::string_view text);
-/// The rows of record batches: structures; where the only column is called "value", what that has.
+/// Returns the type of the rows of record batches: a structure. If the only column is called "value", returns that
+/// column's type.
 result<const element_type*> row_type_of(const ArrowSchema& s);
-/// Reads back to rows with the same columns. REQUIRES: export_schema takes the type.
+/// Returns a text that row_type_of reads as rows with the same columns. REQUIRES: export_schema accepts the type.
 std::string row_text(const element_type& row);
 
 }  // namespace sluice::lib::arrow

@@ -7,7 +7,7 @@ namespace sluice::lib {
 
 absl::Status to_absl(const status& s) {
   if (s.ok()) return absl::OkStatus();
-  // to_string() opens with "<code>: ", and Abseil prints the code itself.
+  // to_string() begins with "<code>: ", and Abseil prints the code itself.
   std::string text = s.to_string().substr(to_string(s.code()).size() + 2);
   return {static_cast<absl::StatusCode>(s.code()), absl::string_view(text.data(), text.size())};
 }

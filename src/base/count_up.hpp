@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in a row: range, counter.
+// Writes consecutive numbers, for range and counter.
 #pragma once
 
 #include <cstdint>
 
 namespace sluice::lib {
 
-/// Wraps as two's complement does. The usual step has a loop of its own, which is vectorised: baseline x86-64 has no product of
-/// 64-bit words for any other. It makes 32 at once: of four at once, the usual for n that is not known, the loop's own
-/// instructions take as long as the stores.
+/// Overflow wraps as in two's complement. The usual step has its own loop, which is vectorized: baseline x86-64 has no
+/// product of 64-bit words for any other step. The loop writes 32 numbers at once: with four at once, the compiler's
+/// default for an unknown n, the loop's own instructions take as long as the stores.
 inline void count_up(std::int64_t* to, std::uint32_t n, std::uint64_t value, std::uint64_t step) {
   if (step == 1) {
     constexpr std::uint32_t kAtOnce = 32;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C for loops that must inline the short case: the instruction below 256 bytes, ISA-L's folding above.
+// CRC-32C for loops that must inline the short case: the instruction below 256 bytes, ISA-L's folding for longer spans.
 //
-// On x86-64 the caller is a function marked SLUICE_TARGET_CRC. SSE 4.2 is taken for granted there: every x86-64 since
-// 2008 has it, and a second copy of each loop for older ones would go untested. Elsewhere it is the library alone.
+// On x86-64 the caller is a function marked SLUICE_TARGET_CRC. The code assumes SSE 4.2 there: every x86-64 since 2008
+// has it, and a second copy of each loop for older ones would go untested. On other machines the library does
+// everything.
 #pragma once
 
 #include <isa-l/crc.h>
@@ -21,7 +22,7 @@
 
 namespace sluice::lib::detail {
 
-/// Works on the inverted CRC, as the instruction does. ISA-L takes an int length, so longer spans go in pieces.
+/// Works on the inverted CRC, as the instruction does. ISA-L takes an int length, so longer spans are split.
 inline std::uint32_t library_crc(const char* p, std::size_t n, std::uint32_t inverted) noexcept {
   while (n > 0) {
     std::size_t piece = std::min<std::size_t>(n, std::size_t{1} << 30);
@@ -34,7 +35,7 @@ inline std::uint32_t library_crc(const char* p, std::size_t n, std::uint32_t inv
 }
 
 #if defined(__x86_64__)
-/// Below this the library's folding has not paid for its set-up (12 against 26 GB/s at 64 B).
+/// For fewer bytes the library's folding does not repay its set-up (12 compared with 26 GB/s at 64 B).
 inline constexpr std::size_t kLibraryFromBytes = 256;
 
 __attribute__((always_inline)) SLUICE_TARGET_CRC inline std::uint32_t inverted_crc(const char* p, std::size_t n,

@@ -17,7 +17,7 @@ struct unit {
   std::string_view name;
   std::int64_t bytes;
 };
-// Units that printing may choose come largest first (the binary ones before the others).
+// The units that printing may choose are ordered from the largest down (the binary ones before the others).
 constexpr unit kUnits[] = {{"TiB", std::int64_t{1} << 40},
                            {"GiB", 1 << 30},
                            {"MiB", 1 << 20},

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A permutation of the numbers 0 … n - 1 that is drawn by a seed, and known by no more than the seed and n.
+// A permutation of the numbers 0 … n - 1. A seed selects it, and the seed and n are all of its state.
 //
 //   index_permutation order(n, seed);
 //   order[i]                                     // the i-th number of the permutation, for i < n
-//   order.numbers(i, to)                         // that one and those that follow it, as many as `to` has room for
+//   order.numbers(i, to)                         // this number and the following ones, until `to` is full
 //
-// An unbalanced Feistel network over the words of b bits, the fewest that hold n - 1: its rounds change one part of the word by a
-// function of the other, so each round, and all of them, are bijections whatever that function is. It is that of Philox (Salmon
-// and others, 2011), both halves of one product of 32 by 32 bits, with keys: what the vector units of any machine multiply. A word that
-// is not below n goes through the network again until one is (cycle walking): that keeps the bijection, for every n, and takes two
-// turns at most in the mean, since n is more than half of 2^b. tf.data's cipher drops the highest bit of a size 2^k + 1; here b is
-// derived from n - 1 itself, and tests/engine/index_permutation_test.cpp looks at every number.
-// Cost:  20 to 40 ns a number, of n up to 1,024 some 80, most of it waits for multiplications; each of many numbers a quarter of that.
+// The permutation is an unbalanced Feistel network over words of b bits, the fewest that can represent n - 1. Each
+// round changes one part of the word by a function of the other part. So each round, and their sequence, is a bijection
+// for any such function. The function is that of Philox (Salmon and others, 2011): both halves of a product of 32 by 32
+// bits, with keys, which the vector units of any machine can multiply. A word that is not below n passes through the
+// network again until it is (cycle walking). This keeps the bijection for every n, and takes at most two passes on
+// average, since n is more than half of 2^b. tf.data's cipher drops the highest bit of a size 2^k + 1. Here b is
+// derived from n - 1 itself, and tests/engine/index_permutation_test.cpp checks every number.
+// Cost:  20 to 40 ns a number, and about 80 for n up to 1,024, mostly latency of multiplications. Many numbers at once
+//        take a quarter of that each.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +83,7 @@ class index_permutation {
     return high << low_bits_ | low;
   }
 
-  /// The same for several words, whose multiplications then overlap.
+  /// The same for several words at once, so that their multiplications overlap.
   void turn_lanes(std::uint64_t* words) const {
     std::array<std::uint64_t, kLanes> low, high;
     const std::uint64_t low_mask = low_mask_, high_mask = high_mask_;
@@ -93,9 +95,9 @@ class index_permutation {
     }
     for (std::size_t l = 0; l != kLanes; ++l) words[l] = high[l] << low_bits_ | low[l];
   }
-  /// Numbers that are not below n after a walk are walked again, together.
+  /// Numbers that are not below n after a pass go through the next pass together.
   void walk_together(std::uint64_t first, std::span<std::uint64_t> to) const {
-    std::array<std::uint64_t, kTogether> words{};  // of the last lanes, what nobody reads
+    std::array<std::uint64_t, kTogether> words{};  // the last lanes may contain unused words
     std::array<std::uint8_t, kTogether> places;
     std::size_t left = to.size();
     for (std::size_t i = 0; i != left; ++i) words[i] = first + i, places[i] = static_cast<std::uint8_t>(i);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// number_table: what number belongs to another. Open addressing, for lookups in loops over elements.
+// number_table: maps numbers to numbers. Open addressing, for lookups in loops over elements.
 //
 //   number_table groups;
 //   groups.add(key, 3);
-//   groups.find(key)                                                // 3; kNone of what was not added
+//   groups.find(key)                                                // 3; kNone for a missing number
 //   groups.with_finder([&](auto find) { …find(key)… });             // for a loop
 //
-// Numbers that lie close together, as classes and lengths do, are at the places that their lowest bits say. Where that puts many
-// into one place, all are spread by a product from then on.
-// Cost: of a lookup about a nanosecond while the table is in the cache; 32 bytes a number.
+// Numbers that are close together, such as classes and lengths, are placed by their lowest bits. If that puts many
+// numbers into one place, the table spreads all of them by a product from then on.
+// Cost: a lookup takes about a nanosecond while the table is in the cache; 32 bytes per number.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class number_table {
   number_table() : entries_(kSizeMin) {}
 
   std::size_t size() const { return used_; }
-  /// Calls f with a function that finds numbers and that knows the table's address: so the compiler may assume that
+  /// Calls f with a function that finds numbers and that knows the table's address, so the compiler may assume that
   /// stores in f's loop do not move the table. Valid until the next add() or remove().
   template <class F> auto with_finder(F f) const {
     return is_spread_ ? f(finder<true>(*this)) : f(finder<false>(*this));
@@ -46,13 +46,13 @@ class number_table {
     put({number, value});
     ++used_;
   }
-  /// REQUIRES: it is there.
+  /// REQUIRES: the table contains the number.
   void remove(std::uint64_t number) {
     SLUICE_REQUIRES(find(number) != kNone, "the number is not in the table");
     const std::size_t mask = entries_.size() - 1;
     std::size_t hole = place_of(number);
     while (entries_[hole].value == kNone || entries_[hole].number != number) hole = (hole + 1) & mask;
-    // Those behind move up, unless the hole is in front of where they would be looked for first.
+    // Later entries move up, unless the hole is before the place where their lookup starts.
     for (std::size_t i = (hole + 1) & mask; entries_[i].value != kNone; i = (i + 1) & mask) {
       if (((i - place_of(entries_[i].number)) & mask) < ((i - hole) & mask)) continue;
       entries_[hole] = entries_[i];
@@ -70,9 +70,9 @@ class number_table {
     std::size_t value = kNone;
   };
 
-  /// Modulo the size of the table.
+  /// Returns the place modulo the size of the table.
   template <bool kSpread> static std::size_t place(std::uint64_t number) {
-    constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;  // 2^64 by the golden ratio
+    constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;  // 2^64 divided by the golden ratio
     if constexpr (kSpread) number = (number ^ number >> 32) * kOdd >> 32;
     return number;
   }
@@ -88,7 +88,7 @@ class number_table {
     }
 
    private:
-    // In bytes: an index would be multiplied in each lookup.
+    // In bytes: an index would need a multiplication in each lookup.
     const char* entries_;
     std::size_t mask_;
   };
@@ -98,7 +98,7 @@ class number_table {
     const std::size_t mask = entries_.size() - 1;
     return (is_spread_ ? place<true>(number) : place<false>(number)) & mask;
   }
-  /// From where it should be to where there is room for it.
+  /// Returns the distance from the number's place to the first free one.
   std::size_t distance_of(std::uint64_t number) const {
     const std::size_t mask = entries_.size() - 1, first = place_of(number);
     std::size_t n = 0;

@@ -12,7 +12,7 @@ struct time_unit {
   std::string_view name;
   std::int64_t nanoseconds;
 };
-// Largest first; the first of a size is the one that is printed.
+// Largest first. If several units have one size, the first is printed.
 constexpr time_unit kTimeUnits[] = {{"h", 3'600'000'000'000},
                                     {"min", 60'000'000'000},
                                     {"m", 60'000'000'000},
@@ -28,7 +28,7 @@ bool read_time_span(std::string_view text, std::int64_t& nanoseconds) {
   const char* end = text.data() + text.size();
   double number = 0;
   auto read = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-  bool is_number = read.ec == std::errc() && text[0] >= '0' && text[0] <= '9';  // "inf" is one, too
+  bool is_number = read.ec == std::errc() && text[0] >= '0' && text[0] <= '9';  // "inf" would be a number, too
   if (!is_number) return false;
   std::string_view name(read.ptr, static_cast<std::size_t>(end - read.ptr));
   name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
@@ -36,7 +36,7 @@ bool read_time_span(std::string_view text, std::int64_t& nanoseconds) {
     if (u.name != name) continue;
     double total = number * static_cast<double>(u.nanoseconds);
     if (total > kNanosecondsMost) return false;
-    nanoseconds = static_cast<std::int64_t>(total + 0.5);  // 0.1ms is not 99999ns
+    nanoseconds = static_cast<std::int64_t>(total + 0.5);  // 0.1ms must not become 99999ns
     return true;
   }
   return false;

@@ -21,20 +21,20 @@ struct status::rep {
   std::string message;
   provenance where;
   std::exception_ptr cause;
-  bool is_reserved = false;  ///< made early, and put back in place of being freed
+  bool is_reserved = false;  ///< allocated early, and returned to the reserve instead of being freed
 
   rep() = default;
   rep(const rep& o) : code(o.code), message(o.message), where(o.where), cause(o.cause) {}
 };
 
-/// The name of the stage that has found no memory, reserved for when none is left to copy the name.
+/// Reserved statuses with the name of the stage that has found no memory, for when no memory is left to copy the name.
 class status::rep::reserve {
  public:
   static reserve& all() noexcept {
-    static auto* kept = new reserve;  // made before it is needed, and never freed
+    static auto* kept = new reserve;  // allocated before it is needed, and never freed
     return *kept;
   }
-  /// "out of memory" in the stage; null where all of them are in use.
+  /// Returns "out of memory" in the stage; null if all reserved statuses are in use.
   rep* take(std::string_view stage, std::uint64_t element) noexcept {
     for (std::atomic<rep*>& place : places_) {
       rep* r = place.exchange(nullptr, std::memory_order_acquire);
@@ -87,8 +87,8 @@ status::status(status_code code, std::string_view message) {
   rep_->message = detail::redacted(message);
 }
 
-// A copy is made by someone who already holds a reference, so relaxed suffices; the last release must see every
-// earlier use of the representation before it frees it, hence acq_rel.
+// The caller of retain already has a reference, so relaxed suffices. The last release must see every earlier use of the
+// representation before it frees it, hence acq_rel.
 void status::retain(rep* r) noexcept { r->references.fetch_add(1, std::memory_order_relaxed); }
 void status::release(rep* r) noexcept {
   if (r->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -208,7 +208,7 @@ status errno_error(int error_number, std::string_view what) {
 }
 
 status status::out_of_memory() noexcept {
-  static rep* kept = [] {  // made before it is needed, and never freed
+  static rep* kept = [] {  // allocated before it is needed, and never freed
     rep::reserve::all();
     status s = resource_exhausted_error(kOutOfMemory);
     return std::exchange(s.rep_, nullptr);

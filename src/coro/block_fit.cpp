@@ -10,9 +10,9 @@ namespace {
 
 /// Elements of at most this size need no limit: the largest usual demand, 1,024 of them, is a megabyte.
 constexpr std::size_t kSmallBytes = 1024;
-constexpr std::size_t kForgets = 16;  // after this number of blocks two thirds of a former, larger mean are forgotten
+constexpr std::size_t kForgets = 16;  // number of blocks after which two thirds of a former, larger mean are forgotten
 constexpr std::uint32_t kMost = 1u << 20;
-constexpr std::uint32_t kMostMade = 32;  // the 25 ns that measuring a block costs are then less than 1 ns an element
+constexpr std::uint32_t kMostMade = 32;  // limits the 25 ns that measuring a block costs to less than 1 ns an element
 
 }  // namespace
 

@@ -26,7 +26,7 @@ mark block_stage::snapshot(std::uint64_t made) {
 
 std::coroutine_handle<> block_stage::flush() noexcept {
   end();
-  // A task of this stage found no memory, and does not know whose it is; what has a stage keeps it.
+  // A task of this stage found no memory, and cannot name its stage. An error that already has a stage keeps it.
   if (failure.code() == status_code::resource_exhausted) failure = failure.in_stage(label());
   block made = std::exchange(held_, block{});
   auto passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(skip_, made.size()));
@@ -36,7 +36,7 @@ std::coroutine_handle<> block_stage::flush() noexcept {
     handed_ = made;
     return waiter->self;
   }
-  if (must_yield()) {  // they came after elements that were built and are skipped
+  if (must_yield()) {  // the errors follow elements that were built and are skipped
     status why = send_up_later_errors();
     if (!why.ok()) failure = std::move(why);
   }

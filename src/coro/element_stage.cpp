@@ -6,7 +6,7 @@
 namespace sluice::lib {
 
 element_stage::~element_stage() {
-  // Elements under construction belong to nobody else when the frame dies between two yields.
+  // If the frame is destroyed between two yields, nothing else owns the elements under construction.
   if (put_ != first_) out_.set_live(0, made());
 }
 
@@ -34,7 +34,7 @@ std::coroutine_handle<> element_stage::ask_input(stream_base& in) {
   settle_cut();
   for (const stage_input& i : state_.inputs()) i.stream->floor_ = i.cut_ordinal;
   std::uint32_t n = made();
-  // A ready element is never held back behind one that may have to wait; errors behind it wait until it is taken.
+  // A ready element must not wait for one that may have to wait. Errors after the ready element wait until it is taken.
   if (n && !skip_ && (in.may_wait() || unusual_ & kErrorsAhead)) {
     pending_ = &in;
     return deliver();
@@ -43,14 +43,14 @@ std::coroutine_handle<> element_stage::ask_input(stream_base& in) {
   return in.fill(this, 0, input_want(n));
 }
 
-// Not through a virtual call: it is made for every block.
+// Not a virtual call, because every block makes it.
 std::coroutine_handle<> stage_base::serve_elements() {
   return static_cast<element_stage*>(this)->make_room_and_go_on();
 }
 
 std::coroutine_handle<> element_stage::make_room_and_go_on() {
   if (unusual_ & kOneBehind) return deliver_one_behind();
-  if (may_suspend_) want_ = 1;  // what is made must not lie here while the stage itself waits for the next
+  if (may_suspend_) want_ = 1;  // finished elements must not wait here while the stage itself waits for the next one
   std::size_t size = type().size;
   want_ = fit_.at_most(want_);
   first_ = put_ = out_.reserve(want_);
@@ -66,7 +66,7 @@ std::coroutine_handle<> element_stage::make_room_and_go_on() {
   return self;
 }
 
-// Counts the elements that left since the resume point: all after the cut, or all if the cut is further back.
+// Counts the elements that left since the resume point: all after the cut, or all if the cut is earlier.
 void element_stage::count_delivered() {
   if (cut_put_) {
     delivered_since_cut_ = static_cast<std::uint64_t>(put_ - cut_put_) / type().size;
@@ -98,7 +98,7 @@ std::coroutine_handle<> element_stage::limit_reached(std::coroutine_handle<> me)
 
 void element_stage::keep_for_later(dropped_error e) {
   stage_base::keep_for_later(std::move(e));
-  limit_ = put_ + type().size;  // one more element, and what is in front of it goes out
+  limit_ = put_ + type().size;  // after one more element, all finished elements are delivered
 }
 
 std::coroutine_handle<> element_stage::deliver_before_errors() {
@@ -115,7 +115,7 @@ std::coroutine_handle<> element_stage::deliver_before_errors() {
 
 std::coroutine_handle<> element_stage::deliver_one_behind() {
   unusual_ &= static_cast<std::uint8_t>(~kOneBehind);
-  auto untaken = static_cast<std::uint32_t>(out_.size() - 1);  // of those handed over before it
+  auto untaken = static_cast<std::uint32_t>(out_.size() - 1);  // of those delivered before the current element
   if (untaken) out_.view().drop_front(untaken);
   ++delivered_since_cut_;
   if (skip_ == 0) {
@@ -134,15 +134,15 @@ std::coroutine_handle<> element_stage::flush() noexcept {
 std::coroutine_handle<> element_stage::leave_stage() noexcept {
   if (put_ != first_ && !skip_) return deliver();
   bool dropped = put_ != first_;
-  count_delivered();     // also where nothing was made: the resume point may have moved since the last element
-  if (dropped) --skip_;  // while passing over, at most one element is made and not yet dropped
+  count_delivered();     // also if no element was produced: the resume point may have moved since the last element
+  if (dropped) --skip_;  // while skipping, at most one element exists that was built and not yet destroyed
   return leave(this);
 }
 
 std::uint64_t element_stage::current_element() const {
   if (!numbers_errors_ || !started_ || !input_stage()) return provenance::kUnknown;
   const stream_base& in = *state_.inputs().first().stream;
-  bool between = in.cur_ != nullptr && in.consumed() != start_ordinal_;  // at the end there is no view
+  bool between = in.cur_ != nullptr && in.consumed() != start_ordinal_;  // at the end no view exists
   return between ? in.consumed() - 1 : provenance::kUnknown;
 }
 

@@ -57,9 +57,9 @@ std::uint32_t erased_stream::move_to(char* to, std::uint32_t n, std::size_t stri
     n = static_cast<std::uint32_t>(ready_bytes / size);
     moved_bytes = ready_bytes;
   }
-  if (n == 0) return 0;  // there may be no stage at all
+  if (n == 0) return 0;  // the stream may have no stage
   const element_type& t = child_->type();
-  // The owner of elements without a destructor need not know at once that they are gone: settle() reports it.
+  // If elements have no destructor, their owner need not know at once that they are destroyed: settle() reports it.
   if (!t.trivially_destroyed) settle();
   if (t.relocatable && stride_bytes == size) std::memcpy(to, cur_, moved_bytes);
   else t.relocate(t, to, cur_, n, stride_bytes, size);

@@ -7,7 +7,7 @@
 namespace sluice::lib {
 namespace {
 
-/// The least size of a position of one record. A shorter one is forged: an entry takes more memory than its bytes.
+/// The smallest size of a position with one record. A shorter one is forged: an entry takes more memory than its bytes.
 constexpr std::size_t kPositionBytesMin = 7;
 
 }  // namespace
@@ -49,7 +49,7 @@ void inner_openings::load(position_reader& r) {
       const std::uint64_t number = r.number();
       std::string_view position = r.text();
       if (position.size() < kPositionBytesMin) return r.fail();
-      restored_[number] = position;  // what was logged later knows more
+      restored_[number] = position;  // later log entries are more recent
     }
   }
 }

@@ -23,8 +23,7 @@ erased_stream* request_to_all::next() {
       ready_ = std::min(ready_, in.left());
       continue;
     }
-    // After an input has ended, the others are requested only to find out how many of the elements to be passed over
-    // exist.
+    // After an input has ended, the others are requested only to find out how many of the elements to be skipped exist.
     if (at_ == inputs_.size() || (ended_ && existed_ == 0)) return nullptr;
     asked_ = true;
     return &inputs_[at_];
@@ -34,7 +33,7 @@ erased_stream* request_to_all::next() {
 demand request_to_all::each() const {
   demand d = demand_;
   if (ended_) {
-    d.skip = existed_ - 1;  // the one element demanded is the last to be skipped: the request shows if it exists
+    d.skip = existed_ - 1;  // the one requested element is the last one to skip: the request shows whether it exists
     d.elements = 1;
   }
   d.bytes = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, d.bytes / inputs_.size()));

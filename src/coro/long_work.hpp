@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breaths for tasks: points at which a long loop lets other coroutines of its worker go first, and at which a stop ends
-// it.
+// Pauses ("breaths") for tasks: points at which a long loop lets other coroutines of its worker run first, and at which
+// a stop ends it.
 //
 //   long_work work;                       // a local of the task
 //   while (…) {
@@ -8,13 +8,13 @@
 //     co_await work.breath();
 //   }
 //
-// The same as outlet::breath() for stages. Every 64 breaths, or every half millisecond if the work between two breaths
-// takes longer, a breath looks at the clock; when the task has worked for 2 ms without a pause, it is posted to the end
-// of the executor's queue.
+// The counterpart of outlet::breath() for tasks. Every 64 breaths, or every half millisecond if the work between two
+// breaths takes longer, a breath reads the clock. If the task has worked for 2 ms without a pause, it is posted to the
+// end of the executor's queue.
 // Errors: `cancelled`, after a stop of the run.
 // Thread: after a breath the task may continue on another worker. A coroutine that is not on a worker of the executor,
 //         such as a consumer on its own thread, is never posted.
-// Cost:   a nanosecond; 25 ns with a look at the clock.
+// Cost:   a nanosecond; 25 ns if the breath reads the clock.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +41,13 @@ class long_work {
 
    private:
     turn* turn_;
-    promise_base* promise_ = nullptr;  // null: the breath did not look at the clock
+    promise_base* promise_ = nullptr;  // null: the breath did not read the clock
   };
   breath_awaiter breath() noexcept { return breath_awaiter(turn_); }
 
  private:
-  /// Returns the coroutine to resume: that of `p`; or none, because it has been posted; or, after a stop, what
-  /// fail_wait returns.
+  /// Returns the coroutine to resume: the coroutine of `p`; none, if it has been posted; or, after a stop, the result
+  /// of fail_wait.
   static std::coroutine_handle<> look_around(turn& t, promise_base& p);
 
   turn turn_;

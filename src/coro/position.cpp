@@ -9,7 +9,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Bytes that a number takes.
+/// Returns the number of bytes that a number takes.
 std::size_t size_of(std::uint64_t value) {
   std::size_t n = 1;
   for (; value >= 128; value >>= 7) ++n;
@@ -33,7 +33,7 @@ struct decision_log::chunk {
     auto rest = std::move(next);
     while (rest && rest.use_count() == 1) {
       std::atomic_thread_fence(
-          std::memory_order_acquire);  // see the writes of the thread that released the last other reference
+          std::memory_order_acquire);  // makes the writes of the thread that released the last other reference visible
       rest = std::move(rest->next);
     }
   }
@@ -44,7 +44,7 @@ decision_log::decision_log() : tail_(std::make_shared<chunk>()) {}
 decision_log::place decision_log::here() const {
   place p;
   p.chunk_ = tail_;
-  p.offset_ = tail_->count.load(std::memory_order_relaxed);  // we are the only writer
+  p.offset_ = tail_->count.load(std::memory_order_relaxed);  // this thread is the only writer
   return p;
 }
 
@@ -87,7 +87,7 @@ struct opening_log::entry {
   bool resumed = false;
   std::shared_ptr<entry> next;
 
-  /// The same as decision_log's chunks.
+  /// Destroys in a loop, like decision_log's chunks.
   ~entry() {
     auto rest = std::move(next);
     while (rest && rest.use_count() == 1) {
@@ -118,7 +118,7 @@ struct position_writer::late {
   std::size_t at;
   std::shared_ptr<const position_writer> inner;  ///< null: the end of a log
   decision_log::place from;
-  opening_log::place opened_from;  ///< empty: of a decision_log
+  opening_log::place opened_from;  ///< empty: for a decision_log
 };
 
 position_writer::position_writer() = default;

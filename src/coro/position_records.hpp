@@ -9,8 +9,8 @@
 // Errors: damage does not throw. The first error, of the parser or of a stage, is kept and returned by finish().
 // Owns:   the bytes, into which the records point.
 // Thread: none.
-// Cost:   a lookup scans the records that are not claimed yet. Stages ask in the order of the records, so that it is
-//         the first one.
+// Cost:   a lookup scans the records that are not claimed yet. Stages ask in the order of the records, so the first one
+//         usually matches.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,16 @@ namespace sluice::lib {
 struct position_record {
   std::uint32_t site = 0;
   std::uint32_t version = 0;
-  std::uint64_t ordinal = 0;    ///< of the stage's next element
-  std::uint64_t to_pass = 0;    ///< elements to be made again before that one; at most `ordinal`
+  std::uint64_t ordinal = 0;    ///< the ordinal of the stage's next element
+  std::uint64_t to_pass = 0;    ///< elements to be built again before that one; at most `ordinal`
   std::string_view saved = {};  ///< the stage's saved values
 };
 
 class position_records {
  public:
   /// More records than any chain has: it has at most kPlanDepthMax (plan/node.hpp) operators, each of a few stages. A
-  /// forged position with more is refused, because a parsed record takes more memory than its bytes, and time at each
-  /// lookup.
+  /// forged position with more is refused, because a parsed record takes more memory than its bytes, and makes each
+  /// lookup slower.
   static constexpr std::size_t kRecordsMax = 1 << 16;
 
   explicit position_records(std::string bytes);
@@ -51,8 +51,8 @@ class position_records {
   }
   /// Reports that the position is damaged or does not fit the plan: data_loss.
   void damaged();
-  /// Returns the first error, or damage if a record was not claimed although it has saved values or elements to pass
-  /// over. (Records without either may belong to stages that another setting of the knobs has removed.)
+  /// Returns the first error, or damage if a record was not claimed although it has saved values or elements to skip.
+  /// (Records without either may belong to stages that another setting of the knobs has removed.)
   status finish() const;
 
  private:

@@ -53,7 +53,7 @@ std::coroutine_handle<> stage_base::drop_elements(std::coroutine_handle<> me, dr
 
 status stage_base::send_up(dropped_error e) {
   for (promise_base* p = this; p; p = p->waiter) {
-    if (p->is_task()) continue;  // whoever awaits it is above
+    if (p->is_task()) continue;  // the coroutine that awaits it is further up
     auto* s = static_cast<stage_base*>(p);
     if (s->has_output()) {
       s->keep_for_later(std::move(e));
@@ -61,7 +61,8 @@ status stage_base::send_up(dropped_error e) {
     }
     if (s->error_sink_) return s->error_sink_->met(std::move(e));
   }
-  // The way up ends at a when_all or a scope of the user's: several ask at once there, and timing orders them anyway.
+  // The search for the run ends at a user's when_all or scope: these make several requests at once, and timing orders
+  // them anyway.
   return env && env->error_count ? env->error_count->met(std::move(e)) : status();
 }
 
@@ -78,8 +79,8 @@ status stage_base::send_up_later_errors() noexcept {
   try {
     for (dropped_error& e : errors.list())
       if (why.ok()) why = send_up(std::move(e));
-  } catch (...) { why = current_exception_status(); }  // no memory to keep it further up
-  if (!why.ok()) threw_ = false;                       // it ends with that one, whatever it has met itself behind it
+  } catch (...) { why = current_exception_status(); }  // no memory to keep the error further up
+  if (!why.ok()) threw_ = false;                       // this error replaces any later error of the stage itself
   return why;
 }
 
@@ -92,7 +93,7 @@ std::coroutine_handle<> stage_base::look_around(std::coroutine_handle<> me) {
   env->request_marks_by_time(seen.now);
   if (env->stopping.load(std::memory_order_acquire)) return unwind(this, cancelled_error());
   if (!seen.others_first) return me;
-  env->exec->post_later(me);  // nothing of ours may be touched any more
+  env->exec->post_later(me);  // after this line no member may be accessed
   return gave_way();
 }
 

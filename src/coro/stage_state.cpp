@@ -28,7 +28,7 @@ void write_place(const stage_input& in, bool at_resume_point, position_writer& w
 
 }  // namespace
 
-// A state that owns no input is not asked about it.
+// Not called for a state that owns no input.
 mark saved_base::input_place() { return {}; }
 void saved_base::restore_input(position_records&) {}
 std::uint64_t saved_base::input_consumed() const { return 0; }
@@ -89,7 +89,7 @@ std::uint64_t stage_state::restore(const position_record* own, position_records&
   if (input_owner_) input_owner_->restore_input(from);
   else if (!inputs_.empty() && !inputs_are_apart()) inputs_.first().stream->restore(from);
   if (own) return own->ordinal - own->to_pass;
-  // A stage that the position knows nothing of gave one element for each of its input until there.
+  // A stage without a record in the position yielded one element for each input element until there.
   return input_owner_ ? input_owner_->input_consumed() : inputs_.first().stream->consumed();
 }
 

@@ -6,8 +6,8 @@
 namespace sluice::lib {
 namespace {
 
-/// The number of marks that a stream keeps. One is at or before the oldest held element, the others are spread between
-/// that one and now, so that a resume makes again a sixteenth to a quarter more elements than are held.
+/// The number of marks that a stream keeps. One is at or before the oldest held element. The others are spread between
+/// that one and now, so that a resume computes again a sixteenth to a quarter more elements than are held.
 constexpr std::size_t kMarksMax = 16;
 /// The most time that recording a mark is assumed to take, in all and for each of its bytes. If more has passed, the
 /// system has run another thread meanwhile, and the excess is not counted as cost of the mark.
@@ -16,10 +16,10 @@ constexpr duration kMarkCostPerByte = std::chrono::nanoseconds(20);
 /// Destroying a mark takes as long as recording it, so the measured cost counts twice.
 constexpr int kTakenAndDropped = 2;
 /// Fills between two looks of a run's root, which also request marks. It bounds the number of blocks that a resume
-/// makes again.
+/// computes again.
 constexpr std::uint16_t kRootLookEvery = 32;
-/// The first looks of a root request marks whatever these cost, so that a run that is preempted after a short time,
-/// again and again, records a mark each time.
+/// The first looks of a root request marks at any cost, so that a run that is preempted repeatedly after a short time
+/// records a mark each time.
 constexpr std::uint32_t kEarlyLooks = 16;
 /// The longest time that a block should take: during a block a stop is not noticed, and no other coroutine runs on this
 /// worker.
@@ -128,11 +128,11 @@ bool stream_base::begin_again() {
 
 void stream_base::forget_requests() {
   cur_ = end_ = nullptr;
-  counted_ -= fetched_;  // what was not counted yet is the difference
+  counted_ -= fetched_;  // the difference is the part that was not counted yet
   fetched_ = todo_ = asked_skip_ = 0;
   has_begun_again_ = true;
   floor_ = kNone;
-  // A mark of the start is one of this start, too: nothing of the stages differs.
+  // A mark of the start is a mark of this start, too: the stages are in the same state.
   if (!marks_.empty() && marks_.front().ordinal == 0) {
     marks_.erase(marks_.begin() + 1, marks_.end());
   } else {
@@ -231,7 +231,8 @@ void stream_base::end_sample(std::uint32_t n) {
   c->sampled_ = false;
   duration took = c->env->time->now() - sampled_at_;
   promise_base* owner = c->waiter;
-  // If the library lowers one node to several stages, only one of them has counters, and its time includes the others'.
+  // If the library lowers one node to several stages, only one of them has counters, and its time includes that of the
+  // others.
   if (owner && !owner->is_task()) static_cast<stage_base*>(owner)->others_took_ += c->counts_ ? took : c->others_took_;
   if (!c->counts_) return;
   stage_counts& counts = *c->counts_;
@@ -291,7 +292,7 @@ std::coroutine_handle<> stream_base::over_without_filling(promise_base* owner, s
   stage_base* c = child_;
   c->waiter = owner;
   c->handed_ = block{};
-  asked_skip_ = c->skip_ = skip + todo_;  // todo_ is kept: none of these elements was passed over
+  asked_skip_ = c->skip_ = skip + todo_;  // todo_ stays in the count: none of these elements was skipped
   if (c->failure.ok() || owner->catching || owner->is_task()) return owner->self;
   return unwind(owner, c->failure);
 }
@@ -350,7 +351,7 @@ void stream_base::throw_if_failed() const {
 }
 
 const mark* stream_base::mark_for(std::uint64_t ordinal) const {
-  // The saved values of a failed stage may be inconsistent, so its position is that of a mark.
+  // The saved values of a failed stage may be inconsistent, so the position of a mark is used.
   bool failed = child_->over() && !child_->failure.ok();
   if (ordinal >= fetched_ && !(failed && !marks_.empty())) return nullptr;
   const mark* from = nullptr;
@@ -384,7 +385,7 @@ mark stream_base::place_at(std::uint64_t ordinal) {
 }
 
 void stream_base::restore(position_records& from) {
-  // Channels that the library adds have no site: their position is that of their input.
+  // Channels that the library adds have no site: their input's position is used.
   bool nameless = child_->follows_input() && !child_->known_as().site;
   const position_record* own = nameless ? nullptr : from.take(child_->known_as().site);
   if (!own && child_->known_as().once_nameless) own = from.take(0);

@@ -7,10 +7,10 @@
 namespace sluice::lib {
 namespace {
 
-/// Time between two looks at the clock that is aimed at where steps are slow.
+/// The intended time between two reads of the clock if steps are slow.
 constexpr duration kLookTime = std::chrono::microseconds(500);
-/// After so much work without a pause other coroutines have their turn. What they do between two waits is often some
-/// 10 µs, so a run of many small steps beside one that never waits gets slower in proportion; a turn costs 1 µs.
+/// After this much work without a pause other coroutines have their turn. Between two waits they often work only for
+/// about 10 µs, so many small steps beside a coroutine that never waits become slower in proportion; a turn costs 1 µs.
 constexpr duration kTurn = std::chrono::milliseconds(2);
 
 }  // namespace

@@ -24,7 +24,7 @@ struct unread_stream {
   }
 };
 
-/// A stream that is being read. Its functions block as long as the stream does.
+/// A stream that is being read. Its functions block while the stream does.
 class arrow_reader {
  public:
   arrow_reader(const element_type& row, const arrow_open& how) : row_(row), how_(how) {}
@@ -35,7 +35,7 @@ class arrow_reader {
     if (stream_.release) stream_.release(&stream_);
   }
 
-  /// Opens the stream, and compares its schema with the type of the rows.
+  /// Opens the stream, and checks its schema against the type of the rows.
   status open() {
     how_(&stream_);
     if (!stream_.release || !stream_.get_schema || !stream_.get_next)
@@ -48,7 +48,7 @@ class arrow_reader {
     return check_arrow_rows(row_, schema_);
   }
 
-  /// Reads the next batch; appends it to `to` unless that is null. `more`: there was one.
+  /// Reads the next batch and appends it to `to` unless `to` is null. Sets `more` to false at the end.
   status next(batch_storage* to, bool& more) {
     ArrowArray array{};
     more = false;
@@ -78,7 +78,7 @@ class arrow_reader {
   std::uint64_t batches_ = 0;
 };
 
-/// A call of the reader that may run on a thread for blocking calls.
+/// A call of the reader. It may run on a thread for blocking calls.
 struct reader_call {
   arrow_reader* reader;
   bool opens;

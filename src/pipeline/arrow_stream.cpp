@@ -12,12 +12,12 @@ namespace sluice::lib {
 namespace {
 
 struct exported_run {
-  std::shared_ptr<runtime> rt;  // destroyed behind the run
+  std::shared_ptr<runtime> rt;  // destroyed after the run
   any_stream run;
   const element_type* row;
   arrow_options options;
   bool has_ended = false;
-  int number = 0;  ///< other than 0: it has failed
+  int number = 0;  ///< other than 0: the stream has failed
   std::string words;
 };
 
@@ -69,7 +69,7 @@ template <class F> int answered(ArrowArrayStream* s, F f) {
   } catch (...) { return fails(r, current_exception_status()); }
 }
 
-int get_schema(ArrowArrayStream* s, ArrowSchema* out) {  // of a run that has failed, too
+int get_schema(ArrowArrayStream* s, ArrowSchema* out) {  // also for a run that has failed
   exported_run& r = run_of(s);
   const int number = std::exchange(r.number, 0);
   const int answer = answered(s, [&](exported_run& run) { return export_schema(*run.row, out, run.options); });

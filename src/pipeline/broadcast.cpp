@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kBroadcastMagic = "sluice broadcast\x01";  // the last byte is the format's version
 
-/// Elements that the run has given at once, from an ordinal on.
+/// Consecutive elements that the run has yielded in one block.
 struct held_block {
   std::uint64_t first;
   slab elements;
@@ -25,7 +25,7 @@ struct held_block {
   std::uint64_t end() const { return first + elements.size(); }
 };
 
-/// The run, what its consumers have not all taken yet, and how far each of them is.
+/// The run, the elements that some consumers have not taken yet, and the position of each consumer.
 class broadcast_hub final {
  public:
   broadcast_hub(erased_stream root, const broadcast_options& o, std::vector<std::uint64_t> starts)
@@ -48,33 +48,33 @@ class broadcast_hub final {
   const element_type& type() const { return type_; }
   environment* env() const { return run_.get(); }
 
-  // A consumer's side.
+  // Called by a consumer.
 
   enum class turn : std::uint8_t { copies, pulls, waits, over };
   struct step {
     turn what;
     std::shared_ptr<held_block> from{};  ///< copies: elements [at, at + n) of it
     std::size_t at = 0;
-    std::uint32_t n = 0;  ///< pulls: as many at most
+    std::uint32_t n = 0;  ///< pulls: the most elements to request
     std::uint64_t seen = 0;
     status why{};
   };
-  /// What consumer k, who asks for `wanted` elements, has to do next.
+  /// Returns the next step of consumer k, which requests `wanted` elements.
   step next(std::size_t k, std::uint32_t wanted);
-  /// Consumer k has made the request that its turn was, with this result.
+  /// Consumer k has finished the request to the run that next() assigned to it, with this result.
   void pulled(block got, const status& why);
   erased_stream& root() { return root_; }
-  /// Consumer k is gone, or is to be.
+  /// Consumer k has left, or must leave.
   void leave(std::size_t k, const status& why);
 
   class change_awaiter;
 
-  // At rest.
+  // Called while no request is active.
 
   run_report report() const { return report_of(root_); }
   checkpoint position(const std::vector<std::optional<std::uint64_t>>& at);
   std::size_t consumers() const { return consumers_.size(); }
-  /// All consumers have left.
+  /// Returns true if all consumers have left.
   bool is_abandoned() const;
   bool is_gone(std::size_t k) const {
     std::lock_guard lock(mutex_);
@@ -83,14 +83,14 @@ class broadcast_hub final {
 
  private:
   struct consumer {
-    std::uint64_t next = 0;       ///< the ordinal that it is given next
-    std::uint64_t view_from = 0;  ///< where the block begins that it was given last
+    std::uint64_t next = 0;       ///< the ordinal of its next element
+    std::uint64_t view_from = 0;  ///< the first ordinal of the block that it received last
     bool gone = false;
-    bool left = false;  ///< its stream was destroyed or stopped, or has reported why it was dropped
+    bool left = false;  ///< its stream was destroyed or stopped, or has reported why the hub dropped it
     status why = {};    ///< it was stopped or dropped
   };
 
-  // REQUIRES of these: the caller has the mutex.
+  // REQUIRES for these functions: the caller has locked the mutex.
   template <class F> std::uint64_t least(F of) const {
     std::uint64_t at = end_;
     for (const consumer& c : consumers_)
@@ -102,12 +102,13 @@ class broadcast_hub final {
   }
   bool is_full() const { return end_ - last_next() >= lag_max_ || (bytes_ >= lag_bytes_max_ && end_ != last_next()); }
   void drop_last(std::size_t but);
-  /// Returns true if the run serves nobody. A dropped consumer that does not know it yet is served: the run's stop would hide the
-  /// reason from it.
+  /// Returns true if no consumer needs the run. A dropped consumer that has not reported the reason yet still counts:
+  /// the run's stop would hide the reason from it.
   bool all_have_left() const {
     return std::all_of(consumers_.begin(), consumers_.end(), [](const consumer& c) { return c.left; });
   }
-  /// Lets go of what all have taken. Returns the bytes, to be credited without the mutex.
+  /// Releases the blocks that all consumers have taken. Returns the number of bytes, which the caller credits without
+  /// the mutex.
   std::size_t trim();
   void changed(detail::wake_list& woken) {
     ++changes_;
@@ -117,7 +118,7 @@ class broadcast_hub final {
     if (bytes) run_->ledger->release(bytes, line_);
   }
 
-  erased_stream root_;  ///< asked by the consumer that pulls
+  erased_stream root_;  ///< used by the consumer that pulls
   const element_type& type_;
   const std::shared_ptr<run_context> run_;
   ledger_line& line_;
@@ -137,7 +138,7 @@ class broadcast_hub final {
   detail::waiter_list waiting_;
 };
 
-/// Waits for a change behind the one that was seen.
+/// Waits for the next change after number `seen`.
 class broadcast_hub::change_awaiter final : detail::waiter {
  public:
   change_awaiter(broadcast_hub& hub, std::uint64_t seen) : hub_(hub), seen_(seen) {}
@@ -298,7 +299,7 @@ checkpoint broadcast_hub::position(const std::vector<std::optional<std::uint64_t
   return {w.bytes()};
 }
 
-/// The run of one consumer, as its stream knows it.
+/// The run as the stream of one consumer sees it.
 class consumer_run final : public run_base {
  public:
   consumer_run(std::shared_ptr<broadcast_hub> hub, std::size_t number, std::shared_ptr<run_base> run)
@@ -313,7 +314,7 @@ class consumer_run final : public run_base {
   }
   void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
     if (hub_->is_abandoned()) run_->when_drained(done, argument);
-    else done(argument);  // the run goes on for the others
+    else done(argument);  // the run continues for the others
   }
   broadcast_hub& hub() const { return *hub_; }
   std::size_t number() const { return number_; }
@@ -349,7 +350,8 @@ erased_stream broadcast_loop(outlet out, may_suspend, std::shared_ptr<broadcast_
   }
 }
 
-/// What a checkpoint of a broadcast says: for each consumer how far it is ahead of the run's position, +1; 0: it was gone.
+/// The position in a checkpoint of a broadcast. It has a number for each consumer: 1 + its distance ahead of the run's
+/// position, or 0 if it had left.
 struct opened_position {
   std::vector<std::uint64_t> ahead;
   checkpoint run;

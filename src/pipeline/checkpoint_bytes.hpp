@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint's file. Without anything attached it is the checkpoint's own bytes (which carry a checksum), else
+// The file of a checkpoint. Without an attachment it consists of the checkpoint's own bytes (which have a checksum),
+// else
 //
 //   "sluice file" 1 | size of the checkpoint u64 | checkpoint … | attached … | crc32c of all u32
 #pragma once
@@ -14,10 +15,10 @@
 namespace sluice::lib {
 
 std::string checkpoint_bytes(const checkpoint& at, std::string_view attached);
-/// Whether these first bytes of a file are those of a checkpoint, of any version: "sluice" and a control character, or the words of
-/// a checkpoint with an output or of a broadcast.
+/// Returns true if these first bytes of a file are those of a checkpoint, of any version: "sluice" and a control
+/// character, or the words of a checkpoint with an output or of a broadcast.
 bool begins_as_checkpoint(std::string_view bytes);
-/// Bytes that begins_as_checkpoint() has to see.
+/// The number of bytes that begins_as_checkpoint() needs.
 inline constexpr std::size_t kCheckpointHeadBytes = 17;
 
 /// Errors: data_loss.

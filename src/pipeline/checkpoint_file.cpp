@@ -11,12 +11,12 @@
 namespace sluice::lib {
 namespace {
 
-/// Positions are kilobytes: what is longer is another file, or has no end (a device).
+/// Positions have kilobytes: a longer file is no checkpoint, or has no end (a device).
 constexpr std::size_t kCheckpointBytesMax = std::size_t{1} << 28;
 constexpr std::string_view kCannotRead = "cannot read";  // how messages of read_small_file begin
 constexpr std::string_view kCheckpointMagic("sluice file\x01", 12);
 
-/// What read_small_file says, of a checkpoint.
+/// Changes an error of read_small_file into one about a checkpoint.
 status told_of_checkpoint(const status& why) {
   if (why.code() == status_code::out_of_range) return data_loss_error("is too long for a checkpoint");
   return {why.code(), "cannot read the checkpoint" + std::string(why.message().substr(kCannotRead.size()))};

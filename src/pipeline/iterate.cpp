@@ -23,12 +23,13 @@
 namespace sluice::lib {
 namespace {
 
-/// Plans of up to so many nodes are not charged: their memory is small beside that of a thread.
+/// Plans with at most this number of nodes are not charged: their memory is small compared with that of a thread.
 constexpr std::size_t kPlanNodesFree = 256;
-/// A node, its arguments, and the record of its site.
+/// The bytes of a node, its arguments, and the record of its site.
 constexpr std::size_t kPlanNodeBytes = 1280;
 
-/// The number of nodes, each counted once, with those of inner plans. 0 if there are not more than kPlanNodesFree.
+/// Returns the number of nodes, including those of inner plans. Each node is counted once. Returns 0 for at most
+/// kPlanNodesFree nodes.
 std::size_t nodes_to_charge(const node& plan) {
   std::vector<const node*> open{&plan};
   absl::flat_hash_set<const node*> seen;
@@ -36,7 +37,7 @@ std::size_t nodes_to_charge(const node& plan) {
   for (bool is_large = false; !open.empty();) {
     const node& n = *open.back();
     open.pop_back();
-    if (++met == kPlanNodesFree && !is_large) {  // so far without the set; some may have been met twice
+    if (++met == kPlanNodesFree && !is_large) {  // until now without the set; some nodes may have been counted twice
       is_large = true;
       open = {&plan};
       continue;
@@ -48,7 +49,7 @@ std::size_t nodes_to_charge(const node& plan) {
   return seen.size() > kPlanNodesFree ? seen.size() : 0;
 }
 
-/// What the root of a run keeps alive, and its view of the run for those below.
+/// The objects that the root of a run keeps alive, and the interface of the run for the stages below.
 class run final : public run_base {
  public:
   run(std::shared_ptr<run_context> context, node_ptr written, node_ptr rewritten, std::uint64_t print,
@@ -59,7 +60,7 @@ class run final : public run_base {
         fingerprint_(print),
         epoch_(epoch) {}
 
-  /// Charges a plan of many nodes, for as long as the run lives.
+  /// Charges the memory of a plan with many nodes, for the lifetime of the run.
   status hold_plan(std::size_t nodes) {
     if (nodes == 0) return {};
     plan_memory_.emplace(context_, purpose::state, "the plan", "what its stages hold",
@@ -79,7 +80,7 @@ class run final : public run_base {
                           .identities = identities_,
                           .position = std::move(position)});
   }
-  /// Reads the identities of the plan, once; a run that starts from a checkpoint warns at once.
+  /// Reads the identities of the plan once. A run that starts from a checkpoint warns at once.
   void look_now() const {
     std::call_once(looked_, [this] { look_at_identities(); });
   }
@@ -94,7 +95,7 @@ class run final : public run_base {
   std::uint64_t epoch() const { return epoch_; }
 
  private:
-  /// At the first checkpoint: data in memory takes its time to be hashed.
+  /// Called for the first checkpoint: hashing data in memory takes time.
   void look_at_identities() const {
     std::vector<function_identity> all = identities_of(*written_);
     identities_ = written_identities(all);
@@ -107,12 +108,12 @@ class run final : public run_base {
 
   std::shared_ptr<run_context> context_;
   std::optional<held_memory> plan_memory_;
-  node_ptr written_;    ///< what checkpoints are compared by,
-  node_ptr rewritten_;  ///< and what is run
+  node_ptr written_;    ///< checkpoints are compared by this plan,
+  node_ptr rewritten_;  ///< and this one runs
   std::uint64_t fingerprint_;
   std::uint64_t epoch_;
   mutable std::once_flag looked_;
-  mutable std::string identities_;  ///< once looked_
+  mutable std::string identities_;  ///< valid once looked_ is set
   mutable std::mutex mutex_;
   mutable std::vector<std::string> warnings_;  ///< guarded by mutex_
 };
@@ -123,7 +124,8 @@ class run final : public run_base {
       std::to_string(asked_for) + "; go on without naming the epoch, or start the other one without the checkpoint"));
 }
 
-/// For a run that names no seed; in a simulation the world's seed decides this, too. Fits a plan's signed seed.
+/// Returns a seed for a run without one; in a simulation it depends on the simulation's seed. It fits a plan's signed
+/// seed.
 std::uint64_t drawn_seed(runtime& rt) {
   if (rt.world()) return rt.world()->random(~std::uint64_t{0} >> 1);
   std::uint64_t seed = 0;
@@ -143,7 +145,7 @@ class idle_awaiter {
   void await_resume() const noexcept {}
 
  private:
-  // On the waiter's own executor: the last task of the run must not find itself below its own waiter.
+  // Posts to the waiter's own executor, so that the last task of the run does not run the code that waits for it.
   void resume() noexcept { promise_->env->exec->post(promise_->self); }
   run_base& run_;
   promise_base* promise_ = nullptr;
@@ -159,7 +161,7 @@ task<void> drain(std::shared_ptr<run_base> run) {
 
 namespace {
 
-/// `on_demand`: nothing works ahead of what the root is asked for.
+/// `on_demand`: no stage works ahead of the root's requests.
 erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& rewritten, const iterate_options& o,
                         bool on_demand) {
   if (!written || !rewritten) throw_status(invalid_argument_error("open_run: there is no plan"));

@@ -70,7 +70,7 @@ stream_base* loan::give_back() {
   }
   stream_base* owner = std::exchange(owner_, nullptr);
   if (!owner) return nullptr;
-  returned_.store(true, std::memory_order_relaxed);  // what closing the stub calls next, on this thread, does nothing
+  returned_.store(true, std::memory_order_relaxed);  // the stub, when it is closed next on this thread, does nothing
   *owner = std::move(tree_);
   return owner;
 }

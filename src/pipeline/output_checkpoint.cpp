@@ -21,7 +21,7 @@ status no_target(const std::string& path, const std::string& what) {
   return failed_precondition_error(what + ", and a checkpoint would replace it: name another file").in_file(path);
 }
 
-/// Only a checkpoint, or an empty file, may be replaced by a checkpoint. Nothing is opened that could wait.
+/// A checkpoint may replace only another checkpoint or an empty file. Opens nothing that could block.
 status check_replaceable(const std::string& path) {
   struct stat is{};
   if (::stat(path.c_str(), &is) != 0)
@@ -47,7 +47,7 @@ status output_checkpoint::open(const std::string& path) {
   if (!is_wanted_) return {};
   status why = check_replaceable(path);
   if (why.ok()) why = file_.open(path);
-  // Another process may have put a file there before this one had the lock.
+  // Another process may have created a file at this path before this one had the lock.
   return why.ok() ? check_replaceable(path) : why;
 }
 

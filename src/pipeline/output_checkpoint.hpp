@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a checkpoint with an output: a position and where the output ends there.
+// The file of a checkpoint with an output: a position and the place where the output ends there.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace sluice::lib {
 
 class output_checkpoint {
  public:
-  /// Takes the lock. An empty path: no checkpoint is wanted. Errors: the file cannot be written, or another run writes it;
-  /// failed_precondition: it exists, is not empty, and is no checkpoint.
+  /// Takes the lock. With an empty path no checkpoint is written. Errors: the file cannot be written, or another run
+  /// writes it; failed_precondition: it exists, is not empty, and is no checkpoint.
   status open(const std::string& path);
 
   bool is_wanted() const { return is_wanted_; }
-  /// Makes the sink durable, then the checkpoint of `position`, which names where the sink's output ends.
+  /// Makes the sink durable, then the checkpoint of `position`, which includes the end of the sink's output.
   status save(const std::string& position, element_sink& sink);
 
  private:
@@ -26,7 +26,7 @@ class output_checkpoint {
 };
 
 struct resumed {
-  checkpoint at;  ///< empty: a run from its beginning
+  checkpoint at;  ///< empty: the run starts from the beginning
   output_place output;
 };
 /// Errors: those of load_checkpoint; data_loss.

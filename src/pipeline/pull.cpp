@@ -19,7 +19,7 @@ std::uint64_t records_of(const block& b) {
 
 std::uint64_t bytes_of(const block& b) {
   auto& t = b.type();
-  // Of texts, tensors and batches their own bytes; of anything else what it takes in memory.
+  // Texts, tensors and batches count with their own bytes; other elements count with their size in memory.
   std::uint64_t own = t.text || t.kind == kind::batch || t.kind == kind::tensor ? 0 : std::uint64_t{b.size()} * t.size;
   return own + (t.footprint ? t.footprint(t, b.data(), b.size()) : 0);
 }
@@ -36,7 +36,7 @@ std::string sealed_position_of(erased_stream& s, std::uint64_t ordinal) {
   return s.run()->seal(w.bytes());
 }
 
-/// Says when the next checkpoint is due.
+/// Computes when the next checkpoint is due.
 class checkpoint_clock {
  public:
   explicit checkpoint_clock(const checkpoint_times& times) : times_(times) { begin_again(); }
@@ -44,7 +44,7 @@ class checkpoint_clock {
     if (left_ == 0) return true;
     return times_.every.count() && std::chrono::steady_clock::now() - last_ >= times_.every;
   }
-  /// How many elements until one is due by their number.
+  /// Returns the number of elements until a checkpoint is due by their number.
   std::uint64_t elements_left() const { return left_; }
   void took(std::uint64_t elements) { left_ -= elements; }
   void begin_again() {
@@ -58,7 +58,8 @@ class checkpoint_clock {
   std::chrono::steady_clock::time_point last_;
 };
 
-// What is called where calls may block. Not a lambda: it is kept in a coroutine's frame (docs/internals/hazards.md).
+// A call for threads on which calls may block. It is not a lambda, because a coroutine's frame contains it
+// (docs/internals/hazards.md).
 struct take_call {
   element_sink* sink;
   const block* elements;
@@ -79,8 +80,8 @@ task<pull_outcome> pull(pull_request* request) {
   const bool wants_position = static_cast<bool>(request->save);
   checkpoint_clock due(request->times);
   std::uint64_t left = request->limit;
-  std::uint64_t written = s.consumed();  // the ordinal before which the sink has everything
-  bool is_known = true;                  // is that so?
+  std::uint64_t written = s.consumed();  // the sink has all elements before this ordinal
+  bool is_known = true;                  // false: `written` may be wrong
   while (left != 0 && !request->counts->stop.load(std::memory_order_relaxed)) {
     if (wants_position) s.hold_from(written);  // the sink may take a part of the next block
     demand d;
@@ -130,7 +131,7 @@ task<pull_outcome> pull(pull_request* request) {
     out.report = report_of(s);
   } catch (const std::bad_alloc&) {
     if (out.why.ok())
-      throw;  // else the stages have all the memory there is, and the error says which of them wanted more
+      throw;  // otherwise the stages have all available memory, and the error names the one that wanted more
   }
   auto ending = cleanup(std::move(s));
   co_await ending;

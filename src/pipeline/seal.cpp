@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kSealMagic("sluice\x04", 7);  // the last byte is the format's version
 
-/// What is written of the values that a function holds.
+/// How a seal records the values that a function holds.
 enum : std::uint64_t { kValuesUnknown, kNoValues, kValuesFollow };
 
 void put(std::string& out, const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
@@ -22,7 +22,7 @@ template <class T> T take(std::string_view& in) {
   return value;
 }
 
-/// One more than `expected` at most: that many are another plan's, or forged.
+/// Reads at most one identity more than `expected`: such a number belongs to another plan, or is forged.
 std::vector<function_identity> read_identities(std::string_view bytes, std::size_t expected) {
   std::vector<function_identity> identities;
   position_reader r(bytes);

@@ -14,7 +14,7 @@
 namespace sluice::lib {
 namespace {
 
-/// What one call of write() needs, in memory that its task shares.
+/// The data of one call of write(), in memory that its task shares.
 struct writing {
   node_ptr plan;
   output_options output;
@@ -56,7 +56,7 @@ output_options output_of(std::string path, const write_options& o, const element
   return out;
 }
 
-/// Takes the locks, reads the checkpoint where there is one, and opens the files. It blocks.
+/// Takes the locks, reads the checkpoint if one exists, and opens the files. It blocks.
 struct open_call {
   writing* w;
   status operator()() const {
@@ -77,14 +77,14 @@ struct open_call {
   }
 };
 
-/// Checkpoint and files take their names, in this order (output_file says why).
+/// Renames the checkpoint and the files to their final names, in this order (output_file explains it).
 struct end_call {
   writing* w;
   const pull_outcome* out;
   status operator()() const {
     status why;
     if (w->saved.is_wanted()) {
-      // An error of the run leaves the elements before it, and a position from which to try again.
+      // After an error of the run, the output has the elements before it, and the position is where to try again.
       if (out->position.empty()) return out->why;
       why = w->saved.save(out->position, *w->sink);
       if (!out->why.ok()) return out->why;
@@ -101,7 +101,7 @@ task<write_report> write_all_of(runtime& rt, std::shared_ptr<writing> w) {
   blocking<open_call> opening(rt.blocking_calls(), open_call{w.get()});
   status why = co_await opening;
   if (!why.ok()) throw_status(why);
-  if (w->sink->has_unsent()) {  // where nothing can be written, that is told before anything is read
+  if (w->sink->has_unsent()) {  // if the sink cannot be written to, report that before reading any input
     auto beginning = w->sink->send();
     co_await beginning;
   }

@@ -12,7 +12,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kUnknownBytes = std::size_t{1} << 30;  // where /proc cannot be read: a modest machine
+constexpr std::size_t kUnknownBytes = std::size_t{1} << 30;  // used if /proc cannot be read: a modest machine
 
 std::optional<std::size_t> read_number(const std::string& path) {
   std::ifstream in(path);
@@ -34,7 +34,8 @@ std::optional<std::size_t> machine_available(const std::string& root) {
   return std::nullopt;
 }
 
-/// A folder's limit less its use. The page cache counts as use in a cgroup though it can be dropped, so it is given back.
+/// Returns a folder's limit minus its use. The page cache counts as use in a cgroup although the kernel can drop it, so
+/// this function adds it back.
 std::optional<std::size_t> left_in(const std::string& folder, const char* limit_name, const char* use_name) {
   auto limit = read_number(folder + limit_name);
   if (!limit) return std::nullopt;
@@ -57,7 +58,7 @@ std::size_t available_memory_bytes(const std::string& root) {
     bool second = parts[1].empty();
     if (!second && parts[1] != "memory") continue;
     std::string top = root + (second ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory");
-    for (std::string path = parts[2];; path.resize(path.rfind('/'))) {  // every ancestor limits too
+    for (std::string path = parts[2];; path.resize(path.rfind('/'))) {  // each ancestor has a limit too
       auto left = second ? left_in(top + path, "/memory.max", "/memory.current")
                          : left_in(top + path, "/memory.limit_in_bytes", "/memory.usage_in_bytes");
       if (left) least = std::min(least, *left);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory this process may still take: the smallest of what the machine and each enclosing cgroup have left.
+// How much memory this process may still use: the smallest amount that the machine and each enclosing cgroup have left.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace sluice::lib {
 
-/// `root` is where /proc and /sys are; tests put their own there.
+/// `root`: the folder that contains /proc and /sys; tests pass their own.
 std::size_t available_memory_bytes(const std::string& root = "");
 
 }  // namespace sluice::lib

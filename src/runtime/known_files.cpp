@@ -16,7 +16,7 @@ known_files::~known_files() {
 }
 
 std::size_t known_files::bytes_of(const file_info& info) {
-  constexpr std::size_t kEntryBytes = 2 * sizeof(std::pair<std::uint64_t, file_info>);  // a table is half full, or more
+  constexpr std::size_t kEntryBytes = 2 * sizeof(std::pair<std::uint64_t, file_info>);  // a table is at least half full
   return kEntryBytes + (info.version.capacity() > std::string().capacity() ? info.version.capacity() + 1 : 0);
 }
 
@@ -53,7 +53,7 @@ void known_files::given_up_to(std::weak_ptr<const std::vector<std::string>> name
 }
 
 std::vector<std::string> known_files::coming_behind(std::string_view path, bool waited) {
-  /// So many files that nobody waited for show that opening early brings nothing now.
+  /// After this number of files in a row for which no reader waited, opening files early brings no benefit.
   constexpr int kWithoutWaitMax = 64;
   std::vector<std::string> coming;
   absl::MutexLock lock(&mutex_);

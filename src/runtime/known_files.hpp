@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the listings of a run have said of files that are still to be opened.
+// File information from the listings of a run, for files that are still to be opened.
 //
-//   run.known->add(path, info);                                      // list_files, where its listing knew
-//   std::optional<file_info> known = run.known->take(path);          // who opens the path, once
+//   run.known->add(path, info);                                      // list_files, if its listing includes the info
+//   std::optional<file_info> known = run.known->take(path);          // by the reader of the path, once
 //
-// Elements between list_files and a reader are paths, which a plan may shuffle, filter or change. So the table is the run's and
-// goes by the path: whoever opens a path that a listing gave hands the info to file_system::open, which then need not ask.
-// It is a hint. What is not kept, or taken already, is asked for when the file is opened, and an info that is no longer true is
-// noticed there (input/byte_source.cpp). Of a path that is listed again the latest info is kept.
-// Memory: of at most 65,536 files, charged to the ledger as read-ahead; no more are added while over half of the budget is used.
-// The table knows as well which paths a listing gives next, and has what was opened of them before anybody asked
+// Elements between list_files and a reader are paths, which a plan may shuffle, filter or change. So the table belongs
+// to the run and its key is the path. A reader that opens a listed path passes the info to file_system::open, which
+// then need not request it. The info is only a hint. If it was not retained, or was taken already, opening the file
+// requests it again. If it is no longer true, input/byte_source.cpp detects that. If a path is listed again, the table
+// retains the latest info.
+// The table also knows which paths a listing returns next, and stores the files that were opened early
 // (input/early_open.hpp).
+// Memory: the infos of at most 65,536 files, charged to the ledger as read-ahead. The table adds no more while over
+//         half of the budget is used.
 // Thread: any.
 #pragma once
 
@@ -29,7 +31,7 @@
 
 namespace sluice::lib {
 
-/// What was opened of a file before its reader asks for it. This layer keeps it, and knows no more of it.
+/// A file that was opened before its reader requests it. This layer only stores it.
 class early_file {
  public:
   virtual ~early_file() = default;
@@ -48,14 +50,13 @@ class known_files {
   std::optional<file_info> take(std::string_view path);
 
   static constexpr std::size_t kEarlyMax = 16;
-  /// A listing has given its names up to number `given`, and gives those from there on next.
+  /// Records that a listing has returned its names up to number `given` and returns the next ones from there.
   void given_up_to(std::weak_ptr<const std::vector<std::string>> names, std::size_t given);
-  /// The paths to be opened early, as the listing gives them: where `path` is the last that it has given, else none. `waited`:
-  /// the
-  /// reader of `path` had to wait for it. After the first that had, two, and twice as many after each that had; after several in
-  /// a row that had not, none.
+  /// Returns the paths to open early, in the order of the listing, if `path` is the last one that the listing returned;
+  /// otherwise none. `waited`: the reader of `path` had to wait for it. The first wait sets the number of paths to two,
+  /// and each further wait doubles it. After many files in a row without a wait the number is 0.
   std::vector<std::string> coming_behind(std::string_view path, bool waited);
-  /// False: there are enough, or it is there already.
+  /// Returns false if enough files are open early, or this one already is.
   bool put_early(std::string_view path, std::shared_ptr<early_file> opened);
   std::shared_ptr<early_file> take_early(std::string_view path);
 

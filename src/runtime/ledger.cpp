@@ -13,17 +13,18 @@
 namespace sluice::lib {
 namespace {
 
-/// A server may run plans with ever new function names for months: beyond so many names, one line for all.
+/// A server may run plans with new function names for months: beyond this number of names, all further ones share a
+/// line.
 constexpr std::size_t kLinesMax = 256;
 
-/// Who waits for room is called when there is as much as he wanted or this share of the budget: he may want less by now,
-/// and those behind him may want less than he does.
+/// A waiter is called when the room that it requested is available, or this share of the budget: it may want less by
+/// now, and the waiters after it may want less than it does.
 constexpr std::size_t kRoomShare = 16;
-/// For one release, so that it does not go through all channels of a wide interleave each time.
+/// The limit for one release, so that a release does not visit all channels of a wide interleave each time.
 constexpr int kCallsPerRelease = 8;
 
-/// A number that is changed under the books' mutex, and read without it by who asks how much there is at some moment. Relaxed: no
-/// other memory depends on it.
+/// A number that changes under the books' mutex. Readers that need only its momentary value read it without the mutex.
+/// Relaxed: no other memory depends on it.
 class shown_bytes {
  public:
   shown_bytes(std::size_t bytes = 0) : bytes_(bytes) {}  // NOLINT: is a number
@@ -77,7 +78,7 @@ std::string ledger_report::held_text() const {
   return text;
 }
 
-/// The state behind the ledger and its lines. One mutex: it is taken once per block, 50–200 µs apart.
+/// The shared state of the ledger and its lines. One mutex is enough: it is taken once per block, every 50–200 µs.
 class memory_ledger::books {
  public:
   class line final : public ledger_line {
@@ -183,7 +184,7 @@ class memory_ledger::books {
     return r;
   }
 
-  // Whoever retains already holds one; the last one must see all earlier uses before it deletes.
+  // The caller already owns a reference; the release of the last one must see all earlier uses before it deletes.
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void unretain() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -192,22 +193,22 @@ class memory_ledger::books {
  private:
   ~books() = default;
 
-  /// What alone is larger than the budget waits until it would be alone.
+  /// A request that is larger than the whole budget waits until nothing else is charged.
   bool fits(std::size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return used_ == 0 || (used_ < budget_ && bytes <= budget_ - used_);
   }
-  /// `more` bytes, and `fewer` of those before.
+  /// Adds `more` bytes and subtracts `fewer`.
   void take(std::size_t more, std::size_t fewer, line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     used_ = used_ + more - fewer;
     if (is_held(l.entry.held_for)) held_ = held_ + more - fewer;
     l.entry.used_bytes += more - fewer;
   }
-  /// After what a change gave back was subtracted: an estimate that shrinks was never more than itself.
+  /// Call this after the released bytes were subtracted, so that an estimate that shrinks does not raise the peak.
   void note_peak(line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     peak_ = std::max(peak_, used_ - std::min<std::size_t>(used_, guessed_));
     l.entry.peak_bytes = std::max(l.entry.peak_bytes, l.entry.used_bytes - std::min(l.entry.used_bytes, l.guessed));
   }
-  /// Oldest first, without the lock: they charge what they want by now, or wait again at the end.
+  /// Calls the oldest waiters first, without the lock. Each charges what it wants by now, or waits again at the end.
   void call_waiters() noexcept {
     for (int calls = 0; calls != kCallsPerRelease; ++calls) {
       std::shared_ptr<room_waiter> next;
@@ -228,7 +229,7 @@ class memory_ledger::books {
   std::mutex mutex_;
   shown_bytes budget_, used_, held_;
   std::size_t peak_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::size_t guessed_ ABSL_GUARDED_BY(mutex_) = 0;  ///< of used_
+  std::size_t guessed_ ABSL_GUARDED_BY(mutex_) = 0;  ///< part of used_
   std::deque<waiting_one> waiting_ ABSL_GUARDED_BY(mutex_);
   std::array<std::unique_ptr<line>, kPurposes> unnamed_;
   std::vector<std::unique_ptr<line>> lines_ ABSL_GUARDED_BY(mutex_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limit that may change while a run works: a parallelism, the elements that a channel may hold.
+// A limit that may change while a run works: a parallelism, the number of elements that a channel may buffer.
 //
-// Whoever is bound by it follows it, and is called with each new value. Changing it never changes an answer: only when
-// elements are made, and how many of them are in memory.
+// An object that the limit applies to follows the knob, and is called for each new value. A change never affects the
+// results: it affects only when elements are computed, and how many of them are in memory.
 // Thread: any. A follower is called on the thread that sets the knob, without the knob's lock.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace sluice::lib {
 
 class knob_follower {
  public:
-  /// The knob was set. Several calls may come at once, and in any order: read the knob.
+  /// The knob was set. Several calls may come at once, and in any order, so read the knob's current value.
   virtual void knob_changed() noexcept = 0;
 
  protected:
@@ -36,9 +36,9 @@ class live_knob {
   std::int64_t most() const noexcept { return most_; }
   /// Returns true if the plan left the value to the engine (autotune), and false if the user fixed it.
   bool is_free() const noexcept { return is_free_; }
-  /// The nearest value that is allowed; all who follow are told.
+  /// Sets the nearest permitted value, and calls all followers.
   void set(std::int64_t value);
-  /// Tells `f` of every change from now on, until it is gone.
+  /// Calls `f` after each change from now on, until `f` is destroyed.
   void follow(std::weak_ptr<knob_follower> f);
 
  private:
@@ -47,7 +47,7 @@ class live_knob {
   std::atomic<std::int64_t> value_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<knob_follower>> followers_;  ///< guarded by mutex_
-  std::size_t followers_max_ = 16;  ///< guarded by mutex_: so many, and those that are gone are dropped
+  std::size_t followers_max_ = 16;  ///< guarded by mutex_: at this number, followers that no longer exist are removed
 };
 
 }  // namespace sluice::lib

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the bad elements of a run are kept that it drops, and the table of those places. What a kept element looks like in a file
-// is engine/lowering/quarantine_file.hpp's.
+// Sinks for the bad elements that a run drops, and the table of these sinks. engine/lowering/quarantine_file.hpp
+// defines how an element is stored in a file.
 //
 //   gate.dropped(why)                        // .into: the sink of the stage's policy
-//   run_context::met(e)                      // calls e.into->keep(e), where the element is counted
-// Thread: sinks are called by run_context::met alone, under its lock; the table by whoever opens stages.
+//   run_context::met(e)                      // counts the element, and calls e.into->keep(e)
+// Thread: only run_context::met calls a sink, under its lock. The code that opens stages uses the table.
 #pragma once
 
 #include <map>
@@ -20,14 +20,14 @@ namespace sluice::lib {
 class quarantine_sink {
  public:
   virtual ~quarantine_sink() = default;
-  /// Keeps a bad element that is being counted. An error ends the run.
+  /// Stores a bad element that is being counted. An error ends the run.
   virtual status keep(const dropped_error& e) = 0;
 };
 
-/// One sink for each path, for as long as the run lives.
+/// One sink for each path. The sinks live as long as the run.
 class quarantine_table {
  public:
-  /// The sink of `path`, which `make` makes when it is first asked for.
+  /// Returns the sink of `path`. The first call for a path builds the sink with `make`.
   template <class Make> quarantine_sink* of(const std::string& path, Make make) {
     std::lock_guard lock(mutex_);
     std::unique_ptr<quarantine_sink>& sink = sinks_[path];

@@ -19,8 +19,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// `why` of the first bad element that was too many, with the limit that it exceeds and how to raise it. `full`: the
-/// account whose limit that is; null: the run's, `of_run`.
+/// Returns `why`, the error of the first bad element beyond a limit, extended by the limit and how to raise it. `full`:
+/// the account that has the limit; null: the limit is that of the run, `of_run`.
 status beyond_limit(const status& why, const error_account* full, std::uint64_t of_run) {
   std::string limit = absl::StrCat("; one more than errors_max=", full ? full->errors_max : of_run, " of ");
   if (!full) limit += "the run, which --errors-max raises, in C++ iterate_options::errors_max";
@@ -92,7 +92,7 @@ void run_context::request_stop() noexcept {
 
 status run_context::met(dropped_error e) {
   std::lock_guard lock(books_->mutex);
-  std::uint64_t counted = books_->errors.load(std::memory_order_relaxed);  // written here only
+  std::uint64_t counted = books_->errors.load(std::memory_order_relaxed);  // only this function writes it
   std::uint64_t dropped = std::min({e.times, errors_max - counted, errors_left(e.account)});
   books_->errors.store(counted + dropped, std::memory_order_relaxed);
   count_errors(e.account, dropped);
@@ -135,13 +135,13 @@ std::vector<status> run_context::first_changed_inputs() const {
 }
 
 void run_context::task_started() noexcept {
-  books_->live.fetch_add(1, std::memory_order_relaxed);  // whoever starts a task is known to the waiters itself
+  books_->live.fetch_add(1, std::memory_order_relaxed);  // the waiters already know the code that starts a task
   books_->reaper.enter();
 }
 
 void run_context::task_ended() noexcept {
   reaper& r = books_->reaper;
-  // acq_rel: whoever is told that the run is idle sees what its tasks did.
+  // acq_rel: the waiter that learns that the run is idle sees what its tasks did.
   if (books_->live.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     std::vector<books::idle_call> calls;
     {

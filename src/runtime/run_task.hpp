@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task that belongs to a run and to nobody else: pumps, computations, lent pulls.
+// A task that belongs only to a run: pumps, computations, lent pulls.
 //
 //   run_task copy(std::shared_ptr<run_context>& run, std::shared_ptr<ring> shared) {   // the run comes first
 //     auto mine = std::move(shared);                  // a local: gone before the run hears that the task has ended
-//     co_await …;                                     // failures by as_result(): nobody is there to catch
+//     co_await …;                                     // failures by as_result(): no caller could catch them
 //   }
 //
-// Starts at once, on the caller's thread, and frees itself at its end. Counted in its run, so that cleanup() and the
-// runtime's end wait for it. What it holds belongs into locals: parameters outlive the promise, and so the count.
-// Errors: an exception that leaves it ends the program.
+// The task starts at once, on the caller's thread, and frees itself at its end. The run counts it, so that cleanup()
+// and the runtime's destructor wait for it. Resources belong in its local variables: parameters outlive the promise,
+// and therefore the count.
+// Errors: an exception that leaves the task ends the program.
 #pragma once
 
 #include <memory>

@@ -27,7 +27,7 @@ runtime_options settle(runtime_options o, bool simulated) {
     throw_status(invalid_argument_error("workers is at most " + std::to_string(kWorkersMax) + ", and is " +
                                         std::to_string(o.workers)));
   if (simulated) o.workers = 1;
-  if (o.workers == 0) o.workers = std::max(1u, std::thread::hardware_concurrency());  // honours the affinity mask
+  if (o.workers == 0) o.workers = std::max(1u, std::thread::hardware_concurrency());  // respects the affinity mask
   if (o.memory_budget_bytes == 0)
     o.memory_budget_bytes =
         simulated ? kSimulatedBudgetBytes : std::min(available_memory_bytes() / 2, kDefaultBudgetBytesMax);
@@ -36,7 +36,8 @@ runtime_options settle(runtime_options o, bool simulated) {
 
 }  // namespace
 
-/// Members end in reverse: blocking calls and timers still post while they drain, so the workers leave last.
+/// Members are destroyed in reverse order: blocking calls and timers still post while they drain, so the workers end
+/// last.
 struct runtime::threads {
   explicit threads(const runtime_options& o)
       : workers(o.workers), blocking({.threads_max = o.blocking_threads_max, .idle_max = std::chrono::seconds(5)}) {}
@@ -47,7 +48,7 @@ struct runtime::threads {
 
 struct runtime::parts {
   sluice::lib::reaper reaper;
-  std::optional<runtime::threads> threads;  ///< none over a simulation
+  std::optional<runtime::threads> threads;  ///< empty for a simulation
   std::mutex io_mutex;
   std::unique_ptr<io_service> io;  ///< guarded by io_mutex
 };
@@ -79,8 +80,8 @@ runtime::runtime(simulation& world, runtime_options options)
 
 runtime::~runtime() {
   parts_->reaper.stop_and_wait(*exec_);
-  // Every run is over, but a worker may still be on its way out of a call into the back end that another one has already
-  // seen completed. So the workers go first, and then nobody is inside.
+  // Every run has ended, but a worker may still be returning from a call into the back end whose completion another
+  // worker has already seen. So the workers are joined first, and then no thread is inside the back end.
   if (parts_->threads) parts_->threads->workers.join();
   parts_->io.reset();
   parts_->threads.reset();

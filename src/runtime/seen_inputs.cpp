@@ -11,8 +11,9 @@
 namespace sluice::lib {
 namespace {
 
-// A path is known by 48 bits: among 1,000 files two are taken for each other once in 10⁸ runs, and then a resume is
-// refused, never wrong. 24 bits of time and of inode let one change in 16 million pass that leaves the size as it was.
+// The key of a path has 48 bits: among 1,000 files two have the same key once in 10⁸ runs, and then a resume is
+// refused, never wrong. The time and the inode have 24 bits: one change in 16 million that leaves the size unchanged is
+// not detected.
 constexpr std::uint64_t kKeyMask = (std::uint64_t{1} << 48) - 1;
 constexpr std::size_t kKeyBytes = 6;
 constexpr std::uint32_t kDigestMask = (1u << 24) - 1;
@@ -62,7 +63,7 @@ bool seen_inputs::note(std::uint64_t key, std::uint64_t epoch, const state& now,
   entry& e = entries_[key];
   const std::uint32_t in = short_epoch(epoch);
   const version* other = contradiction(e, in, now);
-  if (other) {  // whoever goes on all the same goes on with what is there
+  if (other) {  // a caller that continues despite the error uses the current state
     before = other->seen;
     e.versions.clear();
   }
@@ -158,7 +159,7 @@ std::string seen_inputs::bytes() const {
       w.number(v.seen.amount);
       put_bytes(w, v.seen.change, kDigestBytes);
       put_bytes(w, v.seen.which, kDigestBytes);
-      if (e.versions.size() == 1) continue;  // whatever the epoch, this is what it read
+      if (e.versions.size() == 1) continue;  // the file had only one state, so every epoch read it
       w.number(v.epochs.size() + v.saved_in.size());
       for (auto* epochs : {&v.saved_in, &v.epochs})
         for (std::uint32_t epoch : *epochs) put_bytes(w, epoch, sizeof epoch);
@@ -193,7 +194,7 @@ bool seen_inputs::restore(std::string_view bytes) {
       e.versions.push_back(std::move(v));
     }
     e.unconfirmed = true;
-    e.closed_at = ++clock_;  // all of them stay, however many were open: the position may open them again
+    e.closed_at = ++clock_;  // all files stay, however many were open: the position may open them again
     closed_.emplace(e.closed_at, key);
     if (!entries_.emplace(key, std::move(e)).second) return false;
   }

@@ -8,7 +8,7 @@
 
 namespace sluice::lib {
 
-/// A blocking call that waits for its virtual moment, and then runs here.
+/// A blocking call that waits for its virtual time, and then runs here.
 struct simulation::delayed_call : timer_node {
   explicit delayed_call(blocking_call& c) noexcept : call(&c) {}
   blocking_call* call;
@@ -25,7 +25,7 @@ simulation::simulation(std::uint64_t seed)
 }
 
 simulation::~simulation() {
-  while (!timers_->empty()) {  // calls that nobody waits for any more
+  while (!timers_->empty()) {  // calls whose results are no longer needed
     timer_node* node = timers_->pop();
     if (node->fire == &delayed_call::on_due) delete static_cast<delayed_call*>(node);
   }

@@ -19,13 +19,14 @@
 namespace sluice::lib {
 namespace {
 
-/// A holder that ends takes its lock file away between our open and our flock: that often in a row it does not happen.
+/// A process that ends may remove its lock file between our open and our flock. This does not happen this number of
+/// times in a row.
 constexpr int kAttemptsMax = 1000;
-constexpr int kLinksMax = 40;  // as the kernel follows
+constexpr int kLinksMax = 40;  // as many as the kernel follows
 constexpr std::chrono::seconds kReaderWait{30};
 constexpr std::string_view kPartial = ".partial";
 
-/// Ends what O_NONBLOCK began.
+/// Clears O_NONBLOCK, so that writes wait.
 bool write_waits(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   return flags >= 0 && ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0;
@@ -70,24 +71,24 @@ status locked_target::take(std::string path) {
   return why;
 }
 
-/// A link may name a file that is yet to be made.
+/// A link may refer to a file that does not exist yet.
 status locked_target::follow_links(std::filesystem::path& named) const {
   std::error_code why;
   for (int links = 0; std::filesystem::is_symlink(named, why); ++links) {
     if (links == kLinksMax) return errno_error(ELOOP, "cannot create").in_file(path_);
     std::filesystem::path to = std::filesystem::read_symlink(named, why);
     if (why) return errno_error(why.value(), "cannot follow the link").in_file(path_);
-    named = named.parent_path() / to;  // an absolute one stands alone
+    named = named.parent_path() / to;  // an absolute link replaces the path
   }
   return {};
 }
 
 status locked_target::hold(lock_file& lock) {
   for (int attempt = 0; attempt != kAttemptsMax; ++attempt) {
-    // Not to wait for the other end of a planted FIFO: O_NONBLOCK.
+    // O_NONBLOCK: the open must not wait for the other end of a planted FIFO.
     lock.fd = open_again(lock.path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0644);
     int why_not = errno;
-    // Another user's lock can be waited for, but not made ours.
+    // This process can lock another user's file, but cannot write its id to it.
     if (lock.fd < 0 && why_not == EACCES) lock.fd = open_again(lock.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (lock.fd < 0) {
       errno = why_not;
@@ -99,19 +100,19 @@ status locked_target::hold(lock_file& lock) {
       ::close(std::exchange(lock.fd, -1));
       return why;
     }
-    // A file with a second name may be anybody's: our process id is not written there.
+    // A file with a second name may belong to anyone: do not write the process id there.
     if (!S_ISREG(is.st_mode) || is.st_nlink > 1) {
       ::close(std::exchange(lock.fd, -1));
       return failed_precondition_error("cannot lock: " + lock.path + " is no lock file: remove it").in_file(path_);
     }
     if (try_flock(lock.fd)) {
-      if (!lock.is_still_named()) {  // its holder ended just now, and took the name away
+      if (!lock.is_still_named()) {  // the previous holder ended just now, and removed the name
         ::close(std::exchange(lock.fd, -1));
         continue;
       }
       std::string me = std::to_string(::getpid()) + "\n";
       if (!cut_file(lock.fd, 0) || !write_all(lock.fd, me))
-        errno = 0;  // then nobody can say who holds it, but it is held
+        errno = 0;  // the file is locked, although it does not name the holder
       return {};
     }
     status why = errno == EWOULDBLOCK ? holder_of(lock) : failed("cannot lock");
@@ -121,7 +122,7 @@ status locked_target::hold(lock_file& lock) {
   return unavailable_error("cannot lock: others take the lock all the time").in_file(path_);
 }
 
-/// The lock is on an open file; it is of use only while others who open the name get that same file.
+/// The lock is on an open file. It is useful only while others who open the name get that same file.
 bool locked_target::lock_file::is_still_named() const {
   struct stat ours{}, named{};
   return ::fstat(fd, &ours) == 0 && ::lstat(path.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
@@ -140,7 +141,8 @@ status locked_target::holder_of(const lock_file& lock) const {
 
 void locked_target::lock_file::release() noexcept {
   if (fd < 0) return;
-  // While it is held: whoever waits for it looks whether it is still named. Somebody may have put another file there.
+  // Remove the name while the lock is held: a process that waits for the lock checks the name afterwards. Another
+  // process may have put another file there.
   if (is_still_named()) ::unlink(path.c_str());
   ::close(std::exchange(fd, -1));
 }
@@ -157,8 +159,8 @@ status locked_target::create(int& fd) {
   fd = open_again(partial_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, replaces ? 0600 : 0666);
   if (fd < 0) return failed("cannot create the .partial file beside it");
   if (!replaces) return {};
-  // The group first: a change of owner clears bits of the mode. Who may not give files away keeps his own group, and then
-  // its bits would let others in.
+  // Set the group first, because a change of owner clears bits of the mode. A user who may not change the group keeps
+  // their own, and then the group's bits would give that group access.
   unsigned mode = old.st_mode & 0777u;
   if (::fchown(fd, static_cast<uid_t>(-1), old.st_gid) != 0) mode &= ~070u;
   if (::fchmod(fd, mode) == 0) return {};
@@ -169,7 +171,7 @@ status locked_target::create(int& fd) {
 }
 
 status locked_target::open_as_it_is(int& fd) {
-  // A plain open of a FIFO would wait for its reader for ever, and nothing ends that wait.
+  // A plain open of a FIFO would wait for a reader without limit, and nothing could end that wait.
   const auto until = std::chrono::steady_clock::now() + kReaderWait;
   do {
     fd = open_again(target_, O_WRONLY | O_NOCTTY | O_NONBLOCK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system calls that writers of files share, begun again where a signal interrupts them.
+// The system calls that writers of files share. They restart calls that a signal interrupts.
 //
 // Errors: false or -1, with errno set.
 #pragma once
@@ -11,18 +11,19 @@
 
 namespace sluice::lib {
 
-/// A descriptor that exec closes.
+/// Opens a descriptor that exec closes.
 int open_again(const std::string& path, int flags, unsigned mode = 0);
-/// Appends to `bytes` what comes until the end, waiting where `fd` does not block. EFBIG: that is more than `bytes_max`, of
-/// which hardly more is read.
+/// Appends all bytes up to the end to `bytes`, and waits even if `fd` does not block. Fails with EFBIG if there are
+/// more than `bytes_max`, and then reads hardly more than that.
 bool read_all(int fd, std::size_t bytes_max, std::string& bytes);
-/// All of `bytes`, by as many calls as it takes.
+/// Writes all of `bytes`, with as many calls as necessary.
 bool write_all(int fd, std::string_view bytes);
-/// Cuts the file off, or lengthens it with zeros.
+/// Shortens the file, or lengthens it with zeros.
 bool cut_file(int fd, std::uint64_t length_bytes);
-/// Returns once the disk has what was written. A pipe or a device cannot be synchronised, and need not.
+/// Returns after the disk has stored the written bytes. A pipe or a device cannot be synchronized, and need not be.
 bool sync_file(int fd);
-/// Returns once the disk has the folder's names: a file that was made or renamed there is found after a power cut.
+/// Returns after the disk has stored the folder's names: a file that was created or renamed there exists after a power
+/// cut.
 bool sync_folder(const std::string& folder);
 
 }  // namespace sluice::lib

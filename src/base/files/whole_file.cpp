@@ -13,7 +13,7 @@ namespace {
 
 status open_for_writing(locked_target& at, int& fd) { return at.is_regular() ? at.create(fd) : at.open_as_it_is(fd); }
 
-/// Closes `fd`, and gives its bytes the name they are for.
+/// Closes `fd`, and renames the file to its final name.
 status close_and_publish(locked_target& at, int& fd) {
   status why;
   if (at.is_regular() && !sync_file(fd)) why = at.failed("cannot write");

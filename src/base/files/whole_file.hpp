@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that takes its name when it is whole.
+// A file that takes its name when it is complete.
 //
 //   whole_file out;
 //   status why = out.begin("copy.tfrecord");
 //   if (why.ok()) why = out.write(bytes);
-//   if (why.ok()) why = out.finish();                     // only now is there a copy.tfrecord
+//   if (why.ok()) why = out.finish();                     // copy.tfrecord exists only now
 //
-// Until then the bytes are in PATH.partial, what had the name before can still be read, and whoever gives up leaves
-// nothing behind; what a killed process left is removed by the next that begins. The mode of a file that is replaced is
-// kept. Links are followed. What is no regular file (a pipe, a device) is written to as it stands.
-// Errors: those of locked_target: a second writer is refused and told which process the first is.
+// Until then the bytes are in PATH.partial, and an old file with that name can still be read. A writer that gives up
+// removes its partial file. The partial file of a killed process is removed by the next writer. A file that replaces
+// another one keeps its mode. Links are followed. A target that is not a regular file (a pipe, a device) is written to
+// directly.
+// Errors: those of locked_target: a second writer is refused, and the error has the process id of the first.
 // Thread: one caller; it blocks.
 #pragma once
 
@@ -29,7 +30,8 @@ class whole_file {
 
   status begin(std::string path);
   status write(std::string_view bytes);
-  /// On disk first, then under its name: after a power cut it is the old file or the whole new one.
+  /// Synchronizes the bytes, then renames the file: after a power cut the path has the old file or the complete new
+  /// one.
   status finish();
 
  private:
@@ -37,14 +39,14 @@ class whole_file {
   int file_ = -1;
 };
 
-/// A small file that is replaced as a whole, again and again, by one process: as whole_file each time, under one lock.
+/// A small file that one process replaces as a whole repeatedly, each time like whole_file, under one lock.
 class replaced_file {
  public:
   replaced_file() = default;
 
-  /// Takes the lock; makes sure that files can be made there.
+  /// Takes the lock, and checks that files can be created there.
   status open(std::string path);
-  /// After an error it is the old file or the new one, whole in either case.
+  /// After an error the path has the old file or the new one, in either case complete.
   status replace(std::string_view bytes);
 
  private:

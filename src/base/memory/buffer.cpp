@@ -15,8 +15,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// The aligned buffers of recycled sizes: a list for each power of two. A mutex, not lock-free lists: it is taken once per
-/// buffer, that is once per dozens of records.
+/// The aligned buffers of recycled sizes: a list for each power of two. It has a mutex and no lock-free lists, because
+/// it is locked once per buffer, that is once per dozens of records.
 class buffer_pool {
  public:
   static constexpr int kClasses =
@@ -30,7 +30,7 @@ class buffer_pool {
     return list.pop();
   }
 
-  /// False: the pool is full.
+  /// Returns false if the pool is full.
   bool park(buffer* b) noexcept {
     std::lock_guard lock(mutex_);
     if (parked_bytes_ + b->capacity() > buffer::kParkedBytesMax) return false;
@@ -59,18 +59,19 @@ class buffer_pool {
   std::size_t parked_bytes_ = 0;
 };
 
-/// Never destroyed: buffers may be dropped by statics of the program.
+/// Never destroyed: the program's static objects may release buffers.
 buffer_pool& pool() {
   static buffer_pool& p = *new buffer_pool;
   return p;
 }
 
 struct thread_buffers;
-/// Null before the thread's first buffer, and after its end: then buffers go the common way.
+/// Null before the thread's first buffer, and after its end: then buffers use the shared pool.
 thread_local thread_buffers* t_buffers = nullptr;
 thread_local bool t_buffers_ended = false;
 
-/// A few of each small class, which a thread keeps for itself: a batch takes two as it begins and gives back two as it ends.
+/// A few buffers of each small class, which only this thread uses: a batch takes two when it begins and returns two
+/// when it ends.
 struct thread_buffers {
   static constexpr std::size_t kBytesMax = std::size_t{64} << 10;  // of one buffer
   static constexpr std::uint32_t kOfClass = 4;
@@ -133,17 +134,17 @@ bool park_pooled(buffer* b) noexcept {
   return pool().park(b);
 }
 
-/// Returns true if aligned buffers of this capacity are pooled.
+/// Returns true if the pool accepts aligned buffers of this capacity.
 bool is_pooled(std::size_t capacity) {
   return std::has_single_bit(capacity) && capacity >= buffer::kRecycledBytesMin && capacity <= buffer::kPooledBytesMax;
 }
 
-/// Whole pages, the header included.
+/// Returns the size in whole pages, including the header.
 std::size_t in_pages(std::size_t bytes) {
   return bytes > ~std::size_t{0} / 4 ? bytes : pages_bytes(bytes + buffer::kAlignment) - buffer::kAlignment;
 }
 
-/// A power of two that is pooled, or whole pages.
+/// Returns a power of two that the pool accepts, or whole pages.
 std::size_t recycled_capacity(std::size_t bytes) {
   if (bytes <= buffer::kPooledBytesMax) return std::bit_ceil(std::max(bytes, buffer::kRecycledBytesMin));
   return in_pages(bytes);
@@ -170,7 +171,7 @@ void buffer_access::destroy(buffer* b) noexcept {
 }
 
 buffer* buffer_access::revive(buffer* b) noexcept {
-  b->references_.store(1, std::memory_order_relaxed);  // nobody else knows it yet
+  b->references_.store(1, std::memory_order_relaxed);  // no other thread knows the buffer yet
   b->account_ = nullptr;
   return b;
 }
@@ -205,7 +206,7 @@ void buffer::forget(std::size_t begin, std::size_t end) noexcept {
 }
 
 void buffer::recycle() noexcept {
-  // The block first: whoever is woken by the credit may ask for just such a buffer.
+  // Release the block first: code that the credit resumes may request such a buffer.
   auto* account = std::exchange(account_, nullptr);
   auto bytes = std::exchange(charged_bytes_, 0);
   const bool kept = aligned_ ? is_pooled(capacity_) && park_pooled(this) : small_buffers::keep(this);

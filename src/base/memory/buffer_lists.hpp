@@ -10,13 +10,13 @@
 
 namespace sluice::lib {
 
-/// The part of buffer that its pools know.
+/// The members of buffer that its pools use.
 struct buffer_access {
   static buffer* create(std::size_t capacity, bool aligned);
   static void destroy(buffer* b) noexcept;
-  /// The next of an unreferenced buffer; all buffers here are unreferenced.
+  /// Returns the next buffer in the list; all buffers here are unreferenced.
   static buffer*& next(buffer* b) noexcept { return b->next_parked_; }
-  /// Gives a buffer that was in a list one reference again.
+  /// Sets the references of a buffer from a list to one.
   static buffer* revive(buffer* b) noexcept;
 };
 
@@ -27,7 +27,7 @@ class buffer_list {
     buffer_access::next(b) = first_;
     first_ = b;
   }
-  /// REQUIRES: not empty. The one behind it is fetched into the cache meanwhile: whoever takes one takes more.
+  /// REQUIRES: not empty. Prefetches the next buffer into the cache, because callers usually take several.
   buffer* pop() noexcept {
     SLUICE_REQUIRES(first_, "the list of buffers is empty");
     buffer* b = std::exchange(first_, buffer_access::next(first_));

@@ -15,14 +15,15 @@
 namespace sluice::lib {
 namespace {
 
-/// From here on the kernel is asked for huge pages. Of smaller mappings too much would be in memory that nobody wrote.
+/// From this size on, mappings use huge pages. Smaller mappings would waste too much memory that is never written.
 constexpr std::size_t kHugeBytesMin = std::size_t{4} << 20;
 
 void* map(std::size_t bytes) {
   if (!kRecycles) return ::operator new(bytes, std::align_val_t{kPageBytes});
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) throw std::bad_alloc();
-  // A range of an object, say: all of it will be written, and a fault for each 4 KiB takes as long as the copy does.
+  // A range of an object, for example. All of it will be written, and page faults for each 4 KiB would take as long as
+  // the copy.
   if (bytes >= kHugeBytesMin) (void)::madvise(at, bytes, MADV_HUGEPAGE);
   return at;
 }
@@ -32,7 +33,8 @@ void unmap(void* at, std::size_t bytes) noexcept {
   else ::operator delete(at, std::align_val_t{kPageBytes});
 }
 
-/// The mappings freed last, oldest first. A mutex: large blocks come and go some thousand times a second at most.
+/// The mappings that were freed last, oldest first. A mutex is enough: large blocks are allocated and freed at most
+/// about a thousand times a second.
 class page_stock {
  public:
   void* take(std::size_t bytes) {
@@ -45,7 +47,7 @@ class page_stock {
       }
     return nullptr;
   }
-  /// Keeps the newest, as far as they fit; the oldest go.
+  /// Adds the newest mapping, and releases the oldest ones until the rest fits.
   void put(void* at, std::size_t bytes) noexcept {
     if (!kRecycles || bytes > kStockedBytesMax) return unmap(at, bytes);
     std::array<mapping, kCountMax> gone;
@@ -85,7 +87,7 @@ class page_stock {
   std::size_t count_ = 0, bytes_ = 0;
 };
 
-/// Never destroyed: memory may be freed by statics of the program.
+/// Never destroyed: the program's static objects may free memory.
 page_stock& stock() {
   static page_stock& s = *new page_stock;
   return s;

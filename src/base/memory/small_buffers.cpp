@@ -10,14 +10,14 @@
 namespace sluice::lib::small_buffers {
 namespace {
 
-/// Capacities from the end of the range before on, in steps.
+/// Capacities that follow the previous range, in steps.
 struct size_range {
   std::size_t end, step;
 };
 constexpr size_range kRanges[] = {{1 << 10, 16}, {4 << 10, 64}, {buffer::kSmallBytesMax, 256}};
 constexpr std::size_t kClasses = (1 << 10) / 16 + (3 << 10) / 64 + (buffer::kSmallBytesMax - (4 << 10)) / 256;
 
-/// The number of capacities below this one, from 16 bytes on.
+/// Returns the number of capacities from 16 bytes up to, but not including, this one.
 constexpr std::size_t class_of(std::size_t capacity) noexcept {
   std::size_t begin = 0, below = 0;
   for (const size_range& r : kRanges) {
@@ -43,14 +43,14 @@ struct counted_list {
   }
 };
 
-/// How many of them a thread passes on, or takes, at a time.
+/// Returns the number of buffers that a thread moves to or from the common lists at a time.
 constexpr std::size_t batch_of(std::size_t capacity) noexcept {
   return std::clamp<std::size_t>(kSizeBytesMax / 8 / capacity, 1, 64);
 }
 
 class common_lists {
  public:
-  /// Up to a batch of them. One is not passed on through `to`: the caller wants it now.
+  /// Takes up to a batch of buffers. Returns one of them, and adds the others to `to`.
   buffer* take(std::size_t capacity, counted_list& to) noexcept {
     std::lock_guard lock(mutex_);
     counted_list& from = lists_[class_of(capacity)];
@@ -60,7 +60,7 @@ class common_lists {
     bytes_ -= n * capacity;
     return from.pop();
   }
-  /// Moves n of them here, as far as there is room. Returns how many are left in `from` of these.
+  /// Moves n buffers here until the lists are full. Returns the number of those n that remain in `from`.
   std::size_t put(std::size_t capacity, counted_list& from, std::size_t n) noexcept {
     std::lock_guard lock(mutex_);
     counted_list& to = lists_[class_of(capacity)];
@@ -87,14 +87,14 @@ class common_lists {
   std::size_t bytes_ = 0;
 };
 
-/// Never destroyed: buffers may be dropped by statics of the program.
+/// Never destroyed: the program's static objects may release buffers.
 common_lists& common() {
   static common_lists& c = *new common_lists;
   return c;
 }
 
 struct thread_lists;
-/// Null before the thread's first buffer, and after its end: then buffers go the common way.
+/// Null before the thread's first buffer, and after its end: then buffers use the common lists.
 thread_local thread_lists* t_lists = nullptr;
 thread_local bool t_ended = false;
 

@@ -11,10 +11,11 @@ namespace sluice::lib {
 namespace {
 
 struct thread_stack {
-  std::uintptr_t low = 0, high = 0;  ///< low: the end that it grows to; high 0: not looked up yet
+  std::uintptr_t low = 0, high = 0;  ///< low: the end that the stack grows to; high 0: not looked up yet
 };
 
-/// Without /proc glibc does not know the main thread's stack: then it is that much around the caller, as far as its limit allows.
+/// Without /proc glibc does not know the main thread's stack. Then this many bytes around the caller are assumed, up to
+/// its limit.
 constexpr std::size_t kGuessedBytesMax = std::size_t{1} << 20;
 
 std::uintptr_t here() noexcept { return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)); }
@@ -28,7 +29,7 @@ thread_stack look_up() noexcept {
     (void)::pthread_attr_getguardsize(&attributes, &guard);
     ::pthread_attr_destroy(&attributes);
     const auto from = reinterpret_cast<std::uintptr_t>(low);
-    // A thread's guard is within its stack; the kernel has a guard below that of the main thread.
+    // A thread's guard is within its stack; the main thread's stack has the kernel's guard below it.
     if (is_known) return {from + std::min(guard, bytes), from + bytes};
   }
   rlimit limit{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stack of the current thread, for functions that recurse as deep as their input says.
+// The stack of the current thread, for functions whose depth of recursion depends on their input.
 //
 //   if (stack_left() < levels * kBytesPerLevel) return resource_exhausted_error(…);
 //
@@ -10,11 +10,11 @@
 
 namespace sluice::lib {
 
-/// The size of the thread's stack. Where the system does not report it: a cautious guess.
+/// Returns the size of the thread's stack, or a cautious guess if the system does not report it.
 std::size_t stack_bytes() noexcept;
 
-/// The bytes of the thread's stack that the caller and the functions that it calls can still use. Where the caller runs
-/// on another stack than its thread's, a fiber's for example, the answer is stack_bytes(), since nobody knows.
+/// Returns the bytes of the thread's stack that the caller and the functions that it calls can still use. If the caller
+/// runs on another stack than its thread's, such as a fiber's, returns stack_bytes(), because the amount is unknown.
 std::size_t stack_left() noexcept;
 
 }  // namespace sluice::lib

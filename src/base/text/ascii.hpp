@@ -5,9 +5,9 @@
 namespace sluice::lib::detail {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-/// A letter or _.
+/// Returns true for a letter or _.
 constexpr bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-/// -1: c is none.
+/// Returns the value of a hexadecimal digit; -1 if c is not one.
 constexpr int hex_digit(char c) {
   if (is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

@@ -7,7 +7,7 @@ namespace sluice::lib::detail {
 
 namespace {
 
-/// Insertions, deletions, replacements and swaps of neighbours that lead from a to b.
+/// Returns the number of insertions, deletions, replacements and swaps of neighbors that lead from a to b.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
@@ -25,7 +25,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   if (word.size() > 64) return {};
-  std::size_t best = std::min<std::size_t>(3, word.size());  // a wholly different word is no suggestion
+  std::size_t best = std::min<std::size_t>(3, word.size());  // a completely different word is no suggestion
   std::string_view closest;
   for (auto& k : known) {
     if (k.size() > 64) continue;

@@ -8,7 +8,7 @@
 
 namespace sluice::lib::detail {
 
-/// "; did you mean shuffle?", or empty where nothing is near.
+/// Returns "; did you mean shuffle?", or an empty text if no known word is similar.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace sluice::lib::detail

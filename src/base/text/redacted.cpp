@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kHidden = "***";
 
-/// Parameters whose values are secrets, in lower case and in the order of the alphabet.
+/// Parameters whose values are secrets, in lower case and alphabetical order.
 constexpr std::string_view kSecrets[] = {"access_key",
                                          "access_token",
                                          "api-key",
@@ -44,10 +44,10 @@ constexpr std::string_view kSecrets[] = {"access_key",
                                          "x-goog-credential",
                                          "x-goog-signature",
                                          "x-goog-security-token"};
-/// In the order of the alphabet.
+/// In alphabetical order.
 constexpr std::string_view kNetworkSchemes[] = {"ftp", "gs",  "hdfs",     "http",   "https",
                                                 "s3",  "s3a", "swebhdfs", "webhdfs"};
-constexpr std::size_t kNameMax = 64;  // with escapes
+constexpr std::size_t kNameMax = 64;  // including escapes
 
 constexpr bool ends_url(char c) {
   return static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\'' || c == '<' || c == '>' || c == '`';
@@ -58,7 +58,8 @@ constexpr bool is_scheme(char c) {
   return (c != '_' && starts_word(c)) || is_digit(c) || c == '+' || c == '-' || c == '.';
 }
 
-/// Does a scheme of the network end `text`? A path may stand behind others: "file:/a@b", "C:/a@b".
+/// Returns true if `text` ends with the scheme of a network protocol. A path may follow other schemes: "file:/a@b",
+/// "C:/a@b".
 bool ends_with_network_scheme(std::string_view text) {
   std::size_t begin = text.size();
   while (begin != 0 && is_scheme(text[begin - 1])) --begin;
@@ -67,15 +68,15 @@ bool ends_with_network_scheme(std::string_view text) {
   return std::find(std::begin(kNetworkSchemes), std::end(kNetworkSchemes), scheme) != std::end(kNetworkSchemes);
 }
 
-/// Returns the start of the host of a URL whose scheme ends before the : before the / at `at`; `at` if none does. A
-/// slash too few or too many makes it no URL, and the text before its @ is a password all the same.
+/// Returns the start of the host of a URL whose scheme ends before the : before the / at `at`; `at` if there is no such
+/// scheme. With a missing or extra slash the text is not a URL, but the part before its @ is a password all the same.
 std::size_t host_begin(std::string_view text, std::size_t at) {
   if (at < 2 || text[at - 1] != ':' || !is_scheme(text[at - 2])) return at;
   const std::size_t end = std::min(text.find_first_not_of('/', at), text.size());
   return end - at == 2 || ends_with_network_scheme(text.substr(0, at - 1)) ? end : at;
 }
 
-/// Is it `name`, or that with escapes: "X%2DAmz-Signature"?
+/// Returns true if `name` is a secret parameter, also with escapes: "X%2DAmz-Signature".
 bool is_secret(std::string_view name) {
   if (name.empty() || name.size() > kNameMax) return false;
   std::string plain;
@@ -92,8 +93,9 @@ bool is_secret(std::string_view name) {
   return std::find(std::begin(kSecrets), std::end(kSecrets), plain) != std::end(kSecrets);
 }
 
-/// From `at`, which stands behind a scheme's //, what is before the @ of the host. An @ of the path is none, unless a password
-/// with a / in it, which is no URL but is written all the same, makes the host end early: then its port is no number.
+/// `at`: the position after a scheme's //. Returns the end of the user and password before the @ of the host. An @ in
+/// the path does not count, with one exception: a password that contains a / (not a valid URL, but written all the
+/// same) makes the host seem to end early. Then the host's port is not a number.
 std::size_t user_end(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end != text.size() && !ends_url(text[end])) ++end;
@@ -122,7 +124,7 @@ std::size_t value_end(std::string_view text, std::size_t at) {
 std::string redacted(std::string_view text) {
   if (text.find_first_of("=@") == text.npos) return std::string(text);
   std::string out;
-  std::size_t at = 0, kept = 0;  // before kept all is in out
+  std::size_t at = 0, kept = 0;  // all text before `kept` is in `out`
   auto hide = [&](std::size_t from, std::size_t to) {
     if (from == to) return;
     out.append(text.substr(kept, from - kept)).append(kHidden);

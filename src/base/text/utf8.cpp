@@ -8,7 +8,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// The bytes at the front that are ASCII, in whole groups of 32: most texts are little else.
+/// Returns the number of leading bytes that are ASCII, in whole groups of 32: most texts consist mainly of these.
 std::size_t ascii_in_front(std::string_view s) noexcept {
   std::size_t n = 0;
   for (; s.size() - n >= 32; n += 32) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the elements of a channel cost to make and to use, learned from those that have passed through it; and whether the
-// channel's blocks are light: cheaper to make where they are used than to move there
-// (docs/internals/decisions/channels.md).
+// The cost of computing and using the elements of a channel, learned from earlier elements; and whether the channel's
+// blocks are light: cheaper to compute where they are used than to move there (docs/internals/decisions/channels.md).
 //
-// All channels of one name in a stage of the plan learn together, so that the inner channels of an interleave begin with
-// what the first of them has learned.
-// Thread: any; of concurrent updates one may be lost.  Units: nanoseconds, bytes.
+// All channels with one name in a stage of the plan share an estimate, so the inner channels of an interleave begin
+// with the values that the first of them has learned.
+// Thread: any; one of several concurrent updates may be lost. Units: nanoseconds, bytes.
 #pragma once
 
 #include <algorithm>
@@ -31,28 +30,28 @@ class cost_estimate {
   }
   void learn_used(duration took, std::size_t elements) { learn(used_, took, elements); }
 
-  /// Returns the result for the last block weighed; false at first.
+  /// Returns the result for the last block weighed; initially false.
   bool is_light() const { return light_.load(std::memory_order_relaxed); }
 
-  /// The last two blocks took more than a millisecond each: they may be waiting for something.
+  /// Returns true if the last two blocks took more than a millisecond each: they may be waiting for something.
   bool are_long() const {
     return long_pulls_.load(std::memory_order_relaxed) >= 2 || long_computations_.load(std::memory_order_relaxed) >= 2;
   }
 
-  /// The channel to be weighed.
+  /// Properties of the channel to be weighed.
   struct channel {
-    std::size_t element_bytes = 1;          ///< that would move, with what malloc adds
-    std::size_t block_bytes = 0;            ///< the most that a block holds
-    std::size_t block_elements = 1;         ///< the same
-    std::chrono::nanoseconds block_time{};  ///< that a block should take
-    bool several = false;                   ///< other channels are pulled at the same time as this one: an interleave's
+    std::size_t element_bytes = 1;          ///< bytes to move, including malloc's overhead
+    std::size_t block_bytes = 0;            ///< the most bytes in a block
+    std::size_t block_elements = 1;         ///< the most elements in a block
+    std::chrono::nanoseconds block_time{};  ///< intended duration of a block
+    bool several = false;                   ///< other channels are pulled at the same time, as in an interleave
   };
-  /// Decides whether blocks are light from now on. Who makes them where they are used needs twice the gain to change.
+  /// Decides whether blocks are light from now on. Light blocks need twice the gain to become heavy.
   void weigh(executor& exec, const channel& c) {
     double pulled = of(pulled_, 0), computed = of(computed_, 0), used = of(used_, kNsMax);
     double made = std::max(1e-3, pulled + computed);
-    // At best two cores need half of the time that all takes; and never less than one of those takes that nobody shares:
-    // the reader, and the pump, unless there are several.
+    // At best two cores need half of the total time. The time is never less than that of a part that cannot be shared:
+    // the reader, or the pump unless the stage has several pumps.
     double all = made + used, gain = all - std::max({all / 2, used, c.several ? 0 : pulled});
     double most = std::min(static_cast<double>(c.block_elements),
                            static_cast<double>(c.block_bytes) / static_cast<double>(c.element_bytes));
@@ -65,8 +64,8 @@ class cost_estimate {
   }
 
  private:
-  /// The mean cost of one element, over the elements of some blocks: a block of one, with all the costs of a start,
-  /// counts little beside a full one, and no block decides alone.
+  /// The mean cost of one element, over the elements of some blocks. A block of one element, with all the costs of a
+  /// start, has little weight beside a full one, and no block decides alone.
   struct average {
     std::atomic<double> ns{-1};  ///< below 0: not known
     std::atomic<double> weight{0};
@@ -92,7 +91,8 @@ class cost_estimate {
     double now = std::max(1.0, static_cast<double>(took.count())) / n;
     double old = each.ns.load(std::memory_order_relaxed);
     double weight = std::min(each.weight.load(std::memory_order_relaxed), kBlocks * n);
-    // A long time is rarely the work's: a fault, another thread. It counts as twice the old at most, unless it comes again.
+    // A long time usually has another cause than the work: a page fault, another thread. It counts as at most twice the
+    // old value, unless long times repeat.
     double most = are_long() ? now : 2 * old;
     if (old >= 0) now = old + (std::min(now, most) - old) * (n / (n + weight));
     each.ns.store(now, std::memory_order_relaxed);
@@ -100,7 +100,7 @@ class cost_estimate {
   }
 
   average pulled_, computed_, used_;
-  std::atomic<std::uint32_t> long_pulls_{0}, long_computations_{0};  ///< one behind the other
+  std::atomic<std::uint32_t> long_pulls_{0}, long_computations_{0};  ///< consecutive ones
   std::atomic<bool> light_{false};
 };
 

@@ -15,7 +15,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 constexpr std::size_t kLines =
-    1024;  // 64 KiB: more than a first-level cache, so what is measured is the way between cores
+    1024;  // 64 KiB: more than a first-level cache, so this measures the transfer between cores
 constexpr int kRounds = 12;
 constexpr std::chrono::milliseconds kMeasuredFor{2};
 constexpr double kByteNsMin = 0.02, kByteNsMax = 0.5;
@@ -24,7 +24,7 @@ struct alignas(64) line {
   std::uint64_t word;
 };
 
-/// One thread writes, the other reads: by turns, which are even for the writer.
+/// One thread writes and the other reads, alternately. The writer's turns have even numbers.
 struct exchange_of_lines {
   std::array<line, kLines> lines{};
   std::atomic<int> turn{0};
@@ -72,7 +72,7 @@ moving_cost measure() {
       shared->turn.store(2 * done + 2, std::memory_order_release);
     }
     writer.join();
-  } catch (const std::system_error&) { return cost; }  // no thread: nobody to share with either
+  } catch (const std::system_error&) { return cost; }  // no second thread is available to share work with either
   if (done < kRounds / 2) return cost;
   std::sort(extra.begin(), extra.begin() + done);
   double bytes = static_cast<double>(kLines * sizeof(line));

@@ -17,14 +17,14 @@ namespace {
 
 std::uint64_t read(const stage_counts::number& n) { return n.load(std::memory_order_relaxed); }
 
-/// What all of `elements` come to, where `sampled` of them came to `of_sampled`.
+/// Extrapolates to all of `elements` from `sampled` elements with the sum `of_sampled`.
 std::uint64_t scaled(std::uint64_t of_sampled, std::uint64_t sampled, std::uint64_t elements) {
   if (sampled == 0) return 0;
   return static_cast<std::uint64_t>(static_cast<double>(of_sampled) / static_cast<double>(sampled) *
                                     static_cast<double>(elements));
 }
 
-/// The one of that name, made of `arguments` where there is none.
+/// Returns the entry with that name, and builds it from `arguments` if it is missing.
 template <class T, class... Arguments>
 T& named(std::list<std::pair<std::string, T>>& all, std::string_view name, Arguments... arguments) {
   for (auto& [known, t] : all)
@@ -33,7 +33,7 @@ T& named(std::list<std::pair<std::string, T>>& all, std::string_view name, Argum
       .second;
 }
 
-/// Appends the paths of the inputs. An operator without a stage of its own stands for its inputs.
+/// Appends the paths of the inputs. In place of an operator without a stage, its inputs are used.
 void add_paths(const site_record& r, std::vector<std::uint64_t>& to) {
   for (const site_record* input : r.inputs())
     if (!input->has_stage()) add_paths(*input, to);
@@ -140,10 +140,10 @@ site_report site_record::report(std::uint64_t number) const {
 struct site_table::records {
   std::mutex mutex;
   // Both guarded by mutex.
-  std::deque<site_record> all;  // they stay where they are
+  std::deque<site_record> all;  // the records do not move
   std::unordered_map<std::uint64_t, site_record*> by_path;
 
-  /// Calls `told(record, number)` for each, in order; `number` as in site_report. REQUIRES: mutex is held.
+  /// Calls `visit(record, number)` for each record, in order; `number` as in site_report. REQUIRES: mutex is locked.
   template <class Visit> void each(const Visit& visit) const {
     std::unordered_map<std::string_view, std::uint64_t> times, before;
     for (const site_record& r : all) ++times[r.name()];

@@ -9,7 +9,7 @@ blocking_pool::~blocking_pool() {
   changed_.notify_all();
   lock.unlock();
   for (auto& t : threads_)
-    if (t.joinable()) t.join();  // nobody submits any more, so the vector stands still
+    if (t.joinable()) t.join();  // no calls are submitted any more, so the vector does not change
 }
 
 void blocking_pool::submit(blocking_call& call) {
@@ -19,7 +19,7 @@ void blocking_pool::submit(blocking_call& call) {
   last_ = &call;
   ++waiting_;
   if (waiting_ > idle_ && live_ < options_.threads_max && start_thread()) return;
-  if (live_ > 0) return changed_.notify_one();  // they will come round to it
+  if (live_ > 0) return changed_.notify_one();  // existing threads will take the calls
   // No thread is available: it is better to block the caller than to lose its call.
   first_ = last_ = nullptr;
   --waiting_;
@@ -32,7 +32,7 @@ unsigned blocking_pool::threads() const {
   return live_;
 }
 
-/// Under mutex_. Reuses the slot of a thread that has left: it only has to be joined, which is instant.
+/// REQUIRES: mutex_ is locked. Reuses the slot of a thread that has ended: joining that thread takes no time.
 bool blocking_pool::start_thread() {
   if (expired_.empty()) {
     expired_.push_back(threads_.size());
@@ -56,7 +56,7 @@ void blocking_pool::run(std::size_t slot) {
       if (!first_) last_ = nullptr;
       --waiting_;
       lock.unlock();
-      call->run(*call);  // resumes the awaiter elsewhere; the call is gone
+      call->run(*call);  // resumes the awaiter elsewhere; the call no longer exists
       lock.lock();
       continue;
     }
@@ -67,7 +67,7 @@ void blocking_pool::run(std::size_t slot) {
     if (!called) break;
   }
   --live_;
-  expired_.push_back(slot);  // the last act under the lock: whoever joins us waits only for our return
+  expired_.push_back(slot);  // the last action under the lock: a join only waits for this function to return
 }
 
 }  // namespace sluice::lib

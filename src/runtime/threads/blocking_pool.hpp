@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads for blocking calls: as many as calls block at once, and gone again after a quiet while.
+// Threads for blocking calls: one for each call that blocks at the same time. Idle threads end after a while.
 #pragma once
 
 #include <chrono>
@@ -17,12 +17,12 @@ namespace sluice::lib {
 class blocking_pool final : public blocking_service {
  public:
   struct options {
-    unsigned threads_max = 64;  ///< beyond it calls queue: a slow mount must not eat every thread id
+    unsigned threads_max = 64;  ///< further calls queue: a slow mount must not use up all thread ids
     std::chrono::milliseconds idle_max{5000};
   };
   blocking_pool() : blocking_pool(options()) {}
   explicit blocking_pool(options o) : options_(o) {}
-  /// Calls that were submitted are finished first.
+  /// Finishes the submitted calls first.
   ~blocking_pool();
 
   void submit(blocking_call& call) override;
@@ -42,7 +42,7 @@ class blocking_pool final : public blocking_service {
   unsigned live_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::size_t> expired_ ABSL_GUARDED_BY(mutex_);  ///< slots of threads_ whose thread has left
+  std::vector<std::size_t> expired_ ABSL_GUARDED_BY(mutex_);  ///< slots of threads_ whose thread has ended
 };
 
 }  // namespace sluice::lib

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workers of a scheduler: where work waits, who looks for it, who sleeps.
+// The workers of a scheduler: queues of work, the search for work, and sleep.
 //
-// The hand-over of a wake, in one place. A poster publishes its item, then reads idle_. A sleeper raises idle_, then
-// looks at every queue. All four are seq_cst, so one of the two sees the other. While somebody searches (searching_ is
-// 1), posters wake nobody: the searcher finds the item, or lowers searching_ and looks once more before it sleeps; a
-// searcher that finds something wakes the next one if there is more. So at most one worker at a time runs around.
+// Handing over a wake-up. A poster publishes its item, then reads idle_. A sleeper raises idle_, then checks every
+// queue. All four accesses are seq_cst, so one of the two sees the other. While a worker searches (searching_ is 1),
+// posters wake no other worker: the searcher finds the item, or lowers searching_ and checks once more before it
+// sleeps. A searcher that finds an item wakes the next worker if more items exist. So at most one worker at a time
+// searches.
 //
-// The slot. A worker's last post stays in its slot, for the worker itself and without waking anyone: that is the
-// consumer whose data is in this cache. When the worker is then busy for long, the slot would starve. So while anyone
-// works, one sleeper is the watcher: it wakes at short intervals, and takes a slot that it saw unchanged, with its owner
-// at the same item, at two looks (tokio#4941: never stealable stalls; tokio#8065: always stealable costs 30 %).
+// The slot. A worker's last post stays in its slot, for the worker itself and without waking another: that item is the
+// consumer whose data is in this cache. If the worker is then busy for long, the item in the slot would starve. So
+// while any worker runs, one sleeper is the watcher: it wakes at short intervals, and takes an item that was in the
+// slot at two checks while the slot's owner made no progress (tokio#4941: never stealable stalls; tokio#8065: always
+// stealable costs 30 %).
 #pragma once
 
 #include <atomic>
@@ -28,25 +30,25 @@
 namespace sluice::lib {
 
 struct alignas(64) worker {
-  // The owner's, and thieves'.
-  detail::work_deque near;                ///< displaced from the slot: newest first
+  // Used by the owner and by thieves.
+  detail::work_deque near;                ///< removed from the slot: newest first
   detail::work_deque far;                 ///< posted later: oldest first
-  std::atomic<void*> slot{nullptr};       ///< only the owner puts, anyone takes
-  std::atomic<std::uint64_t> resumed{0};  ///< written by the owner; also shows a watcher if it made progress
+  std::atomic<void*> slot{nullptr};       ///< only the owner stores here, any thread takes
+  std::atomic<std::uint64_t> resumed{0};  ///< written by the owner; also shows a watcher if it makes progress
 
-  // The owner's alone.
+  // Used only by the owner.
   scheduler* home = nullptr;
   unsigned index = 0;
   unsigned slot_runs = 0;
   std::uint64_t seed = 0;
-  bool searcher = false;  ///< holds the searching token
+  bool searcher = false;  ///< has the searching token
   bool watcher = false;
   std::atomic<std::uint64_t> stolen{0}, parked{0};
   struct look {
     void* item = nullptr;
     std::uint64_t resumed = 0;
   };
-  std::vector<look> looks;  ///< a watcher's last look at each slot
+  std::vector<look> looks;  ///< a watcher's last check of each slot
   std::chrono::steady_clock::time_point looked{};
   std::chrono::microseconds nap{0};
   unsigned quiet_naps = 0;
@@ -92,7 +94,7 @@ class scheduler::crew {
   enum class shares : std::uint8_t { measured, always, mixed };
   static shares how_shared();
   const shares shares_;
-  mutable std::atomic<std::uint32_t> asked_{0};  ///< mixed: how often worth_sharing() was
+  mutable std::atomic<std::uint32_t> asked_{0};  ///< mixed: the number of worth_sharing() calls
   std::vector<std::unique_ptr<worker>> workers_;
 
   std::mutex inject_mutex_;

@@ -9,7 +9,7 @@
 
 namespace sluice::lib {
 namespace {
-constexpr std::chrono::seconds kPatience{10};  // longer than any block of work or disk retry that we know of
+constexpr std::chrono::seconds kPatience{10};  // longer than any known block of work or disk retry
 }
 
 void reaper::leave() noexcept {

@@ -13,14 +13,14 @@
 namespace sluice::lib {
 namespace {
 
-constexpr unsigned kSlotRunsMax = 3;  // then something older has its turn: two that wake each other starve the rest
+constexpr unsigned kSlotRunsMax = 3;  // then an older item runs: two items that wake each other would starve the rest
 constexpr std::uint64_t kOrderPeriod =
-    61;                               // every so many items, the far end first; prime, to fall in step with nothing
-constexpr unsigned kSpinRounds = 32;  // ≈ 10 µs of looking before a park, against its 2–13 µs wake
-constexpr std::chrono::microseconds kNapMin{100};  // how old a slot must be to be taken: about one block of work
+    61;                               // interval in items at which the far end is first; prime: no period matches it
+constexpr unsigned kSpinRounds = 32;  // ≈ 10 µs of search before a park, compared with 2–13 µs for a wake-up
+constexpr std::chrono::microseconds kNapMin{100};  // minimum age of a slot's item to be taken: about one block of work
 constexpr std::chrono::microseconds kNapMax{
-    1000};                             // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
-constexpr unsigned kQuietNapsMax = 8;  // naps with everybody asleep, after which the watcher sleeps for good
+    1000};                             // bounds the starvation; 1,000 idle wakes a second are 0.5 % of a core
+constexpr unsigned kQuietNapsMax = 8;  // naps while all others sleep, after which the watcher sleeps without a timeout
 
 thread_local worker* t_worker = nullptr;
 
@@ -47,7 +47,7 @@ scheduler_counts scheduler::counts() const noexcept { return crew_->counts(); }
 
 scheduler::crew::crew(scheduler& home, unsigned workers) : shares_(how_shared()) {
   if (shares_ == shares::measured && workers > 1)
-    machine_moving_cost();  // measured once in a process, before anybody works
+    machine_moving_cost();  // measured once per process, before any worker runs
   for (unsigned i = 0; i < workers; ++i) {
     auto w = std::make_unique<worker>();
     w->home = &home;
@@ -56,10 +56,10 @@ scheduler::crew::crew(scheduler& home, unsigned workers) : shares_(how_shared())
     w->looks.resize(workers);
     workers_.push_back(std::move(w));
   }
-  sleepers_.reserve(workers);  // a worker that goes to sleep needs no memory
+  sleepers_.reserve(workers);  // a worker that begins to sleep needs no memory
   try {
     for (auto& w : workers_) w->thread = std::thread([this, p = w.get()] { run(*p); });
-  } catch (...) {  // a limit on threads: those that were started must end before they are destroyed
+  } catch (...) {  // a limit on threads: the started threads must end before they are destroyed
     join();
     throw;
   }
@@ -98,19 +98,19 @@ scheduler_counts scheduler::crew::counts() const noexcept {
 void scheduler::crew::post(worker& w, void* item) noexcept {
   void* old = w.slot.load(std::memory_order_relaxed);
   if (!old) {
-    w.slot.store(item, std::memory_order_release);  // only we put, so an empty slot stays empty meanwhile
+    w.slot.store(item, std::memory_order_release);  // only this thread stores, so an empty slot stays empty meanwhile
     if (!watched_.load(std::memory_order_relaxed) && idle_.load(std::memory_order_relaxed) > 0) start_watch();
     return;
   }
-  old = w.slot.exchange(item, std::memory_order_acq_rel);  // acq_rel: gives ours away, takes what a thief may want too
+  old = w.slot.exchange(item, std::memory_order_acq_rel);  // publishes our item, acquires the old: a thief may want it
   if (!old) return;
   if (w.near.push(old)) notify();
   else inject(old);
 }
 
 void scheduler::crew::post_far(worker& w, void* item) noexcept {
-  // One lone item is not worth waking anyone: we take it when we wait next, or the watcher does when that takes long.
-  // A spawn that is joined at once then costs 80 ns, not a futex call.
+  // A single item is not worth waking another worker: this worker takes it at its next wait, or the watcher does if
+  // that takes long. A spawn that is joined at once then costs 80 ns and no futex call.
   bool lone = w.far.empty() && !w.slot.load(std::memory_order_relaxed);
   if (!w.far.push(item)) return inject(item);
   if (!lone) return notify();
@@ -143,8 +143,8 @@ void scheduler::crew::inject(void* item) noexcept {
 
 void scheduler::crew::run(worker& w) {
   t_worker = &w;
-  // Registers the thread's lists of frames with it, for which glibc takes memory or ends the process: the first frame that is freed here
-  // may be one of a run that has found no memory.
+  // Registers the thread's lists of frames. To do so, glibc allocates memory or ends the process, so it must happen
+  // now: the first frame that is freed here may belong to a run that has found no memory.
   detail::free_frame(detail::allocate_frame(1), 1);
   while (void* item = next(w)) {
     w.resumed.store(w.resumed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -193,7 +193,7 @@ void* scheduler::crew::take_against_the_order(worker& w) {
 
 void* scheduler::crew::take_slot(worker& w) {
   if (!w.slot.load(std::memory_order_relaxed)) return nullptr;
-  return w.slot.exchange(nullptr, std::memory_order_acquire);  // a thief may have been first
+  return w.slot.exchange(nullptr, std::memory_order_acquire);  // a thief may have taken it first
 }
 
 void* scheduler::crew::take_injected() {
@@ -208,7 +208,7 @@ void* scheduler::crew::take_injected() {
 
 // ---- looking for work elsewhere
 
-/// Whoever has found work neither searches nor watches.
+/// A worker that has found work neither searches nor watches.
 void scheduler::crew::drop_duties(worker& w) noexcept {
   if (w.watcher) {
     w.watcher = false;
@@ -225,7 +225,8 @@ void* scheduler::crew::search(worker& w) {
   unsigned none = 0;
   if (!w.searcher && !searching_.compare_exchange_strong(none, 1, std::memory_order_seq_cst)) return nullptr;
   w.searcher = true;
-  unsigned rounds = workers_.size() > 2 ? kSpinRounds : 1;  // on two cores a spinner takes the other's hyperthread
+  // On two cores a spinning worker slows down the other one, which is its hyperthread.
+  unsigned rounds = workers_.size() > 2 ? kSpinRounds : 1;
   void* item = nullptr;
   for (unsigned r = 0; r < rounds && !item; ++r) {
     w.seed = w.seed * 6364136223846793005u + 1442695040888963407u;
@@ -256,7 +257,7 @@ void scheduler::crew::notify() noexcept {
   if (idle_.load(std::memory_order_seq_cst) == 0) return;
   unsigned none = 0;
   if (!searching_.compare_exchange_strong(none, 1, std::memory_order_seq_cst)) return;
-  // With nobody left to wake, those who just woke by themselves look at the queues before they sleep again.
+  // If no worker is left to wake, those that have just woken up check the queues before they sleep again.
   if (!wake_one(false)) searching_.store(0, std::memory_order_seq_cst);
 }
 
@@ -272,7 +273,7 @@ bool scheduler::crew::wake_one(bool to_watch) noexcept {
   sleepers_.pop_back();
   idle_.fetch_sub(1, std::memory_order_seq_cst);
   w->woken = true;
-  (to_watch ? w->watcher : w->searcher) = true;  // it sleeps: its own members are ours under the mutex
+  (to_watch ? w->watcher : w->searcher) = true;  // it sleeps, so this thread may change its members under the mutex
   woken_.fetch_add(1, std::memory_order_relaxed);
   w->wake.notify_one();
   return true;
@@ -282,7 +283,7 @@ bool scheduler::crew::wake_one(bool to_watch) noexcept {
 
 void scheduler::crew::park(worker& w) {
   std::unique_lock lock(sleep_mutex_);
-  bool searched = std::exchange(w.searcher, false);  // from the push on, whoever wakes us may set it
+  bool searched = std::exchange(w.searcher, false);  // after the push, the waking thread may set it
   w.woken = false;
   sleepers_.push_back(&w);
   idle_.fetch_add(1, std::memory_order_seq_cst);
@@ -291,14 +292,15 @@ void scheduler::crew::park(worker& w) {
   bool stay = any_work();
   lock.lock();
   if (!stay && !w.woken && !stopping_) stay = nap_or_sleep(w, lock);
-  if (w.woken) return;  // whoever woke us took us off the list
+  if (w.woken) return;  // the waking thread has removed us from the list
   sleepers_.erase(std::find(sleepers_.begin(), sleepers_.end(), &w));
   idle_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 bool scheduler::crew::nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock) {
   w.parked.fetch_add(1, std::memory_order_relaxed);
-  // Whoever lies down while others work, and finds no watcher, watches. Relaxed: two watchers do no harm.
+  // A worker that begins to sleep while others work, and finds no watcher, becomes the watcher. Relaxed: two watchers
+  // do no harm.
   if (!w.watcher && sleepers_.size() < workers_.size()) w.watcher = !watched_.exchange(true, std::memory_order_relaxed);
   if (w.watcher) look_around(w);
   auto done = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return w.woken || stopping_; };
@@ -307,7 +309,7 @@ bool scheduler::crew::nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock
   return true;
 }
 
-/// Decides how long the watcher naps, and remembers what it saw. Under sleep_mutex_.
+/// Decides how long the watcher naps, and stores what it saw. REQUIRES: sleep_mutex_ is locked.
 void scheduler::crew::look_around(worker& w) {
   bool anything = false;
   for (auto& other : workers_) {
@@ -321,8 +323,8 @@ void scheduler::crew::look_around(worker& w) {
   w.quiet_naps = all_asleep ? w.quiet_naps + 1 : 0;
   w.nap = anything ? kNapMin : std::clamp(w.nap * 2, kNapMin, kNapMax);
   if (w.quiet_naps <= kQuietNapsMax) return;
-  // All the others sleep, and whoever wakes one of them synchronises with it through sleep_mutex_, so its next post
-  // sees that nobody watches.
+  // All the others sleep. A thread that wakes one of them synchronizes with it through sleep_mutex_, so the next post
+  // of that worker sees that no watcher exists.
   w.watcher = false;
   w.quiet_naps = 0;
   watched_.store(false, std::memory_order_relaxed);
@@ -335,7 +337,7 @@ void* scheduler::crew::steal_stale_slots(worker& thief) {
     void* item = seen.item;
     if (!item || victim->resumed.load(std::memory_order_relaxed) != seen.resumed) continue;
     seen.item = nullptr;
-    // The same address in the slot is a ready coroutine, whether or not it is the same visit. acquire: its frame.
+    // The same address in the slot is a ready coroutine, even if it was posted again meanwhile. acquire: its frame.
     if (victim->slot.compare_exchange_strong(item, nullptr, std::memory_order_acquire)) return item;
   }
   return nullptr;

@@ -3,9 +3,9 @@
 //
 // D. Chase, Y. Lev: Dynamic Circular Work-Stealing Deque, SPAA 2005, in the C11 form of N. M. Lê, A. Pop, A. Cohen,
 // F. Zappa Nardelli: Correct and Efficient Work-Stealing for Weak Memory Models, PPoPP 2013; with two changes. The ring
-// does not grow: a full deque refuses, and the scheduler's injector takes the surplus. The paper's stand-alone fences
-// are sequentially consistent accesses of `top_` and `bottom_`, which ThreadSanitizer understands (it does not model
-// fences) and which on x86-64 are the same instructions.
+// does not grow: push() fails if the deque is full, and the scheduler's injector takes the item. In place of the
+// paper's stand-alone fences, the accesses of `top_` and `bottom_` are sequentially consistent. ThreadSanitizer
+// understands these (it does not model fences), and on x86-64 they are the same instructions.
 //
 // Invariants
 //   top_ ≤ bottom_ except inside pop(); items live in [top_, bottom_). top_ only grows, so a CAS on it has no ABA.
@@ -23,24 +23,25 @@ namespace sluice::lib::detail {
 
 class work_deque {
  public:
-  static constexpr std::int64_t kCapacity = 256;  // 2 KiB: deeper queues mean stale work, better spread by the injector
+  // 2 KiB: longer queues contain stale work, which the injector distributes better.
+  static constexpr std::int64_t kCapacity = 256;
 
-  /// False: full.
+  /// Returns false if the deque is full.
   bool push(void* item) noexcept {
-    std::int64_t b = bottom_.load(std::memory_order_relaxed);  // ours
+    std::int64_t b = bottom_.load(std::memory_order_relaxed);  // written only by this thread
     // acquire: a thief that advanced top_ has read its slot before we write it again
     if (b - top_.load(std::memory_order_acquire) >= kCapacity) return false;
     slots_[b & kMask].store(item, std::memory_order_relaxed);  // published by bottom_
-    // seq_cst, not release: the pusher looks next whether someone sleeps, the sleeper announced itself and looks at
-    // bottom_; one of the two must see the other (scheduler: notify).
+    // seq_cst, not release: the pusher next checks whether a worker sleeps; the sleeper has announced itself and checks
+    // bottom_. One of the two must see the other (scheduler: notify).
     bottom_.store(b + 1, std::memory_order_seq_cst);
     return true;
   }
 
-  /// The newest, or null.
+  /// Removes and returns the newest item, or null if none is left.
   void* pop() noexcept {
     std::int64_t b = bottom_.load(std::memory_order_relaxed) - 1;
-    // An empty deque stays empty for its owner, whatever thieves do: no expensive store for it.
+    // An empty deque stays empty for its owner, whatever thieves do, so it needs no expensive store.
     if (b < top_.load(std::memory_order_relaxed)) return nullptr;
     bottom_.store(b, std::memory_order_seq_cst);  // claims slot b before looking at top_
     std::int64_t t = top_.load(std::memory_order_seq_cst);
@@ -48,13 +49,13 @@ class work_deque {
     void* item = nullptr;
     if (t == b) {
       item = slots_[b & kMask].load(std::memory_order_relaxed);
-      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst)) item = nullptr;  // a thief was first
+      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst)) item = nullptr;  // a thief was faster
     }
     bottom_.store(b + 1, std::memory_order_relaxed);
     return item;
   }
 
-  /// The oldest, or null when empty. A lost race looks at the next one.
+  /// Removes and returns the oldest item, or null if the deque is empty. After a lost race, tries the next item.
   void* steal() noexcept {
     std::int64_t t = top_.load(std::memory_order_seq_cst);
     while (t < bottom_.load(std::memory_order_seq_cst)) {
@@ -65,7 +66,7 @@ class work_deque {
     return nullptr;
   }
 
-  /// A moment's view. seq_cst: the sleeper's side of the agreement in push().
+  /// A momentary value. seq_cst: the sleeper's side of the agreement in push().
   bool empty() const noexcept {
     return bottom_.load(std::memory_order_seq_cst) <= top_.load(std::memory_order_seq_cst);
   }
@@ -73,8 +74,8 @@ class work_deque {
  private:
   static constexpr std::int64_t kMask = kCapacity - 1;
 
-  alignas(64) std::atomic<std::int64_t> top_{0};     // thieves' line
-  alignas(64) std::atomic<std::int64_t> bottom_{0};  // the owner's line
+  alignas(64) std::atomic<std::int64_t> top_{0};     // written by thieves
+  alignas(64) std::atomic<std::int64_t> bottom_{0};  // written by the owner
   alignas(64) std::array<std::atomic<void*>, kCapacity> slots_{};
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pending wake-ups by due time: a binary heap whose nodes know their place, so that cancelling costs O(log n).
+// Pending wake-ups ordered by due time: a binary heap whose nodes know their index, so that cancelling costs O(log n).
 //
-// Ties are broken by the order of arming: a simulation must not depend on heap accidents.
+// Timers with the same due time fire in the order in which they were armed: a simulation must not depend on accidents
+// of the heap.
 // Thread: none; the clocks lock around it.
 #pragma once
 
@@ -19,7 +20,7 @@ class timer_heap {
   time_point next_due() const noexcept { return entries_.front().node->due; }
   void push(timer_node& node);
   timer_node* pop();
-  /// False: it is not in here.
+  /// Returns false if the node is not in the heap.
   bool erase(timer_node& node);
 
  private:

@@ -18,7 +18,7 @@ void timer_thread::arm(timer_node& node) noexcept {
   std::lock_guard lock(mutex_);
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   heap_.push(node);
-  if (node.heap_index == 0) changed_.notify_one();  // it is the next one now
+  if (node.heap_index == 0) changed_.notify_one();  // it is now the next one
 }
 
 bool timer_thread::cancel(timer_node& node) noexcept {
@@ -35,7 +35,7 @@ void timer_thread::run() {
       changed_.wait_until(lock, due);
     } else {
       timer_node* node = heap_.pop();
-      lock.unlock();  // fire() posts, and whoever it wakes may arm again
+      lock.unlock();  // fire() posts, and the resumed coroutine may arm a timer again
       node->fire(*node);
       lock.lock();
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real clock: one thread that sleeps until the next wake-up is due.
 //
-// Thread: safe from any. The thread starts with the first arm(), for most programs never sleep. The destructor joins
-// it; timers that are still armed then never fire.
+// Thread: safe from any thread. The first arm() starts the timer thread; most programs never sleep. The destructor
+//         joins it; timers that are still armed then never fire.
 #pragma once
 
 #include <condition_variable>
