@@ -4,8 +4,8 @@
 //   const argument_list& list = n.op->arguments();
 //   for (const field& f : list.fields) printed(*f.type, list.at(n.arguments.get(), f));
 //
-// Codecs of single values are in codecs.cpp, those of functions and plans in function_codecs.cpp, those of lists, maps and
-// optional values in container_codecs.hpp; arguments_of.hpp finds the codec of a type.
+// Codecs of single values are in codecs.cpp, those of functions and plans in function_codecs.cpp, and those of lists,
+// maps and optional values in container_codecs.hpp. arguments_of.hpp finds the codec of a type.
 // Thread: codecs and lists are immutable and live for ever.
 #pragma once
 
