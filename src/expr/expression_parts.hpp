@@ -66,7 +66,7 @@ class path final : public computed {
   bool moves_ = false;
 };
 
-/// bad.
+/// The state, or a part at a fixed offset within it.
 class state_path final : public computed {
  public:
   state_path(const element_type& t, std::size_t offset) : computed(t), offset_(offset) {}
