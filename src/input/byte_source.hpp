@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of one file, plain or inflated, as a byte window that moves forward through the file.
 //
-// What a listing of the run returned about the file is believed until the first read (runtime/known_files.hpp).
+// The run's listing of the file is trusted until the first read (runtime/known_files.hpp).
 // The file ends where it ended when it was opened: bytes that are appended later are not read. A file that becomes
 // shorter is an error after the elements before its new end: data_loss, with the offset of that end. Byte streams,
 // which are standard input ("-") and FIFOs, have no size, cannot be read again, and end when their writers close them.

@@ -378,7 +378,7 @@ void make_standard_output_wait() {
   stdout = waiting;
 }
 
-/// Returns true if the output is bold and red: on a terminal, unless NO_COLOR is set (https://no-color.org).
+/// Returns true if errors are printed in bold and red: on a terminal, unless NO_COLOR is set (https://no-color.org).
 bool is_colored() {
   const char* refused = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
