@@ -84,7 +84,7 @@ class run_length {
   /// `learnt`: the result of earlier runs.
   run_length(std::atomic<std::uint32_t>& learnt, bool is_light) : learnt_(is_light ? nullptr : &learnt) {}
   std::uint32_t elements() const {
-    // a hint that needs no memory order
+    // A hint, which needs no memory order.
     return learnt_ ? learnt_->load(std::memory_order_relaxed) : expressions::kChunk;
   }
   void computed(std::uint32_t n, std::size_t bytes) {

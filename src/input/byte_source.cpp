@@ -300,7 +300,7 @@ status byte_source::make_room(std::size_t needed) {
     std::memmove(buffer_.get()->data(), buffer_.get()->data() + begin_, unread);
   } else {
     std::size_t bytes = std::max(wanted, at_once);
-    // avoids one read for each large record
+    // This avoids one read for each large record.
     if (needed > at_once && !tight) bytes = std::max(bytes, needed + needed / 2);
     buffer_ref fresh;
     status why = memory_.make_buffer(bytes, fresh);

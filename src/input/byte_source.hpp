@@ -165,7 +165,7 @@ class byte_source {
   std::size_t begin_ = 0, end_ = 0;  ///< the window, in buffer_
   std::uint64_t offset_ = 0;         ///< the offset of the byte at begin_
   bool last_ = false;
-  /// the previous buffer, while unread bytes are moved out of it: the window has only the bytes moved
+  /// The previous buffer, while unread bytes are moved out of it. The window has only the bytes moved so far.
   buffer_ref outgrown_;
   std::size_t outgrown_begin_ = 0, outgrown_end_ = 0;
   bool is_compressed_ = false;

@@ -26,7 +26,7 @@ struct shard_place {
   std::uint64_t device = 0, inode = 0;  ///< both 0: not a file that can be resumed
   std::uint64_t length_bytes = 0;
   std::uint64_t head_bytes = 0;  ///< the first of them, which checksums exclude
-  /// false: standard output had bytes before the program started, and their checksum is unknown
+  /// False if standard output had bytes before the program started; their checksum is unknown.
   bool has_whole_crc = false;
   std::uint32_t whole_crc = 0, tail_crc = 0;
   std::uint64_t plain_bytes = 0;  ///< before compression

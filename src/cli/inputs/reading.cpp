@@ -56,7 +56,7 @@ std::string errors_text(const std::vector<stage_errors>& stages) {
 }  // namespace
 
 void add_reading_options(CLI::App& verb, reading_arguments& to) {
-  // the text was validated
+  // The text was validated.
   auto set_budget = [&to](const std::string& text) { read_byte_size(text, to.memory_budget_bytes); };
   verb.add_option_function<std::string>(
           "--memory-budget", set_budget,

@@ -32,8 +32,8 @@ struct reading_arguments {
 /// The treatment of bad elements.
 struct error_arguments {
   bool skips = false;
-  std::string quarantine = {};                   ///< the file for dropped elements; empty: none
-  /// the limit on elements dropped by all stages together; one more ends the run
+  std::string quarantine = {};  ///< the file for dropped elements; empty: none
+  /// The limit on elements dropped by all stages together; one more ends the run.
   std::optional<std::uint64_t> errors_max = {};
 };
 

@@ -373,7 +373,7 @@ void make_standard_output_wait() {
   };
   std::FILE* waiting = ::fopencookie(nullptr, "w", functions);
   if (!waiting) return;
-  // writes each line when it is printed, as usual
+  // A terminal gets each line when it is printed, as usual.
   if (::isatty(STDOUT_FILENO)) std::setvbuf(waiting, nullptr, _IOLBF, 0);
   stdout = waiting;
 }

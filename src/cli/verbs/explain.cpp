@@ -100,7 +100,7 @@ int explain(const std::string& text, const std::string& plan_file, explained wha
     const node* stage;
     said_downstream said;
   };
-  // from the last stage to the source, or to a stage with several inputs, which is one line
+  // From the last stage to the source, or to a stage with several inputs, which is one line.
   std::vector<stage_line> stages;
   said_downstream said;
   for (const node* n = plan.get();; n = n->inputs[0].get()) {

@@ -183,7 +183,7 @@ struct remainder_checked {
       for (std::uint32_t i = 0; i != n; ++i) {
         auto v = static_cast<U>(a[i]);
         if constexpr (std::is_signed_v<T>) {
-          // the correction for C++'s rounding towards zero
+          // The correction for C++'s rounding toward zero.
           U below = static_cast<U>(a[i] >> (sizeof(T) * 8 - 1)) & mask;
           to[i] = static_cast<T>(((v + below) & mask) - below);
         } else {

@@ -53,7 +53,7 @@ class lexer {
 
   std::string_view text_;
   std::size_t at_ = 0, end_of_last_ = 0;
-  /// `characters_` begin in the first `counted_` bytes; column_of resumes there
+  /// `characters_` characters begin in the first `counted_` bytes; column_of resumes there.
   std::size_t counted_ = 0, characters_ = 0;
   token now_;
 };
