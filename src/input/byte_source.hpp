@@ -125,8 +125,8 @@ class byte_source {
   ready_read try_read();
   bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
   enum class filled : std::uint8_t { enough, must_wait, continues };
-  /// See try_more. Returns `goes_on` after a megabyte of work: the caller yields to other tasks and checks for a stop.
-  /// Returns `enough` on an error.
+  /// See try_more. Returns `continues` after a megabyte of work: the caller yields to other tasks and checks for a
+  /// stop. Returns `enough` on an error.
   filled fill_window(std::size_t needed, status& why);
   /// Makes room after the window for at least one read, and retains the unread bytes. If these are many, move_some()
   /// must still copy them from the previous buffer.

@@ -59,7 +59,7 @@ class node_builder {
     auto& fields = list_.fields;
     std::size_t may = positional();
     // A reader gets its path later, so the arguments after the path may come first: fixed_length(4). An optional
-    // argument counts as omitted if the fields after it need all arguments that are left.
+    // argument counts as omitted if fewer arguments are left than fields.
     if (position_ < may && fields[position_].type->may_be_left_out() && left_ < may - position_) ++position_;
     if (left_ != 0) --left_;
     bool is_later = position_ + 1 < may && may_lack_path_ && fields[position_].type->is_later() && !is_text_argument(a);
