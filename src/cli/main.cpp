@@ -5,10 +5,10 @@
 
 int main(int argc, char** argv) {
 #if defined(__GLIBC__)
-  // Only if the build found no mimalloc: large strings and vectors that functions make leave the process when they are
-  // freed. glibc's threshold for that follows the largest block ever freed, so a program of 10 MiB elements would keep
-  // several of them in every thread's heap. The program chooses this, not the library: a library does not set its
-  // host's malloc.
+  // Used only if the build found no mimalloc. Large strings and vectors that functions allocate are returned to the
+  // system when they are freed. glibc's threshold for that follows the largest block ever freed, so a program with
+  // elements of 10 MiB would retain several of them in every thread's heap. The program chooses this and not the
+  // library, because a library does not configure its host's malloc.
   mallopt(M_MMAP_THRESHOLD, 256 << 10);
   mallopt(M_TRIM_THRESHOLD, 1 << 20);
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// operator new of the program where it links mimalloc, which is a library in C: its own cannot throw, and ends the process
-// where an allocation fails. These take memory from the same malloc, and throw std::bad_alloc, which ends the run with resource_exhausted.
+// The program's operator new if it links mimalloc. mimalloc is a library in C: its own operator new cannot throw, and
+// ends the process if an allocation fails. These operators use the same malloc and throw std::bad_alloc, which ends the
+// run with resource_exhausted.
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -9,7 +10,7 @@ namespace {
 
 std::size_t at_least_one(std::size_t size) { return size ? size : 1; }
 
-/// Follows the standard: a handler that somebody has set may find memory, and throws if it finds none.
+/// Follows the standard: a new handler, if set, may free memory, and throws if it cannot.
 template <class Allocate> void* allocated(Allocate allocate) {
   for (;;) {
     if (void* made = allocate()) return made;
@@ -39,7 +40,7 @@ template <class... A> void* allocated_or_null(A... size) noexcept {
 
 }  // namespace
 
-// All of them: those of mimalloc call each other, not these.
+// All forms are replaced, because those of mimalloc call each other and not these.
 void* operator new(std::size_t size) {
   if (void* made = std::malloc(at_least_one(size))) [[likely]]
     return made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's verbs, each in a source of its own, as plain functions: command_line.cpp reads the arguments.
+// The program's verbs as plain functions, each in its own source. command_line.cpp reads their arguments.
 //
 // Each returns the exit status. Errors: thrown `error` (printed as one line, exit kFailed) and `misuse` (exit kMisuse).
 #pragma once
@@ -19,10 +19,10 @@
 namespace sluice::lib::cli {
 
 inline constexpr int kOk = 0;
-inline constexpr int kFailed = 1;  ///< the data, a file, a stage
-inline constexpr int kMisuse = 2;  ///< the arguments
+inline constexpr int kFailed = 1;  ///< an error of the data, a file, or a stage
+inline constexpr int kMisuse = 2;  ///< an error of the arguments
 
-/// The arguments ask for something that does not exist. The text may continue on lines of its own.
+/// The arguments request something that does not exist. The text may continue on further lines.
 class misuse : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,56 +30,56 @@ class misuse : public std::runtime_error {
 
 struct run_arguments {
   std::string plan;
-  std::string plan_file;  ///< where it is not empty, the plan is there
+  std::string plan_file;  ///< if not empty, the file that contains the plan
   output_arguments output{};
   bool is_output_named = false;  ///< --output was typed
-  bool new_output = false;       ///< a resumed run begins an output of its own
+  bool new_output = false;       ///< a resumed run begins a new output
   std::optional<std::uint64_t> limit = {};
   std::optional<std::uint64_t> seed = {};
   std::optional<std::uint64_t> epoch = {};
   reading_arguments reading = {};
   error_arguments errors = {};
   std::string checkpoint_file = {}, resume_file = {};
-  bool starts_without_checkpoint = false;  ///< a resume_file that is not there is no error
-  std::uint64_t every_elements = 0;        ///< a checkpoint so often while it runs; 0: only at the end
+  bool starts_without_checkpoint = false;  ///< a missing resume_file is not an error
+  std::uint64_t every_elements = 0;        ///< the interval of checkpoints during the run; 0: only at the end
   std::chrono::nanoseconds every{0};
   std::string changed_inputs = "refuse";  ///< refuse, warn, ignore
-  bool quiet = false;                     ///< no progress, no report
-  bool shows_stages = false;              ///< what each stage did, at the end
+  bool quiet = false;                     ///< prints no progress and no report
+  bool shows_stages = false;              ///< prints the work of each stage at the end
 };
-/// 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM.
+/// Returns 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM.
 int run(const run_arguments& arguments);
 
 struct convert_arguments {
   std::vector<std::string> inputs;  ///< files, or one plan; the last is the output
   std::string from = {}, to = {};   ///< formats; empty: by the names
-  std::string schema = {};          ///< of what is read
+  std::string schema = {};          ///< of the input
   bool overwrites = false;
-  run_arguments run = {};  ///< how it runs, and its output but for the path
+  run_arguments run = {};  ///< the run's options, and its output except the path
 };
-/// Files of one format into files of another one.
+/// Converts files of one format to another format.
 int convert(convert_arguments arguments);
 
 struct head_arguments {
   std::string plan;       ///< or a file, a FIFO, "-"
-  std::string plan_file;  ///< where it is not empty, the plan is there
+  std::string plan_file;  ///< if not empty, the file that contains the plan
   std::uint64_t elements = 10;
-  bool raw = false;  ///< records as they are, also where they are tf.Examples
+  bool raw = false;  ///< prints tf.Examples as plain records, too
   reading_arguments reading = {};
   error_arguments errors = {};
-  std::string images_folder = {};  ///< where tensors that are images are written as PNG; empty: they are printed
+  std::string images_folder = {};  ///< the folder for tensors that are images, as PNG; empty: they are printed
 };
-/// The first elements of a plan or a file, as JSON lines.
+/// Prints the first elements of a plan or a file as JSON lines.
 int head(const head_arguments& arguments);
 
 struct count_arguments {
   std::vector<std::string> plans_or_files;
   std::string plan_file;
-  bool reads = false;  ///< also where the plan itself says how many
+  bool reads = false;  ///< reads the elements even if the plan has a known size
   reading_arguments reading = {};
   error_arguments errors = {};
 };
-/// How many elements plans give, or files hold.
+/// Prints the number of elements of plans or files.
 int count(const count_arguments& arguments);
 
 struct select_arguments {
@@ -90,7 +90,7 @@ struct select_arguments {
   reading_arguments reading = {};
   error_arguments errors = {};
 };
-/// Members of structures, columns of batches or features of tf.Examples, as JSON lines.
+/// Prints members of structures, columns of batches or features of tf.Examples, as JSON lines.
 int select(const select_arguments& arguments);
 
 struct cat_arguments {
@@ -108,8 +108,8 @@ struct verify_arguments {
   sluice::lib::compression compression = compression::automatic;
   reading_arguments reading = {};
 };
-/// Reads files to their ends, and checks what their formats let be checked. kFailed: at least one file is damaged; else
-/// kMisuse: at least one is no file that can be opened.
+/// Reads files to their ends, and makes the checks that their formats allow. kFailed: at least one file is damaged;
+/// else kMisuse: at least one file cannot be opened.
 int verify(const verify_arguments& arguments);
 enum class explained : std::uint8_t { stages, spec, json };
 int explain(const std::string& plan, const std::string& plan_file, explained what);
@@ -119,20 +119,21 @@ struct ls_arguments {
   bool as_json = false;
   reading_arguments reading = {};
 };
-/// The files that patterns match, each with its size and when it was changed. A folder: what is in it.
+/// Lists the files that patterns match, each with its size and modification time. For a folder, lists its contents.
 int ls(const ls_arguments& arguments);
 
 struct cp_arguments {
-  std::vector<std::string> paths;  ///< what is copied, and at the end where to
+  std::vector<std::string> paths;  ///< the sources, and the destination at the end
   bool overwrites = false;
-  bool verifies = false;  ///< copies are read again, and compared
-  bool quiet = false;     ///< no progress line and no report
+  bool verifies = false;  ///< reads the copies again and compares them
+  bool quiet = false;     ///< prints no progress line and no report
   reading_arguments reading = {};
 };
-/// Copies files from any file system to any other.
+/// Copies files between any file systems.
 int cp(const cp_arguments& arguments);
 int ops();
-/// Prints the features of this machine and this build that the program uses. kFailed: files cannot be read as SLUICE_IO
+/// Prints the features of this machine and this build that the program uses. kFailed: files cannot be read in the way
+/// that SLUICE_IO requests.
 /// says.
 int doctor();
 int sample(const std::string& folder, const sample_options& options);

@@ -14,7 +14,7 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-/// The rows of a batch, in the column that has them.
+/// The rows of a batch, with the column that contains them.
 struct rows_at {
   const column* values = nullptr;
   std::size_t first = 0, n = 0;

@@ -40,7 +40,8 @@ template <class F> decltype(auto) with_comparison(std::string_view op, F f) {
   return f(greater_equal());
 }
 
-/// -1, 0 or 1: x is below, at or above y; NaN where y is. Not by a conversion: 2^53 + 1 is no double.
+/// Returns -1, 0 or 1: x is less than, equal to, or greater than y; NaN if y is NaN. Conversion would be wrong: 2^53 +
+/// 1 is not a double.
 template <class I> double order_of(I x, double y) {
   constexpr I kExact = I{1} << std::numeric_limits<double>::digits;
   const bool is_exact =
@@ -49,7 +50,7 @@ template <class I> double order_of(I x, double y) {
     const auto d = static_cast<double>(x);
     return d < y ? -1 : d > y ? 1 : d == y ? 0 : y;
   }
-  // Both bounds are powers of two, which are doubles; x is whole, and so is y where |y| is as large.
+  // Both bounds are powers of two, which are doubles. x is an integer, and so is y if |y| is that large.
   constexpr double kAbove = static_cast<double>(std::numeric_limits<I>::max() / 2 + 1) * 2;
   constexpr double kBelow = std::is_signed_v<I> ? -kAbove : 0;
   if (y >= kAbove) return -1;
@@ -58,10 +59,10 @@ template <class I> double order_of(I x, double y) {
   return x < whole ? -1 : x > whole ? 1 : 0;
 }
 
-/// A number of any type, without loss.
+/// A number of any type, represented exactly.
 struct any_number {
   enum form_type : std::uint8_t { negative, natural, real } form = natural;
-  std::uint64_t bits = 0;  ///< of a negative one those of the int64
+  std::uint64_t bits = 0;  ///< for a negative number, the bits of its int64
   double value = 0;
 
   template <class T> static any_number of(T v) {
@@ -79,10 +80,10 @@ struct any_number {
   }
 };
 
-/// Can values of these types be compared by ==? Structures with the same names, lists and arrays, tuples, optionals (with what
-/// they may have), texts, numbers, tensors.
+/// Returns true if == can compare values of these types: structures with the same names, lists and arrays, tuples,
+/// optionals (also with their values), texts, numbers, tensors.
 bool can_be_equal(const element_type& a, const element_type& b);
-/// Are all parts equal, numbers by their values? REQUIRES: can_be_equal.
+/// Compares all parts, numbers by their values. REQUIRES: can_be_equal.
 computed_ptr compared_parts(computed_ptr a, computed_ptr b, bool is_equal);
 
 }  // namespace sluice::lib::expressions

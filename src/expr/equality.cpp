@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// == and != of what has parts: lists, structures, tuples, optionals, tensors.
+// == and != of values with parts: lists, structures, tuples, optionals, tensors.
 #include <algorithm>
 #include <cstring>
 
@@ -13,10 +13,10 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-/// A value that lies in memory, or in a register.
+/// A value in memory or in a register.
 struct operand {
   const element_type* type;
-  const char* at = nullptr;  ///< of numbers and objects
+  const char* at = nullptr;  ///< for numbers and objects
   std::string_view text{};
   span_value items{};
 
@@ -79,7 +79,7 @@ bool are_equal(const tensor& a, const tensor& b) {
 
 bool are_equal(const operand& a, const operand& b);
 
-/// An optional with another one, or with what it may have.
+/// Compares an optional with another one, or with a value of its type.
 bool optionals_equal(const operand& a, const operand& b) {
   std::size_t n = 1, m = 1;
   operand x = a, y = b;

@@ -99,7 +99,7 @@ void evaluation::forget_from(std::size_t objects, std::size_t pieces, std::size_
     if (last.constructed != 0) last.type->destroy(*last.type, last.data, last.constructed);
     objects_.pop_back();
   }
-  // One of the usual size stays: the next chunk needs it again.
+  // One piece of the usual size stays, because the next chunk needs it again.
   if (pieces == 0 && !kept_.empty() && kept_.front().size == kPieceBytes) {
     pieces = 1;
     used = 0;
@@ -114,7 +114,7 @@ namespace {
 template <class T> void load_values(const char* from, std::size_t stride, selection s, void* out) {
   auto* to = static_cast<T*>(out);
   if (!s.at && stride == sizeof(T)) {
-    if (s.n != 0) std::memcpy(to, from, s.n * sizeof(T));  // none have no address
+    if (s.n != 0) std::memcpy(to, from, s.n * sizeof(T));  // a pointer to no elements may be null
     return;
   }
   for (std::uint32_t i = 0; i != s.n; ++i) std::memcpy(to + i, from + s.element(i) * stride, sizeof(T));
@@ -185,7 +185,7 @@ void store(const element_type& t, const void* registers, std::uint32_t n, char* 
       case register_form::span: {
         auto* from = static_cast<const span_value*>(registers);
         for (; i != n; ++i) {
-          // collect() only copies here, and copies read.
+          // collect() only copies here, and a copy only reads.
           auto* items = const_cast<char*>(from[i].data);
           if (t.kind == kind::array) t.copy(t, to + i * stride, items, 1, t.size, t.size);
           else t.collect(t, to + i * stride, items, from[i].n, 0, t.element->size);
@@ -205,7 +205,7 @@ void store(const element_type& t, const void* registers, std::uint32_t n, char* 
 
 void computed::build(evaluation& ev, selection s, char* to, std::size_t stride) const {
   evaluation::scratch here(ev);
-  evaluation::kept_scope kept(ev);  // what is stored owns all of it
+  evaluation::kept_scope kept(ev);  // stored values own all of their contents
   const void* values = in_place(ev, s);
   if (!values) {
     void* out = ev.room(s.n * register_bytes(*type_));

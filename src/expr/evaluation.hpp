@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How expressions are computed: a part at a time for up to kChunk elements, so that a part's loop is compiled for its
-// types and what is between the parts stays in the first caches.
+// The evaluation of expressions. Each part is computed for up to kChunk elements at a time, so that its loop is
+// compiled for its types and the intermediate values stay in the first caches.
 //
-// The values of a part are *registers*, one behind the other: a number or bool as it is, a text as a std::string_view,
-// a list or array as a span_value, anything else as a const void* to the object.
+// The values of a part are consecutive *registers*. A number or bool is stored as itself, a text as a std::string_view,
+// a list or array as a span_value, and any other value as a const void* to the object.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace sluice::lib::expressions {
 
-/// Elements at a time.
+/// The number of elements computed at a time.
 inline constexpr std::uint32_t kChunk = 256;
 
 /// The items of a list.
@@ -31,46 +31,46 @@ struct span_value {
 
 enum class register_form : std::uint8_t { value, text, span, object };
 register_form register_form_of(const element_type& t);
-/// Bytes of one register.
+/// Returns the size of one register in bytes.
 std::size_t register_bytes(const element_type& t);
 
-/// Bytes that the values of a run of elements may take at once, of more than one element. Runs of elements whose values are heavy
+/// The bytes that the values of a run of several elements may take at the same time. Runs of elements with large values
 /// are shorter than kChunk.
 inline constexpr std::size_t kRunBytes = std::size_t{1} << 20;
 
-/// Thrown where a value cannot be computed.
+/// Thrown if a value cannot be computed.
 struct bad_value {
   std::string why;
 };
-/// Thrown where the values of several elements take more than kRunBytes: fewer elements are to be computed at a time.
+/// Thrown if the values of several elements take more than kRunBytes. The caller retries with fewer elements.
 struct too_heavy {
-  std::size_t largest;  ///< of the values that were made, in bytes
+  std::size_t largest;  ///< the size of the largest value, in bytes
 };
-/// The same, with the element's number within the chunk.
+/// A bad_value with the element's number within the chunk.
 struct failed_at {
   std::uint32_t element;
   std::string why;
-  status own_status = {};  ///< by a registered function; ok: there is only `why`
+  status own_status = {};  ///< the error of a registered function; ok: there is only `why`
 };
 
-/// The elements of a chunk that a part is computed for, by rising number.
+/// The elements of a chunk that a part is computed for, in ascending order.
 struct selection {
-  const std::uint32_t* at;  ///< null: 0, 1, 2 …
+  const std::uint32_t* at;  ///< null: the elements 0, 1, 2 …
   std::uint32_t n;
   std::uint32_t element(std::uint32_t i) const { return at ? at[i] : i; }
 };
 
-/// Is a register of this type the value itself, which refers to nothing?
+/// Returns true if a register of this type is the value itself and refers to nothing.
 inline bool is_number(const element_type& t) { return t.kind == kind::scalar; }
 
-/// One chunk of elements, and the memory in which it is computed.
+/// One chunk of elements, and the memory that its computation uses.
 class evaluation {
  public:
   evaluation(const element_type& type, std::uint64_t seed) : stride_(type.size), seed_(seed) {}
   evaluation(const evaluation&) = delete;
   ~evaluation() { forget(); }
 
-  /// Continues with the `n` elements at `elements`; `ordinal`: of the first.
+  /// Continues with the `n` elements at `elements`. `ordinal`: of the first element.
   void start(char* elements, std::uint32_t n, std::uint64_t ordinal) {
     forget();
     elements_ = elements;
@@ -78,10 +78,10 @@ class evaluation {
     n_ = n;
     peak_ = largest_ = 0;
   }
-  /// The most bytes that values of this chunk took at once.
+  /// Returns the largest number of bytes that values of this chunk took at the same time.
   std::size_t peak_bytes() const { return peak_; }
   char* elements() const { return elements_; }
-  /// The one object that `state` is for all elements of the chunk.
+  /// Returns the one object that `state` denotes for all elements of the chunk.
   const char* state() const { return state_; }
   void set_state(const void* state) { state_ = static_cast<const char*>(state); }
   /// The items of a list that are being converted.
@@ -91,32 +91,32 @@ class evaluation {
   std::uint64_t ordinal() const { return ordinal_; }
   std::uint64_t seed() const { return seed_; }
 
-  /// Memory until the `scratch` object in whose scope it is taken ends.
+  /// Returns memory that is valid until the enclosing `scratch` object ends.
   void* room(std::size_t bytes);
   template <class T> T* room_for(std::size_t n) { return static_cast<T*>(room(n * sizeof(T))); }
 
-  /// Memory until the chunk, or the `kept_scope` in which it is taken, ends. Errors: as of charge(); failed_at where it has more than
-  /// kExpressionValueBytesMax.
+  /// Returns memory that is valid until the chunk, or the enclosing `kept_scope`, ends. Errors: those of charge();
+  /// failed_at if the value exceeds kExpressionValueBytesMax.
   char* kept_room(std::size_t bytes) { return kept_room(bytes, 1); }
   std::string_view kept(std::string_view text) {
     char* to = kept_room(text.size());
     std::copy(text.begin(), text.end(), to);
     return {to, text.size()};
   }
-  /// Counts bytes that a value of an element owns, beyond the room it is in, or n values. Errors: too_heavy; failed_at where the
-  /// values of one element take more than kExpressionElementBytesMax.
+  /// Charges the bytes that a value of an element, or n values, own beyond their registers. Errors: too_heavy;
+  /// failed_at if the values of one element take more than kExpressionElementBytesMax.
   void charge(std::size_t bytes, std::size_t n = 1) {
     bytes_ += bytes;
     largest_ = std::max(largest_, bytes / std::max<std::size_t>(n, 1));
     peak_ = std::max(peak_, bytes_);
     if (bytes_ > kRunBytes) check_bytes();
   }
-  /// Charges the memory that n objects own. `is_value`: the language built them, so they are limited as texts are.
+  /// Charges the memory that n objects own. `is_value`: the language built them, so the limits of texts apply.
   /// Returns the number of bytes.
   std::size_t charge_owned(const element_type& type, const void* objects, std::size_t n, bool is_value = false);
 
-  /// Uninitialised room for n objects. The caller reports how many of them are constructed, so that they are destroyed
-  /// at the end of the chunk, or of the `kept_scope`.
+  /// Uninitialized memory for n objects. The caller reports the number of constructed objects, so that they are
+  /// destroyed at the end of the chunk, or of the `kept_scope`.
   struct objects {
     const element_type* type;
     char* data;
@@ -139,7 +139,7 @@ class evaluation {
     std::size_t chunk_, used_;
   };
 
-  /// Destroys at its end the objects stored since its beginning: for parts whose values refer to none of them.
+  /// On destruction, destroys the objects stored since construction. For parts whose values refer to none of them.
   class kept_scope {
    public:
     explicit kept_scope(evaluation& ev, bool is_wanted = true)
@@ -152,7 +152,7 @@ class evaluation {
       if (ev_) ev_->forget_from(objects_, pieces_, used_, bytes_);
     }
     kept_scope(const kept_scope&) = delete;
-    /// Moves `bytes` that were charged within the scope to the enclosing one: they stay charged.
+    /// Moves `bytes` that were charged within the scope to the enclosing scope, where they stay charged.
     void outlive(std::size_t bytes) { bytes_ += bytes; }
 
    private:
@@ -160,7 +160,7 @@ class evaluation {
     std::size_t objects_, pieces_, used_, bytes_;
   };
 
-  /// The values of variables, by number: registers for the whole chunk, by element.
+  /// The values of variables by number: registers for the whole chunk, indexed by element.
   std::vector<char*> variables;
 
  private:
@@ -168,7 +168,7 @@ class evaluation {
     std::unique_ptr<char[]> data;
     std::size_t size;
   };
-  /// The registers of most expressions fit in here: memory that the last block has used, and no allocation.
+  /// The registers of most expressions fit in this memory, which the last block has used, and need no allocation.
   static constexpr std::size_t kOwnBytes = 16 << 10;
 
   void forget() { forget_from(0, 0, 0, 0); }
@@ -176,7 +176,7 @@ class evaluation {
   char* kept_room(std::size_t bytes, std::size_t n);
   void check_bytes() const;
   void refuse_value(std::size_t bytes) const;
-  /// The k-th part of the memory for registers; the first is its own.
+  /// The k-th part of the memory for registers; the first part is inside this object.
   char* part(std::size_t k) { return k == 0 ? own_ : scratch_[k - 1].data.get(); }
   std::size_t part_bytes(std::size_t k) const { return k == 0 ? kOwnBytes : scratch_[k - 1].size; }
 
@@ -187,7 +187,7 @@ class evaluation {
   const char* items_ = nullptr;
   std::uint64_t ordinal_ = 0;
   std::uint32_t n_ = 1;
-  std::size_t bytes_ = 0, peak_ = 0, largest_ = 0;  ///< charged now; most at once and the largest of this chunk
+  std::size_t bytes_ = 0, peak_ = 0, largest_ = 0;  ///< charged now; the peak and the largest value of this chunk
   std::vector<piece> scratch_;
   std::size_t chunk_ = 0, used_ = 0;
   std::vector<piece> kept_;
@@ -196,11 +196,11 @@ class evaluation {
   alignas(16) char own_[kOwnBytes];
 };
 
-/// Registers of the objects at from, from + stride … that have the numbers of the selection.
+/// Loads registers from the selected objects among those at from, from + stride …
 void load(const element_type& t, const char* from, std::size_t stride, selection s, void* out);
-/// Registers of objects that pointers point at.
+/// Loads registers from objects given by pointers.
 void load_each(const element_type& t, const void* const* objects, std::uint32_t n, void* out);
-/// Constructs objects of registers. Errors: exceptions of a copy; none is constructed then.
+/// Constructs objects from registers. Errors: exceptions of a copy; no object is constructed then.
 void store(const element_type& t, const void* registers, std::uint32_t n, char* to, std::size_t stride);
 void destroy_each(const element_type& t, char* at, std::size_t stride, std::size_t n);
 
@@ -212,19 +212,19 @@ class computed {
   computed(const computed&) = delete;
   const element_type& type() const { return *type_; }
 
-  /// The registers of the selected elements. Errors: failed_at.
+  /// Computes the registers of the selected elements. Errors: failed_at.
   virtual void eval(evaluation& ev, selection s, void* out) const = 0;
-  /// Constructs the values of the selected elements, except those that take() moves. Errors: failed_at, or exceptions of
-  /// copies; none is constructed then.
+  /// Constructs the values of the selected elements, except the parts that take() moves. Errors: failed_at, or
+  /// exceptions of copies; no value is constructed then.
   virtual void build(evaluation& ev, selection s, char* to, std::size_t stride) const;
   /// Undoes build().
   virtual void unbuild(char* to, std::size_t stride, std::uint32_t n) const { destroy_each(*type_, to, stride, n); }
-  /// Moves what is moved from the elements 0 … n - 1. Does not fail.
+  /// Moves the parts that are moved out of the elements 0 … n - 1. Does not fail.
   virtual void take(evaluation&, std::uint32_t, char*, std::size_t) const {}
 
-  /// The one register that all elements have; null: they may differ.
+  /// Returns the register that all elements share, or null if they may differ.
   virtual const void* constant() const { return nullptr; }
-  /// The registers where they are in memory already; null: eval() writes them.
+  /// Returns the registers if they are in memory already, or null if eval() must write them.
   virtual const void* in_place(const evaluation&, selection) const { return nullptr; }
 
  private:
@@ -232,7 +232,7 @@ class computed {
 };
 using computed_ptr = std::unique_ptr<computed>;
 
-/// The registers of a part: those it has, or new ones.
+/// Returns the registers of a part: the existing ones, or new ones.
 template <class T> const T* registers_of(const computed& c, evaluation& ev, selection s) {
   if (const void* there = c.in_place(ev, s)) return static_cast<const T*>(there);
   T* out = ev.room_for<T>(s.n);

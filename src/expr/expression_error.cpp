@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Apart from read.cpp: make_node() knows these errors, and programs without expressions do not link how they are read.
+// A source apart from read.cpp: make_node() refers to these errors, and programs without expressions do not link the
+// parser.
 #include "absl/strings/str_cat.h"
 #include "sluice/expr/expression.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that expressions consist of, but for literals and conversions (numbers.hpp) and conditions (conditions.cpp).
+// The parts of expressions, except literals and conversions (numbers.hpp) and conditions (conditions.cpp).
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@
 
 namespace sluice::lib::expressions {
 
-/// The element, or something at a fixed place within it.
+/// The element, or a part at a fixed offset within it.
 class path final : public computed {
  public:
   path(std::shared_ptr<std::vector<path*>> all, const element_type& t, std::size_t offset)
@@ -48,7 +48,7 @@ class path final : public computed {
     if (!moves_) return;
     char* from = ev.elements() + offset_;
     type().relocate(type(), to, from, n, stride, ev.stride());
-    type().construct(type(), from, n, ev.stride());  // for the owner to destroy
+    type().construct(type(), from, n, ev.stride());  // the owner destroys them
   }
 
   std::size_t offset() const { return offset_; }
@@ -66,7 +66,7 @@ class path final : public computed {
   bool moves_ = false;
 };
 
-/// bad.
+/// The state, or a part at a fixed offset within it.
 class state_path final : public computed {
  public:
   state_path(const element_type& t, std::size_t offset) : computed(t), offset_(offset) {}
@@ -84,14 +84,14 @@ class state_path final : public computed {
   std::size_t offset_;
 };
 
-/// A part at a fixed place within what stands in memory; null: c is none.
+/// Returns a part at a fixed offset within a part that is in memory; null if `c` is not in memory.
 inline computed_ptr part_in_memory(const computed& c, const element_type& t, std::size_t offset) {
   if (auto* p = dynamic_cast<const path*>(&c)) return p->part(t, offset);
   if (auto* p = dynamic_cast<const state_path*>(&c)) return p->part(t, offset);
   return nullptr;
 }
 
-/// The member of an object that is computed.
+/// The member of a computed object.
 class member_part final : public computed {
  public:
   member_part(computed_ptr of, const element_type& t, std::size_t offset)
@@ -110,7 +110,7 @@ class member_part final : public computed {
   std::size_t offset_;
 };
 
-/// The item of a list.
+/// An item of a list.
 class item_part final : public computed {
  public:
   item_part(computed_ptr of, computed_ptr index, const element_type& t)
@@ -170,7 +170,7 @@ class made_structure final : public computed {
   std::vector<computed_ptr> parts_;
 };
 
-/// [a, b, c], as a list or an array
+/// [a, b, c], as a list or an array.
 class made_list final : public computed {
  public:
   made_list(const element_type& list, std::vector<computed_ptr> parts) : computed(list), parts_(std::move(parts)) {}
@@ -249,7 +249,7 @@ class let_part final : public computed {
   computed_ptr value_, body_;
 };
 
-/// A part whose values are made one behind the other.
+/// A part whose values are consecutive constructed objects.
 class made_objects : public computed {
  public:
   using computed::computed;
@@ -265,31 +265,32 @@ class made_objects : public computed {
   }
 
  private:
-  /// All of the selection, kept by `ev`. Errors: failed_at.
+  /// Computes the objects of the selection, which `ev` retains. Errors: failed_at.
   virtual evaluation::objects& compute(evaluation& ev, selection s) const = 0;
 };
 
-/// A registered function of one value.
+/// A call of a registered function of one value.
 class called final : public made_objects {
  public:
-  /// `draw`: the number of the call if it makes random draws; else 0.
+  /// `draw`: the number of the call if it makes random draws; otherwise 0.
   called(std::shared_ptr<const callable> f, computed_ptr argument, std::uint64_t draw)
       : made_objects(f->out()), f_(std::move(f)), argument_(std::move(argument)), draw_(draw) {}
 
  private:
   evaluation::objects& compute(evaluation& ev, selection s) const override {
     evaluation::objects& results = ev.kept_objects(type(), s.n);
-    evaluation::kept_scope kept(ev);  // results own what they consist of
+    evaluation::kept_scope kept(ev);  // results own their contents
     const element_type& in = f_->in();
     evaluation::objects& arguments = ev.kept_objects(in, s.n);
     argument_->build(ev, s, arguments.data, in.size);
     arguments.constructed = s.n;
     ev.charge_owned(in, arguments.data, s.n);
-    // The first one draws as it does alone: map(f) is map(f(it)).
+    // The first call uses the same draws as the function alone: map(f) is map(f(it)).
     const std::uint64_t seed = draw_ > 1 ? derive(ev.seed(), draw_) : ev.seed();
     const bool owns = !type().trivially_destroyed;
     for (std::uint32_t i = 0; i != s.n;) {
-      // In one call, unless numbers have to be those of elements that do not follow each other, or each result may be large.
+      // Makes one call, unless the elements are not consecutive and need their own ordinals, or each result may be
+      // large.
       std::uint32_t n = s.at || owns ? 1 : s.n;
       status why;
       std::uint32_t done = f_->call(arguments.data + i * in.size, n, results.data + i * type().size,
@@ -307,7 +308,7 @@ class called final : public made_objects {
   std::uint64_t draw_;
 };
 
-/// Converts text to a string: a value computed from texts has no other type.
+/// Converts a text to a string, the only type of computed texts.
 class as_string final : public computed {
  public:
   explicit as_string(computed_ptr of) : computed(type_of<std::string>()), of_(std::move(of)) {}

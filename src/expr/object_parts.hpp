@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that make objects, tensors most of all, of the values of one or two others.
+// Parts that construct objects, mostly tensors, from the values of one or two other parts.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace sluice::lib::expressions {
 
 inline const tensor& tensor_at(const void* p) { return *static_cast<const tensor*>(p); }
 
-/// Objects that f makes of the registers of two parts; exceptions of f are errors of the element.
+/// Objects that f constructs from the registers of two parts. An exception of f is an error of the element.
 template <class R, class A, class B, class F> class made_of_two final : public made_objects {
  public:
   made_of_two(computed_ptr a, computed_ptr b, F f)
@@ -25,7 +25,7 @@ template <class R, class A, class B, class F> class made_of_two final : public m
   evaluation::objects& compute(evaluation& ev, selection s) const override {
     evaluation::objects& made = ev.kept_objects(type(), s.n);
     evaluation::scratch here(ev);
-    evaluation::kept_scope kept(ev);  // objects own what they consist of
+    evaluation::kept_scope kept(ev);  // objects own their contents
     const A* a = registers_of<A>(*a_, ev, s);
     const B* b = registers_of<B>(*b_, ev, s);
     each(s, [&](std::uint32_t i) {

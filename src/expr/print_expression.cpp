@@ -31,7 +31,7 @@ void print_quoted(std::string_view s, std::string& out) {
   out += '"';
 }
 
-/// In parentheses if it binds less tightly than `least`.
+/// Prints parentheses if the part has a lower precedence than `least`.
 void print_part(const expression_tree& e, int least, std::string& out);
 
 void print_parts(const expression_tree& e, std::string& out) {
@@ -81,7 +81,7 @@ void print_open(const expression_tree& e, std::string& out) {
       break;
     case unary: {
       out += e.text;
-      // --1 would be read as a number twice negated, and - -1 is not what a person writes.
+      // --1 would be read as a number negated twice, and - -1 is unusual.
       bool is_literal = e.parts[0].kind == number && e.text == "-";
       print_part(e.parts[0], is_literal ? kPostfix + 1 : kUnary, out);
       break;

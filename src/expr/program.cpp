@@ -45,7 +45,7 @@ const element_type& program::type() const { return root_->type(); }
 
 namespace {
 
-/// Uninitialised room for one object.
+/// Uninitialized memory for one object.
 class evaluation_room {
  public:
   explicit evaluation_room(const element_type& t) : bytes_(new char[t.size + t.align]) {
@@ -64,7 +64,7 @@ status status_of(const expressions::failed_at& bad) {
   return bad.own_status.ok() ? invalid_argument_error(bad.why) : bad.own_status;
 }
 
-/// The same with the element, where that is a short text, as a file's name is.
+/// Adds the element to the message if it is a short text, such as a file's name.
 status naming_element(const status& why, const element_type& in, const void* element) {
   constexpr std::size_t kShort = 200;
   if (!in.text || !why.where().file.empty()) return why;
@@ -78,19 +78,20 @@ status naming_element(const status& why, const element_type& in, const void* ele
   return status(why.code(), message).with_cause(why.cause());
 }
 
-/// Elements at a time, so that their values take kRunBytes or less, of more than one.
+/// The number of elements at a time, chosen so that the values of several elements take at most kRunBytes.
 class run_length {
  public:
-  /// `learnt`: what runs before this one have shown.
+  /// `learnt`: the result of earlier runs.
   run_length(std::atomic<std::uint32_t>& learnt, bool is_light) : learnt_(is_light ? nullptr : &learnt) {}
   std::uint32_t elements() const {
-    return learnt_ ? learnt_->load(std::memory_order_relaxed) : expressions::kChunk;  // a hint, which orders nothing
+    // A hint, which needs no memory order.
+    return learnt_ ? learnt_->load(std::memory_order_relaxed) : expressions::kChunk;
   }
   void computed(std::uint32_t n, std::size_t bytes) {
-    // Half of what would fit: elements differ.
+    // Uses half of the number that would fit, because elements differ.
     if (learnt_) set(expressions::kRunBytes / 2 / std::max<std::size_t>(1, bytes / n));
   }
-  /// Returns how many elements to try next.
+  /// Returns the number of elements to try next.
   std::uint32_t refused(std::uint32_t n, std::size_t largest) {
     const std::uint32_t fewer =
         within(std::min<std::size_t>(n / 4, expressions::kRunBytes / std::max<std::size_t>(1, largest)));
@@ -110,9 +111,10 @@ class run_length {
   std::atomic<std::uint32_t>* learnt_;
 };
 
-/// Calls f(first, n) for the elements from first on, a chunk at a time, until all are done. What is before a bad element is
-/// computed again without it, because a later part of the expression may fail for an earlier element. Returns how many
-/// were done. `at_once`: elements of a chunk, changed by what their values take.
+/// Calls f(first, n) for the elements from `first` on, one chunk at a time, until all are done. Elements before a bad
+/// element are computed again without it, because a later part of the expression may fail for an earlier element.
+/// Returns the number of elements done. `at_once`: the number of elements in a chunk, adjusted to the size of their
+/// values.
 template <class F>
 std::uint32_t in_chunks(std::uint32_t n, status& why, const expressions::evaluation& ev, run_length& at_once, F f) {
   std::uint32_t most = expressions::kChunk;
@@ -137,7 +139,7 @@ std::uint32_t in_chunks(std::uint32_t n, status& why, const expressions::evaluat
           why = current_exception_status();
           return done;
         }
-        part = most = 1;  // nobody knows for which element
+        part = most = 1;  // the faulty element is unknown
       }
     }
     done += part;
@@ -205,7 +207,7 @@ std::uint32_t program::test(const void* elements, std::uint32_t n, bool* to, std
   ev.variables.resize(variables_);
   run_length at_once(at_once_, is_light_);
   const std::uint32_t done = in_chunks(n, why, ev, at_once, [&](std::uint32_t first, std::uint32_t some) {
-    // A bool is made of them: nothing is moved.
+    // A bool is computed from the elements, and nothing is moved.
     ev.start(const_cast<char*>(static_cast<const char*>(elements)) + first * in_->size, some, ordinal + first);
     root_->eval(ev, {nullptr, some}, to + first);
   });

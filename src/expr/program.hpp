@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An expression whose types are known, and that can be computed.
+// An expression whose types are known, and that can be evaluated.
 #pragma once
 
 #include <atomic>
@@ -16,15 +16,16 @@
 
 namespace sluice::lib {
 
-/// A registered function, as expressions call it.
+/// A registered function in the form that expressions call.
 class callable {
  public:
   virtual ~callable() = default;
   virtual const element_type& in() const = 0;
   virtual const element_type& out() const = 0;
   virtual bool draws() const = 0;
-  /// Constructs out() for each of the n objects at `in`, which may be moved from and stay to be destroyed by the caller.
-  /// `ordinal`: of the first; they need not follow each other. Returns how many were constructed before an error, `why`.
+  /// Constructs out() for each of the n objects at `in`. These may be moved from; the caller destroys them. `ordinal`:
+  /// of the first object; the objects need not be consecutive elements. Returns the number of objects constructed
+  /// before an error, `why`.
   virtual std::uint32_t call(void* in, std::uint32_t n, void* out, std::uint64_t ordinal, std::uint64_t seed,
                              status& why) const = 0;
 };
@@ -36,9 +37,9 @@ class callables {
   /// Returns the functions of this name: one for each element type that it accepts; a pair or tuple stands for several
   /// arguments. If none can be called, `why` describes the name, if it means anything.
   virtual std::vector<std::shared_ptr<const callable>> named(std::string_view name, std::string& why) = 0;
-  /// The expression calls `f`.
+  /// Records that the expression calls `f`.
   virtual void note_call(const callable& f) = 0;
-  /// Its values depend on something that its text does not say, and that has this hash.
+  /// Records that the values depend on data outside the text; `hash` identifies the data.
   virtual void note_value(std::uint64_t hash) = 0;
   virtual std::vector<std::string> names() const = 0;
 };
@@ -53,15 +54,15 @@ bool is_built_in_function(std::string_view name);
 
 /// The meanings of names other than the element's fields.
 struct expression_scope {
-  const element_type* state = nullptr;  ///< of `state`, where there is one
-  bool is_constant = false;             ///< there is no element
-  bool is_looked_at = false;  ///< the element stays as it is: nothing is moved from it; its place is not known
+  const element_type* state = nullptr;  ///< of `state`, if there is one
+  bool is_constant = false;             ///< no element exists
+  bool is_looked_at = false;  ///< the element is only read: nothing is moved from it, and its ordinal is unknown
 };
 
 class program {
  public:
-  /// `wanted`: the type that the values have to have, if it is known; structures are filled by the names of its members.
-  /// Errors: throws expression_error.
+  /// `wanted`: the required type of the values, if known; structures are filled by the names of its members. Errors:
+  /// throws expression_error.
   program(const expression& e, const element_type& in, callables& functions, const element_type* wanted = nullptr,
           const expression_scope& scope = {});
   ~program();
@@ -69,24 +70,25 @@ class program {
 
   const element_type& in() const { return *in_; }
   const element_type& type() const;
-  /// Does it use random numbers?
+  /// Returns true if the expression uses random numbers.
   bool draws() const { return draws_; }
 
-  /// Constructs the values of n elements at `to`, a step of type().size apart. Elements may be moved from. Returns how many were
-  /// constructed before an error, `why`. `ordinal`: of the first element. Thread: any, also at the same time.
+  /// Constructs the values of n elements at `to`, at intervals of type().size. Elements may be moved from. Returns the
+  /// number of values constructed before an error, `why`. `ordinal`: of the first element. Thread: any, also
+  /// concurrently.
   std::uint32_t apply(void* elements, std::uint32_t n, void* to, std::uint64_t ordinal, std::uint64_t seed,
                       status& why) const;
   /// Evaluates a bool for elements that are not changed.
   std::uint32_t test(const void* elements, std::uint32_t n, bool* to, std::uint64_t ordinal, std::uint64_t seed,
                      status& why) const;
-  /// The error of a new state that takes too much, or none.
+  /// Returns the error of a new state that exceeds its limit, or ok.
   using state_limit = std::function<status(const void* state)>;
-  /// Of an expression with a state, which has the type of its values: for one element after the other the value, if it `fits`,
-  /// becomes the state at `state`, and a copy of it is constructed at `states`, unless that is null. Returns how many there were
-  /// before an error, `why`; the state is as they left it.
+  /// For an expression with a state, which has the type of its values. For each element in order, the value becomes the
+  /// state at `state` if it `fits`, and a copy of it is constructed at `states`, unless that is null. Returns the
+  /// number of elements before an error, `why`. The state is then the one after these elements.
   std::uint32_t fold(void* state, void* elements, std::uint32_t n, void* states, const state_limit& fits,
                      status& why) const;
-  /// Values that are made at a time, so that they do not take much memory at once.
+  /// Returns the number of values to construct at a time, which bounds their memory.
   std::uint32_t values_at_once() const;
 
  private:
@@ -94,8 +96,8 @@ class program {
   std::unique_ptr<expressions::computed> root_;
   std::size_t variables_ = 0;
   bool draws_ = false;
-  bool is_light_ = false;                          ///< its values, and those within it, own nothing
-  mutable std::atomic<std::uint32_t> at_once_{1};  ///< what elements before have shown that fits; no part of any value
+  bool is_light_ = false;                          ///< its values, and the values within it, own no memory
+  mutable std::atomic<std::uint32_t> at_once_{1};  ///< the number that fit for earlier elements; affects no value
 };
 
 }  // namespace sluice::lib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of expressions: one function for each rule of the grammar in docs/expressions.md.
+// Parses the text of expressions, with one function for each rule of the grammar in docs/expressions.md.
 #include "absl/strings/str_cat.h"
 #include "base/text/ascii.hpp"
 #include "expr/tree.hpp"
@@ -95,7 +95,7 @@ class expression_reader {
       read_sign();
     }
   }
-  /// The letters around a byte, those beyond ASCII too.
+  /// Returns the letters around a byte, including letters beyond ASCII.
   std::string_view word_around(std::size_t byte) const {
     auto in_word = [this](std::size_t i) {
       return continues_name(text_[i]) || static_cast<unsigned char>(text_[i]) >= 0x80;
@@ -235,7 +235,7 @@ class expression_reader {
     nesting deeper(*this);
     std::size_t from = from_;
     tree left = unary();
-    std::size_t length = 0;  // of the chain to the left, which is as deep as it is long
+    std::size_t length = 0;  // of the chain on the left, which is as deep as it is long
     while (kind_ == sign && is_operator(token_) && precedence_of(token_) >= least) {
       if (++length > kExpressionDepthMax)
         fail(from_, absl::StrCat("more than ", kExpressionDepthMax, " operators in a row; use parentheses or let()"));
@@ -340,7 +340,7 @@ class expression_reader {
     }
   }
 
-  /// Up to the closing sign, which is taken. At least one.
+  /// Reads parts up to the closing sign, which is consumed. Requires at least one.
   void parts(tree& e, std::string_view closing) {
     do e.parts.push_back(binary(1));
     while (take(","));
@@ -417,7 +417,7 @@ class expression_reader {
   token_kind kind_ = end;
   std::string token_;
   std::size_t nodes_ = 0, depth_ = 0;
-  bool parenthesised_ = false;  ///< what was read last stood in parentheses
+  bool parenthesised_ = false;  ///< the part read last was in parentheses
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form of an expression before its types are known.
+// The syntax tree of an expression before its types are known.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct expression_tree {
     name,     ///< it, a field, or a variable
     member,   ///< parts[0].`text`
     index,    ///< parts[0][parts[1]]
-    slice,    ///< parts[0][parts[1]:parts[2]]; a bound that is not given is `absent`
+    slice,    ///< parts[0][parts[1]:parts[2]]; a missing bound is `absent`
     absent,
     call,       ///< text(parts)
     let,        ///< let(text = parts[0], parts[1])
@@ -35,17 +35,17 @@ struct expression_tree {
   std::vector<std::string> names{};
 };
 
-/// How tight an operator binds: || 1, && 2, comparisons 3, + and - 4, * / and % 5.
+/// Returns the precedence of an operator: || 1, && 2, comparisons 3, + and - 4, * / and % 5.
 int precedence_of(std::string_view op);
 
 namespace expressions {
 
 /// Errors: expression_error.
 expression_tree read_expression(std::string_view text, std::size_t column);
-/// With as few parentheses as possible.
+/// Prints with the fewest parentheses possible.
 void print_expression(const expression_tree& e, std::string& out);
 std::string printed(const expression_tree& e);
-/// A number's one spelling: decimal, without needless digits. Of what is none: as it is.
+/// Returns the canonical spelling of a number: decimal, without needless digits. Returns other texts unchanged.
 std::string canonical_number(std::string_view spelled);
 
 }  // namespace expressions

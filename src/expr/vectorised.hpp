@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over numbers, compiled twice on x86-64: for any machine, and for those with AVX2, which take half the time.
+// Loops over numbers, compiled twice on x86-64: for any machine, and for machines with AVX2, where they take half the
+// time.
 //
 //   vectorised([=]() SLUICE_VECTORISED { for (std::uint32_t i = 0; i != n; ++i) to[i] = a[i] == k; });
 //
-// Both compute the same: AVX2 alone joins no product with a sum.
+// Both versions compute the same values: AVX2 alone does not fuse products and sums.
 #pragma once
 
 #define SLUICE_VECTORISED __attribute__((always_inline))
@@ -16,7 +17,7 @@ inline bool has_avx2() {
   return has;
 }
 template <class Loop> __attribute__((target("avx2"))) auto vectorised_by_avx2(Loop loop) { return loop(); }
-/// REQUIRES: `loop` is a lambda marked SLUICE_VECTORISED, so that it becomes a part of either function.
+/// REQUIRES: `loop` is a lambda marked SLUICE_VECTORISED, so that it is inlined into both functions.
 template <class Loop> auto vectorised(Loop loop) { return has_avx2() ? vectorised_by_avx2(loop) : loop(); }
 #else
 template <class Loop> auto vectorised(Loop loop) { return loop(); }

@@ -14,15 +14,16 @@
 namespace sluice::lib {
 namespace {
 
-/// Compressed bytes read at once: a quarter of what they inflate to, roughly.
+/// The number of compressed bytes read at once: roughly a quarter of their inflated size.
 constexpr std::size_t kRawBytes = 64 << 10;
-/// A window that is smaller is not worth leaving.
+/// A smaller window is not worth releasing.
 constexpr std::size_t kLeftBytesMin = 16 << 10;
-/// Read, inflated or moved in one go, which takes a millisecond or two: in between others have their turn.
+/// The number of bytes read, inflated or moved in one step, which takes a millisecond or two. Other tasks run between
+/// steps.
 constexpr std::size_t kStepBytes = std::size_t{1} << 20;
-/// A file that is no larger may be read with its opening.
+/// A file up to this size may be read together with its opening.
 constexpr std::size_t kHeadBytesMax = 64 << 10;
-/// A window this much larger than what is left in it is worth leaving.
+/// A window this many times as large as its unread bytes is worth releasing.
 constexpr std::size_t kShrinkRatio = 4;
 
 }  // namespace
@@ -54,7 +55,8 @@ task<void> byte_source::open(std::uint64_t offset) {
   }
   std::optional<file_info> known;
   if (!file_) known = run_->known->take(path_);
-  // Only the first read shows if it is true, so that read must return wanted bytes: the file's beginning, unchanged.
+  // Only the first read shows if the listing is true, so that read must return wanted bytes: the file's beginning,
+  // unchanged.
   const bool begins = offset == 0 && (compression_ == compression::automatic || compression_ == compression::none);
   at_beginning_ = reads_ahead && begins && !file_;
   if (known && begins && !known->is_stream && known->size_bytes != 0) {
@@ -108,7 +110,7 @@ task<void> byte_source::open_file(std::optional<file_info> known, std::size_t he
   take_file(std::move(opened), std::move(head), has);
 }
 
-/// Elements may keep a buffer for long: not one that is much larger than they are.
+/// Elements may retain a buffer for long, so a buffer must not be much larger than its elements.
 bool byte_source::fits_first_read(std::size_t room_bytes) const {
   const std::uint64_t first = std::min<std::uint64_t>(size_, read_bytes_);
   return room_bytes >= first && (room_bytes / 2 <= first || room_bytes <= kHeadBytesMax);
@@ -211,14 +213,14 @@ status byte_source::start_inflating() {
   limits.held_max = inflater::kBytes;
   inflater_ = std::make_unique<inflater>(compression_, limits);
   make_ranges(raw_bytes_);
-  if (!can_seek_ || (advice_.keep_read && end_ != 0)) {  // what was looked at is not to be read again
+  if (!can_seek_ || (advice_.keep_read && end_ != 0)) {  // bytes that were examined must not be read again
     raw_begin_ = begin_;
     raw_end_ = end_;
     raw_offset_ = end_ - begin_;
     raw_last_ = last_;
     raw_ = std::move(buffer_);
   }
-  buffer_ = {};  // it may be as small as the file, and so the file would be inflated in small pieces
+  buffer_ = {};  // it may be as small as the file, and then the file would be inflated in small pieces
   begin_ = end_ = 0;
   offset_ = 0;
   last_ = false;
@@ -258,7 +260,7 @@ void byte_source::consume(std::uint64_t n) {
   if (n <= end_ - begin_) {
     begin_ += n;
   } else {
-    // Elements may still be in it: what comes next must not be read over them.
+    // Elements may still use the buffer, so the next bytes must not overwrite it.
     if (buffer_ && !buffer_.get()->unshared()) buffer_ = buffer_ref();
     begin_ = end_ = 0;
     jumped_ = true;
@@ -298,7 +300,8 @@ status byte_source::make_room(std::size_t needed) {
     std::memmove(buffer_.get()->data(), buffer_.get()->data() + begin_, unread);
   } else {
     std::size_t bytes = std::max(wanted, at_once);
-    if (needed > at_once && !tight) bytes = std::max(bytes, needed + needed / 2);  // not one read for each large record
+    // This avoids one read for each large record.
+    if (needed > at_once && !tight) bytes = std::max(bytes, needed + needed / 2);
     buffer_ref fresh;
     status why = memory_.make_buffer(bytes, fresh);
     if (!why.ok()) return why.in_file(path_, offset_);

@@ -10,7 +10,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Opens it and reads its beginning. Failures are left to the reader.
+/// Opens the file and reads its beginning. The reader reports failures.
 task<> open_and_read(std::shared_ptr<run_context> run, std::string path, std::string stage, early_options o,
                      std::shared_ptr<early_opened> to) {
   input_memory memory(run, stage);
@@ -26,7 +26,7 @@ task<> open_and_read(std::shared_ptr<run_context> run, std::string path, std::st
   }
   auto opening = files_of(*run).open(path, std::move(how));
   std::shared_ptr<file> from = co_await opening;
-  if (from->info().is_stream) {  // is read by who wants it; to close it again would end its writer
+  if (from->info().is_stream) {  // only its reader may read it; closing it would end its writer
     to->head = {};
     to->from = std::move(from);
     co_return;
@@ -46,7 +46,7 @@ task<> open_and_read(std::shared_ptr<run_context> run, std::string path, std::st
       to->head_bytes += more;
     }
   }
-  if (is_believed && to->head_bytes == 0) co_return;  // only a read shows whether it is still what was listed
+  if (is_believed && to->head_bytes == 0) co_return;  // only a read shows if the file is still the listed one
   to->from = std::move(from);
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the files that come next, and reads their beginnings, before their readers ask for them.
+// Opens the files that come next, and reads their beginnings, before their readers request them.
 //
 //   if (auto early = co_await take_early(run, path, cache)) …          // a reader, before it opens the file itself
-//   open_coming(run, path, stage, how, waited);                        // one that has opened its file: those behind it
+// a reader that has opened its file: the files after it
 //
-// A plan without parallelism has one file open after the other, and of a small one nothing can be read ahead but the next one.
-// Which
-// that is the run's listing knows (runtime/known_files.hpp), as long as nothing between it and the reader asks it for more. So a
-// reader that had to wait for its file has the next two opened, then four, up to sixteen; one whose files are all in memory has
-// none. No element is made for it, and no error counts: what fails is opened once more by who wants it.
-// Memory: buffers are charged, and made while at most half of the budget is used.
-// Owns:   the run has what was opened and not asked for, up to known_files::kEarlyMax files, until its end.
+// A plan without parallelism has one file open at a time, and for small files only the next file can be read ahead. The
+// run's listing knows that file (runtime/known_files.hpp), as long as no stage between it and the reader requests more
+// from the listing. A reader that had to wait for its file has the next two files opened, then four, up to sixteen. A
+// reader whose files are all in memory opens none early. Early opening produces no elements and reports no errors: a
+// file that fails is opened again by its reader.
+// Memory: buffers are charged, and allocated while at most half of the budget is used.
+// Owns:   the run owns the opened files that nobody has requested, up to known_files::kEarlyMax, until its end.
 #pragma once
 
 #include <atomic>
@@ -31,14 +31,15 @@ namespace sluice::lib {
 
 struct early_opened final : early_file {
   page_cache cache = page_cache::keep;
-  std::shared_ptr<file> from;  ///< null: it could not be opened
+  std::shared_ptr<file> from;  ///< null: the file could not be opened
   buffer_ref head;
   std::size_t head_bytes = 0;  ///< in `head`, from the file's beginning on
-  bool waited = false;         ///< its reader did, because it was not done yet
+  bool waited = false;         ///< its reader waited, because the opening was not done yet
   // Release: who sees it sees the rest.
   std::atomic<bool> done{false};
 
-  /// Notifies when it is done; null: it is. A signal has a share of its run, and the run, which has this, none of itself.
+  /// Returns a signal that notifies when the opening is done, or null if it is done. The signal shares ownership of its
+  /// run. The run owns this object, so this object has no share of the run.
   std::shared_ptr<ready_signal> ended() const {
     std::lock_guard lock(mutex_);
     return ended_;
@@ -56,11 +57,12 @@ struct early_opened final : early_file {
 /// How files are opened and read.
 struct early_options {
   page_cache cache = page_cache::keep;
-  std::size_t read_bytes = 0;  ///< of a file's beginning, at most
-  std::size_t head_bytes = 0;  ///< that may be read with the opening
+  std::size_t read_bytes = 0;  ///< the most bytes to read from a file's beginning
+  std::size_t head_bytes = 0;  ///< the number of bytes that may be read with the opening
 };
 
-/// The file of that path, if it was opened early, and so; it is waited for. Null: it was not, or could not be opened.
+/// Returns the file of that path if it was opened early with this `cache`, after waiting for it. Returns null if it
+/// was not, or could not be opened.
 task<std::shared_ptr<early_opened>> take_early(std::shared_ptr<run_context> run, std::string path, page_cache cache);
 
 /// `waited`: the reader of `path` had to wait for its beginning.

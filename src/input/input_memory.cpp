@@ -14,16 +14,17 @@
 namespace sluice::lib {
 namespace {
 
-/// The bytes that the windows which consumers wait for may use beyond the budget, all together.
+/// The bytes by which all windows that consumers wait for may together exceed the budget.
 constexpr std::size_t kOverdraftBytes = 32 << 20;
-/// Read at once where memory is short, and given back before the next.
+/// The size of a read if memory is short; its bytes are released before the next.
 constexpr std::size_t kTightBytesMin = 4 << 10, kTightBytesMax = 16 << 10;
-/// A header, and what an allocation takes more to begin at a cache line.
+/// A header, and the bytes that an allocation adds to begin at a cache line.
 constexpr std::size_t kBesideWindow = 128;
 /// The number of windows that share the rest.
 constexpr std::size_t kWindowsInOverdraft = 2048;
 
-/// The requests of all who begin together go out first: populating keeps everybody from mapping memory, and takes cores from those who send.
+/// Lets the requests of all files that begin together go out first: populating memory blocks other mappings, and takes
+/// cores from the tasks that send.
 constexpr std::chrono::milliseconds kRequestsGoOut{8};
 
 task<> while_requests_go_out() { co_await sleep_for(kRequestsGoOut); }
@@ -48,7 +49,8 @@ input_memory::input_memory(std::shared_ptr<run_context> run, const std::string& 
 std::size_t input_memory::tight_bytes() const {
   const std::size_t most = run_->ledger->budget_bytes() + kOverdraftBytes, used = run_->ledger->used_bytes();
   const std::size_t left = most - std::min(most, used);
-  // With its header, and what the allocator takes to align it, a window of this size is all of a block of a power of two.
+  // A window of this size, with its header and the bytes that the allocator adds for alignment, fills a block of a
+  // power of two.
   return std::bit_floor(std::clamp(left / kWindowsInOverdraft, kTightBytesMin, kTightBytesMax)) - kBesideWindow;
 }
 

@@ -17,7 +17,7 @@ constexpr std::uint32_t kReadyInARow = 4;
 
 }  // namespace
 
-/// Some bytes of the file, being read by a task; its own until `done`.
+/// A range of the file that a task reads; the task owns it until `done`.
 struct range_reader::range {
   std::uint64_t offset = 0;
   std::size_t bytes = 0;  ///< that are wanted
@@ -57,7 +57,7 @@ run_task range_reader::fetch(std::shared_ptr<run_context>& run, std::shared_ptr<
 }
 
 range_reader::range* range_reader::find(std::uint64_t offset) {
-  if (!ahead_.empty() && offset < ahead_.front()->offset) drop();  // it has gone back
+  if (!ahead_.empty() && offset < ahead_.front()->offset) drop();  // the caller went back
   while (!ahead_.empty() && ahead_.front()->end() <= offset) ahead_.pop_front();
   return ahead_.empty() ? nullptr : ahead_.front().get();
 }
@@ -71,7 +71,7 @@ std::size_t range_reader::copy(range& r, std::uint64_t offset, char* to, std::si
   if (ready_in_a_row_ >= kReadyInARow) wanted_ = 0;
   const bool ended = r.got < r.bytes;
   if (ended) {
-    drop();  // what is behind the end is asked again, once it is come to
+    drop();  // the bytes beyond the end are requested again once they are reached
     return given;
   }
   spare_ = std::move(r.to);  // its task has ended

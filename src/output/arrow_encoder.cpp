@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as an Arrow IPC stream: each batch is a record batch; other elements are gathered into record batches of
-// kArrowRows rows, fewer where these have kArrowBytes, at the end, and where a checkpoint is written. The schema stands in front;
-// of tensors, whose shape only the first rows tell, it is written with these.
+// Encodes elements as an Arrow IPC stream. Each batch becomes a record batch. Other elements are gathered into record
+// batches of kArrowRows rows, or fewer once they have kArrowBytes, at the end, and at a checkpoint. The schema comes
+// first; the shape of tensors is known only from the first rows, so their schema is written with those rows.
 #include <absl/cleanup/cleanup.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool has_tensors(const element_type& t) {
   return std::any_of(t.members.begin(), t.members.end(), [](const member& m) { return has_tensors(*m.type); });
 }
 
-/// Memory for n elements, without any.
+/// Memory for n elements that are not constructed yet.
 class element_room {
  public:
   element_room(const element_type& t, std::size_t n)
@@ -68,7 +68,7 @@ class arrow_encoder final : public element_encoder {
   status append(const char* elements, std::size_t n, encoded& to) override {
     try {
       if (type_.kind != kind::batch) return gather(elements, n, to);
-    } catch (const error& e) { return e.why(); }  // tensors of other shapes than those before them
+    } catch (const error& e) { return e.why(); }  // these tensors have other shapes than those before them
     for (std::size_t i = 0; i != n; ++i) {
       status why = append_rows(*reinterpret_cast<const batch_storage*>(elements + i * type_.size), to);
       if (!why.ok()) return why;
@@ -102,7 +102,7 @@ class arrow_encoder final : public element_encoder {
   void release_schema() {
     if (schema_.release) schema_.release(&schema_);
   }
-  /// Checks that the schema of these rows is that of all rows before them; writes the schema of the first rows.
+  /// Checks that the schema of these rows equals that of all rows before them. Writes the schema of the first rows.
   status write_schema(const batch_storage& rows, encoded& to) {
     release_schema();
     schema_ = {};
@@ -134,7 +134,8 @@ class arrow_encoder final : public element_encoder {
     }
     return {};
   }
-  /// How many of the next go into the record batch in the making: by their own bytes, so that it does not matter how they come.
+  /// Returns how many of the next elements go into the current record batch. The count depends only on their bytes, so
+  /// that it does not matter in which blocks they arrive.
   std::size_t fitting(const char* elements, std::size_t count) {
     const std::size_t most = std::min<std::size_t>(count, kArrowRows - static_cast<std::size_t>(gathered_.rows()));
     std::size_t n = 0;
@@ -154,7 +155,7 @@ class arrow_encoder final : public element_encoder {
     to.ends.push_back(to.bytes.size());
     return why;
   }
-  /// The library speaks of an export's options; here they have another name.
+  /// The library's message names an export's options, which have other names here.
   status with_way_out(const status& why) const {
     constexpr std::string_view kOption = ": export texts as arrow_texts::binary";
     std::string text(why.message());
@@ -167,7 +168,7 @@ class arrow_encoder final : public element_encoder {
   const element_type& row_;
   const arrow_options texts_;
   const bool is_told_by_rows_;
-  std::string reported_{};  ///< the message of the schema that the rows showed; empty: none yet
+  std::string reported_{};  ///< the message of the schema that the rows have; empty: none yet
   ArrowSchema schema_{};
   std::size_t gathered_bytes_ = 0;
   batch_storage gathered_;

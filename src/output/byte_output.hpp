@@ -21,19 +21,22 @@ class byte_output {
   byte_output& operator=(const byte_output&) = delete;
   virtual ~byte_output() = default;
 
-  /// Writes `bytes`, in which elements end at the offsets `ends`. `accepted`: how many bytes arrived, all of them after ok.
-  /// Errors: the file's; cancelled: an interrupt ended a wait for a reader; with closed(): the reader is gone.
+  /// Writes `bytes`, in which elements end at the offsets `ends`. `accepted`: the number of bytes that were written;
+  /// all of them if the status is ok. Errors: the file's; cancelled: an interrupt ended a wait for a reader; with
+  /// closed(): the reader is gone.
   virtual status write(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted) = 0;
-  /// The first `size` bytes, which are not written yet, change until the end: they are no part of checksums.
+  /// Reserves the first `size` bytes. They change until the end, so checksums exclude them. Called before they are
+  /// written.
   virtual status reserve_head(std::size_t size) = 0;
-  /// Writes over them. REQUIRES: as many as were reserved, and are written.
+  /// Overwrites the reserved bytes. REQUIRES: `bytes` has the reserved size, and the reserved bytes are written.
   virtual status write_head(std::string_view bytes) = 0;
-  /// Does somebody read along, so that elements should not be kept until there are many?
+  /// Returns true if a reader may be waiting for elements, so that they should be written at once rather than gathered.
   virtual bool is_watched() const { return false; }
-  /// Makes durable what was written. `place`: which file, how far; untouched where a resume cannot cut back (a pipe).
+  /// Makes the written bytes durable. `place`: the file and its length; unchanged if a resume cannot cut the output
+  /// back (a pipe).
   virtual status commit(shard_place& place) = 0;
-  /// Called before a checkpoint is written that names the place of the last commit(): from now on a run may resume
-  /// there.
+  /// Called before a checkpoint is written that names the place of the last commit(). From now on a run may resume at
+  /// that place.
   virtual void keep() {}
   /// After commit(): the output takes its name.
   virtual status finish() { return {}; }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as the bytes of one file, format by format.
+// Encodes elements as the bytes of one file; each format has an encoder.
 //
 //   auto e = make_encoder(output_format::csv, type);
 //   encoded out;
-//   status why = (*e)->begin(out);                         // a new file: what stands before the first element
-//   if (why.ok()) why = (*e)->append(elements, n, out);    // as often as there are elements
-//   if (why.ok()) why = (*e)->flush(out);                  // what it has kept, for a checkpoint or the end
-//   if (why.ok()) why = (*e)->end(out);                    // what stands behind the last one
+// a new file: the bytes before the first element
+// for each group of elements
+// the bytes it has buffered, for a checkpoint or the end
+// the bytes after the last element
 //
-// A resumed file begins at load(); the bytes that end() wrote come after the checkpoint, and are overwritten.
+// A resumed file begins with load(). The bytes that end() wrote come after the checkpoint and are overwritten.
 // Thread: one caller.
 #pragma once
 
@@ -24,10 +24,10 @@
 
 namespace sluice::lib {
 
-/// Bytes that are made and not written yet.
+/// Encoded bytes that are not written yet.
 struct encoded {
   std::string bytes;
-  std::vector<std::size_t> ends;  ///< where elements (of Arrow: messages) end in `bytes`
+  std::vector<std::size_t> ends;  ///< the offsets in `bytes` at which elements (for Arrow: messages) end
 };
 
 class element_encoder {
@@ -38,18 +38,20 @@ class element_encoder {
   virtual ~element_encoder() = default;
 
   virtual status begin(encoded&) { return {}; }
-  /// n elements, one behind the other. After an error `to` has none of the element at fault, and those before it.
+  /// Appends n consecutive elements. After an error, `to` contains the elements before the faulty one, and no part of
+  /// that one.
   virtual status append(const char* elements, std::size_t n, encoded& to) = 0;
   virtual status flush(encoded&) { return {}; }
   virtual status end(encoded&) { return {}; }
   /// Sets the tensor shape to write when the output has no rows to take it from.
   virtual void expect_rows(const tensor_spec&) {}
-  /// How many elements to ask for at once.
+  /// Returns the number of elements to request at once.
   virtual std::uint32_t wanted() const { return 256; }
-  /// Is every element in `bytes` when append() returns?
+  /// Returns true if every element is in `bytes` when append() returns.
   virtual bool is_immediate() const { return true; }
 
-  /// The first bytes of the file, which depend on how many elements follow: rewritten at each checkpoint and at the end.
+  /// Returns the first bytes of the file, which depend on the number of elements that follow. They are rewritten at
+  /// each checkpoint and at the end.
   virtual std::string head() const { return {}; }
   /// Returns the encoder's state that the file itself does not show, for checkpoints.
   virtual std::string save() const { return {}; }
@@ -57,10 +59,10 @@ class element_encoder {
   virtual status load(std::string_view) { return {}; }
 };
 
-/// `f` is not automatic. Errors: those of check_output.
+/// REQUIRES: `f` is not automatic. Errors: those of check_output.
 result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type);
 
-// Each in its own source. REQUIRES: elements of this type have such a form.
+// Each encoder has its own source. REQUIRES: the format can represent elements of this type.
 std::unique_ptr<element_encoder> make_jsonl_encoder(const element_type& type);
 std::unique_ptr<element_encoder> make_raw_encoder(const element_type& type);
 std::unique_ptr<element_encoder> make_lines_encoder(const element_type& type);

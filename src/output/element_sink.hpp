@@ -20,31 +20,31 @@ class element_sink {
 
   /// Errors: those of byte_output::write and of element_encoder::append.
   virtual status take(const block& elements) = 0;
-  /// After an error of take(): how many elements of that block are written whole all the same. kUnknown: the output is of
-  /// use only up to its last commit().
+  /// After an error of take(): the number of elements of that block that are written completely. kUnknown: the output
+  /// is usable only up to its last commit().
   static constexpr std::uint32_t kUnknown = ~0u;
   virtual std::uint32_t taken() const { return kUnknown; }
-  /// Everything taken so far is durable. `place`: where it ends, for a checkpoint.
+  /// Makes everything taken so far durable. `place`: where the output ends, for a checkpoint.
   virtual status commit(output_place&) { return {}; }
-  /// The same as byte_output's.
+  /// See byte_output::keep().
   virtual void keep() {}
-  /// `may_go_on`: a checkpoint was written, and the run did not come to its end.
+  /// `may_go_on`: a checkpoint was written, and the run did not reach its end.
   virtual status finish(bool may_go_on) {
     (void)may_go_on;
     return {};
   }
-  /// Are there bytes that send() should take to where they go? (Of outputs that a task has to await.) After finish() there are
-  /// until send() has ended well.
+  /// Returns true if there are bytes for send() to transfer. Only outputs that a task must await have such bytes. After
+  /// finish() it returns true until send() has succeeded.
   virtual bool has_unsent() const { return false; }
-  /// Not while another call is going on. Errors: those of the file system. REQUIRES: has_unsent().
+  /// Transfers the bytes. Must not run during another call. Errors: those of the file system. REQUIRES: has_unsent().
   virtual task<> send();
-  /// How many elements of this type to ask for at once.
+  /// Returns the number of elements of this type to request at once.
   virtual std::uint32_t wanted(const element_type&) const { return 256; }
-  /// Nobody reads any more: no error, but the end.
+  /// Returns true if the reader is gone. That ends the run, and is not an error.
   virtual bool closed() const { return false; }
 };
 
-/// Elements go nowhere.
+/// Discards all elements.
 class null_sink final : public element_sink {
  public:
   status take(const block&) override { return {}; }

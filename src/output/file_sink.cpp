@@ -34,7 +34,7 @@ std::string described(std::string_view format, std::string_view packing, std::ui
 }  // namespace
 
 task<> element_sink::send() {
-  [[maybe_unused]] const bool has_sent = true;  // what has nothing unsent is done
+  [[maybe_unused]] const bool has_sent = true;  // a sink without unsent bytes is done
   co_return;
 }
 
@@ -97,7 +97,8 @@ status file_sink::go_on(const output_start& start, std::uint64_t& cut_bytes) {
     first_shard_ = from->first_shard;
   }
   std::uint64_t parts = o_.shard_bytes != 0 ? 1 : o_.shards;
-  // A shard begins with its first element, so that none is empty; but for the very first, an output without elements.
+  // A shard begins with its first element, so that no shard is empty, except the first shard of an output without
+  // elements.
   if (o_.shard_bytes != 0 && from && !from->empty() && from->files.empty()) parts = 0;
   for (std::size_t i = 0; i != parts; ++i) {
     status why = open_part(from, i, cut_bytes);
@@ -146,7 +147,7 @@ result<std::unique_ptr<byte_output>> file_sink::open_stream(const output_place* 
   }
   const std::string name = o_.path.empty() ? "standard output" : o_.path;
   auto out = std::make_unique<output_stream>(o_.descriptor, name, o_.stop_fd, false);
-  // Standard output may be another one by now.
+  // Standard output may be another file by now.
   is_begun = is_begun && out->is_file_of(*from);
   if (from && !from->empty() && from->path.empty()) {
     status why = out->go_on(*from, cut_bytes);
@@ -256,7 +257,7 @@ task<> file_sink::send() {
   co_await looking;
 }
 
-/// File systems can make files, and cannot remove them.
+/// For file systems that can create files but cannot remove them.
 task<> file_sink::refuse_later_shard() {
   const std::string path = name_of(files());
   auto looking = files_of(*o_.rt).stat(path, io_deadline(*o_.rt));

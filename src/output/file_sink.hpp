@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of a run in files: one, a fixed number that take turns, or as many as it takes when each may be so long.
+// Writes the elements of a run to files: one file, a fixed number that alternate, or as many as a size limit requires.
 //
-// Element i goes to shard i mod `shards`; with `shard_bytes` to the file that is open, which ends with the element by which
-// it has so many bytes (before compression). What goes where depends on the elements only, so that a resumed run writes
-// the same files.
-// Whole files: see output_file. Shards that take turns get their names at the end; one that has reached its size at once,
-// so that no more than one file is open. When those have come to their end, files of an earlier output that would follow the
-// last one (out-00007.csv after seven shards) are removed: a shorter output replaces a longer one.
-// Under a path with a scheme (s3://…) files are remote_files: they are sent by send(), which a task awaits, and no run can
-// be gone on with whose output they are.
+// Element i goes to shard i mod `shards`. With `shard_bytes`, it goes to the open file, which ends with the element
+// that brings it to that size (before compression). The distribution depends only on the elements, so that a resumed
+// run writes the same files.
+// For complete files, see output_file. Shards that alternate get their names at the end. A shard with a size limit gets
+// its name as soon as it reaches the limit, so that at most one file is open. At the end, files of an earlier output
+// that would follow the last shard (out-00007.csv after seven shards) are removed: a shorter output replaces a longer
+// one.
+// Under a path with a scheme (s3://…), files are remote_files. send(), which a task awaits, transfers them. A run with
+// such an output cannot be resumed.
 // Errors: see output_file, element_encoder.
 // Thread: one caller; it blocks.
 #pragma once
@@ -34,29 +35,29 @@ struct output_options {
   /// /proc/self/fd/3 names. Such a path is not opened, since that would truncate or replace the file. -1: the file that
   /// the path names.
   int descriptor = -1;
-  runtime* rt = nullptr;  ///< whose file systems remote outputs go to
-  int stop_fd = -1;       ///< readable once the run is to end: see output_stream
+  runtime* rt = nullptr;  ///< for the file systems of remote outputs
+  int stop_fd = -1;       ///< readable once the run must end: see output_stream
   std::uint64_t shards = 1;
   std::uint64_t shard_bytes = 0;      ///< not 0: starts as many shards as this size requires
-  std::optional<tensor_spec> rows{};  ///< of tensors, where it is known before there is one
+  std::optional<tensor_spec> rows{};  ///< for tensors, if known before the first element
 
   bool is_sharded() const { return shards != 1 || shard_bytes != 0; }
   bool is_remote() const;
 };
 
-/// Errors: invalid_argument: the run is to be resumable, but its output or its checkpoint is remote.
+/// Errors: invalid_argument: the run must be resumable, but its output or its checkpoint is remote.
 status check_can_go_on(const output_options& o, const std::string& checkpoint_path);
 
 /// The place at which a new run of the same plan resumes.
 struct output_start {
-  bool continues = false;  ///< with what a checkpoint's run wrote, which ended at …
+  bool continues = false;  ///< append to the output of a checkpoint's run, which ended at `from`
   output_place from = {};
 };
 
 class file_sink final : public element_sink {
  public:
-  /// `cut_bytes`: how much of what stood there was written after the checkpoint, and is gone. Errors: as above; a checkpoint
-  /// of another output.
+  /// `cut_bytes`: the number of bytes that were written after the checkpoint, and are removed. Errors: as above; a
+  /// checkpoint of another output.
   static result<std::unique_ptr<file_sink>> open(const output_options& o, const element_type& type,
                                                  const output_start& start, std::uint64_t& cut_bytes);
 
@@ -70,7 +71,7 @@ class file_sink final : public element_sink {
   std::uint32_t wanted(const element_type& type) const override;
   bool closed() const override;
 
-  // The number of elements in this run and those before it.
+  // The number of elements written by this run and those before it.
   std::uint64_t elements() const { return elements_; }
   std::uint64_t files() const { return first_shard_ + parts_.size(); }
   /// The bytes written by this run, compressed if they are.
@@ -93,8 +94,8 @@ class file_sink final : public element_sink {
   const element_type& type_;
   const shard_names names_;
   std::vector<std::unique_ptr<output_part>> parts_;
-  std::vector<std::shared_ptr<remote_file>> remote_;  ///< the files that do not have their names yet
-  bool replaces_ = false;          ///< it ended well: no later shard of an earlier output may be there
+  std::vector<std::shared_ptr<remote_file>> remote_;  ///< the files that have no name yet
+  bool replaces_ = false;          ///< the output ended without error: no later shard of an earlier output may remain
   std::uint64_t first_shard_ = 0;  ///< the number of the shard parts_[0]
   std::uint64_t elements_ = 0;
   std::uint64_t finished_bytes_ = 0, bytes_before_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as one array of NumPy. The header says how many there are, so its room is left in front, and filled at the end.
+// Encodes elements as one NumPy array. The header contains their number, so its bytes are reserved first and written at
+// the end.
 #include <algorithm>
 
 #include "element/scalars.hpp"
@@ -22,7 +23,7 @@ std::optional<tensor_spec> npy_spec_of(const element_type& type) {
   return tensor_spec{*dtype_of(*t), tensor_shape(dims)};
 }
 
-/// All texts of an array take as many bytes as its longest, which nobody knows before the last one has come.
+/// All texts of an array take as many bytes as its longest text, which is unknown until the last one has arrived.
 status texts_refused(const std::string& element) {
   return invalid_argument_error(
       "npy holds one array of numbers, and an element is " + element +
@@ -54,7 +55,7 @@ class npy_encoder final : public element_encoder {
     }
     return {};
   }
-  /// An array without rows has a header, too.
+  /// An array without rows has a header as well.
   status end(encoded& to) override {
     if (!is_known_) spec_ = expected_;
     return make_room(to);
@@ -112,7 +113,7 @@ class npy_encoder final : public element_encoder {
     ++rows_;
     return {};
   }
-  /// `has_rows`: its first dimension is the rows'.
+  /// `has_rows`: the tensor's first dimension counts rows.
   status append_tensor(const tensor& t, bool has_rows, encoded& to) {
     tensor_spec spec{t.dtype(), tensor_shape(t.shape().subspan(has_rows ? 1 : 0))};
     if (!is_known_ && spec.dtype == dtype::string) return texts_refused(spec.text());
@@ -139,10 +140,10 @@ class npy_encoder final : public element_encoder {
 
   const element_type& type_;
   const element_type& row_;
-  tensor_spec spec_;                          ///< of a row
-  tensor_spec expected_{dtype::float32, {}};  ///< of an array without rows
-  bool is_known_ = false;                     ///< of tensors only with the first
-  std::size_t room_ = 0;                      ///< of the header; 0: it is not there yet
+  tensor_spec spec_;                          ///< the spec of a row
+  tensor_spec expected_{dtype::float32, {}};  ///< the row's spec in an array without rows
+  bool is_known_ = false;                     ///< for tensors, true from the first element on
+  std::size_t room_ = 0;                      ///< the size of the header; 0: not written yet
   std::int64_t rows_ = 0;
 };
 

@@ -17,7 +17,7 @@ namespace sluice::lib {
 
 output_file::~output_file() {
   if (file_ < 0) return;
-  if (is_named_) (void)cut_file(file_, named_bytes_);  // else the next resume does
+  if (is_named_) (void)cut_file(file_, named_bytes_);  // otherwise the next resume cuts it
   ::close(file_);
   if (!is_named_ && is_partial_) at_.discard();
 }
@@ -61,7 +61,7 @@ status output_file::go_on(const std::string& path, const std::string& was_named,
   if (!why.ok()) {
     status other = take_up(at_.target(), was_named, from, has_target);
     if (!other.ok()) return has_target || !has_partial ? other : why;
-    at_.discard();  // a later life of the run died before its first checkpoint
+    at_.discard();  // an earlier resume of the run died before its first checkpoint
     is_partial_ = false;
   }
   is_named_ = true;  // before anything can fail: the destructor must not remove it
@@ -137,7 +137,7 @@ status output_file::commit(shard_place& place) {
   return read_tail_crc(file_, head_bytes_, length_bytes_, place.tail_crc).in_file(path_);
 }
 
-// Before the checkpoint is written, not after: its writer may hear of an error although the checkpoint is there.
+// Called before the checkpoint is written, not after: its writer may get an error although the checkpoint exists.
 void output_file::keep() {
   is_named_ = true;
   named_bytes_ = length_bytes_;
@@ -146,9 +146,9 @@ void output_file::keep() {
 status output_file::finish() {
   if (!is_synced_ && !sync_file(file_)) return at_.failed("cannot write");
   status why;
-  // A resumed file whose name is its own keeps it; its bytes are synchronised.
+  // A resumed file that already has its name keeps it; its bytes are synchronized.
   if (is_partial_) why = at_.publish();
-  if (!why.ok()) return why;  // the destructor keeps what a checkpoint names
+  if (!why.ok()) return why;  // the destructor retains the bytes that a checkpoint names
   int failed = ::close(std::exchange(file_, -1));
   if (failed && errno != EINTR) why = at_.failed("cannot write");
   at_.release();

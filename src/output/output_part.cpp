@@ -27,7 +27,7 @@ status output_part::go_on(const shard_place& from) {
 }
 
 status output_part::append(const block& elements, std::uint32_t first, std::uint32_t n) {
-  // One at a time, since one may be of any size, except where they are gathered anyway.
+  // Elements are encoded one at a time, since an element may have any size, unless the encoder gathers them anyway.
   const std::uint32_t at_once = encoder_->is_immediate() || elements.type().kind == kind::batch ? 1 : n;
   for (std::uint32_t i = 0; i != n; i += at_once) {
     status why = encoder_->append(elements.at(first + i), at_once, made_);

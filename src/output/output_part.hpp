@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file (or stream) of an output: elements to bytes, to compressed bytes, to the file.
+// One file (or stream) of an output. Elements become bytes, are compressed, and go to the file.
 //
 // Thread: one caller; it blocks.
 #pragma once
@@ -23,17 +23,17 @@ class output_part {
   /// Resumes a file. Errors: data_loss.
   status go_on(const shard_place& from);
 
-  /// The elements [first, first + n) of the block.
+  /// Appends the elements [first, first + n) of the block.
   status append(const block& elements, std::uint32_t first, std::uint32_t n);
-  /// Writes what is ready where somebody reads along.
+  /// Writes the ready bytes if a reader may be waiting for them.
   status flush_if_watched();
-  /// The same as element_sink's; counted since begin_block().
+  /// The number of elements written since begin_block(); see element_sink::taken().
   std::uint32_t taken() const;
   void begin_block() { taken_ = 0; }
 
   status commit(shard_place& place);
   void keep() { to_->keep(); }
-  /// After commit(). Writes what stands behind the last element; the file takes its name.
+  /// Called after commit(). Writes the bytes after the last element; the file takes its name.
   status finish();
 
   bool closed() const { return to_->closed(); }

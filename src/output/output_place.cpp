@@ -23,7 +23,7 @@ std::string grouped(std::uint64_t n) {
   return digits;
 }
 
-/// CRC of the bytes from `from` to `to`.
+/// Computes the CRC of the bytes from `from` to `to`.
 status read_crc(int fd, std::uint64_t from, std::uint64_t to, std::uint32_t& crc) {
   std::string piece(static_cast<std::size_t>(std::min<std::uint64_t>(kReadPieceBytes, to - from)), '\0');
   crc = 0;

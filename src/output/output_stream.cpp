@@ -16,7 +16,7 @@
 namespace sluice::lib {
 namespace {
 
-/// For how long a reader may keep an interrupted run waiting that has given it half an element.
+/// How long an interrupted run waits for a reader that has received part of an element.
 constexpr int kPatienceMs = 1000;
 
 /// Returns the end of the next write. A pipe that poll reports as writable accepts PIPE_BUF bytes without blocking.
@@ -32,7 +32,7 @@ bool is_regular(int fd) {
   return ::fstat(fd, &is) == 0 && S_ISREG(is.st_mode);
 }
 
-/// How far a regular file that is written to as it stands reaches: its end, or where the descriptor stands.
+/// Returns the length of a regular file that is written in place: its end, or the descriptor's position.
 off_t end_of(int fd) {
   struct stat is{};
   bool appends = (::fcntl(fd, F_GETFL) & O_APPEND) != 0;
@@ -53,7 +53,7 @@ status output_stream::wait(bool in_element) {
   pollfd fds[] = {{fd_, POLLOUT, 0}, {stop_fd_, POLLIN, 0}};
   while (::poll(fds, stop_fd_ < 0 ? 1 : 2, -1) < 0)
     if (errno != EINTR) return failed("cannot wait for");
-  // Elements that can be written now are written although a stop is requested: they exist already.
+  // Elements that can be written now are written even if a stop is requested, because they exist already.
   if (!fds[0].revents && in_element) ::poll(fds, 1, kPatienceMs);
   if (!fds[0].revents) return cancelled_error("stopped while nobody read the output");
   return {};
@@ -61,7 +61,7 @@ status output_stream::wait(bool in_element) {
 
 status output_stream::write(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted) {
   accepted = 0;
-  if (bytes.empty()) return {};  // what is there by half stays so
+  if (bytes.empty()) return {};  // a partly written element stays as it is
   status why = write_pieces(bytes, ends, accepted);
   auto after = std::upper_bound(ends.begin(), ends.end(), accepted);
   surplus_bytes_ = why.ok() ? 0 : accepted - (after == ends.begin() ? 0 : after[-1]);
@@ -129,7 +129,7 @@ status output_stream::commit(shard_place& place) {
   end -= static_cast<off_t>(surplus_bytes_);
   if (!sync_file(fd_) || end < 0 || ::fstat(fd_, &is) != 0) return failed("cannot write to");
   int fd = open_readable();
-  if (fd < 0) return {};  // then it can be neither checked nor resumed
+  if (fd < 0) return {};  // then the output can be neither checked nor resumed
   std::uint32_t crc = 0;
   status why = read_tail_crc(fd, 0, static_cast<std::uint64_t>(end), crc);
   ::close(fd);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output that is written to as it stands: standard output, a pipe, a device.
+// An output that is written in place: standard output, a pipe, a device.
 //
-// A reader that does not read is waited for, and an interrupt ends the wait. To a pipe at most PIPE_BUF bytes go at a time,
-// and as long as elements are no longer than that they end with an element, so that none is cut in two.
+// A write waits for a slow reader, and an interrupt ends the wait. A pipe receives at most PIPE_BUF bytes at a time.
+// Unless an element is longer than that, each write ends with an element, so that no element is split.
 // Errors: see byte_output.
 #pragma once
 
@@ -14,26 +14,26 @@ namespace sluice::lib {
 
 class output_stream final : public byte_output {
  public:
-  /// `name`: for errors. `stop_fd`: readable once the run is to end; -1: never. `owns`: closes `fd`.
+  /// `name`: for errors. `stop_fd`: readable once the run must end; -1: never. `owns`: closes `fd`.
   output_stream(int fd, std::string name, int stop_fd, bool owns);
   ~output_stream() override;
 
   /// If standard output is the file that a checkpoint names, cuts it back. `cut_bytes`: the number of bytes removed.
-  /// Errors: failed_precondition: it is that file, and shorter or altered.
+  /// Errors: failed_precondition: standard output is that file, and is shorter or altered.
   status go_on(const output_place& from, std::uint64_t& cut_bytes);
-  /// Is standard output the file that a checkpoint names?
+  /// Returns true if standard output is the file that a checkpoint names.
   bool is_file_of(const output_place& from) const;
 
   status write(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted) override;
-  /// Errors: invalid_argument: what was read along cannot be changed.
+  /// Errors: invalid_argument: bytes that a reader may have read cannot be changed.
   status reserve_head(std::size_t size) override;
   status write_head(std::string_view bytes) override;
   bool is_watched() const override { return true; }
-  /// Of a regular file: synchronised, with its place.
+  /// For a regular file: synchronizes it and returns its place.
   status commit(shard_place& place) override;
 
  private:
-  /// Ok: it takes bytes now. `in_element`: an element is there by half.
+  /// Waits until the output accepts bytes. `in_element`: an element is partly written.
   status wait(bool in_element);
   status write_pieces(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted);
   int open_readable() const;
@@ -43,10 +43,10 @@ class output_stream final : public byte_output {
   const int stop_fd_;
   const bool owns_;
   bool is_regular_ = false;
-  std::size_t surplus_bytes_ = 0;  ///< written of an element that did not arrive whole
+  std::size_t surplus_bytes_ = 0;  ///< the bytes written of an element that is incomplete
 };
 
-/// Writes `text` to standard output, waiting for a reader where it has to. False: errno says why.
+/// Writes `text` to standard output, and waits for a reader if necessary. Returns false on errors, with errno set.
 bool write_to_standard_output(std::string_view text);
 
 }  // namespace sluice::lib

@@ -9,8 +9,8 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kSentBytes = std::size_t{1} << 20;   // until so many are there, sending waits
-constexpr std::size_t kSentPieceBytes = std::size_t{4} << 20;  // in one buffer: the largest that is recycled
+constexpr std::size_t kSentBytes = std::size_t{1} << 20;   // sending waits until this many bytes exist
+constexpr std::size_t kSentPieceBytes = std::size_t{4} << 20;  // in one buffer: the largest size that is recycled
 
 }  // namespace
 

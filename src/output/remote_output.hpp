@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output under a path with a scheme: bytes are kept until send() hands them to the scheme's file system, which a task
-// awaits.
+// An output under a path with a scheme. Bytes are buffered until send() transfers them to the scheme's file system; a
+// task awaits send().
 //
 //   auto to = std::make_shared<remote_file>("mem://out/a.csv");
 //   remote_output out(to);
-//   status why = out.write(bytes, {}, accepted);    // kept
+// buffered
 //   why = out.finish();
-//   co_await to->send(rt);                          // created, written, and named: it is there now
+// created, written, and named: it exists now
 //
-// It is there when it is whole, and a remote_file that is destroyed before leaves nothing (file_writer).
-// Nobody can add to such an object later: no checkpoint names it, and no format may change its first bytes in the end.
-// Errors: of send(): those of file_system::create and file_writer; unimplemented where nothing can be written.
-// Owns:   the bytes that are not sent yet: some MiB at most, if has_much() is asked after each block; the ledger does not
-//         count them.
+// The output exists once it is complete. A remote_file that is destroyed before that leaves nothing (file_writer).
+// Such an object cannot be appended to later: no checkpoint names it, and no format may change its first bytes at the
+// end.
+// Errors: for send(): those of file_system::create and file_writer; unimplemented if the file system cannot write.
+// Owns:   the bytes that are not sent yet: some MiB at most, if has_much() is checked after each block; the ledger does
+//         not count them.
 // Thread: one caller.
 #pragma once
 
@@ -32,10 +33,11 @@ class remote_file {
 
   void append(std::string_view bytes) { unsent_ += bytes; }
   void end() { is_ended_ = true; }
-  /// Is it time to send? Also before the first bytes: whether the path can be written to is found out early.
+  /// Returns true if send() should be called. It also returns true before the first bytes, so that a path that cannot
+  /// be written is detected early.
   bool has_much() const;
   bool is_done() const { return is_done_; }
-  /// What there is; after end() the file takes its name.
+  /// Sends the buffered bytes. After end(), the file takes its name.
   task<> send(runtime& rt);
 
  private:
@@ -52,7 +54,7 @@ class remote_output final : public byte_output {
   status write(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted) override;
   status reserve_head(std::size_t size) override;
   status write_head(std::string_view bytes) override;
-  /// Nothing that a resume could go on with.
+  /// Returns no place, since a remote output cannot be resumed.
   status commit(shard_place&) override { return {}; }
   status finish() override;
 

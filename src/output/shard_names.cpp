@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kDigits = 5;
 constexpr std::size_t kDigitsMax = 20;
 
-/// Where a file's name has its first suffix but for those of compression: "out.tfrecord.gz" at 3.
+/// Returns the position of the first suffix in a file's name that is not of compression: 3 in "out.tfrecord.gz".
 std::size_t suffix_of(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   const std::size_t begin = slash == path.npos ? 0 : slash + 1;
@@ -22,7 +22,7 @@ std::size_t suffix_of(const std::string& path) {
   return dot == path.npos || dot <= begin ? end : dot;
 }
 
-/// A placeholder in braces that begins at `at`: its length and digits; 0: there is none.
+/// A placeholder in braces that begins at `at`: its length and digits; 0 if none begins there.
 struct placeholder {
   std::size_t length = 0, digits = kDigits;
 };

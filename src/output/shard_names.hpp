@@ -3,9 +3,9 @@
 //
 //   shard_names names("out.tfrecord.gz", 4);       // out-00000-of-00004.tfrecord.gz …
 //   shard_names own("{shard}/of-{shards}.csv", 4); // 00000/of-00004.csv …
-//   shard_names grows("out.csv", 0);               // out-00000.csv …: nobody knows yet how many there will be
+// out-00000.csv …: the number of shards is unknown yet
 //
-// {shard} is the number from 0, {shards} how many there are, of five digits or more; {shard:03d} of three.
+// {shard} is the number from 0, and {shards} the number of shards, with five digits or more; {shard:03d} has three.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace sluice::lib {
 
 class shard_names {
  public:
-  /// `shards`: 0: unknown. Errors: see check().
+  /// `shards`: the number of shards; 0: unknown. Errors: see check().
   shard_names(std::string path, std::uint64_t shards);
 
-  /// Has the path a place for a shard's number?
+  /// Returns true if the path has a placeholder for a shard's number.
   static bool names_shards(const std::string& path);
-  /// Errors: invalid_argument: {shards} where their number is unknown.
+  /// Errors: invalid_argument: the path has {shards}, but their number is unknown.
   status check() const;
   /// REQUIRES: check() was ok.
   std::string name(std::uint64_t shard) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats in which each element stands for itself: JSON lines, raw texts, lines, records, rows of CSV, tf.Examples.
+// The formats that encode each element separately: JSON lines, raw texts, lines, records, rows of CSV, tf.Examples.
 #include <utility>
 
 #include "format/csv/csv_writer.hpp"

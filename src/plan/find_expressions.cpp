@@ -15,7 +15,7 @@ class expression_finder {
 
   std::vector<text_range> all() {
     while (at_ < text_.size()) step();
-    // What is not closed ends with the text; the grammar says that it is not closed.
+    // A bracket that is not closed ends with the text; the grammar reports it.
     for (bracket& b : open_) close(b);
     std::erase_if(found_, [](const argument& a) { return !a.is_expression; });
     std::vector<text_range> ranges;
@@ -32,8 +32,8 @@ class expression_finder {
   struct bracket {
     char sign;
     bool is_call;
-    std::size_t argument;  ///< the argument of a call that is being read, or that this bracket stands in
-    int tokens = 0;        ///< in braces: of the present item
+    std::size_t argument;  ///< the argument of a call that is being read, or that contains this bracket
+    int tokens = 0;        ///< in braces: the tokens of the current item
     bool has_name = false, is_word = false;
   };
   enum token_kind { nothing, word, value, opening, closing, comma, equals, other };
@@ -43,7 +43,7 @@ class expression_finder {
   void mark() {
     if (present() != kNone) found_[present()].is_expression = true;
   }
-  /// A token of an argument begins here.
+  /// Records that a token of an argument begins here.
   void note_start() {
     if (open_.empty()) return;
     bracket& b = open_.back();
@@ -56,7 +56,7 @@ class expression_finder {
   }
   void close(bracket& b) {
     if (b.is_call && b.argument != kNone) found_[b.argument].end = at_;
-    // One word alone is a field: {image, label}.
+    // A single word is a field: {image, label}.
     if (b.sign == '{' && b.tokens == 1 && b.is_word && !b.has_name) mark();
   }
 
@@ -107,7 +107,7 @@ class expression_finder {
   void open(char c) {
     note_start();
     bool is_call = c == '(' && last_ == word;
-    // Parentheses that call nothing, and an index.
+    // Parentheses that call nothing, and an index, belong to an expression.
     bool is_of_expression =
         (c == '(' && !is_call) || (c == '[' && (last_ == word || last_ == value || last_ == closing));
     if (is_of_expression) mark();
@@ -148,7 +148,7 @@ class expression_finder {
     note_start();
     if (is_name) {
       bracket& b = open_.back();
-      // The value of an argument that has a name begins behind it.
+      // The value of a named argument begins after the name.
       if (b.is_call && b.argument != kNone && found_[b.argument].from == word_at_)
         found_.pop_back(), b.argument = kNone;
       b.has_name = true;

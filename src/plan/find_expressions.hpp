@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which arguments of a plan's text can only be expressions: they have an operator, as in filter(it % 2 == 0), or brackets that
-// no other argument has. Told from the signs alone, in one pass, before the grammar is read.
+// Finds the arguments of a plan's text that can only be expressions: they contain an operator, as in filter(it % 2 ==
+// 0), or brackets that no other argument has. One pass over the characters decides this before the grammar is read.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace sluice::lib::detail {
 
-/// Bytes of the text.
+/// A range of bytes of the text.
 struct text_range {
   std::size_t from, end;
 };
 
-/// By where they begin.
+/// Returns the ranges, ordered by their beginnings.
 std::vector<text_range> find_expressions(std::string_view plan);
 
 }  // namespace sluice::lib::detail

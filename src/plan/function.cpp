@@ -15,10 +15,10 @@ namespace {
 struct registry {
   absl::Mutex mutex;
   std::map<std::string, std::vector<function_ptr>, std::less<>> forms ABSL_GUARDED_BY(mutex);
-  std::vector<std::string>* errors ABSL_GUARDED_BY(mutex) = nullptr;  ///< null: they are thrown
+  std::vector<std::string>* errors ABSL_GUARDED_BY(mutex) = nullptr;  ///< null: errors are thrown
 };
 
-/// Made by whichever static initialiser comes first, never destroyed.
+/// Created by the first static initializer that needs it, and never destroyed.
 registry& functions() {
   static registry& r = *new registry;
   return r;

@@ -34,7 +34,7 @@ std::vector<function_identity> identities_of(const node& plan) {
 }
 
 std::string difference_of(const std::vector<function_identity>& there, const std::vector<function_identity>& here) {
-  if (there.size() != here.size()) return {};  // other stages: the fingerprints say so
+  if (there.size() != here.size()) return {};  // the stages differ; the fingerprints report it
   for (std::size_t i = 0; i != here.size(); ++i) {
     const function_identity &a = there[i], &b = here[i];
     if (a.name != b.name) {

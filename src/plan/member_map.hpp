@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What member_map<T> does; a source of each T instantiates it.
+// The implementation of member_map<T>. One source for each T instantiates it.
 #pragma once
 
 #include <algorithm>

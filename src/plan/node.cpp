@@ -61,7 +61,7 @@ void check_arguments(const node& n) {
     refuse(n, "quarantine goes with on_error=skip: what is not dropped is not kept");
 }
 
-/// The argument with an expression that has no type yet; null: there is none.
+/// Returns the argument with an expression that has no type yet, or null.
 const field* with_unbound(const node& n) {
   struct look final : part_visitor {
     bool found = false;
@@ -76,7 +76,7 @@ const field* with_unbound(const node& n) {
   return nullptr;
 }
 
-/// Expressions get the type of the (first) input's elements, or of what else they are functions of.
+/// Binds expressions to the element type of the (first) input, or to the type of their own argument.
 void bind_expressions(node& n) {
   if (!with_unbound(n)) return;
   if (n.inputs.empty()) refuse(n, "an expression is a function of an element, and there is no input");
@@ -118,7 +118,7 @@ void derive_facts(node& n) {
 
 namespace {
 
-/// What stands directly below in the same chain; null at its start.
+/// Returns the stage directly below in the same chain, or null at its start.
 const node* next_below(const node& n) { return n.op->shape == op_info::stage ? n.inputs[0].get() : nullptr; }
 
 }  // namespace
@@ -127,7 +127,8 @@ std::uint32_t site_above(std::string_view op, const node* below, std::string_vie
   std::uint64_t number = 0;
   for (const node* n = below; n; n = next_below(*n)) number += n->op->name == op && n->inserted_by == inserted_by;
   if (!inserted_by.empty()) number = stable_hash(inserted_by, number);
-  // 32 bits keep positions small; two stages of one chain that meet in them by chance are told apart here.
+  // 32 bits keep positions small. If two stages of one chain get the same 32 bits by chance, they are distinguished
+  // here.
   auto site = static_cast<std::uint32_t>(stable_hash(op, number));
   for (const node* n = below; n;) {
     bool taken = site == 0 || n->site == site;
@@ -162,7 +163,7 @@ node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inpu
 
 namespace {
 
-/// A copy of a node that lacks arguments of its own.
+/// Returns a copy of a node whose own arguments are missing, with those arguments.
 node_ptr completed(const node& source, std::string_view path) {
   node n = source;
   auto& list = n.op->arguments();
@@ -240,7 +241,7 @@ cardinality_bounds cardinality_bounds_of(const node& n) {
   cardinality size = cardinality_of(n);
   if (size.kind == cardinality::exact) return {size.elements, size};
   if (size.kind == cardinality::infinite) return {cardinality::kMost, size};
-  // Of a stage that drops bad elements itself the size is the most that it has.
+  // If the stage itself drops bad elements, its size is only an upper bound.
   cardinality most = n.op->size ? n.op->size(n) : cardinality{};
   if (most.kind == cardinality::unknown && n.op->only_drops) most = cardinality_bounds_of(*n.inputs[0]).most;
   return {0, most};

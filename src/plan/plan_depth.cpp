@@ -9,14 +9,15 @@
 namespace sluice::lib {
 namespace {
 
-/// The most that a level was measured to take: 2,912 bytes, to open a map with parallelism in the release build of clang 19.
-/// tests/cli/bounds_test.py runs plans of all kinds at the limit.
+/// The largest measured stack use of a level: 2,912 bytes, for opening a map with parallelism in the release build of
+/// clang 19. tests/cli/bounds_test.py runs plans of all kinds at the limit.
 constexpr std::size_t kStackBytesPerStage = 4096;
-/// For what the deepest level calls: opening a file, inferring a schema, formatting an error.
+/// For the functions that the deepest level calls: opening a file, inferring a schema, formatting an error.
 constexpr std::size_t kStackBytesBelow = std::size_t{48} << 10;
 /// For the callers of the first level.
 constexpr std::size_t kStackBytesAbove = std::size_t{48} << 10;
-/// Stacks begin at random places within some pages. So much less and rounded down, their sizes are the same in each process.
+/// Stacks begin at random addresses within some pages. After subtracting this amount and rounding down, the stack's
+/// size is the same in each process.
 constexpr std::size_t kStackBytesRandom = std::size_t{16} << 10;
 constexpr std::size_t kStackBytesRounded = std::size_t{32} << 10;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions, plans and paths among a node's arguments, in the order of its text, however deep they stand in lists, maps
-// and structs.
+// The functions, plans and paths among a node's arguments, in the order of its text, including those nested in lists,
+// maps and structs.
 #pragma once
 
 #include <utility>
@@ -14,7 +14,7 @@ class part_visitor {
   /// Neither is ever null.
   virtual void function(const function_ptr&) {}
   virtual void plan(const node_ptr&) {}
-  /// One that is given.
+  /// Called for each path that is set.
   virtual void path(const file_path&) {}
 
  protected:

@@ -11,12 +11,12 @@ namespace sluice::lib {
 
 namespace {
 
-/// What unread stages are bound to.
+/// The function that unread stages are bound to.
 struct read_stages final : stage_function {
   node_ptr plan;
 };
 
-/// Stages as they are written, until it is known what their elements are.
+/// Stages as they are written, until their element type is known.
 struct unread_stages final : unbound_function {
   argument written;
   const reading::lookup& known;

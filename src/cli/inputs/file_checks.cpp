@@ -51,7 +51,7 @@ class json_lines_sink final : public checking_sink {
   json_text_check json_;
 };
 
-/// Every field as a text, and the header as a row like the others: what their values are is nobody's business here.
+/// Reads every field as a text, and the header as a row like the others: the types of the values are not checked.
 file_check check_of_csv(const std::string& file, compression c) {
   csv_dialect dialect;
   dialect.header = true;
@@ -155,7 +155,7 @@ status check_npy_size(const std::string& file, std::uint64_t size_bytes) {
   npy_scan s = read_npy_head(begin->bytes, head);
   if (!s.why.ok()) return s.why.in_file(file);
   const std::uint64_t declared_bytes =
-      s.used_bytes + head.rows * head.row_bytes;  // it was read, so that this is no more than the file
+      s.used_bytes + head.rows * head.row_bytes;  // the rows were read, so this is at most the file's size
   if (declared_bytes >= size_bytes) return {};
   return data_loss_error(absl::StrCat(size_bytes - declared_bytes, " bytes follow the ", head.rows,
                                       " rows that the header tells of"))

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks by which verify reads a file, and its additional checks; the format decides.
+// The checks that verify makes when it reads a file, and its additional checks. The format decides:
 //
 //   tfrecord            both CRCs of each record
 //   zip                 each member's CRC
-//   tar                 each header's checksum; that the archive has its end
+//   tar                 each header's checksum; the archive has its end
 //   jsonl               each line is JSON in UTF-8
 //   csv                 quotes are closed, and each row has as many fields as the first
 //   npy                 the header fits the file's size
-//   arrow, lines        can be read to the end; of a compressed file its codec's checks are made for every format,
-//                       and a file that is named as a compressed one is one
+//   arrow, lines        can be read to the end
+//
+// For every format, the checks of a compressed file's codec are made, and a file that is named as a compressed one must
+// be one.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,7 @@
 
 namespace sluice::lib::cli {
 
-/// Looks at elements, and keeps the first of what is wrong with them.
+/// Examines elements, and records the first problem found.
 class checking_sink : public element_sink {
  public:
   status take(const block&) override { return {}; }
@@ -32,7 +34,7 @@ class checking_sink : public element_sink {
 
   std::uint64_t errors() const { return errors_; }
   const std::vector<status>& first_errors() const { return first_errors_; }
-  /// Elements that are no records: blank lines.
+  /// Returns the number of elements that are not records: blank lines.
   std::uint64_t passed() const { return passed_; }
 
  protected:
@@ -47,7 +49,7 @@ class checking_sink : public element_sink {
 struct file_check {
   node_ptr plan;
   std::unique_ptr<checking_sink> sink;
-  std::uint64_t head_elements = 0;  ///< that are no records: a header
+  std::uint64_t head_elements = 0;  ///< elements that are not records: a header
   bool is_npy = false;
   /// For a compressed file whose format ends before the file does, and for a tar archive: skips all bytes, so that the
   /// codec's checks run and the archive's end is found. Null: not needed.
@@ -56,11 +58,12 @@ struct file_check {
 };
 
 /// `format`: empty: chosen by name and content. A file whose name and content show no format is checked as TFRecords,
-/// unless it is text or compressed. Blocks. Errors: of opening the file and of reading its first rows; no such format.
+/// unless it is text or compressed. Blocks. Errors: those of opening the file and of reading its first rows; an unknown
+/// format.
 result<file_check> check_of(const std::string& file, const std::string& format, compression c);
 
-/// Checks a file whose name says that it is compressed. If its first bytes show that it is not, it is read as the
-/// format that they show, and the check returns data_loss, which names both. Blocks.
+/// Checks a file whose name has a suffix of compression. If its first bytes show that it is not compressed, it is read
+/// as the format that they show, and the check returns data_loss, which names both. Blocks.
 status check_name(const std::string& file);
 
 /// Checks that a plain npy file has exactly the bytes that its header declares.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operator reads a file: by the format that was said, by the file's name, or by what it begins with.
+// Chooses the operator that reads a file, by a given format, by the file's name, or by its first bytes.
 #pragma once
 
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace sluice::lib::cli {
 
-/// The reader of an input: the operator, and whether its schema is an argument of it.
+/// The reader of an input: the operator, and whether it has a schema argument.
 struct reader {
   std::string_view format;
   std::string_view op;
   bool takes_schema;
-  std::string_view options;  ///< of a file that convert writes
-  std::string_view behind;   ///< it in the plan
+  std::string_view options;  ///< for a file that convert writes
+  std::string_view behind;   ///< the text after it in the plan
 };
 
 /// The names of the formats, for --from.
 std::vector<std::string> reader_formats();
-/// Throws misuse: there is none of that name.
+/// Throws misuse if no reader has this name.
 const reader& reader_named(std::string_view format);
-/// By the name, else by what the file begins with.
+/// Chooses by the name, otherwise by the file's first bytes.
 const reader& reader_of(const std::string& file);
-/// The text of the plan that reads the file. Throws misuse: this build has no such operator.
+/// Returns the text of the plan that reads the file. Throws misuse if this build lacks the operator.
 std::string plan_for(const std::string& file, const reader& r, const std::string& schema);
 
 }  // namespace sluice::lib::cli

@@ -25,9 +25,9 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr int kSymbolicLinksMax = 40;  // as Linux has it
+constexpr int kSymbolicLinksMax = 40;  // the same limit as Linux
 
-/// The path without links, also without those to files that do not exist yet.
+/// Resolves the links of a path, including links to files that do not exist yet.
 std::string resolved_path(const std::string& path) {
   std::error_code unknown;
   std::filesystem::path at = std::filesystem::absolute(path, unknown);
@@ -75,15 +75,16 @@ std::string_view words_for(file_role role) {
   return "a file";
 }
 
-/// Returns true if a file that the run uses as `used` must not be written as `written`. A checkpoint may replace the one that the run
-/// resumes from.
+/// Returns true if a file that the run uses as `used` must not be written as `written`. A checkpoint may replace the
+/// one from which the run resumes.
 bool excludes(file_role used, file_role written) {
   if (used == file_role::checkpoint) return written == file_role::output;
   return used == file_role::input || used == file_role::lookup_table || used == file_role::plan_text ||
          used == file_role::copied;
 }
 
-/// The existing files that a writer of `target` removes or overwrites besides it: its partial file and its lock.
+/// Returns the existing files that a writer of `target` removes or overwrites besides it: its partial file and its
+/// lock.
 std::vector<std::string> files_beside(file_role role, const std::string& target) {
   if (role != file_role::output && role != file_role::checkpoint && role != file_role::copy) return {};
   std::error_code unknown;
@@ -96,14 +97,15 @@ std::vector<std::string> files_beside(file_role role, const std::string& target)
   return files;
 }
 
-/// The device and the number of a file; both are 0 if the file does not exist.
+/// Returns the device and the number of a file; both are 0 if the file does not exist.
 std::pair<std::uint64_t, std::uint64_t> identity_of(const std::string& path) {
   struct stat is{};
   if (::stat(path.c_str(), &is) != 0) return {};
   return {is.st_dev, is.st_ino};
 }
 
-/// The identities of the files that match a pattern. A pattern that cannot be listed has none: reading it reports the reason.
+/// Returns the identities of the files that match a pattern. If a pattern cannot be listed, the result is empty, and
+/// reading it reports the reason.
 absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> identities_of_matches(const std::string& pattern) {
   absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> found;
   runtime rt({.workers = 1});
@@ -172,7 +174,8 @@ const file_table::entry* file_table::pattern_over(const std::string& path) {
 
 void file_table::check_target(file_role role, const std::string& target) {
   if (target.empty() || detail::is_remote(target)) return;
-  // The files beside the target are not looked for among the matches of patterns: a run that is resumed may match its partial file.
+  // The files beside the target are not compared with the matches of patterns: a pattern of a resumed run may match its
+  // partial file.
   for (const std::string& name : files_beside(role, target))
     if (const entry* e = excluded_by(role, name))
       throw misuse(absl::StrCat(e->path, " is ", std::string(words_for(e->role)), ", and is replaced while ", target,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The local files of one run, by what the run does with them. A file that the run writes may be none of the others.
+// The local files of one run, by the way the run uses them. A file that the run writes must differ from all others.
 //
 //   file_table files;
 //   files.add_plan(plan);                                            // inputs, lookup tables, quarantine files
@@ -7,7 +7,7 @@
 //   files.check_target(file_role::checkpoint, "state.ckpt");         // throws misuse if it is one of these
 //
 // Files are compared by identity, not by name: links are followed, and two names of one file are one file.
-// Thread: one caller; it looks at the file system.
+// Thread: one caller; it accesses the file system.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -27,22 +27,22 @@ namespace sluice::lib::cli {
 
 enum class file_role : std::uint8_t { input, lookup_table, plan_text, quarantine, checkpoint, output, copied, copy };
 
-/// Links are followed, also those to files that do not exist yet. Returns false where a name is empty.
+/// Follows links, including links to files that do not exist yet. Returns false if a name is empty.
 bool is_same_file(const std::string& a, const std::string& b);
 
 class file_table {
  public:
-  /// A file of the run; an empty path, "-", and remote paths are left out.
+  /// Adds a file of the run. An empty path, "-", and remote paths are ignored.
   void add(file_role role, const std::string& path);
-  /// All files that the plan and its inner plans name.
+  /// Adds all files that the plan and its inner plans name.
   void add_plan(const node& plan);
-  /// The files with this role, each once.
+  /// Returns the files with this role, each once.
   std::vector<std::string> with_role(file_role role) const;
 
-  /// Throws misuse if the run reads `target`: it is an input, a file that the pattern of an input matches, a lookup table, or the
-  /// file of the plan; for an output also the checkpoint. Throws misuse, too, if one of these is the partial file or the lock of an
-  /// output or a checkpoint, which writing it removes. `role`: what the run would write there.
-  /// Cost: constant for each target; if a target exists, all patterns are listed once.
+  /// Throws misuse if the run reads `target`: it is an input, a file that the pattern of an input matches, a lookup
+  /// table, or the file of the plan; for an output also the checkpoint. Also throws misuse if one of these is the
+  /// partial file or the lock of an output or a checkpoint, which writing it removes. `role`: the role in which the run
+  /// would write it. Cost: constant for each target; if a target exists, all patterns are listed once.
   void check_target(file_role role, const std::string& target);
 
  private:
@@ -55,9 +55,9 @@ class file_table {
     std::size_t entry;
     std::optional<absl::flat_hash_set<identity>> matches;  ///< missing until it is listed
   };
-  /// The file of the run with this path or identity that must not be written as `role`; nullptr: there is none.
+  /// Returns the file of the run with this path or identity that must not be written as `role`, or nullptr.
   const entry* excluded_by(file_role role, const std::string& path) const;
-  /// The pattern that matches an existing file, by its name or through a link; nullptr: none does.
+  /// Returns the pattern that matches an existing file, by its name or through a link, or nullptr.
   const entry* pattern_over(const std::string& path);
 
   std::vector<entry> entries_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns where files are named: cat, count, verify and convert take s3://bucket/day-*/*.csv as ls and cp do. A shell has
-// replaced the local ones by then, if they were not quoted.
+// Patterns in place of file names: cat, count, verify and convert accept s3://bucket/day-*/*.csv, as ls and cp do. The
+// shell has already replaced local patterns that were not quoted.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace sluice::lib::cli {
 
-/// Is it a pattern (*, ?, […], **), and no file of that very name? Over HTTP nothing can be listed, and a ? begins a query.
+/// Returns true for a pattern (*, ?, […], **), unless a file has that very name. HTTP cannot list files, and in its
+/// URLs a ? begins a query.
 bool is_file_pattern(const std::string& name);
-/// The same for a text that may be a plan: plans have parentheses, quotes or bars, and are not patterns.
+/// Does the same for a text that may be a plan. Plans have parentheses, quotes or bars, and are not patterns.
 bool is_file_pattern_and_no_plan(const std::string& text);
 
-/// Each name that `is_pattern` replaced by the files that match it, sorted; without folders. Blocks.
-/// Errors: throws not_found: nothing matches; and what listing fails with.
+/// Replaces each name that `is_pattern` by the files that match it, sorted and without folders. Blocks. Errors: throws
+/// not_found: nothing matches; the errors of listing.
 std::vector<std::string> matched_files(runtime& rt, const std::vector<std::string>& names,
                                        bool (*is_pattern)(const std::string&) = is_file_pattern);
 

@@ -32,9 +32,9 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr std::size_t kShownBefore = 60, kShownAfter = 40;  // characters of a long line around the one at fault
+constexpr std::size_t kShownBefore = 60, kShownAfter = 40;  // characters shown around the error in a long line
 
-/// The byte after `at` where the next character begins, and the one before it.
+/// Returns the byte after `at` where the next character begins, or the one before it.
 std::size_t next_character(std::string_view s, std::size_t at) {
   do ++at;
   while (at < s.size() && continues_character(s[at]));
@@ -46,18 +46,18 @@ std::size_t last_character(std::string_view s, std::size_t at) {
   return at;
 }
 
-/// The byte where the character at `column`, counted from 1, begins.
+/// Returns the byte where the character at `column`, counted from 1, begins.
 std::size_t byte_of(std::string_view text, std::size_t column) {
   std::size_t at = 0;
   for (; column > 1 && at < text.size(); --column) at = next_character(text, at);
   return at;
 }
 
-/// The line of `text` that holds byte `at`, or what is around it, and a caret under it.
+/// Returns the line of `text` that contains byte `at`, or the text around it, and a caret under it.
 std::string pointed_at(const std::string& text, std::size_t at) {
   const std::size_t line_begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
   const std::size_t line_end = std::min(text.find('\n', at), text.size());
-  // Before the line is cut: what is left of a secret is not known as one.
+  // Secrets are redacted before the line is cut, because a part of a secret is not recognized.
   const std::string line = detail::redacted(text.substr(line_begin, line_end - line_begin));
   at = std::min(detail::redacted(text.substr(line_begin, at - line_begin)).size(), line.size());
   auto from = at, to = at;
@@ -91,7 +91,7 @@ std::string beginning_of_standard_input() {
 }
 
 std::string beginning_of_file(const std::string& path, std::size_t bytes_max = 4096) {
-  if (detail::is_remote(path)) {  // where it cannot be read, the plan says why when it runs
+  if (detail::is_remote(path)) {  // if it cannot be read, the plan reports the reason when it runs
     auto begin = detail::read_for_plan(path, bytes_max);
     return begin.ok() ? *std::move(begin) : std::string();
   }
@@ -102,17 +102,17 @@ std::string beginning_of_file(const std::string& path, std::size_t bytes_max = 4
   return bytes;
 }
 
-/// Not standard input, and no FIFO, whose first bytes would be gone.
+/// Returns true for a file; false for standard input and FIFOs, because reading their first bytes would consume them.
 bool names_file(const std::string& path) { return detail::is_remote(path) || is_file(path); }
 
 bool begins_as_zip(std::string_view bytes) {
   return bytes.starts_with(std::string_view("PK\x03\x04", 4)) || bytes.starts_with(std::string_view("PK\x05\x06", 4));
 }
 
-/// Compressed bytes that hold a whole block of every format: bzip2 and xz give nothing before.
+/// Enough compressed bytes for a whole block of every format: bzip2 and xz decompress nothing before that.
 constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
 
-/// The first plain bytes of a file, decompressed if need be.
+/// Returns the first bytes of a file, decompressed if necessary.
 std::string beginning_of(const std::string& path) {
   std::string plain(4096, '\0');
   std::string bytes = path == "-" ? beginning_of_standard_input() : names_file(path) ? beginning_of_file(path) : "";
@@ -125,14 +125,16 @@ std::string beginning_of(const std::string& path) {
   return plain;
 }
 
-/// Was it meant as a path? It has no call, no bar and no text, and is no stage's name, nor like one.
+/// Returns true if the text is meant as a path: it has no call, no bar and no quotes, and no stage has its name or a
+/// similar one.
 bool looks_like_path(const std::string& text, const plan_error& why) {
   if (text.empty() || text.find_first_of("(|\"\n") != text.npos) return false;
   if (text.find_first_of("./*?~-") != text.npos) return true;
   return !find_op(text) && why.why().message().find("did you mean") == std::string_view::npos;
 }
 
-/// The stage that opens files like this one. Those with columns have to say them, since they are read from none yet.
+/// Returns a stage that opens files like this one. Stages with columns need a list of them, since no file shows the
+/// columns.
 std::string opens_like(const std::string& file) {
   const std::string plan = plan_reading(file);
   const std::string name = plan.substr(0, plan.find('('));
@@ -145,14 +147,14 @@ std::string opens_like(const std::string& file) {
                                                   absl::StrAppend(out, std::string(m.name), ": ", m.type->name);
                                                 })
                                 : row.name;
-  } catch (const misuse&) {}  // reading it reports its mistake
+  } catch (const misuse&) {}  // reading it reports the mistake
   const std::string schema = in_quotes(columns);
   return absl::StrCat("interleave(", name, "(schema=", schema, name == "csv" ? ", header=true" : "", "))",
                       name == "from_arrow" ? " | unbatch" : "");
 }
 
-/// A plan that reads the files which a pattern matches, by the first of them that has something. Errors: throws what listing fails
-/// with; not_found: nothing matches.
+/// Returns a plan that reads the files that match a pattern; the first nonempty file decides. Errors: throws the errors
+/// of listing; not_found: nothing matches.
 std::string plan_reading_all(const std::string& pattern) {
   runtime rt({.workers = 1});
   add_remote_files(rt);
@@ -211,7 +213,7 @@ bool begins_as_text(const std::string& file) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < ' ' && (byte < '\b' || byte > '\r') && byte != 0x1b) return false;
   }
-  std::size_t end = begin.size();  // what is cut within a character is no other text
+  std::size_t end = begin.size();  // ignores a character that is cut off at the end
   for (int n = 0; n != 4 && end != 0 && !is_utf8(std::string_view(begin).substr(0, end)); ++n) --end;
   return begin.empty() || end != 0;
 }
@@ -235,7 +237,7 @@ bool is_zip(const std::string& file) {
 
 std::string plan_reading(const std::string& file) {
   if (is_zip(file)) return absl::StrCat("zip_members(", in_quotes(file), ")");
-  if (names_file(file)) {  // others cannot be looked at for their columns before the run reads them
+  if (names_file(file)) {  // the columns of other files are unknown before the run reads them
     const output_format by_name = format_of_path(std::string(name_of_data(file))).format;
     if (by_name == output_format::csv) return absl::StrCat("csv(", in_quotes(file), ", header=true)");
     if (by_name == output_format::jsonl) return absl::StrCat("jsonl(", in_quotes(file), ")");
@@ -263,7 +265,7 @@ bool is_json(std::string_view text) {
   return first != text.npos && text[first] == '{';
 }
 
-/// `name`: of what holds it; empty: it was typed. Errors: misuse, with the place within it.
+/// `name`: the source of the text; empty: it was typed. Errors: misuse, with the position within the text.
 node_ptr plan_in_json(const std::string& text, const std::string& name) {
   try {
     return parse_plan_json(text);
@@ -311,7 +313,7 @@ std::string text_of(const std::string& path) {
   throw_status(errno_error(why, "cannot read the plan").in_file(name));
 }
 
-/// "column 17: shufle: …" without the column, which FILE:LINE:COLUMN says.
+/// Returns "column 17: shufle: …" without the column, which FILE:LINE:COLUMN contains.
 std::string_view without_column(std::string_view message) {
   std::size_t colon = message.find(": ");
   return message.starts_with("column ") && colon != message.npos ? message.substr(colon + 2) : message;

@@ -28,7 +28,8 @@ std::size_t registered_forms() {
   throw misuse(absl::StrCat("--plugin ", path, ": ", std::string(why)));
 }
 
-/// Names that expressions have already: `map(lower(it))` would be another function than `map(lower)`.
+/// Returns true for names that expressions already have: `map(lower(it))` would call another function than
+/// `map(lower)`.
 bool is_of_expressions(const std::string& name) {
   static const std::set<std::string> names = [] {
     std::vector<std::string> all = expressions::built_in_names();
@@ -47,8 +48,8 @@ void load_plugin(const std::string& path) {
   const std::vector<std::string> names_before = function_names();
   std::vector<std::string> mistakes;
   detail::note_registration_errors(&mistakes);
-  // Resolves all symbols at once, so that one which this program lacks is reported here. Plugins stay loaded until the
-  // end: plans point at them.
+  // Resolves all symbols at once, so that a symbol that this program lacks is reported here. Plugins stay loaded until
+  // the end, because plans point to them.
   void* loaded = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   detail::note_registration_errors(nullptr);
   if (!loaded) {

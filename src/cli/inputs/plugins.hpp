@@ -7,8 +7,9 @@
 
 namespace sluice::lib::cli {
 
-/// Loads them, in this order, for as long as the process lives. A path without a slash is a file in the current folder.
-/// Errors: throws misuse, with the path: there is no such file, it cannot be loaded, it was compiled for another version, it
+/// Loads the shared objects in this order, for the lifetime of the process. A path without a slash is a file in the
+/// current folder. Errors: throws misuse, with the path: the file does not exist, cannot be loaded, was compiled for
+/// another version, registers nothing, or registers a name that has another function.
 /// registers nothing, or a name that is registered otherwise.
 void load_plugins(const std::vector<std::string>& paths);
 

@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t kErrorsShown = 3;
 constexpr std::string_view kQuarantine = "quarantine";
 
-/// "quarantine(bad.jsonl)", or "quarantine:bad.jsonl", which no shell wants quotes around. Empty: neither.
+/// Accepts "quarantine(bad.jsonl)", or "quarantine:bad.jsonl", which shells need not quote. Returns an empty string for
+/// other texts.
 std::string quarantine_path(std::string_view text) {
   if (!text.starts_with(kQuarantine)) return {};
   text.remove_prefix(kQuarantine.size());
@@ -55,7 +56,8 @@ std::string errors_text(const std::vector<stage_errors>& stages) {
 }  // namespace
 
 void add_reading_options(CLI::App& verb, reading_arguments& to) {
-  auto set_budget = [&to](const std::string& text) { read_byte_size(text, to.memory_budget_bytes); };  // it was checked
+  // The text was validated.
+  auto set_budget = [&to](const std::string& text) { read_byte_size(text, to.memory_budget_bytes); };
   verb.add_option_function<std::string>(
           "--memory-budget", set_budget,
           "for all bytes in flight, such as 64MiB; without it a part of what the machine has")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a verb reads, whatever it reads: the options of files, memory and threads, and those about bad elements, which all verbs
-// that read have in common.
+// The options that all verbs that read have in common: those of files, memory and threads, and those about bad
+// elements.
 //
 //   reading_arguments reading;
 //   add_reading_options(verb, reading);        // --io, --io-timeout, --memory-budget, --workers
@@ -24,16 +24,17 @@ namespace sluice::lib::cli {
 
 struct reading_arguments {
   std::int64_t memory_budget_bytes = 0;  ///< 0: the runtime's own choice
-  unsigned workers = 0;                  ///< 0: as many as there are cores
+  unsigned workers = 0;                  ///< 0: the number of cores
   std::string io = {};
-  std::chrono::nanoseconds io_timeout{0};  ///< 0: none
+  std::chrono::nanoseconds io_timeout{0};  ///< 0: no timeout
 };
 
 /// The treatment of bad elements.
 struct error_arguments {
   bool skips = false;
-  std::string quarantine = {};                   ///< the file that keeps what is dropped; empty: none
-  std::optional<std::uint64_t> errors_max = {};  ///< dropped by all stages together: one more ends the run
+  std::string quarantine = {};  ///< the file for dropped elements; empty: none
+  /// The limit on elements dropped by all stages together; one more ends the run.
+  std::optional<std::uint64_t> errors_max = {};
 };
 
 void add_reading_options(CLI::App& verb, reading_arguments& to);
@@ -43,12 +44,12 @@ void add_error_options(CLI::App& verb, error_arguments& to);
 runtime_options runtime_of(const reading_arguments& a);
 
 void set_errors(const error_arguments& a, iterate_options& to);
-/// Throws misuse: what says something about dropped elements where none are dropped, or a quarantine that is not local; and what
-/// check_quarantines throws.
+/// Throws misuse: an option about dropped elements although none are dropped, or a quarantine that is not local; also
+/// the errors of check_quarantines.
 void check_errors(const node& plan, const error_arguments& a);
-/// "2 bad elements dropped:", the first of them, and which stages they are of; empty: there were none.
+/// Returns "2 bad elements dropped:", the first of them, and their stages; empty if none were dropped.
 std::string dropped_text(const run_report& report);
-/// Prints that on standard error.
+/// Prints dropped_text() on standard error.
 void report_dropped(const run_report& report);
 
 }  // namespace sluice::lib::cli

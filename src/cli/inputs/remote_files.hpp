@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file systems behind the schemes that the program knows: http://, https://, s3://, gs:// and hdfs://,
-// where they were built in.
+// The file systems for the schemes that the program supports: http://, https://, s3://, gs:// and hdfs://, if they were
+// built in.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 namespace sluice::lib::cli {
 
 void add_remote_files(runtime& rt);
-/// Is it a local folder, or a remote path that ends with a /?
+/// Returns true for a local folder, or for a remote path that ends with a /.
 bool is_folder(const std::string& path);
-/// With a / at its end.
+/// Returns the path with a / at its end.
 std::string folder_text(std::string path);
-/// Is there a file of this path, in whatever file system? What cannot be looked at is not there.
+/// Returns true if a file with this path exists in its file system. A path that cannot be examined counts as missing.
 bool exists(const std::string& path, const reading_arguments& reading);
 
 }  // namespace sluice::lib::cli

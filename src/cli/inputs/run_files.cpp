@@ -15,10 +15,10 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// The number of names examined of an output whose number of shards is not known beforehand.
+/// The number of names examined if the number of an output's shards is not known beforehand.
 constexpr std::uint64_t kShardsLookedAt = 1000;
 
-/// The files of the run that it does not write, and where it keeps bad elements.
+/// Returns the files of the run that it does not write, and the files for bad elements.
 file_table files_of_run(const node& plan, const error_arguments& a, const std::string& plan_file) {
   file_table files;
   files.add_plan(plan);
@@ -27,7 +27,7 @@ file_table files_of_run(const node& plan, const error_arguments& a, const std::s
   return files;
 }
 
-/// The local files that an output is; empty: it is none.
+/// Returns the local files of an output; empty if it has none.
 std::vector<std::string> files_of_output(const output_options& o) {
   if (o.path.empty() || o.descriptor >= 0 || o.is_remote()) return {};
   if (!o.is_sharded()) return {o.path};
@@ -39,12 +39,12 @@ std::vector<std::string> files_of_output(const output_options& o) {
   return files;
 }
 
-/// Is `kept` the file `whole`, or what that is while it is written?
+/// Returns true if `kept` is the file `whole`, or its partial file or lock.
 bool is_part_of(const std::string& kept, const std::string& whole) {
   const std::string name = std::filesystem::path(kept).filename().string();
   const std::string other = std::filesystem::path(whole).filename().string();
   std::error_code unknown;
-  // Most of many shards differ by their names, and are not looked for.
+  // The names of most of many shards differ, and are not looked up.
   const bool exists = std::filesystem::symlink_status(kept, unknown).type() != std::filesystem::file_type::not_found;
   if (name.find(other) == name.npos && !exists) return false;
   return is_same_file(kept, whole) || is_same_file(kept, whole + ".partial") || is_same_file(kept, lock_beside(whole));

@@ -77,7 +77,7 @@ void add_plugins(CLI::App& verb, typed& t) {
       ->allow_extra_args(false);
 }
 
-/// A plan as an argument, or in a file.
+/// Adds a plan as an argument, or an option that names its file.
 void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std::string& file, const char* what) {
   add_plugins(verb, t);
   auto* typed_plan = verb.add_option(name, plan, what);
@@ -89,13 +89,13 @@ void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std
   });
 }
 
-/// Adds the options that all verbs have which read elements.
+/// Adds the options that all verbs that read elements share.
 void add_reading(CLI::App& verb, typed& t) {
   add_reading_options(verb, t.reading);
   add_error_options(verb, t.errors);
 }
 
-/// A verb with arguments of its own that reads elements.
+/// Returns the action of a verb that reads elements and has arguments of its own.
 template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& a, int (*verb)(const Arguments&)) {
   return reading([&t, &a, verb] {
     a.reading = t.reading;
@@ -356,8 +356,8 @@ void add_others(CLI::App& app, typed& t) {
   sample->callback([&t] { t.verb = [&t] { return cli::sample(t.folder, t.sample); }; });
 }
 
-/// A file of ours must not become standard output, and what is written to a closed one is an error: of a descriptor that
-/// cannot be written to.
+/// Keeps files that the program opens from becoming standard output. A closed descriptor is replaced by one that cannot
+/// be written to, so that printing to it is an error.
 void open_standard_files() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
@@ -365,7 +365,7 @@ void open_standard_files() {
       std::_Exit(kFailed);
 }
 
-/// What is printed waits for a slow reader also where the descriptor does not block, as a terminal's may not.
+/// Makes printing wait for a slow reader even if the descriptor does not block, as a terminal's may not.
 void make_standard_output_wait() {
   cookie_io_functions_t functions{};
   functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
@@ -373,18 +373,19 @@ void make_standard_output_wait() {
   };
   std::FILE* waiting = ::fopencookie(nullptr, "w", functions);
   if (!waiting) return;
-  if (::isatty(STDOUT_FILENO)) std::setvbuf(waiting, nullptr, _IOLBF, 0);  // each line when it is printed, as usual
+  // A terminal gets each line when it is printed, as usual.
+  if (::isatty(STDOUT_FILENO)) std::setvbuf(waiting, nullptr, _IOLBF, 0);
   stdout = waiting;
 }
 
-/// Bold and red where people look, and nobody said NO_COLOR (https://no-color.org).
+/// Returns true if errors are printed in bold and red: on a terminal, unless NO_COLOR is set (https://no-color.org).
 bool is_colored() {
   const char* refused = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
   return !(refused && *refused) && terminal && std::string_view(terminal) != "dumb" && isatty(STDERR_FILENO);
 }
 
-/// The first line is the error; what follows shows where, with a caret.
+/// The first line is the error; the lines after it show the position, with a caret.
 int complain(const std::string& words, int exit_status) {
   const std::string shown = message_text(words);
   const char* what = shown.c_str();
@@ -422,7 +423,7 @@ int run_command_line(int argc, char** argv) {
   typed t;
   CLI::App app("sluice: pipelines from files to ready elements", "sluice");
   app.set_version_flag("--version", "sluice " SLUICE_VERSION_STRING);
-  app.require_subcommand(0, 1);  // without one we say which there are
+  app.require_subcommand(0, 1);  // without a verb, the program lists the verbs
   add_run(app, t);
   add_convert(app, t);
   add_readers(app, t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of ls and cp, which are about files, whatever is in them.
+// The arguments of ls and cp, which handle files whatever their contents.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,8 +9,7 @@
 
 namespace sluice::lib::cli {
 
-/// `verb` is what was typed, if it is one of these.
-/// `reading`: how it reads, which is known by then.
+/// Sets `verb` if one of these verbs was typed. `reading`: its reading options, which are known by then.
 void add_file_verbs(CLI::App& app, reading_arguments& reading, std::function<int()>& verb);
 
 }  // namespace sluice::lib::cli

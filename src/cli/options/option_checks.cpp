@@ -13,7 +13,8 @@ namespace {
 
 std::string quoted_value(const std::string& text) { return "\"" + text + "\""; }
 
-/// The windows of a few files and the blocks behind them: they are charged, but never refused, or nothing could go on.
+/// The windows of a few files and the blocks after them. They are charged but never refused; otherwise no run could
+/// progress.
 constexpr std::int64_t kMemoryLeast = 1 << 20;
 
 }  // namespace

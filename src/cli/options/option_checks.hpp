@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of options: each states the expected and the actual value, and the readers beside them read the same texts.
+// Validators of options, each of which reports the expected and the actual value. The readers beside them accept the
+// same texts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,21 +12,21 @@ namespace sluice::lib::cli {
 
 inline constexpr std::uint64_t kAny = ~std::uint64_t{0};
 
-/// Digits only: what CLI11 itself takes wraps, is clamped, or may be empty.
+/// Accepts digits only. CLI11's own numbers wrap, are clamped, or may be empty.
 CLI::Validator whole(std::uint64_t least, std::uint64_t most);
-/// "64MiB".
+/// Accepts "64MiB".
 CLI::Validator size_in_bytes();
-/// The same for memory, of which there has to be some.
+/// Accepts sizes of memory, which must not be 0.
 CLI::Validator memory_size();
-/// "10s", "1.5 h".
+/// Accepts "10s", "1.5 h".
 CLI::Validator time_span();
 /// Accepts the texts that read_interval reads.
 CLI::Validator interval();
 CLI::Validator path();
 
-/// False: no time, or none at all.
+/// Returns false if the text is not a time, or is zero.
 bool read_time(const std::string& text, std::chrono::nanoseconds& time);
-/// "5000" elements, or a time: reads one or the other. False: neither.
+/// Reads "5000" elements, or a time. Returns false for other texts.
 bool read_interval(const std::string& text, std::uint64_t& elements, std::chrono::nanoseconds& time);
 
 }  // namespace sluice::lib::cli

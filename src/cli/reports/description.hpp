@@ -14,15 +14,16 @@ struct op_info;
 
 namespace sluice::lib::cli {
 
-/// It takes nothing but a function, or data, and none that is registered here: no plan for this program can have it.
+/// Returns true if a required argument can only be a function, or data, that this program cannot have registered. No
+/// plan for this program can contain the operator.
 bool needs_program(const op_info& op);
 
-/// A script for `shell` (bash, zsh or fish) that completes verbs, options, their values where they are few, names of
-/// operators at the begin of a stage that a plan for this program can have, and files where a file is taken. Throws misuse for
-/// another shell.
+/// Returns a script for `shell` (bash, zsh or fish). It completes verbs, options, their values if they are few, files,
+/// and at the beginning of a stage the names of the operators that a plan for this program can contain. Throws misuse
+/// for another shell.
 std::string completion_script(const CLI::App& app, const std::string& shell);
 
-/// The manual page of section 1, in the man macros of roff.
+/// Returns the manual page of section 1, in the man macros of roff.
 std::string manual_page(const CLI::App& app, const std::string& version);
 
 }  // namespace sluice::lib::cli

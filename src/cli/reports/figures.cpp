@@ -9,7 +9,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Three digits and the largest unit that leaves something before the point.
+/// Prints three digits and the largest unit for which the integer part is not zero.
 std::string scaled(double n, double step, const char* const* units, std::size_t count) {
   std::size_t k = 0;
   while (n >= step * 0.9995 && k + 1 < count) n /= step, ++k;

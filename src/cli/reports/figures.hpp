@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures as people read them.
+// Numbers in readable form.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace sluice::lib::cli {
 
 std::string grouped(std::uint64_t n);        ///< 1,200,000
 std::string short_number(double n);          ///< 2.31 M
-std::string short_bytes(double bytes);       ///< 402 MB, in powers of ten as disks and networks are
+std::string short_bytes(double bytes);       ///< 402 MB, in powers of ten, as for disks and networks
 std::string memory_size(std::size_t bytes);  ///< 64.0 MiB
 std::string seconds_text(double seconds);    ///< 0.52 s, 12 min 3 s
 std::string short_seconds(double seconds);   ///< 420 µs, 12.1 ms, 3.40 s
-/// Does this byte of UTF-8 go on with a character that an earlier one began?
+/// Returns true if this byte of UTF-8 continues a character.
 inline bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-std::size_t display_width(std::string_view text);  ///< in columns of a terminal, of UTF-8 without wide characters
+std::size_t display_width(std::string_view text);  ///< in columns of a terminal, for UTF-8 without wide characters
 /// Returns "map", or "map #2" if `number` distinguishes it from others of that name (site_report::number).
 std::string numbered(const std::string& name, std::uint64_t number);
 /// "1 element", "3 elements"

@@ -8,7 +8,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Messages of the library, which does not know the options of programs.
+/// Messages of the library, which does not know the program's options.
 constexpr std::string_view kLate[] = {" until the deadline", "the deadline leaves no time for another attempt"};
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace sluice::lib::cli {
 
-/// `words` without secrets of URLs and without control characters (which file names and servers may bring along), as many
-/// columns wide as before; and of a deadline that passed, which option sets it.
+/// Returns `words` without secrets of URLs and without control characters (which file names and servers may contain),
+/// and with the same width in columns. If a deadline passed, names the option that sets it.
 std::string message_text(std::string_view words);
 
 }  // namespace sluice::lib::cli

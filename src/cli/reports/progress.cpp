@@ -23,7 +23,7 @@ std::size_t terminal_columns() {
 
 constexpr std::size_t kHoldersTold = 3;
 
-/// " (shuffle 41.7 MiB, prefetch 12.0 MiB)": the stages that held most, each at its own peak.
+/// " (shuffle 41.7 MiB, prefetch 12.0 MiB)": the stages with the most memory, each at its own peak.
 std::string holders_text(const ledger_report& memory) {
   std::string text;
   for (std::size_t i = 0; i != std::min(kHoldersTold, memory.lines.size()); ++i) {
@@ -36,7 +36,8 @@ std::string holders_text(const ledger_report& memory) {
   return text.empty() ? text : text + ")";
 }
 
-/// The most this process ever had in memory: what the ledger counts, code and threads, and what malloc has not given back.
+/// Returns the peak memory of this process: the bytes that the ledger counts, code and threads, and the bytes that
+/// malloc has not returned.
 std::size_t process_peak_bytes() {
   rusage used{};
   return ::getrusage(RUSAGE_SELF, &used) == 0 ? static_cast<std::size_t>(used.ru_maxrss) * 1024 : 0;
@@ -52,7 +53,7 @@ void progress::tick() {
   auto now = std::chrono::steady_clock::now();
   std::string text = line(std::chrono::duration<double>(now - last_).count());
   last_ = now;
-  if (text.size() > terminal_columns()) text.resize(terminal_columns());  // a line that wraps cannot be written over
+  if (text.size() > terminal_columns()) text.resize(terminal_columns());  // a line that wraps cannot be overwritten
   std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
   std::fflush(stderr);
 }
@@ -67,7 +68,7 @@ std::string progress::line(double seconds) {
   auto elements = counts_.elements.load(std::memory_order_relaxed);
   auto records = counts_.records.load(std::memory_order_relaxed), bytes = counts_.bytes.load(std::memory_order_relaxed);
   if (seconds > 0) {
-    // Half of the old figure stays, so that it can be read; the first one counts whole.
+    // Averages the new rate with the old one, so that the number is readable. The first rate counts fully.
     double keep = records_ == 0 ? 0 : 0.5;
     records_per_second_ = keep * records_per_second_ + (1 - keep) * static_cast<double>(records - records_) / seconds;
     bytes_per_second_ = keep * bytes_per_second_ + (1 - keep) * static_cast<double>(bytes - bytes_) / seconds;

@@ -13,11 +13,11 @@ namespace sluice::lib::cli {
 
 class progress {
  public:
-  /// `total`: what 100 % are, where that is known. `is_shown`: standard error is a terminal, and nobody asked for quiet.
+  /// `total`: the number that is 100 %, if known. `is_shown`: standard error is a terminal, and --quiet is not set.
   progress(const pull_counts& counts, runtime& rt, cardinality total, bool is_shown);
   /// Draws the line. Thread: one caller.
   void tick();
-  /// Takes the line away.
+  /// Erases the line.
   void clear();
 
  private:
@@ -31,8 +31,8 @@ class progress {
   double records_per_second_ = 0, bytes_per_second_ = 0;
 };
 
-/// "1,172 elements (1,200,000 records) in 0.52 s: 2.31 M records/s, 402 MB/s", the memory, the seed, the bad elements
-/// dropped.
+/// Returns "1,172 elements (1,200,000 records) in 0.52 s: 2.31 M records/s, 402 MB/s", the memory, the seed, and the
+/// bad elements that were dropped.
 std::string final_report(const pull_counts& counts, double seconds, runtime& rt, const run_report& report);
 
 }  // namespace sluice::lib::cli

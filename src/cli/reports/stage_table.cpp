@@ -12,7 +12,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// "420 µs", "12.1 ms", "3.40 s"; empty: none at all.
+/// Returns "420 µs", "12.1 ms", "3.40 s", or an empty string for zero.
 std::string time_text(duration t) {
   return t.count() ? short_seconds(std::chrono::duration<double>(t).count()) : std::string();
 }

@@ -9,8 +9,8 @@
 
 namespace sluice::lib::cli {
 
-/// A line for each stage, the last stage of the plan first; stages of inner plans and of a combine's inputs are indented.
-/// Stages of one name are numbered. Columns in which nothing is to be said are left out.
+/// Returns a line for each stage, the last stage of the plan first; stages of inner plans and of a combine's inputs are
+/// indented. Stages with the same name are numbered. Empty columns are omitted.
 std::string stage_table(const std::vector<site_report>& sites);
 
 }  // namespace sluice::lib::cli

@@ -12,14 +12,14 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr int kTickMs = 200;  // five times a second reads as alive and costs nothing
+constexpr int kTickMs = 200;  // updates five times a second look live and cost little
 
 sigset_t interrupts() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
-  // nohup has it ignored; blocked, it would arrive here all the same.
+  // nohup sets SIGHUP to ignored. A blocked signal would arrive here all the same.
   struct sigaction of_hangup{};
   bool is_ignored = ::sigaction(SIGHUP, nullptr, &of_hangup) == 0 && of_hangup.sa_handler == SIG_IGN;
   if (!is_ignored) sigaddset(&set, SIGHUP);
@@ -71,8 +71,9 @@ void watch::look() {
 }
 
 void watch::take(int signal, bool& asked) {
-  if (asked && signal != SIGHUP) _exit(exit_status());  // asked twice: something does not stop
-  // A terminal that goes away sends several, from the kernel and from the shell, and a session's end sends SIGTERM with it.
+  if (asked && signal != SIGHUP) _exit(exit_status());  // the second request: something does not stop
+  // A terminal that closes causes several signals, from the kernel and from the shell. The end of a session adds a
+  // SIGTERM.
   asked |= signal != SIGHUP;
   int none = 0;
   if (!first_signal_.compare_exchange_strong(none, signal)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that looks on while the main thread waits for a run: interrupts and the progress line.
+// A thread that handles interrupts and the progress line while the main thread waits for a run.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 
 namespace sluice::lib::cli {
 
-/// From the constructor on SIGINT, SIGTERM and SIGHUP (unless that is ignored, as under nohup) come here instead of ending
-/// the program. A second SIGINT or SIGTERM ends it at once.
-/// Make it before any other thread, which inherit the blocked signals.
+/// From the constructor on, SIGINT, SIGTERM and SIGHUP (unless that is ignored, as under nohup) are handled here
+/// instead of ending the program. A second SIGINT or SIGTERM ends the program at once. Construct the watch before any
+/// other thread starts, so that threads inherit the blocked signals.
 class watch {
  public:
   watch();
@@ -19,18 +19,18 @@ class watch {
   watch(const watch&) = delete;
   watch& operator=(const watch&) = delete;
 
-  /// Thread: both are called on the watch's own thread, on_tick every 200 ms.
+  /// Thread: both functions are called on the watch's own thread, on_tick every 200 ms.
   void start(std::function<void()> on_interrupt, std::function<void()> on_tick);
   /// No call happens after this.
   void stop();
-  /// The same as in shells: 128 + the signal that came first.
+  /// The same as in shells: 128 + the first signal.
   int exit_status() const { return 128 + first_signal_.load(); }
-  /// A descriptor that is readable from the first signal on, for who waits by poll.
+  /// Returns a descriptor that is readable from the first signal on, for callers that wait by poll.
   int interrupted_fd() const { return interrupted_; }
 
  private:
   void look();
-  /// `asked`: an interrupt that counts towards the second came before.
+  /// `asked`: an interrupt that counts towards the second has arrived before.
   void take(int signal, bool& asked);
   int signals_, done_, interrupted_;
   std::atomic<int> first_signal_{0};  ///< 0: none yet; written by the watch's thread

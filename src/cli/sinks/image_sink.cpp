@@ -25,7 +25,7 @@ bool is_image(const tensor& t) {
   return has_type && has_shape && t.size() != 0;
 }
 
-/// Floating point as bytes: the least finite value as 0, the greatest as 255.
+/// Converts floating point to bytes: the least finite value to 0, the greatest to 255.
 tensor as_bytes(const tensor& t) {
   auto from = t.values<float>();
   float least = std::numeric_limits<float>::max(), greatest = std::numeric_limits<float>::lowest();
@@ -81,7 +81,7 @@ status image_sink::print_part(const element_type& type, const void* part, const 
   }
   if (type.kind == kind::tensor && is_image(*static_cast<const tensor*>(part))) {
     std::string file = name;
-    std::replace(file.begin(), file.end(), '/', '_');  // a member may be called image/encoded
+    std::replace(file.begin(), file.end(), '/', '_');  // a member's name may contain a slash: image/encoded
     std::string path = absl::StrCat(folder_, "/", file, ".png");
     status why = write_png(*static_cast<const tensor*>(part), path);
     if (why.ok()) print_json_text(path, text);

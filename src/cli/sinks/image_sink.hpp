@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as lines of text, with their images as PNG files to look at: sluice head --images DIR.
+// Prints elements as lines of text, and writes their images as PNG files: sluice head --images DIR.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace sluice::lib::cli {
 
-/// A tensor of two dimensions, or of three of which the last one has 1 to 4, is an image: it is written to a file whose path is
-/// printed in its place, DIR/000003-image.png for the member `image` of element 3. Bytes are written as they are, 16 bits
-/// as 8, floating point from its least to its greatest value. Errors: those of writing files.
+/// A tensor is an image if it has two dimensions, or three of which the last one is 1 to 4. An image is written to a
+/// file, and its path is printed in its place: DIR/000003-image.png for the member `image` of element 3. Bytes are
+/// written unchanged, 16 bits as 8, and floating point is scaled from its least to its greatest value. Errors: those of
+/// writing files.
 class image_sink final : public line_sink {
  public:
-  /// Makes the folder. Errors: throws misuse: it cannot be made, or the elements are batches.
+  /// Creates the folder. Errors: throws misuse: it cannot be created, or the elements are batches.
   image_sink(std::string folder, const element_type& type);
 
  protected:

@@ -4,14 +4,14 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// After the closing quote of the string that begins at `at`.
+/// Returns the position after the closing quote of the string that begins at `at`.
 std::size_t after_string(std::string_view s, std::size_t at) {
   for (++at; at < s.size() && s[at] != '"'; ++at)
     if (s[at] == '\\') ++at;
   return at + 1;
 }
 
-/// After the value that begins at `at`: at the comma or bracket that follows it.
+/// Returns the position after the value that begins at `at`: that of the comma or bracket that follows it.
 std::size_t after_value(std::string_view s, std::size_t at) {
   for (int depth = 0; at < s.size();) {
     char c = s[at];
@@ -33,7 +33,7 @@ std::vector<std::pair<std::string_view, std::string_view>> members_of_json(std::
   std::vector<std::pair<std::string_view, std::string_view>> members;
   if (!json.starts_with('{')) return members;
   for (std::size_t at = 1; at < json.size() && json[at] == '"';) {
-    std::size_t name_end = after_string(json, at), value = name_end + 1;  // a colon, no blanks
+    std::size_t name_end = after_string(json, at), value = name_end + 1;  // a colon, without blanks
     std::size_t end = after_value(json, value);
     members.emplace_back(json.substr(at + 1, name_end - at - 2), json.substr(value, end - value));
     at = end + 1;

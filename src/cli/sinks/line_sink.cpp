@@ -31,7 +31,8 @@ status example_sink::print_part(const element_type& type, const void* part, std:
   if (type.has_members() && !is_raw_) return print_members(type, part, text);
   if (&type == &type_of<lib::record>() && !is_raw_) {
     auto json = example_to_json(type.text(part));
-    // A tf.Example without features is nothing, as is any other empty record; bytes that are all unknown to it are a text.
+    // A tf.Example without features has no contents, like any other empty record. A record that consists only of
+    // unknown fields is text.
     const bool is_unknown = json.ok() && *json == "{}" && !type.text(part).empty();
     if (json.ok() && !(is_unknown && !has_shown_)) {
       has_shown_ |= !type.text(part).empty();
@@ -45,7 +46,7 @@ status example_sink::print_part(const element_type& type, const void* part, std:
   return {};
 }
 
-/// The same as print(), with print_part() for each member.
+/// Does the same as print(), but calls print_part() for each member.
 status example_sink::print_members(const element_type& type, const void* element, std::string& text) {
   status why;
   detail::print_members(type, text, [&](const member& m) {

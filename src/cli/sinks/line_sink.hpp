@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as lines of text on standard output: what head, cat and select print.
+// Prints elements as lines of text on standard output, for head, cat and select.
 #pragma once
 
 #include <unistd.h>
@@ -25,7 +25,8 @@ class line_sink : public element_sink {
   }
 
  protected:
-  /// Appends one element as a line, without its end. Errors: it cannot be printed; the lines before it go out.
+  /// Appends one element as a line, without its newline. Errors: the element cannot be printed; the lines before it are
+  /// written.
   virtual status print_line(const element_type& type, const void* element, std::string& text) = 0;
   /// Returns the number of the record being printed, within the file begun last.
   std::uint64_t record() const { return records_; }
@@ -36,7 +37,7 @@ class line_sink : public element_sink {
   std::uint64_t records_ = 0;
 };
 
-/// Elements as run --output jsonl prints them.
+/// Prints elements as run --output jsonl does.
 class printing_sink final : public line_sink {
  protected:
   status print_line(const element_type& type, const void* element, std::string& text) override {
@@ -45,15 +46,15 @@ class printing_sink final : public line_sink {
   }
 };
 
-/// Elements with their records shown as the tf.Examples that they hold: JSON objects, name by name. Records that are
-/// members of pairs, tuples and structures, too.
+/// Prints elements, and shows their records as the tf.Examples that they contain: JSON objects with names. This
+/// includes records that are members of pairs, tuples and structures.
 class example_sink : public line_sink {
  public:
   /// Decides how to print a record that is not a tf.Example. If it is the first record of all, it and all others are
   /// printed as records.
   enum other : std::uint8_t {
-    in_front,    ///< an error behind a tf.Example
-    is_printed,  ///< it is printed as records are
+    in_front,    ///< an error after a tf.Example
+    is_printed,  ///< it is printed as a record
   };
   explicit example_sink(other what) : other_(what) {}
 
@@ -68,7 +69,7 @@ class example_sink : public line_sink {
 
   const other other_;
   bool has_shown_ = false;  ///< a tf.Example
-  bool is_raw_ = false;     ///< the first record was none
+  bool is_raw_ = false;     ///< the first record was not a tf.Example
 };
 
 }  // namespace sluice::lib::cli

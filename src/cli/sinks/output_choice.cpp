@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kStandardOutput = "-";
 
-/// The descriptor that a path stands for; -1: none.
+/// Returns the descriptor that a path names; -1: none.
 int descriptor_in(std::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -33,7 +33,8 @@ int descriptor_in(std::string_view path) {
   return -1;
 }
 
-/// Descriptors of the program's own are closed by exec, and those it was started with were not.
+/// Returns true for descriptors that the program inherited. The program's own descriptors are closed by exec, unlike
+/// inherited ones.
 bool is_given(int descriptor) {
   int flags = ::fcntl(descriptor, F_GETFD);
   return flags >= 0 && (flags & FD_CLOEXEC) == 0;

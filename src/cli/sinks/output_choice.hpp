@@ -21,16 +21,16 @@ struct output_choice {
   bool is_null = true;
   output_options options{};
 
-  /// FORMAT:PATH, as `--output` takes it.
+  /// Returns FORMAT:PATH, the form that `--output` accepts.
   std::string text() const;
 };
 
-/// "null", "jsonl", "raw", "lines", "csv" (standard output), FORMAT:PATH, or a PATH whose suffix names the format. The path "-" is
-/// standard output, "./-" a file of that name.
-/// Throws misuse: none of these, elements of this type cannot go there, or it is a descriptor that was not given to the program.
+/// Accepts "null", "jsonl", "raw", "lines", "csv" (standard output), FORMAT:PATH, or a PATH whose suffix names the
+/// format. The path "-" is standard output, and "./-" a file of that name. Throws misuse: the text is none of these,
+/// elements of this type cannot be written there, or the path is a descriptor that the program did not inherit.
 output_choice read_output(const output_arguments& a, const element_type& type);
 
-/// The same as file_sink::open. Throws `error`.
+/// See file_sink::open. Throws `error`.
 std::unique_ptr<element_sink> open_sink(const output_choice& output, const element_type& type,
                                         const output_start& start, std::uint64_t& cut_bytes);
 

@@ -8,7 +8,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Only the archive's headers are checked here: the reader of the data reports data that are cut short.
+/// Only the archive's headers are checked here. The reader of the data reports truncated data.
 constexpr std::uint64_t kAnySize = std::uint64_t{1} << 62;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has a tar archive its end, the two blocks of zeros? Readers take the end of the file for it as well, so that an archive that was
-// cut between two members looks like a whole one with fewer.
+// Checks that a tar archive has its end, the two blocks of zeros. Readers also accept the end of the file as the
+// archive's end, so that an archive that was cut between two members looks complete with fewer members.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sluice::lib::cli {
 
-/// Takes all bytes of an archive, as records of any sizes, and looks at the headers in them.
+/// Accepts all bytes of an archive, as records of any sizes, and examines the headers in them.
 class tar_end_sink final : public checking_sink {
  public:
   status take(const block& bytes) override;
@@ -20,10 +20,10 @@ class tar_end_sink final : public checking_sink {
 
  private:
   void look();
-  std::string bytes_;  ///< not looked at yet: less than a header, or headers that speak of the one behind them
+  std::string bytes_;  ///< not examined yet: less than a header, or headers that describe the next one
   std::uint64_t passed_over_ = 0;  ///< the number of bytes that follow and are a member's data
   std::uint64_t seen_bytes_ = 0;
-  bool has_ended_ = false;  ///< or is broken
+  bool has_ended_ = false;  ///< the end was found, or the archive is broken
 };
 
 }  // namespace sluice::lib::cli

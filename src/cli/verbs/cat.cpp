@@ -35,7 +35,7 @@ int cat(const cat_arguments& a) {
     const reader& r = reader_for(file, a.from);
     const node_ptr plan = plan_of(plan_for(file, r, ""));
     check_errors(*plan, a.errors);
-    example_sink examples(example_sink::in_front);  // decided for each file: its records are tf.Examples, or are not
+    example_sink examples(example_sink::in_front);  // decided for each file: its records are tf.Examples or not
     line_sink& sink = r.format == "tfrecord" ? static_cast<line_sink&>(examples) : elements;
     sink.begin(file);
     pull_request request;

@@ -29,13 +29,13 @@ std::string options_of(const CLI::App& verb) {
 
 /// The values that an option or an argument accepts.
 struct values {
-  std::string words = {};  ///< with blanks between
+  std::string words = {};  ///< separated by blanks
   bool files = false;
 };
 
 values values_of(const CLI::Option& o) {
   if (o.check_lname("output")) return {.words = "null jsonl raw lines jsonl: raw: lines: tfrecord:"};
-  // "TEXT:{stop,skip}", as CLI::IsMember says it.
+  // "TEXT:{stop,skip}", as CLI::IsMember prints it
   std::string type = o.get_type_name();
   std::size_t begin = type.find('{'), end = type.find('}');
   if (end != type.npos) return {.words = absl::StrReplaceAll(type.substr(begin + 1, end - begin - 1), {{",", " "}})};
@@ -44,7 +44,7 @@ values values_of(const CLI::Option& o) {
   return {.files = name.find("FILE") != name.npos || name.find("FOLDER") != name.npos};
 }
 
-/// Returns the values of all its arguments together.
+/// Returns the values of all arguments of the verb together.
 values arguments_of(const CLI::App& verb) {
   values all;
   for (const CLI::Option* o : verb.get_options()) {
@@ -62,7 +62,7 @@ bool takes_plan(const CLI::App& verb) {
   return false;
 }
 
-/// The first words of a plan for this program: sources as they are called, and stages behind a bar.
+/// Returns the first words of a plan for this program: sources as they are called, or the stages that may follow a bar.
 std::string operators_of(bool stages) {
   std::vector<std::string> names;
   for (const op_info* op : operators())
@@ -78,7 +78,7 @@ std::string bash_values(const values& of) {
   return absl::StrCat("words=\"", of.words, "\" files=", of.files ? "1" : "");
 }
 
-/// "run:--io) words=… ;;" for each option that takes a value.
+/// Returns "run:--io) words=… ;;" for each option that has a value.
 std::string bash_options(const CLI::App& verb) {
   std::string cases;
   for (const CLI::Option* o : verb.get_options()) {
@@ -90,8 +90,8 @@ std::string bash_options(const CLI::App& verb) {
   return cases;
 }
 
-// bash parts words at = and :, which are words of their own then; zsh does not. A quoted plan is one word, with its quote, and
-// what is completed is the text after its last bar.
+// bash splits words at = and :, which are separate words then; zsh does not. A quoted plan is one word that includes
+// its quote, and the text after its last bar is completed.
 constexpr const char* kBashScript = R"script(# Completion of sluice for @SHELL@
 _sluice_plan() {  # the word that is a plan by half
   local word=$1 before names last name
@@ -173,7 +173,7 @@ std::string in_single_quotes(const std::string& text) {
   return "'" + absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}, {"\n", " "}}) + "'";
 }
 
-/// Behind "complete -c sluice -n CONDITION": what an option or an argument takes.
+/// Returns the text after "complete -c sluice -n CONDITION": the values that an option or an argument accepts.
 std::string fish_values(const values& of) {
   return absl::StrCat(of.files ? " -F" : " -f",
                       of.words.empty() ? "" : absl::StrCat(" -a ", in_single_quotes(of.words)));

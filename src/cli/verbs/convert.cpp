@@ -29,9 +29,9 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr int kLookedAt = 100;  // records from which a schema is guessed
+constexpr int kLookedAt = 100;  // records from which a schema is inferred
 
-/// `failed`: why a record is no tf.Example like those before it. Errors: of reading.
+/// `failed`: the reason why a record is not a tf.Example like those before it. Errors: those of reading.
 task<void> look_at(stream<record>* records, example_inference* inference, status* failed) {
   while (auto r = co_await records->next()) {
     *failed = inference->add(r->view());
@@ -39,7 +39,7 @@ task<void> look_at(stream<record>* records, example_inference* inference, status
   }
 }
 
-/// Guesses the schema from the first tf.Examples of a file; empty if its records are not tf.Examples.
+/// Infers the schema from the first tf.Examples of a file; empty if its records are not tf.Examples.
 std::string guessed_schema(const std::string& file, const run_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
@@ -48,7 +48,7 @@ std::string guessed_schema(const std::string& file, const run_arguments& a) {
   status why;
   sync_wait(rt, look_at(&records, &inference, &why));
   sync_wait(rt, cleanup(std::move(records)));
-  if (why.code() == status_code::data_loss) return {};  // records of something else
+  if (why.code() == status_code::data_loss) return {};  // the records are not tf.Examples
   if (!why.ok()) throw misuse(absl::StrCat(file, ": ", std::string(why.message()), ": say --schema"));
   std::string schema = inference.schema_text();
   if (!a.quiet && !schema.empty())
@@ -63,7 +63,7 @@ output_format format_of_output(const convert_arguments& a) {
   return named.ok() ? *named : format_of_path(out).format;
 }
 
-/// Do records go out as they came?
+/// Returns true if records are written unchanged.
 bool keeps_records(const convert_arguments& a) {
   const output_format f = format_of_output(a);
   return f == output_format::tfrecords || f == output_format::raw || f == output_format::text_lines;
@@ -79,7 +79,8 @@ std::optional<npy_head> head_of_npy(const std::string& file) {
   return head;
 }
 
-/// The numbers of an array of one dimension, which are tensors without one, as numbers that CSV and Arrow have a form for.
+/// Returns the plan text that converts an array of one dimension, whose elements are tensors without dimensions, to
+/// numbers that CSV and Arrow can represent.
 std::string numbers_of_npy(const npy_head& head) {
   const bool is_number = head.row_shape.rank() == 0 && head.dtype != dtype::string && head.dtype != dtype::float16;
   if (!is_number) return {};
@@ -89,7 +90,8 @@ std::string numbers_of_npy(const npy_head& head) {
   return absl::StrCat(" | map(", std::string(name), "(it))");
 }
 
-/// A table's file that names its columns, and has no row: their types are not known, and are as those of other files.
+/// Returns true for a table's file that names its columns and has no rows. The types of its columns are unknown, and
+/// equal those of the other files.
 bool is_table_without_rows(const std::string& file) {
   constexpr std::uintmax_t kHeaderBytesMax = 1 << 20;
   const output_format f = format_of_path(std::string(name_of_data(file))).format;
@@ -104,14 +106,14 @@ bool is_table_without_rows(const std::string& file) {
   return !std::getline(in, rest);
 }
 
-/// Leaves out the files without rows, if any file has rows.
+/// Removes the files without rows from the list, if any file has rows.
 void leave_out_empty(std::vector<std::string>& files) {
   std::vector<std::string> with_rows;
   std::remove_copy_if(files.begin(), files.end(), std::back_inserter(with_rows), is_table_without_rows);
   if (!with_rows.empty()) files = std::move(with_rows);
 }
 
-/// A runtime of its own, which is gone before the run's begins.
+/// Uses a runtime of its own, which ends before the run's runtime begins.
 void replace_patterns(convert_arguments& a) {
   if (std::none_of(a.inputs.begin(), a.inputs.end(), is_file_pattern_and_no_plan)) return;
   runtime rt(runtime_of(a.run.reading));
@@ -147,7 +149,7 @@ std::string plan_text_of(convert_arguments& a) {
   return text;
 }
 
-/// `convert *.tfrecord` would replace the last of them.
+/// Refuses `convert *.tfrecord`, which would replace the last of the files.
 void refuse_to_replace(const convert_arguments& a) {
   std::error_code unknown;
   const std::string path = detail::without_file_scheme(a.run.output.output);

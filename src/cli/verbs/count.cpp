@@ -12,7 +12,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Elements are skipped in steps of this size, so that an interrupt is noticed.
+/// The number of elements skipped in one step, so that an interrupt is noticed.
 constexpr std::uint64_t kStep = std::uint64_t{1} << 20;
 
 /// Skips all elements. Sources that can seek read no payload; a stage computes elements only if their number depends on

@@ -52,8 +52,8 @@ match_kind kind_of(const std::string& path) {
 /// Returns the text after the last slash.
 std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Adds what `from` names, or what it matches. A ** keeps the folders below what it begins with, so that equal names of several
-/// folders stay apart.
+/// Adds the file that `from` names, or the files that it matches. A ** keeps the folders below its beginning, so that
+/// files of the same name in several folders stay distinct.
 void add_copies(runtime& rt, const std::string& from, const std::string& to, bool into_folder,
                 std::vector<one_copy>& all) {
   auto target = [&](const std::string& name) { return into_folder ? to + name : to; };
@@ -68,7 +68,7 @@ void add_copies(runtime& rt, const std::string& from, const std::string& to, boo
   const std::size_t before = all.size();
   for (const std::string& path : sync_wait(rt, glob(files_of(rt), from, io_deadline(rt)))) {
     const match_kind kind = kind_of(path);
-    if (kind == match_kind::folder) continue;  // these match, too
+    if (kind == match_kind::folder) continue;  // patterns match folders, too
     all.push_back(
         {path, target(pattern.is_deep() ? path.substr(kept_from) : name_in(path)), kind == match_kind::special});
   }
@@ -106,15 +106,15 @@ std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
   return all;
 }
 
-/// Makes the folders that contain a local copy.
+/// Creates the folders that contain a local copy.
 void make_folders(const std::string& to) {
   if (detail::is_remote(to)) return;
   const std::filesystem::path folder = std::filesystem::path(detail::without_file_scheme(to)).parent_path();
   std::error_code why;
-  if (!folder.empty()) std::filesystem::create_directories(folder, why);  // else creating the file says why not
+  if (!folder.empty()) std::filesystem::create_directories(folder, why);  // creating the file reports errors
 }
 
-/// The copies, and who is next: shared by as many tasks as there are workers.
+/// The copies and the index of the next one, shared by one task for each worker.
 class copying {
  public:
   copying(const std::vector<one_copy>& all, const cp_arguments& a) : all_(all), arguments_(a) {}
@@ -161,7 +161,7 @@ class copying {
   const std::vector<one_copy>& all_;
   const cp_arguments& arguments_;
   std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;  // of standard error
+  std::mutex mutex_;  // for standard error
 };
 
 void show(const copying& c, std::size_t of, double seconds) {
@@ -174,9 +174,9 @@ void show(const copying& c, std::size_t of, double seconds) {
 task<> work_to_end(task<void> work, scope& all, std::atomic<std::size_t>& left) {
   auto mine = std::move(work);
   co_await mine;
-  if (--left == 0) all.request_stop();  // nothing is left but the one that looks whether to stop
+  if (--left == 0) all.request_stop();  // only the task that watches for a stop is left
 }
-/// Whatever a copy waits for, it ends when somebody has asked for that.
+/// Ends every wait of a copy when a stop is requested.
 task<> stop_when_asked(const copying& c, scope& all) {
   constexpr auto kLooks = std::chrono::milliseconds(50);
   while (!c.stop) co_await sleep_for(kLooks);
@@ -184,7 +184,7 @@ task<> stop_when_asked(const copying& c, scope& all) {
 }
 task<void> work_all(std::vector<task<void>> workers, const copying& c) {
   environment* env = co_await this_environment();
-  if (workers.empty()) co_return;  // no last one would end what waits for a stop
+  if (workers.empty()) co_return;  // with no workers, nothing would end the wait for a stop
   std::atomic<std::size_t> left{workers.size()};
   scope all(*env);
   for (task<void>& work : workers) all.spawn(work_to_end(std::move(work), all, left));

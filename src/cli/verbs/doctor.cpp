@@ -40,7 +40,7 @@ constexpr bool kHasSqlite = false;
 #endif
 
 constexpr int kNameWidth = 26;
-/// Files open at once that an interleave of some size, its listings and a server beside it take.
+/// The number of open files that a large interleave, its listings and a server beside it use.
 constexpr rlim_t kOpenFilesWanted = 4096;
 
 /// Possible improvements, each with the name of its line; printed at the end.
@@ -51,7 +51,7 @@ void line(std::string_view name, std::string_view value) {
 }
 void heading(std::string_view text) { absl::PrintF("%s\n", std::string(text)); }
 
-/// The first line of a file; empty: there is none.
+/// Returns the first line of a file; empty if it has none.
 std::string first_line(const char* path) {
   std::ifstream in(path);
   std::string text;

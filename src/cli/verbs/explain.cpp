@@ -21,7 +21,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// `may_be_fewer`: what a stage downstream says makes bad elements go.
+/// `may_be_fewer`: an option of a stage downstream drops bad elements.
 std::string size_text(const node& n, bool may_be_fewer) {
   cardinality c = cardinality_of(n);
   if (c.is_most()) return ", more elements than can be counted";
@@ -38,8 +38,8 @@ std::string size_text(const node& n, bool may_be_fewer) {
 /// The settings of stages downstream that apply to a stage without settings of its own.
 struct said_downstream {
   std::optional<error_policy> on_error = {};
-  std::string_view by = {};   ///< who says on_error
-  bool is_outermost = false;  ///< of with_options: those upstream do not count
+  std::string_view by = {};   ///< the stage that sets on_error
+  bool is_outermost = false;  ///< set by with_options: settings upstream do not apply
   std::optional<order> order_given = {};
 
   void pass(const node& n) {
@@ -54,13 +54,14 @@ struct said_downstream {
   }
 };
 
-/// May elements of this stage be bad? Not where numbers are made, and not where elements go on as they are.
+/// Returns true if elements of this stage may be bad. False if the stage generates numbers, or yields its elements
+/// unchanged.
 bool may_meet_bad(const node& n) {
   if (n.op->shape == op_info::source) return cardinality_of(n).kind == cardinality::unknown;
   return n.op->type != same_type;
 }
 
-/// Returns the values in force, also those that the text leaves out. Texts, functions and plans are in the text
+/// Returns the values in force, including those that the text omits. Texts, functions and plans are in the text
 /// already.
 std::string options_text(const node& n, const said_downstream& said) {
   std::string out;
@@ -99,7 +100,8 @@ int explain(const std::string& text, const std::string& plan_file, explained wha
     const node* stage;
     said_downstream said;
   };
-  std::vector<stage_line> stages;  // from the last to the source, or to a stage of several inputs, which is one line
+  // From the last stage to the source, or to a stage with several inputs, which is one line.
+  std::vector<stage_line> stages;
   said_downstream said;
   for (const node* n = plan.get();; n = n->inputs[0].get()) {
     stages.push_back({n, said});

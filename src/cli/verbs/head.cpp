@@ -16,7 +16,7 @@ namespace sluice::lib::cli {
 
 namespace {
 
-/// Prints the first elements of a plan, at most `most`. Returns how many there were.
+/// Prints the first elements of a plan, at most `most`. Returns the number printed.
 std::uint64_t print_first(runtime& rt, const node_ptr& plan, const head_arguments& a, std::uint64_t most,
                           line_sink& sink) {
   pull_counts counts;
@@ -39,7 +39,7 @@ std::uint64_t print_first(runtime& rt, const node_ptr& plan, const head_argument
 int head(const head_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
-  // A pattern is expanded to the files that it matches, as far as they are needed.
+  // A pattern is expanded to the files that it matches, until enough elements are printed.
   const bool is_pattern = a.plan_file.empty() && is_file_pattern_and_no_plan(a.plan);
   const std::vector<std::string> inputs = is_pattern ? matched_files(rt, {a.plan}) : std::vector{a.plan};
   const bool is_data = is_pattern || (a.plan_file.empty() && names_data(a.plan));
@@ -47,8 +47,8 @@ int head(const head_arguments& a) {
   std::unique_ptr<line_sink> images;
   std::uint64_t left = a.elements;
   for (const std::string& input : inputs) {
-    if (is_pattern && inputs.size() > 1 && is_empty_file(input)) continue;  // also one that has no header
-    // Decided for each file: its records are tf.Examples, or are not.
+    if (is_pattern && inputs.size() > 1 && is_empty_file(input)) continue;  // an empty file has no header either
+    // Decided for each file: its records are tf.Examples or not.
     example_sink examples(is_data ? example_sink::in_front : example_sink::is_printed);
     node_ptr plan = a.plan_file.empty() ? plan_or_reader(input) : plan_in_file(a.plan_file);
 #if SLUICE_HAVE_IMAGES

@@ -31,7 +31,7 @@ std::string line_of(const listed_file& f) {
   return absl::StrFormat("%14s  %20s  %s\n", size, time, f.path);
 }
 
-/// {"path":"a","size":3,"modified":"…","version":"…"}: what is not known is not there.
+/// Returns {"path":"a","size":3,"modified":"…","version":"…"}, without the members that are unknown.
 std::string json_of(const listed_file& f) {
   std::string text = "{\"path\":";
   print_json_text(f.path, text);
@@ -46,7 +46,7 @@ std::string json_of(const listed_file& f) {
   return text + "}\n";
 }
 
-/// Prints each page as it comes: a long listing need not be over, and nobody keeps it.
+/// Prints each page as it arrives, since a listing may be long, and does not store it.
 task<void> list_into_output(runtime& rt, std::string pattern, bool as_json) {
   std::unique_ptr<listing> matches = files_of(rt).list(std::move(pattern), {.with_info = true});
   for (;;) {
@@ -56,12 +56,12 @@ task<void> list_into_output(runtime& rt, std::string pattern, bool as_json) {
     std::string text;
     for (const listed_file& f : page) text += as_json ? json_of(f) : line_of(f);
     if (std::fputs(text.c_str(), stdout) != EOF && std::fflush(stdout) == 0) continue;
-    if (errno == EPIPE) std::clearerr(stdout);  // nobody reads on: the end, and no error
+    if (errno == EPIPE) std::clearerr(stdout);  // the reader is gone: the output ends, without an error
     break;
   }
 }
 
-/// A pattern that matches this path and no other.
+/// Returns a pattern that matches only this path.
 std::string literal(const std::string& path) {
   std::string pattern;
   for (const char c : path) {
@@ -73,8 +73,8 @@ std::string literal(const std::string& path) {
 
 bool is_local_folder(const std::string& path) { return !detail::is_remote(path) && is_folder(path); }
 
-/// Returns a pattern for the contents of a folder, or for an existing file's own name, whatever characters it has; else
-/// `text`.
+/// Returns a pattern for the contents of a folder, or for the name of an existing file, whatever characters it has;
+/// otherwise `text`.
 std::string pattern_of(const std::string& text) {
   if (is_local_folder(text)) return folder_text(literal(text)) + "*";
   if (is_folder(text)) return folder_text(text) + "*";
@@ -91,7 +91,7 @@ int ls(const ls_arguments& a) {
     try {
       sync_wait(rt, list_into_output(rt, pattern_of(pattern), a.as_json));
     } catch (const error& e) {
-      if (e.code() == status_code::not_found && is_local_folder(pattern)) continue;  // there is nothing in it
+      if (e.code() == status_code::not_found && is_local_folder(pattern)) continue;  // the folder is empty
       std::fflush(stdout);
       std::fprintf(stderr, "sluice: %s\n", message_text(e.what()).c_str());
       exit_status = kFailed;

@@ -11,7 +11,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Text as it is: no minus becomes a hyphen, no line begins with a request of roff.
+/// Escapes text: a minus does not become a hyphen, and no line begins with a request of roff.
 std::string escaped(std::string_view text) {
   std::string out = absl::StrReplaceAll(absl::string_view(text.data(), text.size()), {{"\\", "\\e"}, {"-", "\\-"}});
   out = absl::StrReplaceAll(out, {{"\n.", "\n\\&."}, {"\n'", "\n\\&'"}});

@@ -19,7 +19,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// "\"path\", compression=automatic, read_bytes=256KiB": what it takes in the parentheses.
+/// Returns the text in the parentheses: "\"path\", compression=automatic, read_bytes=256KiB".
 std::string arguments_text(const op_info& op) {
   std::string out;
   auto add = [&](const std::string& text) { absl::StrAppend(&out, out.empty() ? "" : ", ", text); };
@@ -38,7 +38,7 @@ bool takes_expressions(const codec& type) {
          type.takes_function(opens);
 }
 
-/// No expression and no registered function can be what has to be given here.
+/// Returns true if a function is required here, and neither an expression nor a registered function is suitable.
 bool lacks_function(const field& f) {
   if (!f.required || !f.type->takes_functions() || f.type->takes_plan() || takes_expressions(*f.type)) return false;
   for (auto& name : function_names())
@@ -47,7 +47,7 @@ bool lacks_function(const field& f) {
   return true;
 }
 
-/// "word_of: int64 -> word": what a registered function is called with, and what it makes.
+/// Returns the argument and the result of a registered function: "word_of: int64 -> word".
 std::string signature_text(const stage_function& f) {
   return absl::StrCat(f.name, ": ", f.in ? f.in->name : "nothing", " -> ", f.out ? f.out->name : "nothing");
 }
@@ -69,7 +69,7 @@ void print_functions() {
     std::size_t first = lines.size();
     for (auto& f : find_functions(name)) {
       std::string line = signature_text(*f);
-      // A predicate is a map's function, too, and a key's.
+      // A predicate is also a function of a map and of a key.
       if (std::find(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), line) == lines.end())
         lines.push_back(std::move(line));
     }

@@ -47,7 +47,8 @@ void check_arguments(const run_arguments& a) {
     throw misuse("--new-output is of use with --resume or --resume-or-start only");
 }
 
-/// Does a source of the plan read a stream, which has no position to go back to? Its path; empty: not as far as is known.
+/// Returns the path of a stream that a source of the plan reads, since a stream has no position to return to; empty if
+/// none is known.
 std::string stream_in(const node& plan) {
   struct streams final : part_visitor {
     std::string found;
@@ -72,7 +73,7 @@ void check_resumable(const node& plan, const run_arguments& a) {
                " can be read once only: leave out --checkpoint and --resume, or copy it to a file first");
 }
 
-/// Each once, whatever --quiet says: they are no figures of the run.
+/// Prints each warning once, even with --quiet: warnings are not statistics of the run.
 void warn_of_changed_inputs(const run_report& report) {
   for (const status& why : report.first_changed_inputs)
     std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
@@ -92,7 +93,7 @@ bool is_missing(const std::string& path) {
   return std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found;
 }
 
-/// The checkpoint to go on from, if any.
+/// Returns the checkpoint from which to resume, if any.
 resumed start_of(const run_arguments& a) {
   if (a.resume_file.empty()) return {};
   if (!a.starts_without_checkpoint || !is_missing(a.resume_file)) return read_resumed(a.resume_file).value();
@@ -120,7 +121,7 @@ void check_seed(const any_stream& stream, const resumed& from, const run_argumen
                std::to_string(own) + ": leave out --seed, or start anew without the checkpoint");
 }
 
-/// An error about a checkpoint includes the name of its file.
+/// Adds the checkpoint's file name to an error about the checkpoint.
 any_stream open_from(runtime& rt, const node_ptr& plan, const iterate_options& how,
                      const std::string& checkpoint_file) {
   try {
@@ -132,8 +133,8 @@ any_stream open_from(runtime& rt, const node_ptr& plan, const iterate_options& h
   }
 }
 
-/// Returns the number of elements that is 100 % of a run. Unknown for a resumed run, which does not say how much of its
-/// plan is done.
+/// Returns the number of elements that is 100 % of a run. Unknown for a resumed run, whose checkpoint does not record
+/// how much of the plan is done.
 cardinality total_of(const node& plan, const run_arguments& a, const resumed& from) {
   if (!from.at.empty()) return {};
   cardinality total = cardinality_of(plan);
@@ -156,8 +157,8 @@ std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_c
   return sink;
 }
 
-/// Checkpoint and output take their names, in this order (output_file says why). An error of the run leaves the elements
-/// before it, and a position from which to try again: with a checkpoint they are of use together.
+/// The checkpoint takes its name first, then the output (output_file explains the order). After an error of the run,
+/// the elements before it remain with a position from which to retry; with a checkpoint, both are usable together.
 status end_output(output_checkpoint& checkpoint, const pull_outcome& out, element_sink& sink) {
   if (checkpoint.is_wanted() ? out.position.empty() : !out.why.ok()) return {};
   output_place unused;
@@ -165,15 +166,15 @@ status end_output(output_checkpoint& checkpoint, const pull_outcome& out, elemen
   return why.ok() ? sink.finish(checkpoint.is_wanted() && !out.ended) : why;
 }
 
-/// Does what is written take a name in the end, and under it replace what stood there?
+/// Returns true if the written file takes its name at the end and replaces a previous file.
 bool takes_name(const output_choice& output) {
   const output_options& o = output.options;
   if (output.is_null || o.descriptor >= 0) return false;
   return o.is_remote() || o.is_sharded() || !output_file::is_stream(o.path);
 }
 
-/// A part of the elements is no output, unless a checkpoint says where the rest begins: the sink, which is not ended, removes what
-/// it has of a new file, and cuts what was gone on with back to where the checkpoint has it.
+/// An incomplete output is not published, unless a checkpoint records where the rest begins. The sink, which is not
+/// finished, removes a new file, and cuts a resumed one back to the checkpoint's length.
 void report_unfinished(const output_choice& output, bool continues) {
   const char* removed = output.options.shard_bytes != 0 ? "the shard that is not full is removed"
                         : continues                     ? "what was added since the checkpoint is removed"
@@ -182,12 +183,12 @@ void report_unfinished(const output_choice& output, bool continues) {
                output.options.is_remote() ? "" : "; with --checkpoint it would stay, to be gone on with");
 }
 
-/// Creates a remote output, and at the end sends the rest of it.
+/// Creates a remote output, and at the end sends its remaining bytes.
 void send_output(runtime& rt, element_sink& sink) {
   if (sink.has_unsent()) sync_wait(rt, sink.send());
 }
 
-/// Pulls with the watch looking on: an interrupt ends the run between two blocks, and what it waits for is given up.
+/// Pulls elements while the watch runs. An interrupt ends the run between two blocks, and abandons its waits.
 pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt, progress& shown) {
   std::shared_ptr<run_base> run = detail::engine_access::of(request.stream).shared_run();
   pull_counts& counts = *request.counts;
@@ -197,7 +198,7 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
         run->request_stop();
       },
       [&shown] { shown.tick(); });
-  absl::Cleanup ended = [&] {  // also where pull throws: the watch looks at what is here
+  absl::Cleanup ended = [&] {  // also if pull throws, because the watch uses the variables in this scope
     interrupts.stop();
     shown.clear();
   };
@@ -217,8 +218,8 @@ int run(const run_arguments& a) {
                               a.checkpoint_file.empty() ? ", or go on with --new-output, into another one" : ""));
   check_errors(*plan, a.errors);
   check_resumable(*plan, a);
-  // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under
-  // its lock, after which nobody replaces it.
+  // Both files are opened now, so that a place that cannot be written to is reported before a long run. The checkpoint
+  // is read under its lock, so that nobody replaces it afterwards.
   output_checkpoint checkpoint;
   throw_unless_ok(checkpoint.open(a.checkpoint_file));
   resumed from = start_of(a);
@@ -239,7 +240,7 @@ int run(const run_arguments& a) {
   if (checkpoint.is_wanted())
     request.save = [&](const std::string& position) { return checkpoint.save(position, *sink); };
 
-  send_output(rt, *sink);  // if nothing can be written, this is reported before anything is read
+  send_output(rt, *sink);  // reports that nothing can be written before anything is read
   progress shown(counts, rt, total_of(*plan, a, from), !a.quiet && isatty(STDERR_FILENO));
   auto start = std::chrono::steady_clock::now();
   pull_outcome out = pull_watched(interrupts, request, rt, shown);

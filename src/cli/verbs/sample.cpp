@@ -19,7 +19,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-/// Throws misuse where the folder holds shards of another sample: a pattern over the folder would take both.
+/// Throws misuse if the folder contains shards of another sample: a pattern over the folder would match both.
 void refuse_other_samples(const std::string& folder, const sample_options& options) {
   std::set<std::string> ours;
   for (std::uint32_t shard = 0; shard != options.shards; ++shard) ours.insert(sample_shard_name(options, shard));
@@ -48,7 +48,7 @@ int sample(const std::string& folder, const sample_options& options) {
   auto write_shards = [&] {
     for (std::uint32_t shard; (shard = next++) < options.shards;) {
       std::string path = folder + "/" + sample_shard_name(options, shard);
-      if (is_file(path)) continue;  // looked at above
+      if (is_file(path)) continue;  // checked above
       status failed = write_sample_shard(path, options, shard);
       if (failed.ok()) ++written;
       std::lock_guard lock(mutex);

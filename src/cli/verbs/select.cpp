@@ -22,7 +22,7 @@ std::vector<std::string> split_names(const std::string& list) {
   return names;
 }
 
-/// "there is no lable (there is label and text); did you mean label?"
+/// Returns "there is no lable (there is label and text); did you mean label?"
 status unknown_name(std::string_view name, const std::vector<std::string>& known, const element_type& in) {
   std::string list;
   for (auto& k : known) absl::StrAppend(&list, list.empty() ? "" : ", ", k);
@@ -38,7 +38,8 @@ std::vector<std::string> names_of(const std::vector<member>& members) {
   return names;
 }
 
-/// The member whose name `path` is, or begins with, up to a dot: the longest of those. Null: there is none.
+/// Returns the member whose name equals `path` or its beginning up to a dot; the longest such name. Returns null if no
+/// name matches.
 const member* leading_member(const element_type& row, std::string_view path) {
   const member* found = nullptr;
   for (auto& m : row.members) {
@@ -72,7 +73,7 @@ class selecting_sink final : public line_sink {
   }
 
  private:
-  /// Appends the value at `path`, the names of members with dots between them; empty: the whole of `p`.
+  /// Appends the value at `path`, the names of members with dots between them. For an empty path, appends all of `p`.
   status print_at(const element_type& type, const void* p, std::string_view path, std::string& text) {
     if (type.has_members() && !path.empty()) {
       const member* m = leading_member(type, path);
@@ -87,7 +88,7 @@ class selecting_sink final : public line_sink {
     }
     std::string_view value = value_within(type, path);
     if (value.empty()) {
-      // A tf.Example need not have every feature, but a name that the first one lacks is more likely wrong.
+      // A tf.Example may lack features, but a name that the first one lacks is more likely wrong.
       if (!type.text || record() == 0) return unknown_name(path, known_names(), type);
       value = "null";
     }
@@ -95,7 +96,8 @@ class selecting_sink final : public line_sink {
     return {};
   }
 
-  /// Makes `json_` what `p` is as JSON, a text the tf.Example that it holds. `or_raw`: or as it is printed, if it holds none.
+  /// Sets `json_` to the JSON of `p`; for a text, to that of the tf.Example that it contains. `or_raw`: a text that
+  /// contains none is printed as a text.
   status show(const element_type& type, const void* p, bool or_raw) {
     if (json_of_ == p) return {};
     json_.clear();
@@ -128,10 +130,10 @@ class selecting_sink final : public line_sink {
 
   std::vector<std::string> names_;
   std::string json_;
-  const void* json_of_ = nullptr;  ///< whose JSON that is; null: of nothing in this element
+  const void* json_of_ = nullptr;  ///< the value whose JSON that is; null: no value of this element
 };
 
-/// Checks a name against the types before anything is read; `path` is "user.name".
+/// Checks a name against the types before any element is read; `path` is "user.name".
 status check_name(const element_type& type, const std::string& path) {
   const element_type* at = &type;
   for (std::string_view rest = path; !rest.empty();) {
@@ -140,7 +142,7 @@ status check_name(const element_type& type, const std::string& path) {
     if (!row.has_members() && is_told_later && at == &row) return {};
     const member* found = leading_member(row, rest);
     if (!found) return unknown_name(rest, names_of(row.members), *at);
-    if (at != &row) return {};  // a column, which is known when it is printed
+    if (at != &row) return {};  // a column, which is checked when it is printed
     rest = behind(*found, rest);
     at = found->type;
   }

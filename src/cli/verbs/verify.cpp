@@ -35,13 +35,14 @@ bool is_damage(const status& why) {
 struct verdict {
   std::uint64_t records = 0, bytes = 0, errors = 0;
   std::vector<status> first_errors;
-  status why;  ///< it could not be read on
+  status why;  ///< the reason why reading ended early
   bool is_sound() const { return why.ok() && errors == 0; }
-  /// Its bytes are wrong; else it could not be opened, or read.
+  /// Returns true if the file's bytes are wrong, rather than that it could not be opened or read.
   bool is_damaged() const { return is_damage(why) || std::any_of(first_errors.begin(), first_errors.end(), is_damage); }
   int exit_status() const {
     if (is_sound()) return kOk;
-    // No such file, a directory, packed in a way that is not known here, too large for the budget: nothing is known of its bytes.
+    // The file does not exist, is a directory, has an unknown compression, or exceeds the budget: its bytes were not
+    // checked.
     return is_damaged() ? kFailed : kMisuse;
   }
 };
@@ -102,7 +103,7 @@ void tell(const std::string& file, const verdict& v) {
     std::printf("%s: sound: %s\n", file.c_str(), read_of(v).c_str());
     return;
   }
-  std::fflush(stdout);  // errors in their place among the sound ones
+  std::fflush(stdout);  // prints errors at their place among the results of sound files
   for (auto& why : v.first_errors) std::fprintf(stderr, "sluice: %s\n", why.to_string().c_str());
   if (v.errors > v.first_errors.size())
     std::fprintf(stderr, "sluice: %s: %s more\n", file.c_str(),
@@ -111,7 +112,7 @@ void tell(const std::string& file, const verdict& v) {
   std::printf("%s: %s: %s\n", file.c_str(), v.is_damaged() ? "damaged" : "not read", read_of(v).c_str());
 }
 
-/// The files, their verdicts, and who is next: shared by as many tasks as there are workers.
+/// The files, their verdicts, and the index of the next file, shared by one task for each worker.
 class verification {
  public:
   verification(std::vector<std::string> files, const verify_arguments& a)
@@ -127,7 +128,7 @@ class verification {
 
   std::size_t files() const { return files_.size(); }
   int exit_status() const {
-    bool any[] = {false, false, false};  // by exit status
+    bool any[] = {false, false, false};  // indexed by exit status
     for (auto& v : verdicts_) any[v.exit_status()] = true;
     return any[kFailed] ? kFailed : any[kMisuse] ? kMisuse : kOk;
   }
@@ -146,7 +147,7 @@ class verification {
   }
 
  private:
-  /// Prints the verdicts that are complete by now, in the order of the arguments.
+  /// Prints the verdicts that are complete so far, in the order of the arguments.
   void done(std::size_t i, verdict v) {
     std::lock_guard lock(mutex_);
     verdicts_[i] = std::move(v);
@@ -158,7 +159,7 @@ class verification {
   const std::vector<std::string> files_;
   const verify_arguments& arguments_;
   std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;  // what follows is guarded by it
+  std::mutex mutex_;  // guards the members below
   std::vector<verdict> verdicts_;
   std::vector<bool> is_done_;
   std::size_t reported_ = 0;

@@ -35,7 +35,7 @@ fit fit_of(const callable& f, const std::vector<computed_ptr>& parts) {
   return worst;
 }
 
-/// `(int64, int64)`; of one argument `int64`.
+/// Returns `(int64, int64)`, or `int64` for one argument.
 std::string parameters_of(const callable& f) {
   const element_type& in = f.in();
   if (in.kind != kind::pair && in.kind != kind::tuple) return shown(in);
@@ -46,7 +46,8 @@ std::string parameters_of(const callable& f) {
 
 }  // namespace
 
-/// Chooses the function whose parameters are the arguments' types, or else the first to whose parameters they convert.
+/// Chooses the function whose parameters are the arguments' types, or else the first function to whose parameters they
+/// convert.
 computed_ptr checker::registered(const expression_tree& e) {
   if (e.parts.empty()) return nullptr;
   std::string why;
@@ -58,7 +59,8 @@ computed_ptr checker::registered(const expression_tree& e) {
   const callable* only = overloads.size() == 1 ? overloads[0].get() : nullptr;
   std::vector<computed_ptr> parts;
   for (auto& part : e.parts) {
-    // A literal structure or tuple gets the type that the one function wants; nothing else depends on it.
+    // If only one function has the name, a literal structure or tuple gets the type of its parameter; nothing else
+    // depends on it.
     bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple;
     const element_type* wanted = only && is_made ? parameter(*only, parts.size(), e.parts.size()) : nullptr;
     parts.push_back(wanted ? make(part, *wanted) : make(part));
@@ -113,7 +115,7 @@ computed_ptr checker::call(const expression_tree& e) {
   fail(e, absl::StrCat("there is no function ", e.text, detail::did_you_mean(e.text, known)));
 }
 
-// --- What built-in functions ask. ---
+// --- Requests of built-in functions. ---
 
 void function_arguments::expected(std::size_t k, std::string_view what) const {
   checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", shown(e.parts[k]), " is ",

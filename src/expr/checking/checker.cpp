@@ -53,7 +53,7 @@ computed_ptr number_literal(const expression_tree& e) {
   bool fits = r.ec == std::errc() && r.ptr == s.data() + s.size() && !s.empty();
   if (!fits || (is_negative && (is_unsigned || v > kMost + 1)))
     checker::fail(e, absl::StrCat(e.text, " is no integer of 64 bits"));
-  // C++'s rule: the first of int, long and unsigned long that has the value.
+  // C++'s rule: the first of int, long and unsigned long that can represent the value.
   if (is_unsigned) {
     if (v <= UINT32_MAX) return literal::of(static_cast<std::uint32_t>(v));
     return literal::of(v);
@@ -91,7 +91,7 @@ computed_ptr checker::path_to(const element_type& t, std::size_t offset) {
   return std::make_unique<path>(paths_, t, offset);
 }
 
-/// The value of c has to be copied, unless it can be moved.
+/// Records that the value of c must be copied, unless it can be moved.
 void checker::note_copy(const expression_tree& e, const computed& c) {
   if (c.type().copy || dynamic_cast<const called*>(&c)) return;
   if (!dynamic_cast<const path*>(&c)) fail(e, absl::StrCat(shown(c.type()), " cannot be copied"));
@@ -118,7 +118,7 @@ computed_ptr checker::made(const expression_tree& e) {
   }
 }
 
-/// Is it a field or a variable?
+/// Returns true if the name is a field or a variable.
 bool checker::means_something(std::string_view name) const {
   return std::any_of(in_.members.begin(), in_.members.end(), [&](const member& m) { return m.name == name; }) ||
          std::any_of(variables_.begin(), variables_.end(), [&](const variable& v) { return v.name == name; });
@@ -144,7 +144,7 @@ computed_ptr checker::name(const expression_tree& e) {
                        detail::did_you_mean(e.text, known)));
 }
 
-/// A column of a batch, by the name of the rows' member.
+/// Returns a column of a batch, by the name of the rows' member.
 computed_ptr checker::column_of(const expression_tree& e, computed_ptr batch) {
   const element_type& row = *batch->type().element;
   for (std::size_t k = 0; k != row.members.size(); ++k) {
@@ -287,7 +287,7 @@ computed_ptr checker::unary(const expression_tree& e) {
 
 namespace {
 
-/// A list, or a column, of numbers?
+/// Returns true for a list or a column of numbers.
 bool is_numbers(const element_type& t) {
   return (t.kind == kind::list || t.kind == kind::array || is_column(t)) && number_of(*t.element) != number::none;
 }
@@ -386,7 +386,8 @@ computed_ptr checker::structure(const expression_tree& e, const element_type* wa
   return std::make_unique<made_structure>(*t, std::move(parts));
 }
 
-/// The optional that values of both types can be, where one of them is an optional or `none`; or else `a`.
+/// Returns the optional type to which values of both types convert, if one of them is an optional or `none`; otherwise
+/// `a`.
 const element_type& checker::common_optional(const element_type& a, const element_type& b) {
   auto own = [](const element_type& t) -> const element_type& {
     return t.kind == kind::text ? type_of<std::string>() : t;

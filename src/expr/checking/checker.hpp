@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a tree to parts with types. Where types do not fit, the error names the column and both types.
+// Converts a syntax tree to typed parts. If types do not match, the error names the column and both types.
 #pragma once
 
 #include <string>
@@ -21,44 +21,45 @@ class checker {
   checker(const element_type& in, callables& functions, const expression_scope& scope = {})
       : in_(in), functions_(functions), scope_(scope) {}
 
-  /// The part that computes `e`.
+  /// Returns the part that computes `e`.
   computed_ptr make(const expression_tree& e);
-  /// The same, as a value of the type.
+  /// Returns the part that computes `e` as a value of the type `wanted`.
   computed_ptr make(const expression_tree& e, const element_type& wanted);
 
   [[noreturn]] static void fail(const expression_tree& e, std::string_view what);
-  /// Calls f, and makes a bad_value that it throws an error of `e`.
+  /// Calls f, and converts a bad_value that it throws to an error of `e`.
   template <class F> static auto at(const expression_tree& e, F f) {
     try {
       return f();
     } catch (const bad_value& bad) { fail(e, bad.why); }
   }
 
-  /// Can values of c become `wanted` without loss, or because c is a constant, whose value may fit?
+  /// Returns true if values of c can become `wanted` without loss, or if c is a constant, whose value may fit.
   static bool may_become(const computed& c, const element_type& wanted);
 
-  /// All rows of a batch, which `e` is, as one list or tensor. Errors: there are no lists of such.
+  /// Returns all rows of a batch, the value of `e`, as one list or tensor. Errors: no list of such rows exists.
   computed_ptr column_alone(const expression_tree& e, computed_ptr batch);
-  /// c, which `e` is, as a value of the type. Errors: it may not become one.
+  /// Returns c, the value of `e`, converted to the type. Errors: the conversion is not allowed.
   computed_ptr converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted);
-  /// Errors: a type of these would be too large (type_limits.hpp).
+  /// Errors: a type built from these would be too large (type_limits.hpp).
   void need_small_type(const expression_tree& e, const std::vector<const element_type*>& parts,
                        std::size_t names) const;
 
   std::size_t variables() const { return most_variables_; }
   bool draws() const { return draws_; }
-  /// Are all parts numbers, or something of the element itself?
+  /// Returns true if all parts are numbers or parts of the element itself.
   bool is_light() const { return is_light_; }
-  /// The values depend on this, which the text does not say.
+  /// Records that the values depend on data outside the text.
   void note_value(std::uint64_t hash) { functions_.note_value(hash); }
-  /// Errors: the element's place is not known where `e` stands.
+  /// Errors: the element's ordinal is unknown at `e`.
   void need_place(const expression_tree& e) const;
-  /// The number of a call of random() within the expression.
+  /// Returns the number of a call of random() within the expression.
   std::uint64_t note_draw() {
     draws_ = true;
     return ++draw_calls_;
   }
-  /// Lets the root move what nothing else of the expression looks at. Errors: something has to be copied and cannot be.
+  /// Lets the root move the parts that nothing else in the expression reads. Errors: a value must be copied and cannot
+  /// be.
   void let_move(computed& root) const;
 
  private:
@@ -96,7 +97,7 @@ class checker {
   bool draws_ = false;
   bool is_light_ = true;
   std::uint64_t draw_calls_ = 0;
-  std::shared_ptr<std::vector<path*>> paths_ = std::make_shared<std::vector<path*>>();  ///< all that there are
+  std::shared_ptr<std::vector<path*>> paths_ = std::make_shared<std::vector<path*>>();  ///< all paths of the expression
   struct needed_copy {
     const expression_tree* e;
     const computed* part;
@@ -119,16 +120,16 @@ struct function_arguments {
   /// The k-th argument, as a number of this type.
   computed_ptr as(std::size_t k, number n);
   computed_ptr text(std::size_t k);
-  /// One that has items.
+  /// The k-th argument, which must have items.
   computed_ptr list(std::size_t k);
   computed_ptr boolean(std::size_t k);
 };
 using make_built_in = computed_ptr (*)(function_arguments&);
-/// Null: there is none of this name.
+/// Returns null if no function has this name.
 make_built_in find_built_in(std::string_view name);
 std::vector<std::string> built_in_names();
 
-// The tables of the sources that define them.
+// The tables of the sources that define the functions.
 struct built_in {
   std::string_view name;
   make_built_in make;
@@ -139,22 +140,25 @@ extern const std::vector<built_in>& list_functions();
 extern const std::vector<built_in>& tensor_functions();
 extern const std::vector<built_in>& json_functions();
 
-// Operations on tensors: a + b, where one may be a number; -t; t[k]; t[a:b]; sum(), mean(), max(), min() and argmax().
+// Operations on tensors: a + b, in which one operand may be a number; -t; t[k]; t[a:b]; sum(), mean(), max(), min() and
+// argmax().
 computed_ptr tensor_arithmetic(char op, computed_ptr a, computed_ptr b);
 computed_ptr tensor_item(computed_ptr of, computed_ptr index);
 computed_ptr tensor_slice(computed_ptr of, computed_ptr first, computed_ptr last);
 computed_ptr tensor_negated(computed_ptr of);
-/// Builds a tensor of numbers or texts in nested lists. `dims`: the required shape, -1 for any length; empty: anything.
+/// Builds a tensor from nested lists of numbers or texts. `dims`: the required shape, -1 for any length; empty: any
+/// shape.
 /// `function`: for errors.
 computed_ptr tensor_of_lists(std::string_view function, computed_ptr lists, dtype d,
                              const std::vector<std::int64_t>& dims);
 computed_ptr tensor_reduction(function_arguments& a);
-/// The number of a tensor that holds one, as the type; it is cut and checked as converted() does.
+/// Returns the number of a tensor that contains one, as the type; it is truncated and checked as converted() does.
 computed_ptr number_in_tensor(computed_ptr of, const element_type& wanted);
-/// The place of a slice's bound in a list of n: negative ones count from the end, and what is beyond ends there.
+/// Returns the position of a slice's bound in a list of n. Negative bounds count from the end, and bounds beyond the
+/// list are clamped.
 std::size_t bound_of(std::int64_t k, std::size_t n);
 
-// Conditions, which compute their parts for some elements only.
+// Conditions, which compute their parts only for some of the elements.
 computed_ptr choose(computed_ptr condition, computed_ptr a, computed_ptr b);
 computed_ptr both(computed_ptr a, computed_ptr b, bool is_and);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// if, && and ||: parts that are computed for some of the elements only, so that `x != 0 && 10 / x > 2` is no error.
+// if, && and ||: parts that are computed only for some of the elements, so that `x != 0 && 10 / x > 2` is not an error.
 #include <cstring>
 
 #include "expr/checking/checker.hpp"
@@ -8,7 +8,7 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-/// Numbers of selected elements, and where each stands in the selection.
+/// The numbers of chosen elements, and the position of each in the selection.
 struct chosen {
   std::uint32_t* elements;
   std::uint32_t* places;
@@ -29,7 +29,7 @@ chosen choose_where(evaluation& ev, selection s, const bool* condition, bool wan
   return c;
 }
 
-/// Computes the part for the chosen elements, and puts the registers where they stand in the selection.
+/// Computes the part for the chosen elements, and stores the registers at their positions in the selection.
 void eval_chosen(const computed& part, evaluation& ev, const chosen& c, void* out) {
   if (c.n == 0) return;
   evaluation::scratch here(ev);

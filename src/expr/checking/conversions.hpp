@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists and optionals that are made of values of other types.
+// Lists and optionals made from values of other types.
 #pragma once
 
 #include "expr/evaluation.hpp"
@@ -8,12 +8,12 @@ namespace sluice::lib::expressions {
 
 /// The items of a list that is being converted, as a part.
 computed_ptr list_items(const element_type& item);
-/// A list, or an array of as many items, of what `item` makes of each of the items of `of`.
+/// Makes a list, or an array with the same number of items; `item` converts each of the items of `of`.
 computed_ptr converted_list(const element_type& wanted, computed_ptr of, computed_ptr item);
 
-/// An optional that has the value of `of`; of null one that has none.
+/// Makes an optional with the value of `of`, or without a value if `of` is null.
 computed_ptr made_optional(const element_type& optional, computed_ptr of);
-/// An optional of what `item`, a part over list_items(), makes of the value of an optional, if that has one.
+/// Makes an optional; `item`, a part over list_items(), converts the value of the optional `of`, if it has one.
 computed_ptr converted_optional(const element_type& wanted, computed_ptr of, computed_ptr item);
 /// `none`, which becomes an optional of any type.
 computed_ptr no_value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of expressions as values of a type that is wanted: of a struct's member, a parameter, a state.
+// Converts values of expressions to a required type: of a struct's member, a parameter, a state.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +12,7 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-/// Can each value of one type become one of the other without loss?
+/// Returns true if each value of one type can become one of the other without loss.
 bool becomes(const element_type& from, const element_type& to) {
   if (&from == &to) return true;
   if (from.kind == kind::text) return &to == &type_of<std::string>();
@@ -55,7 +55,7 @@ bool checker::may_become(const computed& c, const element_type& wanted) {
     return std::all_of(made->parts().begin(), made->parts().end(),
                        [&](const computed_ptr& part) { return may_become(*part, *wanted.element); });
   }
-  // A constant, whose value may fit.
+  // The value of a constant may fit.
   auto from = number_of(c.type()), to = number_of(wanted);
   if (!c.constant() || from == number::none || to == number::none || &type_of_number(to) != &wanted) return false;
   return (from == number::boolean) == (to == number::boolean) && (!is_float(from) || is_float(to));

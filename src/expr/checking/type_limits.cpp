@@ -11,7 +11,7 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-/// Counts the types within t down from `left`, as far as that goes. Returns false where there are more.
+/// Subtracts the number of types within t from `left`. Returns false if t contains more types than that.
 bool count(const element_type& t, std::size_t& left) {
   if (left == 0) return false;
   --left;
@@ -44,7 +44,7 @@ std::string type_mistake(const std::vector<const element_type*>& parts, std::siz
     bytes += part->size + part->align;
     names += part->name.size() + 2;
   }
-  // Counted, they are few enough to be looked at.
+  // After the count, there are few enough types to examine.
   for (auto* part : parts)
     if (height(*part) >= kTypeDepthMax) return limit("types within types", kTypeDepthMax);
   if (bytes > kExpressionTypeBytesMax) return limit("bytes in each value", kExpressionTypeBytesMax);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types that an expression makes are bounded: one that contains each of two others twice grows with a power of two in the length of
-// the text. Types in messages are cut.
+// Limits the size of the types that an expression makes. A type that contains each of two others twice would grow
+// exponentially with the length of the text. Types in messages are truncated.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace sluice::lib::expressions {
 
-/// The beginning of a long text, up to a whole character, and an ellipsis.
+/// Returns the beginning of a long text, up to a whole character, and an ellipsis.
 std::string cut(std::string_view text, std::size_t most = 200);
-/// The type's name, for messages.
+/// Returns the type's name, for messages.
 inline std::string shown(const element_type& t) { return cut(t.name); }
-/// The expression, for messages.
+/// Returns the expression, for messages.
 inline std::string shown(const expression_tree& e) { return cut(printed(e)); }
 
 /// Called before a type is built from the types `parts`. `names`: the bytes that its text has in addition to theirs.

@@ -42,7 +42,8 @@ class parsed_json final : public made_objects {
   computed_ptr text_;
 };
 
-/// A type's text takes any name<int64> for an enum that this program lacks; here it is more likely a mistake.
+/// A type's text accepts any name<int64> for an enum that this program lacks. Here such a name is more likely a
+/// mistake.
 void need_known_enums(view text) {
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] == '"') {
@@ -66,7 +67,7 @@ void need_known_enums(view text) {
   }
 }
 
-/// `float32[?,3]`: a dtype and at least one length. Nothing: it is none.
+/// Parses `float32[?,3]`: a dtype and at least one length. Returns nothing for other texts.
 std::optional<std::pair<dtype, std::vector<std::int64_t>>> tensor_named(view text) {
   const std::size_t open = text.find('[');
   if (open == view::npos || text.back() != ']') return std::nullopt;
@@ -89,7 +90,7 @@ std::optional<std::pair<dtype, std::vector<std::int64_t>>> tensor_named(view tex
   return std::pair(*d, dims);
 }
 
-/// The numbers of a dtype in JSON; half precision is read as float.
+/// Returns the type of a dtype's numbers in JSON; half precision is read as float.
 const element_type& type_of_dtype(dtype d) {
   if (d == dtype::string) return type_of<std::string>();
   if (d == dtype::float16 || d == dtype::bfloat16) return type_of<float>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of lists and arrays, and the functions that texts share with them.
+// Functions of lists and arrays, and the functions that also accept texts.
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -102,7 +102,7 @@ template <bool IsMax> computed_ptr extreme_of(function_arguments& a) {
   });
 }
 
-/// The place of what max() gives: of the first NaN, if there is one.
+/// Returns the position of the value that max() returns, or of the first NaN.
 computed_ptr arg_max(function_arguments& a) {
   if (is_tensor(a)) return tensor_reduction(a);
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
@@ -119,7 +119,8 @@ computed_ptr arg_max(function_arguments& a) {
   });
 }
 
-/// A 64-bit integer in a list of floating point: by its value, which double may lack.
+/// Finds a 64-bit integer in a list of floating-point numbers by its exact value, which double may be unable to
+/// represent.
 template <class I> computed_ptr contains_large(function_arguments& a, number n) {
   const bool is_double = n == number::f64;
   return from_two<bool, span_value, I>(
@@ -179,7 +180,7 @@ template <bool IsAny> computed_ptr all_or_any(function_arguments& a) {
   });
 }
 
-/// The number in a list of zeros: one_hot(2, 4) is [0, 0, 1, 0].
+/// Sets the item at this position of a list of zeros: one_hot(2, 4) is [0, 0, 1, 0].
 computed_ptr one_hot(function_arguments& a) {
   a.need(2, 2);
   computed_ptr k = a.as(0, number::i64);
@@ -211,7 +212,7 @@ computed_ptr exists(function_arguments& a) {
   });
 }
 
-/// The value of an optional, or another one.
+/// The value of an optional, or a replacement.
 class value_or final : public computed {
  public:
   value_or(const element_type& t, computed_ptr maybe, computed_ptr otherwise)

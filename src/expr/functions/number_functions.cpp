@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of numbers, and what is drawn.
+// Functions of numbers, and random draws.
 #include <bit>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-/// f(double), and f(float) where it has one.
+/// Applies f(double), or f(float) if it exists.
 template <class F> computed_ptr of_real(function_arguments& a, F f) {
   a.need(1, 1);
   if (a.number_at(0) == number::f32)
@@ -29,7 +29,7 @@ template <class F> computed_ptr tells(function_arguments& a, F f) {
   a.need(1, 1);
   return from_one<bool, double>(type_of<bool>(), a.as(0, number::f64), [f](evaluation&, double x) { return f(x); });
 }
-/// Integers as they are; f(double) of the others.
+/// Returns integers unchanged; applies f(double) to other numbers.
 template <class F> computed_ptr rounded_by(function_arguments& a, F f) {
   a.need(1, 1);
   if (is_integer(a.number_at(0))) return std::move(a.parts[0]);
@@ -62,7 +62,7 @@ template <bool IsMax> computed_ptr extreme(function_arguments& a) {
     for (std::size_t k = 1; k != a.count(); ++k)
       all = from_two<T, T, T>(type_of<T>(), std::move(all), a.as(k, n), [](evaluation&, T x, T y) {
         if constexpr (std::is_floating_point_v<T>)
-          if (x != x || y != y) return x + y;  // not a number, as numpy's
+          if (x != x || y != y) return x + y;  // a NaN, as in numpy
         return IsMax ? std::max(x, y) : std::min(x, y);
       });
     return all;
@@ -166,8 +166,8 @@ class ordinals final : public computed {
     for (std::uint32_t i = 0; i != s.n; ++i) to[i] = static_cast<std::int64_t>(ev.ordinal() + s.element(i));
   }
 };
-/// Two random() of one expression are different; the same one gives the same element the same number, whenever and wherever it
-/// is computed.
+/// The calls of random() in an expression differ. Each call gives the same element the same number, whenever and
+/// wherever it is computed.
 class drawn final : public computed {
  public:
   explicit drawn(std::uint64_t number) : computed(type_of<double>()), number_(number) {}
@@ -184,7 +184,7 @@ class drawn final : public computed {
 computed_ptr draws_number(function_arguments& a) {
   a.need(0, 2);
   a.check.need_place(a.e);
-  // By its number, so that each call has numbers of its own.
+  // The call's number gives each call its own sequence.
   auto made = std::make_unique<drawn>(a.check.note_draw());
   if (a.count() == 0) return made;
   if (a.count() == 1) {

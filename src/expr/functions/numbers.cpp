@@ -12,7 +12,7 @@ namespace sluice::lib::expressions {
 number number_of(const element_type& t) {
   if (t.kind != kind::scalar) return number::none;
   for (auto n = number::boolean;; n = static_cast<number>(static_cast<int>(n) + 1)) {
-    // An enum has the size of its number, and prints as it.
+    // An enum has the size of its number, and is printed as the number.
     const element_type& one = type_of_number(n);
     if (&t == &one || (t.print == one.print && t.size == one.size)) return n;
     if (n == number::f64) return number::none;
@@ -62,7 +62,7 @@ computed_ptr converted(computed_ptr c, number to) {
 
 namespace {
 
-/// a op b for each, where either may be one value for all.
+/// Computes a op b for each element; either operand may be one value for all elements.
 template <class T, class R, class Op> class arithmetic_node final : public computed {
  public:
   arithmetic_node(const element_type& t, computed_ptr a, computed_ptr b)
@@ -115,9 +115,9 @@ template <class T> std::string overflow(char op, T a, T b) {
   return spelled(a) + " " + op + " " + spelled(b) + " is no " + type_of<T>().name;
 }
 
-// Of integers: true where the result does not fit. The result is written in any case.
-/// Sums by bits, since loops of the compiler's own checks are not vectorised: of signed numbers one overflows where both operands
-/// have another sign than it.
+// For integers: returns true if the result does not fit. The result is written in any case. Overflow is computed from
+// the bits, because loops with the compiler's own checks are not vectorized. A signed sum overflows if both operands
+// have the other sign than the sum.
 template <class T> bool add_wrapped(T a, T b, T& out) {
   using U = std::make_unsigned_t<T>;
   const U sum = static_cast<U>(a) + static_cast<U>(b);
@@ -174,7 +174,7 @@ struct remainder_checked {
     return bad;
   }
   template <class T> static std::string why(T a, T b) { return cannot_divide_why('%', a, b); }
-  /// By a power of two, without a division.
+  /// Divides by a power of two without a division.
   template <class T> static bool by_constant(const T* a, T k, T* to, std::uint32_t n) {
     if (k <= T{0} || !std::has_single_bit(static_cast<std::make_unsigned_t<T>>(k))) return false;
     using U = std::make_unsigned_t<T>;
@@ -183,7 +183,8 @@ struct remainder_checked {
       for (std::uint32_t i = 0; i != n; ++i) {
         auto v = static_cast<U>(a[i]);
         if constexpr (std::is_signed_v<T>) {
-          U below = static_cast<U>(a[i] >> (sizeof(T) * 8 - 1)) & mask;  // what C++'s rounding towards zero adds
+          // The correction for C++'s rounding toward zero.
+          U below = static_cast<U>(a[i] >> (sizeof(T) * 8 - 1)) & mask;
           to[i] = static_cast<T>(((v + below) & mask) - below);
         } else {
           to[i] = static_cast<T>(v & mask);
@@ -207,7 +208,7 @@ struct divided_by {
   template <class T> static T compute(T a, T b) { return a / b; }
 };
 
-/// Is a, which is signed, below, at or above b?
+/// Compares a, which is signed, with b.
 struct mixed_integers {
   std::int64_t signed_value;
   std::uint64_t unsigned_value;
@@ -237,7 +238,7 @@ template <class Op, class I> computed_ptr compare_with_real(computed_ptr a, comp
                                    [](evaluation&, double x, I y) { return Op::compute(-order_of(y, x), 0.0); });
 }
 
-/// Is it a constant that double has, too?
+/// Returns true for a constant that double represents exactly.
 bool is_exact_constant(const computed& c) {
   if (!c.constant()) return false;
   return with_number(number_of(c.type()), [&]<class T>(std::type_identity<T>) {
@@ -307,7 +308,7 @@ struct has_bits {
   template <class T> static bool compute(T a, T mask) { return (a & mask) != T{0}; }
 };
 
-/// x % 2ⁿ == 0 and != 0 look at the last n bits of x, whatever its sign is. Null: a and b are not these.
+/// x % 2ⁿ == 0 and != 0 test the last n bits of x, whatever its sign is. Returns null if a and b do not have this form.
 template <class T> computed_ptr tested_bits(std::string_view op, computed& a, const computed& b) {
   auto constant_of = [](const computed& c) {
     T value{};
@@ -351,7 +352,7 @@ computed_ptr compared(std::string_view op, computed_ptr a, computed_ptr b) {
                                       : compare_with_real<Op, std::uint64_t>(std::move(a), std::move(b), integer_first);
       });
     }
-    n = number::f64;  // which has every int32, and every float
+    n = number::f64;  // represents every int32 and every float
   }
   a = converted(std::move(a), n);
   b = converted(std::move(b), n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic with C++'s types: promotion, the common type of two operands, and conversions that are checked.
+// Arithmetic with C++'s types: promotion, the common type of two operands, and checked conversions.
 #pragma once
 
 #include <cmath>
@@ -38,7 +38,7 @@ template <class F> decltype(auto) with_number(number n, F f) {
     default: return f(std::type_identity<double>());
   }
 }
-/// The same for the types that arithmetic has after promotion. REQUIRES: i32, i64, u32, u64, f32 or f64.
+/// Does the same for the types of promoted operands. REQUIRES: i32, i64, u32, u64, f32 or f64.
 template <class F> decltype(auto) with_promoted(number n, F f) {
   switch (n) {
     case number::i32: return f(std::type_identity<std::int32_t>());
@@ -66,7 +66,8 @@ template <class S> std::string spelled(S v) {
   }
 }
 
-/// Errors: bad_value where T has no such value; floating point is cut to an integer, and rounded to another floating point type.
+/// Errors: bad_value if T cannot represent the value. Floating point is truncated to an integer, and rounded to another
+///         floating-point type.
 template <class T, class S> T checked_cast(S v) {
   if constexpr (std::is_same_v<T, S>) {
     return v;
@@ -77,7 +78,7 @@ template <class T, class S> T checked_cast(S v) {
   } else {
     bool fits = false;
     if constexpr (std::is_floating_point_v<S>) {
-      // Both bounds are powers of two, which every floating point type has.
+      // Both bounds are powers of two, which every floating-point type represents.
       constexpr S kBelow = std::is_signed_v<T> ? -static_cast<S>(std::numeric_limits<T>::max() / 2 + 1) * 2 : S{0};
       constexpr S kAbove = static_cast<S>(std::numeric_limits<T>::max() / 2 + 1) * 2;
       S whole = std::trunc(v);
@@ -90,12 +91,12 @@ template <class T, class S> T checked_cast(S v) {
   }
 }
 
-/// A value that all elements have.
+/// A value that all elements share.
 class literal final : public computed {
  public:
   literal(const element_type& t, const void* value, std::size_t bytes)
       : computed(t), bytes_(static_cast<const char*>(value), bytes) {}
-  /// A text, which it keeps.
+  /// Owns its text.
   explicit literal(std::string text) : computed(type_of<std::string>()), text_(std::move(text)) {
     std::string_view view = text_;
     bytes_.assign(reinterpret_cast<const char*>(&view), sizeof view);
@@ -112,17 +113,17 @@ class literal final : public computed {
   std::string bytes_;
 };
 
-/// Errors: bad_value, where a constant does not fit.
+/// Errors: bad_value if a constant does not fit.
 computed_ptr converted(computed_ptr c, number to);
-/// `op` of the operands, which have the type n. REQUIRES: n is promoted.
+/// Applies `op` to operands of the type n. REQUIRES: n is promoted.
 computed_ptr arithmetic(char op, number n, computed_ptr a, computed_ptr b);
 computed_ptr negated(number n, computed_ptr a);
-/// == != < <= > >= of numbers, whatever their types: 2 > -1u is false in C++ and true here.
+/// Compares numbers by == != < <= > >=, whatever their types: 2 > -1u is false in C++ and true here.
 computed_ptr compared(std::string_view op, computed_ptr a, computed_ptr b);
 /// Compares texts by their bytes.
 computed_ptr compared_texts(std::string_view op, computed_ptr a, computed_ptr b);
 
-/// The values of f over those of the operands' registers; f may throw bad_value.
+/// Applies f to the operands' registers; f may throw bad_value.
 template <class R, class A, class F> class of_one final : public computed {
  public:
   of_one(const element_type& t, computed_ptr a, F f) : computed(t), a_(std::move(a)), f_(std::move(f)) {}
@@ -191,7 +192,7 @@ computed_ptr from_three(const element_type& t, computed_ptr a, computed_ptr b, c
   return std::make_unique<of_three<R, A, B, C, F>>(t, std::move(a), std::move(b), std::move(c), std::move(f));
 }
 
-/// Has values of this type items of one type?
+/// Returns true if values of this type have items of one type.
 inline bool is_sequence(const element_type& t) { return t.kind == kind::list || t.kind == kind::array; }
 
 }  // namespace sluice::lib::expressions

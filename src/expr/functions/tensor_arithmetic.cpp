@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of tensors, an element at a time, and what all their numbers come to.
+// Operators of tensors, which act on each number, and reductions over all numbers.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -23,7 +23,7 @@ template <class T> auto widened(T v) {
 
 // --- Operators. ---
 
-/// a op b of integers. Returns false where it does not fit, or where b is 0.
+/// Computes a op b for integers. Returns false if the result does not fit, or if b is 0.
 template <class T> bool compute(char op, T a, T b, T& out) {
   switch (op) {
     case '+': return !__builtin_add_overflow(a, b, &out);
@@ -45,7 +45,7 @@ template <class T, class X, class Y> void calculate_integers(char op, X x, Y y, 
     throw bad_value{absl::StrCat(all, " is no ", type_of<T>().name, ", at ", i)};
   }
 }
-/// The loop knows its operator, so that it is compiled for vectors.
+/// The operator is fixed within each loop, so that the loop is vectorized.
 template <class T, class X, class Y> void calculate_reals(char op, X x, Y y, std::span<T> to) {
   auto all = [&](auto f) {
     for (std::size_t i = 0; i != to.size(); ++i) to[i] = f(x(i), y(i));
@@ -56,7 +56,7 @@ template <class T, class X, class Y> void calculate_reals(char op, X x, Y y, std
   else all([](T a, T b) { return a / b; });
 }
 
-/// make(type, x) with the numbers of t, for a tensor of its shape.
+/// Makes a tensor of t's shape and type from its numbers.
 template <class F> tensor with_operands(char op, const tensor& t, F calculate) {
   auto refuse = [&] {
     throw bad_value{absl::StrCat(std::string(1, op), " is not for ", t.spec_text(),
@@ -85,7 +85,7 @@ template <class T, class X, class Y> void calculate(char op, X x, Y y, std::span
   else both(x, y);
 }
 
-/// With one number for all, which has to be one of the tensor's dtype.
+/// Combines each number with one value, which must be of the tensor's dtype.
 template <class V> tensor with_number_each(char op, const tensor& t, V value, bool is_turned) {
   return with_operands(op, t, [&]<class T>(std::type_identity<T>, auto x, std::span<T> to) {
     if constexpr (std::is_integral_v<T> && std::is_floating_point_v<V>)
@@ -121,7 +121,7 @@ template <class R> std::string inexact(std::string_view name, std::string_view t
   return absl::StrCat(std::string(name), ": ", std::string(total), " is no ", type_of<R>().name);
 }
 
-/// A whole number as an R, which has it.
+/// Converts an integer to R. Errors: bad_value if R cannot represent it.
 template <class R> R whole(std::string_view name, wide total) {
   if constexpr (std::is_floating_point_v<R>) {
     const R made = static_cast<R>(total);
@@ -138,7 +138,7 @@ template <class R> R whole(std::string_view name, wide total) {
 
 template <class R, class T> R sum_of(std::span<const T> values) {
   if constexpr (std::is_integral_v<T>) {
-    wide total = 0;  // of up to 2^63 numbers
+    wide total = 0;  // the sum of up to 2^63 numbers
     for (T v : values) total += v;
     return whole<R>("sum", total);
   } else {
@@ -157,7 +157,7 @@ template <class T> double mean_of(std::span<const T> values) {
     return sum_of<double>(values) / n;
   }
 }
-/// The place of the largest, or the smallest; of the first NaN, if there is one.
+/// Returns the position of the largest or the smallest number, or of the first NaN.
 template <class T> std::size_t extreme_at(std::span<const T> values, bool is_max) {
   std::size_t best = 0;
   for (std::size_t i = 0; i != values.size(); ++i) {
@@ -230,7 +230,7 @@ computed_ptr number_in_tensor(computed_ptr of, const element_type& wanted) {
 }
 
 computed_ptr tensor_reduction(function_arguments& a) {
-  // The text of the function's name in the table, which stays.
+  // The function's name in the table, which is never destroyed.
   static constexpr std::string_view kNames[] = {"sum", "mean", "max", "min", "argmax"};
   std::string_view name = *std::find(std::begin(kNames), std::end(kNames), a.e.text);
   const bool has_choice = name != "mean" && name != "argmax";

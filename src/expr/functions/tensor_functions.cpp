@@ -24,7 +24,7 @@ computed_ptr take_tensor(function_arguments& a, std::size_t k) {
   return std::move(a.parts[k]);
 }
 
-/// A constant text that names a dtype.
+/// Reads a constant text that names a dtype.
 dtype dtype_at(const function_arguments& a, std::size_t k) {
   auto* name = dynamic_cast<const literal*>(a.parts[k].get());
   if (!name || name->type().kind != kind::text) a.expected(k, "the name of a dtype, in quotes");
@@ -45,7 +45,7 @@ computed_ptr cast_tensor(function_arguments& a) {
   return tensor_from<const void*>(take_tensor(a, 0), [d](const void* t) { return cast(tensor_at(t), d); });
 }
 
-/// A list of integers, as int64.
+/// Returns a list of integers as int64.
 std::vector<std::int64_t> integers_of(span_value list, number n) {
   std::vector<std::int64_t> out(list.n);
   with_number(n, [&]<class T>(std::type_identity<T>) {
@@ -131,7 +131,7 @@ computed_ptr to_sparse(function_arguments& a) {
                                                  [](const void* p) { return sparse_tensor::of(tensor_at(p)); });
 }
 
-/// Is it a list of tensors?
+/// Returns true for a list of tensors.
 bool is_tensor_array(const element_type& t) {
   return (t.kind == kind::list || t.kind == kind::array) && t.element->kind == kind::tensor;
 }
@@ -183,7 +183,7 @@ computed_ptr unstacked(function_arguments& a) {
   return object_from<tensor_array, const void*>(take_tensor(a, 0), [](const void* p) { return unstack(tensor_at(p)); });
 }
 
-/// The numbers or texts of lists within lists, which have one shape.
+/// Reads the numbers or texts of nested lists, which have one shape.
 class nest_reader {
  public:
   explicit nest_reader(const element_type& list) {
@@ -202,7 +202,7 @@ class nest_reader {
     try {
       add(list, items, 0, dims, numbers, texts);
     } catch (bad_value& bad) { throw bad_value{absl::StrCat(std::string(function), bad.why)}; }
-    dims.resize(rank_, 0);  // of empty lists
+    dims.resize(rank_, 0);  // for empty lists
     if (leaf_->kind == kind::text) return tensor::of(std::span<const view>(texts), dims);
     return with_number(number_of(*leaf_), [&]<class T>(std::type_identity<T>) {
       tensor made = tensor::make(dtype_of<T>(), dims);

@@ -94,8 +94,8 @@ view replaced(evaluation& ev, view s, view from, view to) {
   }
 }
 
-/// The texts between the separators: one more than there are of these. An empty separator splits at white space, and leaves empty
-/// texts out.
+/// Returns the texts between the separators. Their number is one more than the number of separators. An empty separator
+/// splits at white space, and omits empty texts.
 span_value split(evaluation& ev, view s, view by) {
   std::size_t n = 0;
   auto for_each_part = [&](auto visit) {
@@ -191,7 +191,7 @@ computed_ptr bucket_of(function_arguments& a) {
   return from_two<std::int64_t, view, std::int64_t>(
       type_of<std::int64_t>(), std::move(s), a.as(1, number::i64), [](evaluation&, view key, std::int64_t n) {
         if (n < 1) throw bad_value{absl::StrCat("hash_bucket: ", n, " buckets; at least 1 is needed")};
-        // The same as tf.strings.to_hash_bucket_fast(): models know words by these numbers.
+        // Equals tf.strings.to_hash_bucket_fast(), whose numbers models use for words.
         return static_cast<std::int64_t>(util::Fingerprint64(key.data(), key.size()) % static_cast<std::uint64_t>(n));
       });
 }
@@ -240,7 +240,7 @@ computed_ptr replace_text(function_arguments& a) {
                                             replaced);
 }
 
-/// The number of a text's characters, each byte that is none of UTF-8's counted as one.
+/// Counts a text's characters. Each byte that is not part of UTF-8 counts as one.
 std::int64_t characters(view s) {
   std::int64_t n = 0;
   for (char c : s) n += (static_cast<unsigned char>(c) & 0xC0) != 0x80;

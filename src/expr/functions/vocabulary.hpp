@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a file, by their numbers.
+// The lines of a file, indexed by their text.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@ namespace sluice::lib::expressions {
 
 inline constexpr std::size_t kVocabularyBytesMax = std::size_t{256} << 20;
 
-/// Words, one a line, that were read once. Immutable.
+/// Words, one on each line, read once. Immutable.
 class vocabulary {
  public:
-  /// The file's lines, without \n or \r\n. Errors: throws bad_value: the file cannot be read, has more than
-  /// kVocabularyBytesMax, or a word twice.
+  /// Reads the file's lines, without \n or \r\n. Errors: throws bad_value: the file cannot be read, is larger than
+  /// kVocabularyBytesMax, or contains a word twice.
   explicit vocabulary(const std::string& path);
 
   std::int64_t size() const { return static_cast<std::int64_t>(lines_.size()); }
-  /// The number of the word's line, from 0; -1: there is none.
+  /// Returns the number of the word's line, from 0, or -1 if the word is missing.
   std::int64_t find(std::string_view word) const {
     auto found = lines_.find(word);
     return found == lines_.end() ? -1 : found->second;
   }
-  /// The hash of its contents.
+  /// Returns the hash of the contents.
   std::uint64_t hash() const { return hash_; }
 
  private:

@@ -8,7 +8,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Calls visit(spelling) for each number of the list; ends early where that returns false.
+/// Calls visit(spelling) for each number of the list; stops early if visit returns false.
 template <class F> bool for_each_number(std::string_view numbers, F visit) {
   while (!numbers.empty()) {
     std::string_view one = numbers.substr(0, numbers.find(','));

@@ -7,11 +7,11 @@
 
 namespace sluice::lib {
 
-// --- Where an argument is read. ---
+// --- The place where an argument is read. ---
 
 bool reading::is_plan(const argument& a) const {
   if (a.kind == argument::object) return a.find("op") != nullptr;
-  // split(text) is an expression; of names that nothing has it is said that there is no such operator.
+  // split(text) is an expression. For a name that does not exist, the error reports that there is no such operator.
   if (a.kind == argument::plan) return !(a.calls.size() == 1 && lookup_.is_function(a.calls[0].name));
   return a.kind == argument::word && lookup_.is_operator(a.text);
 }

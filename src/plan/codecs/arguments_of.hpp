@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of arguments that a struct is, and the codec of each type. For operators' sources:
+// The argument list of a struct, and the codec of each type. For the sources of operators:
 //
 //   .arguments = arguments_of<shuffle_arguments>,
 //
-// A codec for a type of an operator's own: define `template <> const codec& codec_of<T>()` before arguments_of<A> is named.
-// No public header includes this: each struct costs its compilation where its list is named, and nowhere else.
+// An operator that has an argument of its own type defines `template <> const codec& codec_of<T>()` before it names
+// arguments_of<A>.
+// No public header includes this file: each struct is compiled only where its list is named.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ namespace sluice::lib {
 struct stage_plan;  // plan/stage_plan.hpp
 struct wait_time;   // base/wait_time.hpp
 
-// --- Those that are no templates. ---
+// --- Codecs that are not templates. ---
 
 template <> const codec& codec_of<bool>();
 template <> const codec& codec_of<std::int64_t>();
@@ -50,16 +51,16 @@ template <> const codec& codec_of<stage_plan>();
 
 namespace detail {
 
-/// Of a count_up_to or a knob_up_to `most`.
+/// The codec of a count_up_to or a knob_up_to with the limit `most`.
 const codec& count_codec_up_to(std::int64_t most);
 const codec& knob_codec_up_to(std::int64_t most);
-/// Of an enum of one byte whose values are 0, 1, 2 …
+/// The codec of an enum of one byte whose values are 0, 1, 2 …
 const codec& enum_codec(const std::string_view* names, std::size_t n);
-/// Of a function_value.
+/// The codec of a function_value.
 const codec& function_codec(function_filter accepts);
-/// Of a number_function.
+/// The codec of a number_function.
 const codec& number_function_codec(function_filter accepts);
-/// Of a plan_or_function; `accepts` null: no function.
+/// The codec of a plan_or_function. If `accepts` is null, functions are not allowed.
 const codec& inner_plan_codec(opens which, function_filter accepts);
 
 template <class E, E Value> consteval std::string_view enumerator_name() {
@@ -85,7 +86,7 @@ template <class Form> bool is_form(const stage_function& f) {
 }
 template <class... Forms> bool is_any_form(const stage_function& f) { return (is_form<Forms>(f) || ...); }
 
-/// Of a struct whose list this is.
+/// The codec of a struct that has this list.
 const codec& struct_codec(const argument_list& list);
 
 void add_field(argument_list& list, std::string_view name, std::ptrdiff_t offset, const codec& type, bool by_position);
@@ -94,7 +95,7 @@ void complete_list(argument_list& list);
 
 template <class T, bool ByPosition> void add_fields(argument_list& list, T& object, const char* base);
 
-/// The I-th member of T; of a last one `options` its members.
+/// The I-th member of T. If the last member is `options`, its members are used instead.
 template <class T, bool ByPosition, std::size_t I, class M>
 void add_member(argument_list& list, M& member, const char* base) {
   constexpr std::string_view name = member_names<T>[I];

@@ -23,7 +23,7 @@ bool read_number(const argument& a, auto& value) {
   return is_plain(a) && r.ec == std::errc() && r.ptr == end;
 }
 
-/// " must be RULE, and is VALUE"; empty where the rule is.
+/// Returns " must be RULE, and is VALUE", or an empty string if the rule is empty.
 std::string broken_rule(const codec& type, const void* field, std::string_view rule) {
   if (rule.empty()) return {};
   return absl::StrCat(" must be ", std::string(rule), ", and is ", printed(type, field));
@@ -37,14 +37,14 @@ std::int64_t read_whole(const argument& a, const reading& r) {
   return v;
 }
 
-/// Compares as the number that T is or holds.
+/// Compares values as the number that T is or contains.
 template <class T> class value_codec : public codec {
  public:
   bool equal(const void* a, const void* b) const final { return value(get(a)) == value(get(b)); }
   std::string check(const void* p) const final { return broken_rule(*this, p, rule(get(p))); }
 
  protected:
-  /// Empty, or the rule that is broken: "at least 1".
+  /// Returns the rule that is broken ("at least 1"), or an empty string.
   virtual std::string_view rule(const T&) const { return {}; }
   static const T& get(const void* p) { return *static_cast<const T*>(p); }
   static T& get(void* p) { return *static_cast<T*>(p); }
@@ -283,7 +283,7 @@ class string_codec final : public codec {
   static const std::string& get(const void* p) { return *static_cast<const std::string*>(p); }
 };
 
-/// The path of a file that bad elements go to. It may change from one run to the next, as a limit may.
+/// The path of the file for bad elements. Like a limit, it may change from one run to the next.
 class quarantine_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p).path); }
@@ -300,7 +300,7 @@ class quarantine_codec final : public codec {
   static const quarantine& get(const void* p) { return *static_cast<const quarantine*>(p); }
 };
 
-/// Of a required_text, or of what is derived from it without members of its own.
+/// The codec of a required_text, or of a type derived from it that adds no members.
 class given_text_codec final : public codec {
  public:
   enum given_type : std::uint8_t { required, later, path };

@@ -61,7 +61,7 @@ void map_codec_base::print(const void* p, printer& to) const {
 
 namespace {
 
-/// "{name=[1, 2]}": in braces with colons stands a structure that an expression makes.
+/// "{name=[1, 2]}": braces with colons are a structure made by an expression.
 std::string example_of(const codec& value) {
   const std::string type = value.type_name();
   return type.starts_with("list of ") ? "{name=[1, 2]}" : "{name=1}";

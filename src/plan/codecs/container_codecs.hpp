@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codecs of lists, maps and optional values: what depends on the type is here, a few lines each.
+// The codecs of lists, maps and optional values. Only the few lines that depend on the type are in this header.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ template <class T> const codec& codec_of();
 
 namespace detail {
 
-/// Items as a list's codec sees them.
+/// A list's items as its codec accesses them.
 class list_codec_base : public codec {
  public:
   explicit list_codec_base(const codec& item) : item_(item) {}
@@ -63,9 +63,9 @@ class map_codec_base : public codec {
   std::string type_name() const final { return "map of " + value_.type_name(); }
 
  protected:
-  /// In the order of the keys.
+  /// Returns the entries in the order of their keys.
   virtual std::vector<std::pair<const std::string*, const void*>> entries(const void* p) const = 0;
-  /// Null: the key is there.
+  /// Returns null if the key exists already.
   virtual void* add(void* p, const std::string& key) const = 0;
   virtual void clear(void* p) const = 0;
 
@@ -122,7 +122,7 @@ class optional_codec_base : public codec {
   std::string type_name() const final { return value_.type_name() + " or nothing"; }
 
  protected:
-  /// Null: there is none.
+  /// Returns null if no value is set.
   virtual const void* value(const void* p) const = 0;
   virtual void* make(void* p) const = 0;
   virtual void reset(void* p) const = 0;

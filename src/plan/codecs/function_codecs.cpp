@@ -68,7 +68,7 @@ class element_function_codec final : public function_value_codec {
   using function_value_codec::function_value_codec;
 };
 
-/// Of a function of a number, which is bound to int64 whatever the elements are. It may be missing.
+/// The codec of a function of a number. The function is bound to int64 whatever the elements are, and may be missing.
 class number_function_codec final : public function_value_codec {
  public:
   using function_value_codec::function_value_codec;
@@ -147,7 +147,7 @@ class plan_or_function_codec final : public codec {
   std::string placeholder(std::string_view) const override { return type_name(); }
 
  private:
-  /// Why a plan that lacks nothing is no reader.
+  /// Explains why a plan that lacks nothing is not a reader.
   static std::string no_reader(const node& plan) {
     const node* source = &plan;
     while (!source->inputs.empty()) source = source->inputs[0].get();
@@ -157,7 +157,8 @@ class plan_or_function_codec final : public codec {
     return absl::StrCat("a reader gets a path from each element, and the source of this plan, ",
                         std::string(source->op->name), ", takes none: it would be the same for all");
   }
-  /// A field that is called as an operator is, flat_map((lines)), is it.lines: so it is read again as what it was.
+  /// In flat_map((lines)), `lines` is a field that is called like an operator, and means it.lines: it is read again as
+  /// an expression.
   function_ptr function_of(const argument& a, reading& r) const {
     function_ptr f = r.function(a, accepts_, expected());
     if (!f->is_expression || !r.known().is_operator(f->name)) return f;

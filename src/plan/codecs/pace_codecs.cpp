@@ -15,7 +15,7 @@ bool is_spelled(const argument& a) {
          a.kind == argument::quoted;  // "1.5 s" has a space
 }
 
-/// What all three have in common: a number that changes no element, and a rule for it.
+/// The part common to all three codecs: a number that changes no element, and its rule.
 template <class T> class pace_codec : public codec {
  public:
   bool is_knob() const final { return true; }

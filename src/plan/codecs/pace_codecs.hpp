@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codecs of times, rates and amounts (sluice/base/pace_types.hpp), for the operators that have such arguments. To be
-// included before arguments_of<A> is named.
+// The codecs of times, rates and amounts (sluice/base/pace_types.hpp), for the operators that have such arguments.
+// Include this header before arguments_of<A> is named.
 #pragma once
 
 #include "plan/codecs/arguments_of.hpp"

@@ -17,14 +17,14 @@ namespace {
 
 // --- Writing. ---
 
-/// Numbers and booleans as such, names and sizes as strings.
+/// Prints numbers and booleans as such, names and sizes as strings.
 class json_printer final : public printer {
  public:
   explicit json_printer(std::string& out) : printer(false), out_(out) {}
 
   void plain(std::string_view spelled) override { out_ += spelled; }
   void word(std::string_view w) override { print_json_text(w, out_); }
-  /// A path need not be UTF-8, but JSON must: then its bytes go as a list of numbers.
+  /// JSON must be UTF-8, but a path need not be. Such a path is written as a list of its bytes.
   void text(const std::string& s) override {
     if (is_utf8(s)) return print_json_text(s, out_);
     char before = '[';
@@ -79,7 +79,8 @@ class json_printer final : public printer {
   void end_fields() override { out_ += '}'; }
 
  private:
-  /// Those that are not as by default. `any`: there were some before. Returns whether there are any by now.
+  /// Prints the fields that differ from their defaults. `any`: other fields precede. Returns true if any field is
+  /// printed by now.
   bool fields(const argument_list& list, const void* a, bool any) {
     for (auto& f : list.fields) {
       if (list.is_default(a, f)) continue;
@@ -96,7 +97,7 @@ class json_printer final : public printer {
 
 // --- Reading. ---
 
-/// Where the object with this number stands: "inputs[0].arguments.inner"; empty for the outermost.
+/// Finds the path of the object with this number: "inputs[0].arguments.inner"; empty for the outermost.
 bool find_path(const argument& in, std::size_t at, std::string& path) {
   if (in.at == at) return true;
   auto length = path.size();
@@ -113,7 +114,7 @@ bool find_path(const argument& in, std::size_t at, std::string& path) {
 }
 
 [[noreturn]] void refuse(std::string what, const argument& document, std::size_t at) {
-  constexpr std::size_t kShownMax = 100;  // of a long path the end
+  constexpr std::size_t kShownMax = 100;  // a long path is shown by its end
   std::string path;
   find_path(document, at, path);
   if (path.size() > kShownMax) path = "…" + path.substr(path.find('.', path.size() - kShownMax));

@@ -28,7 +28,7 @@ std::size_t lexer::after_space(std::size_t i) const {
   }
 }
 
-/// Of the character that begins at byte `at`. A byte that continues a character is none of its own.
+/// Returns the column of the character that begins at byte `at`. A byte that continues a character is not counted.
 std::size_t lexer::column_of(std::size_t at) {
   if (at < counted_) counted_ = characters_ = 0;
   for (; counted_ != at; ++counted_) characters_ += (static_cast<unsigned char>(text_[counted_]) & 0xC0) != 0x80;
@@ -75,7 +75,8 @@ void lexer::read_word() {
   now_.text = text_.substr(from, at_ - from);
 }
 
-// A number with what sticks to it: 1e-3, 64MiB, 10'000. The field's codec decides whether it makes sense.
+// Reads a number with the characters attached to it: 1e-3, 64MiB, 10'000. The field's codec decides whether it is
+// valid.
 void lexer::read_number() {
   now_.kind = token::number;
   if (at(at_) == '+') ++at_;

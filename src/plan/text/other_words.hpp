@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that people look for in plan text, of tf.data and of the C++ library, for which there is another word or another place.
+// Names from tf.data and the C++ library that people look for in plan text, and that have another name or place here.
 #pragma once
 
 #include <string_view>
 
 namespace sluice::lib::detail {
 
-/// "count_elements, …": what there is instead, to be put behind "it is"; empty: no such name.
+/// Returns the replacement, worded to follow "it is" ("count_elements, …"), or an empty string for other names.
 std::string_view other_word_for(std::string_view name);
 
 }  // namespace sluice::lib::detail

@@ -25,7 +25,7 @@ const op_info& op_named(const std::string& name, std::size_t at) {
   throw misplaced{at, absl::StrCat(name, ": no such operator", did_you_mean(name, names))};
 }
 
-/// One call becoming a node.
+/// Builds a node from one call.
 class node_builder {
  public:
   node_builder(const op_info& op, std::size_t at, bool is_json, bool may_lack_path)
@@ -54,12 +54,12 @@ class node_builder {
     reading_.refuse_name(a, absl::StrCat("has no ", a.name, none ? "" : absl::StrCat(" (it has ", list_.names(), ")")));
   }
 
-  /// An argument without a name: that of the next field that is written without one.
+  /// Sets the next field that is written without a name.
   void take_positional(const argument& a) {
     auto& fields = list_.fields;
     std::size_t may = positional();
-    // A reader gets its path later, so what follows may begin at once: fixed_length(4).
-    // What may be left out is left out if the fields behind it need what there is.
+    // A reader gets its path later, so the arguments after the path may come first: fixed_length(4). An optional
+    // argument counts as omitted if fewer arguments are left than fields.
     if (position_ < may && fields[position_].type->may_be_left_out() && left_ < may - position_) ++position_;
     if (left_ != 0) --left_;
     bool is_later = position_ + 1 < may && may_lack_path_ && fields[position_].type->is_later() && !is_text_argument(a);
@@ -70,11 +70,11 @@ class node_builder {
           a, absl::StrCat(a.shown(), " needs a name, such as ", std::string(fields[may].name), "=", a.shown()));
     reading_.refuse_name(a, absl::StrCat("takes no more values, and found ", a.shown()));
   }
-  /// So many arguments without a name are to come.
+  /// Announces the number of arguments without a name that will follow.
   void expect_positional(std::size_t n) { left_ = n; }
   bool wants_positional() const { return position_ < positional(); }
 
-  /// The first field that `fits`, which older JSON has under the name of its kind.
+  /// Sets the first field that `fits`. Older JSON names it after its kind.
   template <class Fits> void take_old(std::string_view key, const argument& a, Fits fits) {
     for (auto& f : list_.fields)
       if (fits(*f.type)) return set(f, a);
@@ -97,7 +97,7 @@ class node_builder {
   }
 
  private:
-  /// So many fields, from the first on, may be written without their names.
+  /// Returns the number of leading fields that may be written without their names.
   std::size_t positional() const {
     std::size_t may = 0;
     while (may != list_.fields.size() && (list_.fields[may].required || list_.fields[may].by_position)) ++may;
@@ -111,7 +111,7 @@ class node_builder {
     reading_.read(*f.type, argument_list::at(value_.get(), f), a, f.name);
   }
 
-  /// One of the arguments that every call may have.
+  /// Sets one of the arguments that every call accepts.
   void set_of_any_call(const field& f, const argument& a) {
     auto k = static_cast<std::size_t>(&f - call_arguments().fields.data());
     if (given_to_call_ >> k & 1) reading_.refuse(a, absl::StrCat(std::string(f.name), " is given twice"));
@@ -131,7 +131,7 @@ class node_builder {
   node node_;
 };
 
-// --- Of text. ---
+// --- From text. ---
 
 /// The inputs of sample_from_datasets([A, B]).
 std::vector<node_ptr> listed_plans(const call_syntax& call, const argument& list, bool may_lack_path) {
@@ -147,7 +147,7 @@ std::vector<node_ptr> listed_plans(const call_syntax& call, const argument& list
   return inputs;
 }
 
-/// A verb of several datasets is no method of the first, as in tf.data.
+/// An operator that combines several datasets is not a method of the first, unlike in tf.data.
 std::string source_behind_stage(const call_syntax& call, const op_info& op) {
   if (op.shape != op_info::combine) {
     const bool is_reader =
@@ -171,7 +171,7 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   b.expect_positional(static_cast<std::size_t>(
       std::ranges::count_if(call.arguments, [](const argument& a) { return a.name.empty(); })));
   bool wants_list = op.inputs_behind_list >= 0;
-  int behind = 0;  // inputs behind the list
+  int behind = 0;  // inputs after the list
   for (const argument& a : call.arguments) {
     if (wants_list && a.name.empty()) {
       wants_list = false;
@@ -180,32 +180,32 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
     }
     bool may_be_plan = a.kind == argument::plan || a.kind == argument::word;
     bool is_input = b.is_combine() && a.name.empty() && may_be_plan;
-    // A word may also be what another field of a combine wants, a function say.
+    // A word may also be the value of another field of a combine, such as a function.
     if (is_input && a.kind == argument::word && !find_op(a.text) && b.wants_positional()) is_input = false;
     if (is_input) ++behind;
     if (is_input) b.take_input(build_plan(a.calls, may_lack));
     else if (a.name.empty()) b.take_positional(a);
     else b.take_named(a);
   }
-  // Without this the last of the list would be taken for it.
+  // Without this check the last item of the list would be used for it.
   if (!wants_list && behind < op.inputs_behind_list)
     throw misplaced{call.at, absl::StrCat(call.name, ": needs a list of datasets, and ", op.inputs_behind_list,
                                           " behind it, which is missing: ", call.name, "([A, B], C)")};
   return b.build();
 }
 
-/// Of a call that is read as others (spellings.hpp).
+/// Builds a call that stands for other calls (spellings.hpp).
 node_ptr build_spelled(const call_syntax& call, node_ptr input, bool may_lack_path) {
   node_ptr n = std::move(input);
   for (const call_syntax& each : spelled_out(call)) n = build_call(each, std::move(n), may_lack_path);
   return n;
 }
 
-// --- Of JSON. ---
+// --- From JSON. ---
 
 class json_stage {
  public:
-  /// `given`: what the lowest stage of a chain takes that lacks its input; null: none may.
+  /// `given`: the input of the lowest stage of a chain that lacks its input; null: no stage may lack it.
   json_stage(const argument& object, bool may_lack_path, node_ptr given = {})
       : object_(object),
         given_(std::move(given)),
@@ -251,7 +251,7 @@ class json_stage {
   void take(const argument& member) {
     if (member.name == "inputs") return take_inputs(member);
     if (member.name == "arguments" || member.name == "fields") return take_arguments(member);
-    // What older versions wrote; read until 1.0.
+    // Older versions wrote these names; they are accepted until 1.0.
     if (member.name == "text") return builder_.take_old("text", member, [](const codec& c) { return c.takes_text(); });
     if (member.name == "function")
       return builder_.take_old("function", member, [](const codec& c) { return c.takes_functions(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans to text, and to what a fingerprint is taken of.
+// Prints plans as text, and as the input of a fingerprint.
 #include "absl/strings/str_cat.h"
 #include "plan/codecs/argument_codec.hpp"
 #include "sluice/base/hash.hpp"
@@ -85,7 +85,8 @@ class text_printer final : public printer {
     if (n.op->shape == op_info::combine) inputs(n);
     fields(list, n.arguments.get());
     call_fields(n);
-    // A stage needs no parentheses, and a reader is a word: but range() would be a source that lacks what it needs.
+    // A stage needs no parentheses, and a reader is a word. For range(), a word would mean a source that lacks its
+    // arguments.
     bool is_a_word = out_.size() == start && (n.op->shape != op_info::source || list.has_later());
     if (is_a_word) out_.pop_back();
     else out_ += ')';
@@ -102,7 +103,8 @@ class text_printer final : public printer {
       if (listed && --listed == 0) end_list();
     }
   }
-  /// Those that lead without names, as long as none was left out; then the others that are not as by default.
+  /// Prints the leading fields without names until one is omitted, then the other fields that differ from their
+  /// defaults.
   void fields(const argument_list& list, const void* a) {
     bool leading = true, is_later_missing = false;
     for (auto& f : list.fields) {
@@ -111,7 +113,7 @@ class text_printer final : public printer {
         is_later_missing = true;
         continue;
       }
-      // In a reader a text without a name would be the path.
+      // In a reader, a text without a name would be read as the path.
       leading = leading && (f.required || f.by_position) && !(is_later_missing && f.type->takes_text());
       bool is_given = f.required || !list.is_default(a, f);
       bool is_written = is_meaning() ? !f.type->is_knob() && (is_given || !f.type->is_meant_when_given()) : is_given;
@@ -125,7 +127,8 @@ class text_printer final : public printer {
     }
   }
 
-  /// What any operator's call may say: only what is said, also in a fingerprint, which is as it was before there was any.
+  /// Prints the arguments that every call accepts, if they are set. Fingerprints omit unset ones too, so that older
+  /// fingerprints stay valid.
   void call_fields(const node& n) {
     auto& list = call_arguments();
     for (auto& f : list.fields) {

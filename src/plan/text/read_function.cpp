@@ -48,7 +48,7 @@ function_ptr read_expression(const argument& a, const reading& r, std::string_vi
   }
 }
 
-/// {"expression": "it + 1"}; one that is not UTF-8 is a list of its bytes, as any text is.
+/// {"expression": "it + 1"}. Like any text, an expression that is not UTF-8 is a list of its bytes.
 std::optional<std::string> expression_in(const argument& a, const reading& r) {
   const argument* text = a.kind == argument::object ? a.find("expression") : nullptr;
   if (!text) return std::nullopt;
@@ -90,7 +90,7 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
                            first.version));
   for (auto& f : forms) {
     if (!accepts(*f)) continue;
-    // Which of those that take other elements, is known when the elements are.
+    // An overload is chosen when the element type is known.
     return f->is_overload ? read_expression(a, r, name + "(it)", a.at) : f;
   }
   r.fail(a, absl::StrCat(name, " cannot be its function: it makes ", first.out ? first.out->name : "something else",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one source that knows nlohmann: including it costs a second. Its own documents are not used: they look keys up in
-// a list and go through all of an array's elements after each of them, so that large plans take quadratic time.
+// The only source that includes nlohmann, which costs a second of compile time. Its own documents are not used: they
+// search keys in a list and traverse all elements of an array after each of them, so that large plans take quadratic
+// time.
 #include "plan/text/read_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -16,7 +17,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw error(invalid_argument_error(what)); }
 
-/// Receives the parser's events. Throws what it refuses.
+/// Receives the parser's events. Throws on events that it rejects.
 class builder {
  public:
   using json = nlohmann::json;
@@ -53,16 +54,16 @@ class builder {
   }
 
  private:
-  /// Of objects and lists inside each other, those that are no stages.
+  /// The additional depth allowed for nested objects and lists that are not stages.
   static constexpr std::size_t kDepthBesides = 20;
-  static constexpr std::size_t kShownMax = 300;  // the parser tells the whole last token, which may be long
+  static constexpr std::size_t kShownMax = 300;  // the parser prints the whole last token, which may be long
 
-  /// Where the next value goes. A list's items move while it grows, but only those that are closed.
+  /// Returns the place of the next value. A list's items move while it grows, but only items that are closed already.
   argument& place() {
     if (open_.empty()) return root_;
     argument& in = *open_.back();
     if (in.kind == argument::object) return in.items.back();
-    if (in.kind == argument::numbers) {  // and something else now
+    if (in.kind == argument::numbers) {  // the list now gets an item of another kind
       std::vector<argument> items;
       items_of(in, items);
       in.items = std::move(items);

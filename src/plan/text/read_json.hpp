@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON document as an argument, in one pass and before any operator is looked up.
+// Reads a JSON document as an argument, in one pass and before any operator is looked up.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace sluice::lib::detail {
 
-/// Objects are numbered from 1, as they begin.
+/// Objects are numbered from 1, in the order in which they begin.
 /// A plan's stages stand two objects or lists below each other, as inputs or as arguments.
 /// Errors: `error`, invalid_argument: not JSON (with line and column), too deep, too long.
-/// Costs: linear in the text; values take up to some forty times as much memory, lists of numbers no more than the text.
+/// Costs: linear in the text. Values take up to about forty times its memory, lists of numbers no more than their text.
 argument read_json(std::string_view text);
 
 }  // namespace sluice::lib::detail

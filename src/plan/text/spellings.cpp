@@ -13,18 +13,18 @@ namespace sluice::lib::detail {
 
 namespace {
 
-/// Where an argument of the spelling goes.
+/// The destination of an argument of the spelling.
 struct destination {
   std::string_view name;  ///< in the spelling
-  std::size_t call;       ///< of those it is read as
+  std::size_t call;       ///< the index of the call
   std::string_view field;
 };
 
 struct spelling {
   std::string_view name;
   std::span<const std::string_view> calls;
-  std::span<const destination> arguments;  ///< an argument may go to several fields, one behind the other
-  std::size_t positional;                  ///< so many names, from the first on, may be left out
+  std::span<const destination> arguments;  ///< an argument may go to several consecutive fields
+  std::size_t positional;                  ///< the number of leading names that may be omitted
 };
 
 constexpr std::array<std::string_view, 1> kInspect{"inspect"}, kInterleave{"interleave"};
@@ -59,7 +59,7 @@ std::vector<std::string> names_of(const spelling& s) {
   return names;
 }
 
-/// Puts the argument `a`, which is called `name`, to the calls.
+/// Adds the argument `a`, which is called `name`, to the calls.
 void place(const spelling& s, std::string_view name, const argument& a, std::vector<std::vector<argument>>& to) {
   bool is_for_each = name == "on_error" || name == "errors_max";
   bool is_known = is_for_each;
@@ -151,7 +151,7 @@ argument spelled_out(const argument& object, std::string_view name) {
     if (has_fields) {
       for (const argument& a : member.items) place(s, a.name, a, arguments);
     } else if (member.name != "op") {
-      made.items.push_back(member);  // inputs, and what is refused as usual
+      made.items.push_back(member);  // inputs, and members that are rejected as usual
     }
   }
   for (std::size_t i = 0; i != s.calls.size(); ++i) {

@@ -10,7 +10,7 @@ namespace sluice::lib::detail {
 
 namespace {
 
-/// Recursive descent; one function a rule of the grammar in text.hpp.
+/// Recursive descent, with one function for each rule of the grammar in text.hpp.
 class syntax_reader {
  public:
   explicit syntax_reader(std::string_view text) : text_(text), expressions_(find_expressions(text)), lexer_(text) {}
@@ -35,7 +35,7 @@ class syntax_reader {
 
   void enter() {
     if (++depth_ <= depth_max_) return;
-    // Looked up early in the text: later the text itself has taken some of the stack.
+    // The limit is computed early in the text, since reading the text takes some of the stack.
     if (depth_max_ == kPlanDepthAlways) depth_max_ = plan_depth_max();
     if (depth_ > depth_max_) fail("plans are nested more than " + plan_depth_limit_text(depth_max_));
   }
@@ -74,7 +74,7 @@ class syntax_reader {
     return a;
   }
 
-  /// Passes over an argument that only an expression can be. Returns false if it is something else.
+  /// Reads past an argument that can only be an expression. Returns false if it is something else.
   bool expression(argument& a) {
     std::size_t from = lexer_.now().from;
     while (next_expression_ != expressions_.size() && expressions_[next_expression_].from < from) ++next_expression_;
@@ -153,7 +153,7 @@ class syntax_reader {
   }
 
   std::string_view text_;
-  std::vector<text_range> expressions_;  ///< by where they begin
+  std::vector<text_range> expressions_;  ///< ordered by their beginnings
   std::size_t next_expression_ = 0;
   lexer lexer_;
   std::uint32_t depth_ = 0, depth_max_ = kPlanDepthAlways;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan text to what it looks like before any operator is looked up.
+// Reads plan text into a syntax tree before any operator is looked up.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace sluice::lib::detail {
 
-/// Plans, lists and braces inside each other may be as deep as a plan may have stages below each other
-/// (plan/plan_depth.hpp), so that any plan that can be made can be read again.
+/// Nested plans, lists and braces may be as deep as the stages of a plan (plan/plan_depth.hpp), so that any plan that
+/// can be built can be read again.
 /// Errors: plan_error.
 plan_syntax read_syntax(std::string_view text);
 
