@@ -9,7 +9,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kSentBytes = std::size_t{1} << 20;   // sending waits until this many bytes exist
+constexpr std::size_t kSentBytes = std::size_t{1} << 20;       // sending waits until this many bytes exist
 constexpr std::size_t kSentPieceBytes = std::size_t{4} << 20;  // in one buffer: the largest size that is recycled
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/seal.hpp"
 
-
 #include "sluice/base/crc32c.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/position.hpp"
