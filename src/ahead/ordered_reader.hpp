@@ -10,7 +10,6 @@
 #include "ahead/open_channel.hpp"
 #include "ahead/ordered_ring.hpp"
 #include "coro/position_records.hpp"
-#include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
 
@@ -34,10 +33,7 @@ class reader_link {
   /// Reports that n of the elements to be skipped did not exist.
   void passed_less(std::uint64_t n) { ordinal_ -= n; }
   /// Sets the number by which the ready_signal reports this channel. REQUIRES: not started.
-  void set_number(std::uint32_t n) {
-    SLUICE_REQUIRES(!started(), "a channel is numbered before it starts");
-    number_ = n;
-  }
+  void set_number(std::uint32_t n) { number_ = n; }
   ordered_ring& ring() { return *ring_; }
   /// Returns true if the reader uses the input directly.
   bool is_direct() { return (direct_ && (memory_.costs().is_light() || stays_)) || decide(); }

@@ -38,7 +38,6 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/base/assert.hpp"
 #include "sluice/base/shared_ref.hpp"
 #include "sluice/base/status.hpp"
 
@@ -223,7 +222,6 @@ struct mark {
   /// Makes this a mark for a later element: the same state, with more elements to pass over. REQUIRES: later >=
   /// ordinal.
   void advance_to(std::uint64_t later) {
-    SLUICE_REQUIRES(later >= ordinal, "a mark does not move back");
     residual += later - ordinal;
     ordinal = later;
   }
