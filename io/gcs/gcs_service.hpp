@@ -21,7 +21,7 @@ class gcs_service final : public object_service {
   void ask_for_version(const object_pin& pin, http_request& request) const override;
   std::string version_of(const response_head& head) const override;
   std::string_view accepts_encoding() const override { return "gzip"; }
-  bool tells_crc32c() const override { return true; }
+  bool sends_crc32c() const override { return true; }
   std::optional<std::uint32_t> crc32c_of(const response_head& head) const override;
 
  private:

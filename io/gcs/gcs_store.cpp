@@ -291,8 +291,8 @@ task<file_info> gcs_store::look_for(store_path path, std::uint64_t bytes, std::u
   if (!answer.ok()) co_await fail(why);
   auto info = written(*answer, bytes, crc32c);
   auto object = parse_json(answer->body);
-  const bool tells = object.ok() && stored_crc32c(object->at("crc32c"));
-  if (!info.ok() || !tells) co_await fail(why);
+  const bool has_checksum = object.ok() && stored_crc32c(object->at("crc32c"));
+  if (!info.ok() || !has_checksum) co_await fail(why);
   co_return *std::move(info);
 }
 

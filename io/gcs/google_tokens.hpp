@@ -48,8 +48,8 @@ class google_tokens final : renewed<google_token>::source {
   renewed<google_token> kept_;
 };
 
-/// The signed claim of a service account that `now_ns` it wants a token of `audience`. Errors: invalid_argument: its
-/// key is none.
+/// Returns the signed claim with which a service account requests a token for `audience` at the time `now_ns`. Errors:
+/// invalid_argument: the account has no valid key.
 result<std::string> service_account_claim(const answer_tree& account, const std::string& audience, std::int64_t now_ns);
 
 }  // namespace sluice::lib::detail

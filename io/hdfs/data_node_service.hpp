@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that a data node answers: for each attempt the name node is asked which one, and the request goes there with
+// Requests that a data node answers. For each attempt the name node chooses the data node, and the request goes there with
 // only the data that the name node has written into its answer.
 //
-// A data node that does not answer is named to the name node, which then chooses another one. Name nodes know them by
-// their addresses for blocks, and tell those with the places of a block; hosts alone may be names, or have several data
-// nodes.
+// If a data node does not answer, the next request to the name node excludes it, and the name node chooses another one. Name
+// nodes identify data nodes by their addresses for blocks, and list these addresses with the places of a block. A host alone
+// does not identify a data node: it may be a name, or have several data nodes.
 // Thread: any.
 #pragma once
 

@@ -25,7 +25,7 @@ http_file::http_file(std::string path, file_info info, std::shared_ptr<http_obje
       object_(std::move(object)),
       open_files_(object_->files_of_server()),
       does_ranges_(!body || body->head().code == 206),
-      seen_(object_->tells_crc32c() && this->info().has_size() ? std::make_unique<whole_checksum>(size_bytes())
+      seen_(object_->sends_crc32c() && this->info().has_size() ? std::make_unique<whole_checksum>(size_bytes())
                                                                : nullptr),
       body_(std::move(body)) {
   open_files_->fetch_add(1, std::memory_order_relaxed);

@@ -62,8 +62,8 @@ task<http_object::answer> http_object::look_at(const http_request& sent, std::un
       co_return a;
     }
   }
-  const bool tells = head.code == 416 && (!is_first || head.range);
-  if (head.is_success() || tells) {
+  const bool has_range_end = head.code == 416 && (!is_first || head.range);
+  if (head.is_success() || has_range_end) {
     check_options how;
     how.version = service_ ? service_->version_of(head) : head.version();
     how.may_be_encoded = service_ != nullptr;
@@ -84,7 +84,7 @@ task<http_object::answer> http_object::look_at(const http_request& sent, std::un
   const std::uint64_t last = std::min(range.last, pin_.has_size() ? pin_.size_bytes - 1 : range.last);
   if (head.code == 206) got->expect_body(last - range.first + 1);
   if (is_first && !head.last_modified.empty()) modified_ns_ = parse_http_date(head.last_modified).value_or(0);
-  if (tells_crc32c()) keep_checksum(head);
+  if (sends_crc32c()) keep_checksum(head);
   a.body = std::move(got);
   co_return a;
 }

@@ -52,7 +52,7 @@ class http_object {
     i.modified_ns = modified_ns_;
     return i;
   }
-  bool tells_crc32c() const { return service_ && service_->tells_crc32c(); }
+  bool sends_crc32c() const { return service_ && service_->sends_crc32c(); }
   /// Returns the checksum of the whole object, once an answer has reported it.
   std::optional<std::uint32_t> crc32c() const;
 

@@ -58,7 +58,7 @@ class object_service {
   /// unless it is "gzip".
   virtual std::string_view accepts_encoding() const { return "identity"; }
   /// Returns true if answers report the checksum of the whole object.
-  virtual bool tells_crc32c() const { return false; }
+  virtual bool sends_crc32c() const { return false; }
   /// Returns the checksum of the whole object, if this answer contains it.
   virtual std::optional<std::uint32_t> crc32c_of(const response_head& head) const {
     (void)head;

@@ -40,7 +40,7 @@ class s3_bucket final : public object_service {
   task<> sign(http_request& request, time_point deadline) override;
   std::optional<http_failure> explain(const http_request& sent, const response_head& head,
                                       std::string_view body) override;
-  bool tells_crc32c() const override { return account_->settings.is_google; }
+  bool sends_crc32c() const override { return account_->settings.is_google; }
   std::optional<std::uint32_t> crc32c_of(const response_head& head) const override;
 
  private:

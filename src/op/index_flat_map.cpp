@@ -51,7 +51,7 @@ const element_type* index_flat_mapped_type(const node& n, std::string& why) {
 
 const op_info index_flat_map_op{
     .name = "index_flat_map",
-    .doc = "each element becomes a list, and a function tells where number i is",
+    .doc = "makes a list of each element; a function locates output element i",
     .arguments = arguments_of<index_flat_map_arguments>,
     .type = index_flat_mapped_type,
     .open = open_index_flat_map,

@@ -253,7 +253,7 @@ const element_type* packed_type(const node& n, std::string& why) {
 
 const op_info pack_sequences_op{
     .name = "pack_sequences",
-    .doc = "several sequences of tokens in one row, and what tells them apart",
+    .doc = "packs several sequences of tokens into one row, and numbers them",
     .arguments = arguments_of<pack_sequences_arguments>,
     .type = packed_type,
     .open = open_pack_sequences,

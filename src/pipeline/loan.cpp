@@ -63,14 +63,14 @@ std::unique_ptr<loan::waiter> loan::abandon(const waiter* who) {
 }
 
 stream_base* loan::give_back() {
-  std::shared_ptr<loan> self = shared_from_this();  // the stub may hold the last reference
+  std::shared_ptr<loan> self = shared_from_this();  // the lent stream may hold the last reference
   {
     std::lock_guard lock(mutex_);
     if (!at_rest_) return nullptr;
   }
   stream_base* owner = std::exchange(owner_, nullptr);
   if (!owner) return nullptr;
-  returned_.store(true, std::memory_order_relaxed);  // the stub, when it is closed next on this thread, does nothing
+  returned_.store(true, std::memory_order_relaxed);  // the lent stream, closed next on this thread, then does nothing
   *owner = std::move(tree_);
   return owner;
 }

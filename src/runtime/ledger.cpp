@@ -174,12 +174,12 @@ class memory_ledger::books {
     r.budget_bytes = budget_;
     r.used_bytes = used_;
     r.peak_bytes = peak_;
-    auto tell = [&r](const line& l) {
+    auto add = [&r](const line& l) {
       r.by_purpose[static_cast<std::size_t>(l.entry.held_for)] += l.entry.used_bytes;
       if (l.entry.peak_bytes) r.lines.push_back(l.entry);
     };
-    for (auto& l : unnamed_) tell(*l);
-    for (auto& l : lines_) tell(*l);
+    for (auto& l : unnamed_) add(*l);
+    for (auto& l : lines_) add(*l);
     std::sort(r.lines.begin(), r.lines.end(), [](auto& a, auto& b) { return a.peak_bytes > b.peak_bytes; });
     return r;
   }

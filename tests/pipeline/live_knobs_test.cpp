@@ -18,6 +18,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "support/elements.hpp"
 #include "support/tree_of.hpp"
+#include "support/turned_knobs.hpp"
 
 namespace sluice::lib::live_knobs_test {
 namespace {
@@ -26,14 +27,8 @@ using namespace testing;
 using int64 = std::int64_t;
 using int64s = std::vector<int64>;
 
-/// Sets one of the run's knobs, drawn, to a drawn value: 1 as often as all others together.
 void turn_a_knob(site_table& sites, simulation& world) {
-  std::vector<std::pair<std::uint64_t, std::string>> knobs;
-  for (const site_report& s : sites.report())
-    for (const knob_report& k : s.knobs) knobs.emplace_back(s.path, k.name);
-  if (knobs.empty()) return;
-  auto& [path, name] = knobs[world.random(knobs.size())];
-  CHECK(sites.set_knob(path, name, world.chance(0.5) ? 1 : 1 + static_cast<int64>(world.random(12))));
+  CHECK(test::turn_a_knob(sites, [&world](std::uint64_t n) { return world.random(n); }).mistake == "");
 }
 
 struct turned {

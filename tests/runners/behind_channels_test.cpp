@@ -26,7 +26,7 @@ std::string inside(runtime& rt, const row& r, const std::string& before, const s
 
 TEST_CASE("rows hold behind each kind of channel") {
   runtime two({.workers = 2});
-  every_row("rows hold behind each kind of channel", [&](const row& r) -> std::string {
+  every_row([&](const row& r) -> std::string {
     if (r.is_refused() || r.plan.starts_with("{"))
       return difference_of(r, [&](const node_ptr& plan) { return run_on(two, plan, {.elements_max = most_of(r)}); });
     std::string wrong;

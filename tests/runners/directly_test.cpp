@@ -9,7 +9,7 @@ using namespace test;
 
 TEST_CASE("rows hold on one worker") {
   runtime one({.workers = 1});
-  every_row("rows hold on one worker", [&](const row& r) {
+  every_row([&](const row& r) {
     return difference_of(r, [&](const node_ptr& plan) { return run_on(one, plan, {.elements_max = most_of(r)}); });
   });
 }

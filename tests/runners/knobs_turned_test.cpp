@@ -10,7 +10,7 @@ using namespace test;
 
 TEST_CASE("rows hold while knobs are set to other values before each request") {
   runtime two({.workers = 2});
-  every_row("rows hold while knobs are set to other values before each request", [&](const row& r) {
+  every_row([&](const row& r) {
     std::string wrong;
     for (std::uint64_t seed : {r.line * 2 + 1, r.line * 2 + 2}) {
       auto run = [&](const node_ptr& plan) {

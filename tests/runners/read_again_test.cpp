@@ -26,14 +26,14 @@ std::string difference_when_read_again(runtime& rt, const row& r,
 
 TEST_CASE("rows hold when their plans are printed and parsed") {
   runtime one({.workers = 1});
-  every_row("rows hold when their plans are printed and parsed", [&](const row& r) {
+  every_row([&](const row& r) {
     return difference_when_read_again(one, r, [](const node& plan) { return parse_plan(plan_text(plan)); });
   });
 }
 
 TEST_CASE("rows hold when their plans are written as JSON and read again") {
   runtime one({.workers = 1});
-  every_row("rows hold when their plans are written as JSON and read again", [&](const row& r) {
+  every_row([&](const row& r) {
     return difference_when_read_again(one, r, [](const node& plan) { return parse_plan_json(plan_json(plan)); });
   });
 }

@@ -34,14 +34,13 @@ std::string difference_when_resumed(const row& r, const machine& run) {
 TEST_CASE("rows hold when they are resumed at every element") {
   runtime two({.workers = 2});
   auto run = [&](const node_ptr& plan, const row_request& request) { return run_on(two, plan, request); };
-  every_row("rows hold when they are resumed at every element",
-            [&](const row& r) { return difference_when_resumed(r, run); });
+  every_row([&](const row& r) { return difference_when_resumed(r, run); });
 }
 
 TEST_CASE("rows hold when they are resumed at every element behind a channel") {
   runtime two({.workers = 2});
   auto run = [&](const node_ptr& plan, const row_request& request) { return run_on(two, plan, request); };
-  every_row("rows hold when they are resumed at every element behind a channel", [&](const row& r) {
+  every_row([&](const row& r) {
     if (!r.is_of_a_run() || r.plan.starts_with("{")) return difference_when_resumed(r, run);
     row behind = r;
     behind.plan += " | prefetch(2)";
@@ -52,7 +51,7 @@ TEST_CASE("rows hold when they are resumed at every element behind a channel") {
 TEST_CASE("rows hold in a simulation, where they are resumed at every element") {
   std::uint64_t seed = 0;
   auto run = [&](const node_ptr& plan, const row_request& request) { return run_in_simulation(++seed, plan, request); };
-  every_row("rows hold in a simulation, where they are resumed at every element", [&](const row& r) {
+  every_row([&](const row& r) {
     seed = r.line;
     const bool reads_files = r.plan.find("tests/") != std::string::npos;  // which a simulation does not have
     return reads_files ? std::string() : difference_when_resumed(r, run);

@@ -187,7 +187,8 @@ const std::vector<row>& rows() {
   return all;
 }
 
-void every_row(const std::string& test, const std::function<std::string(const row&)>& runner) {
+void every_row(const std::function<std::string(const row&)>& runner) {
+  const std::string test = Catch::getResultCapture().getCurrentTestName();
   const char* wanted = std::getenv("SLUICE_TEST_ROWS");
   const std::size_t every = wanted ? 1 : std::max<std::size_t>(1, 10 / cases(10));
   std::size_t tried = 0;

@@ -5,7 +5,7 @@
 //
 //   TEST_CASE("rows hold on two workers") {
 //     runtime two({.workers = 2});
-//     every_row("rows hold on two workers", [&](const row& r) {
+//     every_row([&](const row& r) {
 //       return difference(r, plan_of(r), [&](const node_ptr& plan) { return run_on(two, plan, {.elements_max = most_of(r)}); });
 //     });
 //   }
@@ -49,7 +49,7 @@ const std::vector<row>& rows();
 /// Calls `runner` for each row; for one row in ten under SLUICE_TEST_BUDGET=small; for the rows whose place begins with
 /// SLUICE_TEST_ROWS if that is set. `runner` returns what the row gave instead of its expected value, or an empty text.
 /// A call that throws fails its row.
-void every_row(const std::string& test, const std::function<std::string(const row&)>& runner);
+void every_row(const std::function<std::string(const row&)>& runner);
 
 /// Returns true if `text` is `pattern`, in which each "…" stands for any characters.
 bool matches(const std::string& text, const std::string& pattern);

@@ -2,6 +2,7 @@
 #include "runners/row_run.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -11,25 +12,20 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "support/random_numbers.hpp"
+#include "support/turned_knobs.hpp"
 
 namespace sluice::lib::test {
 namespace {
-
-void turn_a_knob(site_table& sites, random_numbers& random) {
-  std::vector<std::pair<std::uint64_t, std::string>> knobs;
-  for (const site_report& site : sites.report())
-    for (const knob_report& knob : site.knobs) knobs.emplace_back(site.path, knob.name);
-  if (knobs.empty()) return;
-  auto& [path, name] = knobs[random.below(knobs.size())];
-  sites.set_knob(path, name, random.below(2) ? 1 : 1 + static_cast<std::int64_t>(random.below(12)));
-}
 
 task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& o) {
   any_stream s = open_run(rt, plan, {.from = r.from, .seed = 1});
   random_numbers random(r.turns_knobs);
   for (std::uint32_t ask = 1; o.elements.size() < r.elements_max; ask = r.save ? 1 : ask % 7 + 2) {
     if (r.save) o.places.push_back(s.position());
-    if (r.turns_knobs) turn_a_knob(*sites_of(s), random);
+    if (r.turns_knobs) {
+      knob_turn t = turn_a_knob(*sites_of(s), [&random](std::uint64_t n) { return random.below(n); });
+      if (!t.mistake.empty()) throw std::runtime_error(t.mistake);
+    }
     demand d;
     d.elements = static_cast<std::uint32_t>(std::min<std::size_t>(ask, r.elements_max - o.elements.size()));
     auto b = co_await s.try_next_block(d);

@@ -28,7 +28,7 @@ task<std::string> first_unlike(any_stream s, spec promised, std::size_t elements
 
 TEST_CASE("elements of rows have the specs that their plans announce") {
   runtime one({.workers = 1});
-  every_row("elements of rows have the specs that their plans announce", [&](const row& r) -> std::string {
+  every_row([&](const row& r) -> std::string {
     if (r.is_refused()) return difference_of_refusal(r);
     node_ptr plan = plan_of(r);
     spec promised = element_spec_of(*plan);

@@ -9,7 +9,7 @@ using namespace test;
 
 TEST_CASE("rows hold on two workers") {
   runtime two({.workers = 2});
-  every_row("rows hold on two workers", [&](const row& r) {
+  every_row([&](const row& r) {
     return difference_of(r, [&](const node_ptr& plan) { return run_on(two, plan, {.elements_max = most_of(r)}); });
   });
 }

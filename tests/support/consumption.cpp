@@ -9,6 +9,7 @@
 #include "sluice/sluice.hpp"
 #include "support/random_numbers.hpp"
 #include "support/tree_of.hpp"
+#include "support/turned_knobs.hpp"
 
 namespace sluice::lib::test {
 namespace {
@@ -24,20 +25,15 @@ class bystander {
     if (how_.marks_every && taken && taken % how_.marks_every == 0) s.stage()->env->request_marks();
     if (how_.save) consumed_.places.push_back(s.sealed_position());
     if (taken >= how_.stop_after) s.run()->request_stop();
-    if (how_.turns_knobs && random_.below(2)) turn_a_knob(*sites_of(s));
+    if (how_.turns_knobs && random_.below(2)) turn(*sites_of(s));
   }
   bool enough() const { return consumed_.elements.size() >= how_.elements_max; }
 
  private:
-  void turn_a_knob(site_table& sites) {
-    std::vector<std::pair<std::uint64_t, std::string>> knobs;
-    for (const site_report& r : sites.report())
-      for (const knob_report& k : r.knobs) knobs.emplace_back(r.path, k.name);
-    if (knobs.empty()) return;
-    auto& [path, name] = knobs[random_.below(knobs.size())];
-    auto value = random_.below(2) ? 1 : 1 + static_cast<std::int64_t>(random_.below(12));
-    if (!sites.set_knob(path, name, value)) consumed_.mistake = "a knob that is reported cannot be turned: " + name;
-    ++consumed_.knobs_turned;
+  void turn(site_table& sites) {
+    knob_turn t = turn_a_knob(sites, [this](std::uint64_t n) { return random_.below(n); });
+    if (!t.mistake.empty()) consumed_.mistake = std::move(t.mistake);
+    consumed_.knobs_turned += t.was_set;
   }
 
   const consumption& how_;

@@ -52,7 +52,7 @@ node_ptr rewrite(const node_ptr& plan, node_change change, const node* below = n
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::rewrite;
 
 }  // namespace sluice

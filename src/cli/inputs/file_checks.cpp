@@ -158,7 +158,7 @@ status check_npy_size(const std::string& file, std::uint64_t size_bytes) {
       s.used_bytes + head.rows * head.row_bytes;  // the rows were read, so this is at most the file's size
   if (declared_bytes >= size_bytes) return {};
   return data_loss_error(absl::StrCat(size_bytes - declared_bytes, " bytes follow the ", head.rows,
-                                      " rows that the header tells of"))
+                                      " rows that the header declares"))
       .in_file(file, declared_bytes);
 }
 

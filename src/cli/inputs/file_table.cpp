@@ -14,6 +14,7 @@
 #include "cli/verbs.hpp"
 #include "expr/files_read.hpp"
 #include "io/paths/file_router.hpp"
+#include "io/paths/glob.hpp"
 #include "plan/plan_parts.hpp"
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/io/files.hpp"
@@ -35,8 +36,6 @@ std::string resolved_path(const std::string& path) {
     at = at.parent_path() / std::filesystem::read_symlink(at, unknown);
   return std::filesystem::weakly_canonical(at, unknown).string();
 }
-
-bool is_pattern_of_files(const std::string& path) { return path.find_first_of("*?[") != path.npos; }
 
 /// Adds the files that a plan names to a table.
 class plan_walk final : public part_visitor {
@@ -97,8 +96,7 @@ std::vector<std::string> files_beside(file_role role, const std::string& target)
   return files;
 }
 
-/// Returns the device and the number of a file; both are 0 if the file does not exist.
-std::pair<std::uint64_t, std::uint64_t> identity_of(const std::string& path) {
+file_identity identity_of(const std::string& path) {
   struct stat is{};
   if (::stat(path.c_str(), &is) != 0) return {};
   return {is.st_dev, is.st_ino};
@@ -106,8 +104,8 @@ std::pair<std::uint64_t, std::uint64_t> identity_of(const std::string& path) {
 
 /// Returns the identities of the files that match a pattern. If a pattern cannot be listed, the result is empty, and
 /// reading it reports the reason.
-absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> identities_of_matches(const std::string& pattern) {
-  absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> found;
+absl::flat_hash_set<file_identity> identities_of_matches(const std::string& pattern) {
+  absl::flat_hash_set<file_identity> found;
   runtime rt({.workers = 1});
   try {
     for (const std::string& path : sync_wait(rt, glob(files_of(rt), pattern, io_deadline(rt))))
@@ -130,8 +128,8 @@ void file_table::add(file_role role, const std::string& path) {
   if (!known_.emplace(role, local).second) return;
   const std::size_t index = entries_.size();
   by_path_[resolved_path(local)].push_back(index);
-  if (const identity is = identity_of(local); is != identity()) by_identity_[is].push_back(index);
-  if (role == file_role::input && is_pattern_of_files(local)) patterns_.push_back({index, {}});
+  if (const file_identity is = identity_of(local); is != file_identity()) by_identity_[is].push_back(index);
+  if (role == file_role::input && !detail::glob_pattern(local).is_plain()) patterns_.push_back({index, {}});
   entries_.push_back({role, std::move(local)});
 }
 
@@ -158,8 +156,8 @@ const file_table::entry* file_table::excluded_by(file_role role, const std::stri
 }
 
 const file_table::entry* file_table::pattern_over(const std::string& path) {
-  const identity is = identity_of(path);
-  if (is == identity()) return nullptr;  // a file that does not exist yet matches nothing
+  const file_identity is = identity_of(path);
+  if (is == file_identity()) return nullptr;  // a file that does not exist yet matches nothing
   for (pattern& p : patterns_) {
     const entry& e = entries_[p.entry];
     std::error_code unknown;

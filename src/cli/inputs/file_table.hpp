@@ -25,6 +25,9 @@
 
 namespace sluice::lib::cli {
 
+/// The device and the number of a file; both are 0 if the file does not exist.
+using file_identity = std::pair<std::uint64_t, std::uint64_t>;
+
 enum class file_role : std::uint8_t { input, lookup_table, plan_text, quarantine, checkpoint, output, copied, copy };
 
 /// Follows links, including links to files that do not exist yet. Returns false if a name is empty.
@@ -50,10 +53,9 @@ class file_table {
     file_role role;
     std::string path;
   };
-  using identity = std::pair<std::uint64_t, std::uint64_t>;  ///< device and number
   struct pattern {
     std::size_t entry;
-    std::optional<absl::flat_hash_set<identity>> matches;  ///< missing until it is listed
+    std::optional<absl::flat_hash_set<file_identity>> matches;  ///< missing until it is listed
   };
   /// Returns the file of the run with this path or identity that must not be written as `role`, or nullptr.
   const entry* excluded_by(file_role role, const std::string& path) const;
@@ -63,7 +65,7 @@ class file_table {
   std::vector<entry> entries_;
   absl::flat_hash_set<std::pair<file_role, std::string>> known_;
   absl::flat_hash_map<std::string, std::vector<std::size_t>> by_path_;  ///< without links
-  absl::flat_hash_map<identity, std::vector<std::size_t>> by_identity_;
+  absl::flat_hash_map<file_identity, std::vector<std::size_t>> by_identity_;
   std::vector<pattern> patterns_;
 };
 

@@ -26,7 +26,7 @@ struct output_choice {
 };
 
 /// Accepts "null", "jsonl", "raw", "lines", "csv" (standard output), FORMAT:PATH, or a PATH whose suffix names the
-/// format. The path "-" is standard output, and "./-" a file of that name. Throws misuse: the text is none of these,
+/// format. The path "-" is standard output, and "./-" a file of that name. Throws misuse: the text has none of these forms,
 /// elements of this type cannot be written there, or the path is a descriptor that the program did not inherit.
 output_choice read_output(const output_arguments& a, const element_type& type);
 

@@ -123,9 +123,9 @@ class copying {
     for (std::size_t i = c->next_++; i < c->all_.size() && !c->stop; i = c->next_++) {
       const one_copy& one = c->all_[i];
       if (one.is_special) {
-        c->tell(one, failed_precondition_error("matches the pattern, and is a pipe, a socket or a device: these are "
-                                               "copied only where they are named themselves")
-                         .in_file(one.from));
+        c->report(one, failed_precondition_error("matches the pattern, and is a pipe, a socket or a device: these are "
+                                                 "copied only where they are named themselves")
+                           .in_file(one.from));
         continue;
       }
       make_folders(one.to);
@@ -136,7 +136,7 @@ class copying {
       };
       auto one_file = copy_file(rt, one.from, one.to, std::move(o));
       auto done = co_await one_file.as_result();
-      c->tell(one, done.why());
+      c->report(one, done.why());
     }
   }
 
@@ -145,7 +145,7 @@ class copying {
   std::atomic<bool> stop{false};
 
  private:
-  void tell(const one_copy& one, const status& why) {
+  void report(const one_copy& one, const status& why) {
     if (why.ok()) {
       ++files;
       return;

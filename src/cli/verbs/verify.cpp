@@ -98,7 +98,7 @@ std::string read_of(const verdict& v) {
   return absl::StrCat(counted(v.records, "sound record"), " of ", short_bytes(static_cast<double>(v.bytes)));
 }
 
-void tell(const std::string& file, const verdict& v) {
+void report(const std::string& file, const verdict& v) {
   if (v.is_sound()) {
     std::printf("%s: sound: %s\n", file.c_str(), read_of(v).c_str());
     return;
@@ -153,7 +153,7 @@ class verification {
     verdicts_[i] = std::move(v);
     is_done_[i] = true;
     for (; reported_ < files_.size() && is_done_[reported_]; ++reported_)
-      tell(detail::redacted(files_[reported_]), verdicts_[reported_]);
+      report(detail::redacted(files_[reported_]), verdicts_[reported_]);
   }
 
   const std::vector<std::string> files_;

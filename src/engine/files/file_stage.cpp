@@ -162,16 +162,14 @@ class file_reading {
     at.source = &source;
   }
 
-  /// Returns true if the next elements are passed over without being made. Under skip damaged elements do not count, so a format
-  /// that does not check what it passes over makes all elements.
+  /// Returns true if the next elements are skipped without being made. Under error_policy::skip damaged elements do not
+  /// count. A format that does not check the elements that it skips therefore makes all of them.
   bool passes(const outlet& out) const { return out.to_pass() != 0 && !checks_all_; }
-  /// Passes over elements, or makes them in the room of the outlet, as far as the window goes.
+  /// Skips elements, or makes them in the room of the outlet, as far as the window goes.
   found find(outlet& out, bool passing) {
-    byte_window w = source_.window();
-    w.searched = std::exchange(searched_, 0);
-    window_bytes_ = w.bytes.size();
-    was_last_ = w.last;
-    searched_before_ = w.searched;
+    last_ = source_.window();
+    last_.searched = std::exchange(searched_, 0);
+    const byte_window& w = last_;
     if (passing) {
       found f = format_.pass_over(w, out.to_pass());
       out.pass(f.elements);
@@ -197,19 +195,19 @@ class file_reading {
   /// Returns true if the window has more bytes in which no element has been searched for.
   bool may_search_on(const found& f) {
     searched_ = f.searched_bytes;
-    return searched_ > searched_before_ && searched_ < window_bytes_;
+    return searched_ > last_.searched && searched_ < last_.bytes.size();
   }
-  std::size_t bytes_to_have(const found& f) const { return std::max(f.needed_bytes, window_bytes_ + 1); }
+  std::size_t bytes_to_have(const found& f) const { return std::max(f.needed_bytes, last_.bytes.size() + 1); }
   /// Returns true if bytes were added to the window that was searched last.
-  bool has_more() const { return source_.window().bytes.size() > window_bytes_; }
+  bool has_more() const { return source_.window().bytes.size() > last_.bytes.size(); }
   /// Returns true if the window that was searched last ends with the file.
-  bool was_last() const { return was_last_; }
+  bool was_last() const { return last_.last; }
   status error_here(const status& why) const { return why.in_file(source_.path(), at_.offset, at_.index); }
   status end_within_element() const { return error_here(data_loss_error("the file ends inside of an element")); }
 
  private:
-  /// Rows that are passed over are made, to know which are good, and removed: none of the rows after them is made together with
-  /// them.
+  /// Makes rows. Rows that are skipped are made, too, to find the damaged ones, and then removed. No row after them is made
+  /// together with them.
   found land_rows(outlet& out, const byte_window& w) {
     column& rows = *landing_->rows;
     const std::uint64_t to_pass = out.to_pass();
@@ -225,10 +223,8 @@ class file_reading {
   file_place& at_;
   row_landing* landing_;  ///< where rows go; null: elements are made
   bool checks_all_;
-  std::size_t searched_ = 0;         ///< bytes of the window in which no element ends
-  std::size_t searched_before_ = 0;  ///< the same when find() began
-  std::size_t window_bytes_ = 0;     ///< when find() began
-  bool was_last_ = false;            ///< when find() began
+  std::size_t searched_ = 0;  ///< bytes of the window in which no element ends
+  byte_window last_;          ///< the window of the last find(); its bytes may be gone, their number is used
 };
 
 /// Checks the end of a file after its last element. An archive, for example, may end before the file that it is packed in.

@@ -48,9 +48,7 @@ std::string label_of(const node& n) {
 erased_stream open_context::open(const node_ptr& plan) const {
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
-  site_record& record = site(*plan);  // before its inputs: so they are listed
-  if (reader) reader->add_input(record);
-  context.reader = &record;
+  site_record& record = enter(*plan, context);  // before its inputs: so they are listed
   return opened(*plan, record, plan->op->open(*plan, context));
 }
 
@@ -58,11 +56,16 @@ erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_pt
   if (!plan->op->open_rows) return {};
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
-  site_record& record = site(*plan);
-  if (reader) reader->add_input(record);
-  context.reader = &record;
+  site_record& record = enter(*plan, context);
   erased_stream s = plan->op->open_rows(*plan, context, landing);
   return s ? opened(*plan, record, std::move(s)) : std::move(s);
+}
+
+site_record& open_context::enter(const node& n, open_context& inside) const {
+  site_record& record = site(n);
+  if (reader) reader->add_input(record);
+  inside.reader = &record;
+  return record;
 }
 
 erased_stream open_context::opened(const node& n, site_record& record, erased_stream s) const {

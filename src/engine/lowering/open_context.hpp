@@ -100,6 +100,8 @@ struct open_context {
   std::uint64_t seed_of(const node& n, std::int64_t own, bool same_each_epoch = false) const;
 
  private:
+  /// Returns the record of `n`, as an input of the stage that reads it, and makes it the reader in `inside`.
+  site_record& enter(const node& n, open_context& inside) const;
   erased_stream opened(const node& n, site_record& record, erased_stream s) const;
   error_account* account_of(const node& n, error_limit errors_max, error_account* around) const;
 };

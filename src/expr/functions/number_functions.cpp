@@ -25,7 +25,7 @@ template <class F> computed_ptr of_two_reals(function_arguments& a, F f) {
   return from_two<double, double, double>(type_of<double>(), a.as(0, number::f64), a.as(1, number::f64),
                                           [f](evaluation&, double x, double y) { return f(x, y); });
 }
-template <class F> computed_ptr tells(function_arguments& a, F f) {
+template <class F> computed_ptr test_of_real(function_arguments& a, F f) {
   a.need(1, 1);
   return from_one<bool, double>(type_of<bool>(), a.as(0, number::f64), [f](evaluation&, double x) { return f(x); });
 }
@@ -231,8 +231,8 @@ const std::vector<built_in>& number_functions() {
        [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::fmod(x, y); }); }},
       {"atan2",
        [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::atan2(x, y); }); }},
-      {"is_nan", [](function_arguments& a) { return tells(a, [](double x) { return std::isnan(x); }); }},
-      {"is_finite", [](function_arguments& a) { return tells(a, [](double x) { return std::isfinite(x); }); }},
+      {"is_nan", [](function_arguments& a) { return test_of_real(a, [](double x) { return std::isnan(x); }); }},
+      {"is_finite", [](function_arguments& a) { return test_of_real(a, [](double x) { return std::isfinite(x); }); }},
       {"bit_and", [](function_arguments& a) { return of_bits(a, [](auto x, auto y) { return x & y; }); }},
       {"bit_or", [](function_arguments& a) { return of_bits(a, [](auto x, auto y) { return x | y; }); }},
       {"bit_xor", [](function_arguments& a) { return of_bits(a, [](auto x, auto y) { return x ^ y; }); }},
