@@ -111,7 +111,7 @@ struct verify_arguments {
 /// Reads files to their ends, and makes the checks that their formats allow. kFailed: at least one file is damaged;
 /// else kMisuse: at least one file cannot be opened.
 int verify(const verify_arguments& arguments);
-enum class explained : std::uint8_t { stages, spec, json };
+enum class explained : std::uint8_t { stages, facts, spec, json };
 int explain(const std::string& plan, const std::string& plan_file, explained what);
 
 struct ls_arguments {

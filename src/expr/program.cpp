@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "expr/checking/checker.hpp"
+#include "expr/checking/facts.hpp"
 
 namespace sluice::lib {
 
@@ -19,6 +20,9 @@ program::program(const expression& e, const element_type& in, callables& functio
   check.let_move(*root_);
   variables_ = check.variables();
   draws_ = check.draws();
+  uses_place_ = check.uses_place();
+  may_fail_ = check.may_fail();
+  reads_ = expressions::members_read(e.tree(), in);
   is_light_ = check.is_light();
 }
 

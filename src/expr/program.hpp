@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,12 @@ class program {
   const element_type& type() const;
   /// Returns true if the expression uses random numbers.
   bool draws() const { return draws_; }
+  /// Returns true if a value may depend on the element's number.
+  bool uses_place() const { return uses_place_; }
+  /// Returns true unless every element has a value. Registered functions state themselves whether they may fail.
+  bool may_fail() const { return may_fail_; }
+  /// Returns the names of the element's members that are read, sorted; nullopt: the whole element.
+  const std::optional<std::vector<std::string>>& reads() const { return reads_; }
 
   /// Constructs the values of n elements at `to`, at intervals of type().size. Elements may be moved from. Returns the
   /// number of values constructed before an error, `why`. `ordinal`: of the first element. Thread: any, also
@@ -96,6 +103,9 @@ class program {
   std::unique_ptr<expressions::computed> root_;
   std::size_t variables_ = 0;
   bool draws_ = false;
+  bool uses_place_ = false;
+  bool may_fail_ = true;
+  std::optional<std::vector<std::string>> reads_;
   bool is_light_ = false;                          ///< its values, and the values within it, own no memory
   mutable std::atomic<std::uint32_t> at_once_{1};  ///< the number that fit for earlier elements; affects no value
 };

@@ -59,13 +59,14 @@ const op_info assert_cardinality_op{
     .doc = "an error where there are not so many elements",
     .arguments = arguments_of<assert_cardinality_arguments>,
     .type = same_type,
-    .open = open_assert_cardinality,
-    .size =
-        [](const node& n) {
-          std::int64_t elements = n.as<assert_cardinality_arguments>().elements;
-          return elements < 0 ? cardinality::forever() : cardinality::of(elements);
-        },
-    .seeks = seeks_with_inputs,
+    .facts = {.always = {.outputs = output_count::one_per_input, .forwards = true, .keeps_order = true},
+              .size =
+                  [](const node& n) {
+                    std::int64_t elements = n.as<assert_cardinality_arguments>().elements;
+                    return elements < 0 ? cardinality::forever() : cardinality::of(elements);
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_assert_cardinality},
 };
 
 preserving assert_cardinality(count_or_all elements) {

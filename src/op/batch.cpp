@@ -148,25 +148,28 @@ const op_info batch_op{
               " cannot be stacked (numbers, texts, tensors, arrays and structs of them can)";
       return t;
     },
-    .open = open_batch,
-    .size =
-        [](const node& n) {
-          auto& a = n.as<batch_arguments>();
-          cardinality in = cardinality_of(*n.inputs[0]);
-          if (!a.options.timeout.is_given()) return in.in_groups(a.size, a.options.drop_remainder);
-          return in.kind == cardinality::infinite || in == cardinality::of(0) ? in : cardinality();
-        },
-    .rows =
-        [](const node& n) {
-          auto& a = n.as<batch_arguments>();
-          return rows_in_batches(n, a.size, a.options.drop_remainder);
-        },
-    .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); },
     .spec =
         [](const node& n) {
           auto& a = n.as<batch_arguments>();
           return spec_of_batches(n, a.size, a.options.drop_remainder);
         },
+    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
+              .refine = [](const node& n,
+                           stage_facts& f) { f.is_live = n.as<batch_arguments>().options.timeout.is_given(); },
+              .size =
+                  [](const node& n) {
+                    auto& a = n.as<batch_arguments>();
+                    cardinality in = cardinality_of(*n.inputs[0]);
+                    if (!a.options.timeout.is_given()) return in.in_groups(a.size, a.options.drop_remainder);
+                    return in.kind == cardinality::infinite || in == cardinality::of(0) ? in : cardinality();
+                  },
+              .rows =
+                  [](const node& n) {
+                    auto& a = n.as<batch_arguments>();
+                    return rows_in_batches(n, a.size, a.options.drop_remainder);
+                  },
+              .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); }},
+    .lowering = {.open = open_batch},
 };
 
 batch_verb batch(count size, batch_options o) { return batch_verb(batch_arguments{size, o}); }

@@ -83,18 +83,19 @@ const op_info batch_by_tokens_op{
     .doc = "as many elements as have so many tokens become one",
     .arguments = arguments_of<batch_by_tokens_arguments>,
     .type = type_by_tokens,
-    .open = open_batch_by_tokens,
-    .size =
-        [](const node& n) {
-          cardinality in = cardinality_of(*n.inputs[0]);
-          return in.kind == cardinality::infinite || in == cardinality::of(0) ? in : cardinality();
-        },
-    .rows =
-        [](const node& n) {
-          bool all = !n.as<batch_by_tokens_arguments>().options.drop_remainder;
-          return all ? cardinality_of(*n.inputs[0]) : cardinality();
-        },
     .spec = [](const node& n) { return spec_of_batches(n, 1, false); },
+    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
+              .size =
+                  [](const node& n) {
+                    cardinality in = cardinality_of(*n.inputs[0]);
+                    return in.kind == cardinality::infinite || in == cardinality::of(0) ? in : cardinality();
+                  },
+              .rows =
+                  [](const node& n) {
+                    bool all = !n.as<batch_by_tokens_arguments>().options.drop_remainder;
+                    return all ? cardinality_of(*n.inputs[0]) : cardinality();
+                  }},
+    .lowering = {.open = open_batch_by_tokens},
 };
 
 }  // namespace sluice::lib

@@ -311,12 +311,12 @@ const op_info bucket_by_sequence_length_op{
     .doc = "padded batches of elements of about the same length",
     .arguments = arguments_of<bucket_by_sequence_length_arguments>,
     .type = bucketed_type,
-    .open = open_bucket_by_sequence_length,
     .spec =
         [](const node& n) {
           auto& o = n.as<bucket_by_sequence_length_arguments>().options;
           return o.pad_to_bucket_boundary || !o.shapes.empty() ? spec_of(*n.type) : spec_of_batches(n, 1, false);
         },
+    .lowering = {.open = open_bucket_by_sequence_length},
 };
 
 }  // namespace sluice::lib

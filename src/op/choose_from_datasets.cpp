@@ -106,11 +106,11 @@ const op_info choose_from_datasets_op{
     .doc = "for each number of a selector the next element of that dataset",
     .shape = op_info::combine,
     .arguments = arguments_of<choose_from_datasets_arguments>,
-    .type = chosen_type,
-    .open = open_choose,
-    .size = chosen_size,
     .inputs_behind_list = 1,
+    .type = chosen_type,
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size() - 1); },
+    .facts = {.always = {.forwards = true}, .size = chosen_size},
+    .lowering = {.open = open_choose},
 };
 
 node_ptr chosen_from(std::vector<node_ptr> datasets, const node_ptr& selector, choose_from_datasets_options o) {

@@ -23,15 +23,16 @@ const op_info concatenate_op{
     .doc = "all elements of the first input, then all of the next",
     .shape = op_info::combine,
     .type = [](const node& n, std::string& why) { return type_of_inputs(n, n.inputs.size(), why); },
-    .open = open_concatenate,
-    .size =
-        [](const node& n) {
-          cardinality all = cardinality::of(0);
-          for (const node_ptr& input : n.inputs) all = all.and_then(cardinality_of(*input));
-          return all;
-        },
-    .seeks = seeks_with_inputs,
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
+    .facts = {.always = {.forwards = true, .keeps_order = true, .may_fail = false},
+              .size =
+                  [](const node& n) {
+                    cardinality all = cardinality::of(0);
+                    for (const node_ptr& input : n.inputs) all = all.and_then(cardinality_of(*input));
+                    return all;
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_concatenate},
 };
 
 }  // namespace sluice::lib

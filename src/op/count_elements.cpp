@@ -51,8 +51,8 @@ const op_info count_elements_op{
     .name = "count_elements",
     .doc = "how many elements there are",
     .type = counted_type,
-    .open = open_count_elements,
-    .size = [](const node&) { return cardinality::of(1); },
+    .facts = {.always = {.may_fail = false}, .size = [](const node&) { return cardinality::of(1); }},
+    .lowering = {.open = open_count_elements},
 };
 
 verb<detail::element_count> count_elements() { return {count_elements_op, arguments::of(no_arguments{})}; }

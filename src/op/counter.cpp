@@ -35,9 +35,10 @@ const op_info counter_op{
     .shape = op_info::source,
     .arguments = arguments_of<counter_arguments>,
     .type = [](const node&, std::string&) -> const element_type* { return &type_of<std::int64_t>(); },
-    .open = open_counter,
-    .size = [](const node&) { return cardinality::forever(); },
-    .seeks = seeks_with_inputs,
+    .facts = {.always = {.may_fail = false},
+              .size = [](const node&) { return cardinality::forever(); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_counter},
 };
 
 dataset<std::int64_t> counter(counter_options o) {

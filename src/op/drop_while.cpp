@@ -68,9 +68,12 @@ const op_info drop_while_op{
     .arguments = arguments_of<drop_while_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<drop_while_arguments>().function.value, why); },
-    .open = open_drop_while,
-    .only_drops = true,
     .spec = same_spec,
+    .facts = {.always = {.outputs = output_count::at_most_one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false}},
+    .lowering = {.open = open_drop_while},
 };
 
 }  // namespace sluice::lib

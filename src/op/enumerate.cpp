@@ -67,15 +67,16 @@ const op_info enumerate_op{
     .doc = "each element with its number",
     .arguments = arguments_of<enumerate_arguments>,
     .type = [](const node& n, std::string&) { return pair_of(&type_of<std::int64_t>(), n.inputs[0]->type); },
-    .open = open_enumerate,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .seeks = seeks_with_inputs,
     .spec =
         [](const node& n) {
           spec s = spec_of(*n.type);
           s.parts[1] = element_spec_of(*n.inputs[0]);
           return s;
         },
+    .facts = {.always = {.outputs = output_count::one_per_input, .keeps_order = true, .may_fail = false},
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_enumerate},
 };
 
 verb<detail::numbered> enumerate(enumerate_options o) { return {enumerate_op, arguments::of(enumerate_arguments{o})}; }

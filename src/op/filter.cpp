@@ -83,9 +83,13 @@ const op_info filter_op{
     .arguments = arguments_of<filter_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<filter_arguments>().function.value, why); },
-    .open = open_filter,
-    .only_drops = true,
     .spec = same_spec,
+    .facts = {.always = {.outputs = output_count::at_most_one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false,
+                         .uses_place = false}},
+    .lowering = {.open = open_filter},
 };
 
 }  // namespace sluice::lib

@@ -84,7 +84,7 @@ const op_info fixed_length_op{
     .shape = op_info::source,
     .arguments = arguments_of<fixed_length_arguments>,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
-    .open = open_fixed_length,
+    .lowering = {.open = open_fixed_length},
 };
 
 }  // namespace sluice::lib

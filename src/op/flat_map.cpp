@@ -29,8 +29,9 @@ const op_info flat_map_op{
     .doc = "each element becomes a dataset; their elements follow each other",
     .arguments = arguments_of<flat_map_arguments>,
     .type = [](const node& n, std::string& why) { return type_of_inner(n, n.as<flat_map_arguments>().inner, why); },
-    .open = open_flat_map,
     .spec = [](const node& n) { return spec_of_inner(n, n.as<flat_map_arguments>().inner); },
+    .facts = {.always = {.keeps_order = true, .may_fail = false, .uses_place = false}},
+    .lowering = {.open = open_flat_map},
 };
 
 }  // namespace sluice::lib

@@ -220,7 +220,7 @@ const op_info from_arrow_op{
     .shape = op_info::source,
     .arguments = arguments_of<from_arrow_arguments>,
     .type = arrow_batches,
-    .open = open_from_arrow,
+    .lowering = {.open = open_from_arrow},
 };
 
 }  // namespace sluice::lib

@@ -108,7 +108,8 @@ const op_info from_channel_op{
     .arguments = arguments_of<from_channel_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<from_channel_arguments>().function.value, why); },
-    .open = open_from_channel,
+    .facts = {.always = {.is_live = true}},
+    .lowering = {.open = open_from_channel},
 };
 
 }  // namespace sluice::lib

@@ -14,14 +14,15 @@ const op_info from_elements_op{
     .arguments = arguments_of<from_elements_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<from_elements_arguments>().function.value, why); },
-    .open = [](const node& n,
-               open_context&) { return stored_elements(n.as<from_elements_arguments>().function.value); },
-    .size =
-        [](const node& n) {
-          return cardinality::of(static_cast<std::int64_t>(
-              static_cast<const elements_function&>(*n.as<from_elements_arguments>().function.value).size()));
-        },
-    .seeks = seeks_with_inputs,
+    .facts = {.always = {.may_fail = false},
+              .size =
+                  [](const node& n) {
+                    return cardinality::of(static_cast<std::int64_t>(
+                        static_cast<const elements_function&>(*n.as<from_elements_arguments>().function.value).size()));
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = [](const node& n,
+                            open_context&) { return stored_elements(n.as<from_elements_arguments>().function.value); }},
 };
 
 }  // namespace sluice::lib

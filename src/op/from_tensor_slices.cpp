@@ -31,14 +31,15 @@ const op_info from_tensor_slices_op{
     .shape = op_info::source,
     .arguments = arguments_of<from_tensor_slices_arguments>,
     .type = [](const node& n, std::string& why) { return sliced(n).slice_type(why); },
-    .open = [](const node& n, open_context&) { return stored_elements(std::make_shared<slices>(n)); },
-    .size = [](const node& n) { return cardinality::of_many(sliced(n).slices()); },
-    .seeks = seeks_with_inputs,
     .spec =
         [](const node& n) {
           if (sliced(n).slices() == 0) return spec_of(*n.type);
           return spec_of_made(*n.type, [&](void* to) { sliced(n).make_slices(0, 1, to); });
         },
+    .facts = {.always = {.may_fail = false},
+              .size = [](const node& n) { return cardinality::of_many(sliced(n).slices()); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = [](const node& n, open_context&) { return stored_elements(std::make_shared<slices>(n)); }},
 };
 
 }  // namespace sluice::lib

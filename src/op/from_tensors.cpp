@@ -36,14 +36,15 @@ const op_info from_tensors_op{
     .shape = op_info::source,
     .arguments = arguments_of<from_tensors_arguments>,
     .type = [](const node& n, std::string&) { return n.as<from_tensors_arguments>().value.data().whole_type(); },
-    .open = open_from_tensors,
-    .size = [](const node&) { return cardinality::of(1); },
-    .seeks = seeks_with_inputs,
     .spec =
         [](const node& n) {
           auto& data = n.as<from_tensors_arguments>().value.data();
           return spec_of_made(*n.type, [&](void* to) { data.make_whole(to); });
         },
+    .facts = {.always = {.may_fail = false},
+              .size = [](const node&) { return cardinality::of(1); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_from_tensors},
 };
 
 }  // namespace sluice::lib

@@ -46,8 +46,9 @@ const op_info get_single_element_op{
     .name = "get_single_element",
     .doc = "the element of an input that has one",
     .type = same_type,
-    .open = open_get_single_element,
-    .size = [](const node&) { return cardinality::of(1); },
+    .facts = {.always = {.outputs = output_count::at_most_one_per_input, .forwards = true, .keeps_order = true},
+              .size = [](const node&) { return cardinality::of(1); }},
+    .lowering = {.open = open_get_single_element},
 };
 
 preserving get_single_element() { return {get_single_element_op, arguments::of(no_arguments{})}; }

@@ -98,7 +98,7 @@ erased_stream picking_loop(outlet out, saved<std::uint64_t> given, node_ptr sour
     const std::uint32_t n = std::min(out.wanted_of(total - *given), kFetchedAtOnce);
     if (n == 0) break;
     order.numbers(*given, std::span(numbers.data(), n));
-    source->op->pick(*source, std::span(numbers.data(), n), out.room(n));
+    source->op->lowering.pick(*source, std::span(numbers.data(), n), out.room(n));
     *given += n;
     co_yield out.made(n);
   }
@@ -151,7 +151,7 @@ erased_stream open_global_shuffle(const node& n, open_context& context) {
   if (total == 0) return empty_stage(out);
   const index_permutation order(total, context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration));
   saved<std::uint64_t> given;
-  if (n.inputs[0]->op->pick) return picking_loop(out, std::move(given), n.inputs[0], order);
+  if (n.inputs[0]->op->lowering.pick) return picking_loop(out, std::move(given), n.inputs[0], order);
   open_context inner = context;
   inner.on_demand = true;
   inner.on_error = error_policy::stop;  // a bad element is this stage's: its place is known here only
@@ -179,13 +179,14 @@ const op_info global_shuffle_op{
     .doc = "a random order of all elements, without a buffer",
     .arguments = arguments_of<global_shuffle_arguments>,
     .type = globally_shuffled_type,
-    .open = open_global_shuffle,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
-    .seeks = seeks_with_inputs,
-    .state_version = 1,  // 0: another order
-    .state_version_oldest = 1,
     .spec = same_spec,
+    .facts = {.always = {.outputs = output_count::one_per_input, .forwards = true, .draws = true, .may_fail = false},
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+              .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_global_shuffle,
+                 .state_version = 1,  // 0: another order
+                 .state_version_oldest = 1},
 };
 
 preserving global_shuffle(global_shuffle_options o) {

@@ -174,14 +174,18 @@ const op_info ignore_errors_op{
     .doc = "what fails upstream is dropped",
     .arguments = arguments_of<ignore_errors_arguments>,
     .type = same_type,
-    .open = open_ignore_errors,
-    .size =
-        [](const node& n) {
-          cardinality in = cardinality_of(*n.inputs[0]);
-          return in == cardinality::of(0) ? in : cardinality{};
-        },
-    .sets_error_policy = true,
-    .only_drops = true,
+    .facts = {.always = {.outputs = output_count::at_most_one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false,
+                         .uses_place = false},
+              .size =
+                  [](const node& n) {
+                    cardinality in = cardinality_of(*n.inputs[0]);
+                    return in == cardinality::of(0) ? in : cardinality{};
+                  },
+              .sets_error_policy = true},
+    .lowering = {.open = open_ignore_errors},
 };
 
 preserving ignore_errors(ignore_errors_options o) {

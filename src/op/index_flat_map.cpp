@@ -54,13 +54,13 @@ const op_info index_flat_map_op{
     .doc = "makes a list of each element; a function locates output element i",
     .arguments = arguments_of<index_flat_map_arguments>,
     .type = index_flat_mapped_type,
-    .open = open_index_flat_map,
-    .size =
-        [](const node& n) {
-          auto& total = n.as<index_flat_map_arguments>().options.cardinality;
-          return total && !drops_errors(*n.inputs[0]) ? cardinality::of(*total) : cardinality();
-        },
-    .seeks = [](const node& n) { return n.as<index_flat_map_arguments>().options.cardinality.has_value(); },
+    .facts = {.size =
+                  [](const node& n) {
+                    auto& total = n.as<index_flat_map_arguments>().options.cardinality;
+                    return total && !drops_errors(*n.inputs[0]) ? cardinality::of(*total) : cardinality();
+                  },
+              .seeks = [](const node& n) { return n.as<index_flat_map_arguments>().options.cardinality.has_value(); }},
+    .lowering = {.open = open_index_flat_map},
 };
 
 }  // namespace sluice::lib

@@ -66,11 +66,16 @@ const op_info inspect_op{
     .arguments = arguments_of<inspect_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<inspect_arguments>().function.value, why); },
-    .open = open_inspect,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .seeks = seeks_with_inputs,
-    .only_drops = true,
     .spec = same_spec,
+    .facts = {.always = {.outputs = output_count::one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false,
+                         .uses_place = false,
+                         .has_effects = true},
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_inspect},
 };
 
 }  // namespace sluice::lib

@@ -210,7 +210,7 @@ const op_info jsonl_op{
     .shape = op_info::source,
     .arguments = arguments_of<jsonl_arguments>,
     .type = json_type,
-    .open = open_jsonl,
+    .lowering = {.open = open_jsonl},
 };
 
 }  // namespace sluice::lib

@@ -65,7 +65,7 @@ const op_info lines_op{
     .shape = op_info::source,
     .arguments = arguments_of<lines_arguments>,
     .type = [](const node&, std::string&) { return &type_of<line>(); },
-    .open = open_lines,
+    .lowering = {.open = open_lines},
 };
 
 }  // namespace sluice::lib

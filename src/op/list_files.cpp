@@ -113,7 +113,8 @@ const op_info list_files_op{
     .shape = op_info::source,
     .arguments = arguments_of<list_files_arguments>,
     .type = [](const node&, std::string&) { return &type_of<std::string>(); },
-    .open = open_list_files,
+    .facts = {.refine = [](const node& n, stage_facts& f) { f.draws = n.as<list_files_arguments>().options.shuffle; }},
+    .lowering = {.open = open_list_files},
 };
 
 dataset<std::string> list_files(std::string_view patterns, list_files_options o) {

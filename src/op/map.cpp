@@ -16,23 +16,26 @@ const op_info map_op{
     .type = [](const node& n, std::string& why) -> const element_type* {
       return type_of_function(n, n.as<map_arguments>().function.value, why);
     },
-    .open =
-        [](const node& n, open_context& context) {
-          auto& a = n.as<map_arguments>();
-          return open_mapped(n, context, a.function.value, a.options);
-        },
-    .open_rows =
-        [](const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
-          auto& a = n.as<map_arguments>();
-          return open_mapped_rows(n, context, a.function.value, a.options, landing);
-        },
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .seeks = [](const node& n) { return n.as<map_arguments>().options.order == order::deterministic; },
     .spec =
         [](const node& n) {
           auto* f = dynamic_cast<const knows_spec*>(n.as<map_arguments>().function.value.get());
           return f ? f->spec_for(element_spec_of(*n.inputs[0])) : spec_of(*n.type);
         },
+    .facts = {.always =
+                  {.outputs = output_count::one_per_input, .keeps_order = true, .may_fail = false, .uses_place = false},
+              .refine = [](const node& n, stage_facts& f) { note_order(f, n.as<map_arguments>().options.order); },
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+              .seeks = [](const node& n) { return n.as<map_arguments>().options.order == order::deterministic; }},
+    .lowering = {.open =
+                     [](const node& n, open_context& context) {
+                       auto& a = n.as<map_arguments>();
+                       return open_mapped(n, context, a.function.value, a.options);
+                     },
+                 .open_rows =
+                     [](const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
+                       auto& a = n.as<map_arguments>();
+                       return open_mapped_rows(n, context, a.function.value, a.options, landing);
+                     }},
 };
 
 }  // namespace sluice::lib

@@ -88,14 +88,15 @@ const op_info merge_op{
     .doc = "the elements of all inputs as they come",
     .shape = op_info::combine,
     .type = merged_type,
-    .open = open_merge,
-    .size =
-        [](const node& n) {
-          cardinality all = cardinality::of(0);
-          for (const node_ptr& input : n.inputs) all = all.and_then(cardinality_of(*input));
-          return all;
-        },
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
+    .facts = {.always = {.forwards = true, .may_fail = false, .is_live = true},
+              .size =
+                  [](const node& n) {
+                    cardinality all = cardinality::of(0);
+                    for (const node_ptr& input : n.inputs) all = all.and_then(cardinality_of(*input));
+                    return all;
+                  }},
+    .lowering = {.open = open_merge},
 };
 
 }  // namespace sluice::lib

@@ -105,7 +105,7 @@ const op_info npy_op{
     .shape = op_info::source,
     .arguments = arguments_of<npy_arguments>,
     .type = [](const node&, std::string&) { return &type_of<tensor>(); },
-    .open = open_npy,
+    .lowering = {.open = open_npy},
 };
 
 }  // namespace sluice::lib

@@ -256,12 +256,6 @@ const op_info pack_sequences_op{
     .doc = "packs several sequences of tokens into one row, and numbers them",
     .arguments = arguments_of<pack_sequences_arguments>,
     .type = packed_type,
-    .open = open_pack_sequences,
-    .size =
-        [](const node& n) {
-          cardinality in = cardinality_of(*n.inputs[0]);
-          return in == cardinality::of(0) ? in : cardinality();
-        },
     .spec =
         [](const node& n) {
           auto& a = n.as<pack_sequences_arguments>();
@@ -270,6 +264,12 @@ const op_info pack_sequences_op{
             for (spec& list : s.parts) list.shape = {a.tokens_max.value};
           return s;
         },
+    .facts = {.size =
+                  [](const node& n) {
+                    cardinality in = cardinality_of(*n.inputs[0]);
+                    return in == cardinality::of(0) ? in : cardinality();
+                  }},
+    .lowering = {.open = open_pack_sequences},
 };
 
 pack_sequences_verb pack_sequences(count_up_to<1'073'741'824> tokens_max, pack_sequences_options o) {

@@ -225,9 +225,6 @@ const op_info pad_to_cardinality_op{
     .doc = "elements that are not valid follow, up to n in all",
     .arguments = arguments_of<pad_to_cardinality_arguments>,
     .type = masked_type,
-    .open = open_pad_to_cardinality,
-    .size = [](const node& n) { return cardinality::of(n.as<pad_to_cardinality_arguments>().elements); },
-    .seeks = seeks_with_inputs,
     .spec =
         [](const node& n) {
           spec s = same_spec(n), all = spec_of(*n.type);
@@ -236,6 +233,9 @@ const op_info pad_to_cardinality_op{
           else std::move(s.parts.begin(), s.parts.end(), all.parts.begin());
           return all;
         },
+    .facts = {.size = [](const node& n) { return cardinality::of(n.as<pad_to_cardinality_arguments>().elements); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_pad_to_cardinality},
 };
 
 node_ptr detail::padded_in_place(const node_ptr& in, const pad_to_cardinality_arguments& a) {

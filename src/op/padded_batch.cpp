@@ -77,19 +77,20 @@ const op_info padded_batch_op{
     .doc = "n elements become one, lists and tensors as long as the longest",
     .arguments = arguments_of<padded_batch_arguments>,
     .type = padded_type,
-    .open = open_padded_batch,
-    .size =
-        [](const node& n) {
-          auto& a = n.as<padded_batch_arguments>();
-          return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
-        },
-    .rows =
-        [](const node& n) {
-          auto& a = n.as<padded_batch_arguments>();
-          return rows_in_batches(n, a.size, a.options.drop_remainder);
-        },
-    .seeks = seeks_with_inputs,
     .spec = padded_spec,
+    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
+              .size =
+                  [](const node& n) {
+                    auto& a = n.as<padded_batch_arguments>();
+                    return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
+                  },
+              .rows =
+                  [](const node& n) {
+                    auto& a = n.as<padded_batch_arguments>();
+                    return rows_in_batches(n, a.size, a.options.drop_remainder);
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_padded_batch},
 };
 
 padded_batch_verb padded_batch(count size, padded_batch_options o) {

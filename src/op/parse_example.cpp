@@ -222,11 +222,13 @@ const op_info parse_example_op{
     .doc = "records that hold tf.Examples become structures",
     .arguments = arguments_of<parse_example_arguments>,
     .type = parsed_type,
-    .open = open_parse_example,
-    .open_rows = open_example_rows,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .seeks = [](const node& n) { return n.as<parse_example_arguments>().options.order == order::deterministic; },
     .spec = parsed_spec,
+    .facts = {
+        .always = {.outputs = output_count::one_per_input, .keeps_order = true, .uses_place = false},
+        .refine = [](const node& n, stage_facts& f) { note_order(f, n.as<parse_example_arguments>().options.order); },
+        .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+        .seeks = [](const node& n) { return n.as<parse_example_arguments>().options.order == order::deterministic; }},
+    .lowering = {.open = open_parse_example, .open_rows = open_example_rows},
 };
 
 }  // namespace sluice::lib

@@ -158,10 +158,15 @@ const op_info parse_sequence_example_op{
     .doc = "records that hold tf.SequenceExamples become structures",
     .arguments = arguments_of<parse_sequence_example_arguments>,
     .type = sequence_example_type,
-    .open = open_parse_sequence_example,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .seeks =
-        [](const node& n) { return n.as<parse_sequence_example_arguments>().options.order == order::deterministic; },
+    .facts = {.always = {.outputs = output_count::one_per_input, .keeps_order = true, .uses_place = false},
+              .refine = [](const node& n,
+                           stage_facts& f) { note_order(f, n.as<parse_sequence_example_arguments>().options.order); },
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+              .seeks =
+                  [](const node& n) {
+                    return n.as<parse_sequence_example_arguments>().options.order == order::deterministic;
+                  }},
+    .lowering = {.open = open_parse_sequence_example},
 };
 
 }  // namespace sluice::lib

@@ -44,11 +44,15 @@ const op_info prefetch_op{
     .doc = "work ahead of the consumer, by up to n elements",
     .arguments = arguments_of<prefetch_arguments>,
     .type = same_type,
-    .open = open_prefetch,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
-    .seeks = seeks_with_inputs,
-    .only_drops = true,
+    .facts = {.always = {.outputs = output_count::one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false,
+                         .uses_place = false},
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+              .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_prefetch},
 };
 
 preserving prefetch(knob elements) { return {prefetch_op, arguments::of(prefetch_arguments{elements})}; }

@@ -127,19 +127,20 @@ const op_info ragged_batch_op{
     .doc = "n elements become one, lists and tensors as long as they are",
     .arguments = arguments_of<ragged_batch_arguments>,
     .type = ragged_type,
-    .open = open_ragged_batch,
-    .size =
-        [](const node& n) {
-          auto& a = n.as<ragged_batch_arguments>();
-          return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
-        },
-    .rows =
-        [](const node& n) {
-          auto& a = n.as<ragged_batch_arguments>();
-          return rows_in_batches(n, a.size, a.options.drop_remainder);
-        },
-    .seeks = seeks_with_inputs,
     .spec = ragged_batch_spec,
+    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
+              .size =
+                  [](const node& n) {
+                    auto& a = n.as<ragged_batch_arguments>();
+                    return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
+                  },
+              .rows =
+                  [](const node& n) {
+                    auto& a = n.as<ragged_batch_arguments>();
+                    return rows_in_batches(n, a.size, a.options.drop_remainder);
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_ragged_batch},
 };
 
 ragged_batch_verb ragged_batch(count size, ragged_batch_options o) {

@@ -42,9 +42,10 @@ const op_info random_op{
     .shape = op_info::source,
     .arguments = arguments_of<random_arguments>,
     .type = random_type,
-    .open = open_random,
-    .size = [](const node&) { return cardinality::forever(); },
-    .seeks = seeks_with_inputs,
+    .facts = {.always = {.draws = true, .may_fail = false},
+              .size = [](const node&) { return cardinality::forever(); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_random},
 };
 
 dataset<std::int64_t> random(random_options o) {

@@ -99,11 +99,10 @@ const op_info range_op{
       }
       return &type_of<std::int64_t>();
     },
-    .open = open_range,
-    .open_rows = open_range_rows,
-    .size = [](const node& n) { return cardinality::of_many(length_of(n.as<range_arguments>())); },
-    .seeks = seeks_with_inputs,
-    .pick = pick_of_range,
+    .facts = {.always = {.may_fail = false},
+              .size = [](const node& n) { return cardinality::of_many(length_of(n.as<range_arguments>())); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_range, .open_rows = open_range_rows, .pick = pick_of_range},
 };
 
 dataset<std::int64_t> range(integer stop, range_options o) {

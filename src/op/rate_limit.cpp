@@ -134,10 +134,14 @@ const op_info rate_limit_op{
     .doc = "no more than so many elements or bytes a second",
     .arguments = arguments_of<rate_limit_arguments>,
     .type = limited_type,
-    .open = open_rate_limit,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .only_drops = true,
     .spec = same_spec,
+    .facts = {.always = {.outputs = output_count::one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false,
+                         .uses_place = false},
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); }},
+    .lowering = {.open = open_rate_limit},
 };
 
 preserving rate_limit(rate_limit_options o) { return {rate_limit_op, arguments::of(rate_limit_arguments{o})}; }

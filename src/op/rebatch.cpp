@@ -228,12 +228,6 @@ const op_info rebatch_op{
       if (in->kind == kind::batch) return in;
       return why = "expects batches, and gets " + in->name, nullptr;
     },
-    .open = open_rebatch,
-    .size = rebatched_size,
-    .rows =
-        [](const node& n) {
-          return n.as<rebatch_arguments>().options.drop_remainder ? cardinality() : row_cardinality_of(*n.inputs[0]);
-        },
     .spec =
         [](const node& n) {
           auto& a = n.as<rebatch_arguments>();
@@ -241,6 +235,13 @@ const op_info rebatch_op{
           return spec_of_batch(spec_of_row(element_spec_of(*n.inputs[0])),
                                is_known ? a.sizes.values[0].value : spec::kUnknown);
         },
+    .facts = {.size = rebatched_size,
+              .rows =
+                  [](const node& n) {
+                    return n.as<rebatch_arguments>().options.drop_remainder ? cardinality()
+                                                                            : row_cardinality_of(*n.inputs[0]);
+                  }},
+    .lowering = {.open = open_rebatch},
 };
 
 batch_sizes::batch_sizes() = default;

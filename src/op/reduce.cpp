@@ -86,12 +86,12 @@ const op_info reduce_op{
     .doc = "one element of all, made step by step",
     .arguments = arguments_of<reduce_arguments>,
     .type = reduced_type,
-    .open = open_reduce,
-    .size =
-        [](const node& n) {
-          bool ends = cardinality_of(*n.inputs[0]).kind != cardinality::infinite;
-          return ends ? cardinality::of(1) : cardinality();
-        },
+    .facts = {.size =
+                  [](const node& n) {
+                    bool ends = cardinality_of(*n.inputs[0]).kind != cardinality::infinite;
+                    return ends ? cardinality::of(1) : cardinality();
+                  }},
+    .lowering = {.open = open_reduce},
 };
 
 }  // namespace sluice::lib

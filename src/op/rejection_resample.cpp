@@ -188,14 +188,14 @@ const op_info rejection_resample_op{
     .doc = "leaves out elements, so that each class comes as often as is wanted",
     .arguments = arguments_of<rejection_resample_arguments>,
     .type = resampled_type,
-    .open = open_rejection_resample,
-    .size = resampled_size,
     .spec =
         [](const node& n) {
           spec s = spec_of(*n.type);
           s.parts[1] = element_spec_of(*n.inputs[0]);
           return s;
         },
+    .facts = {.always = {.draws = true}, .size = resampled_size},
+    .lowering = {.open = open_rejection_resample},
 };
 
 }  // namespace sluice::lib

@@ -101,11 +101,12 @@ const op_info repeat_op{
     .doc = "the input again and again; -1: for ever",
     .arguments = arguments_of<repeat_arguments>,
     .type = same_type,
-    .open = open_repeat,
-    .size = [](const node& n) { return repeated(n, cardinality_of(*n.inputs[0])); },
-    .rows = [](const node& n) { return repeated(n, row_cardinality_of(*n.inputs[0])); },
-    .seeks = seeks_with_inputs,
-    .opens_input_again = true,
+    .facts = {.always = {.forwards = true, .may_fail = false},
+              .size = [](const node& n) { return repeated(n, cardinality_of(*n.inputs[0])); },
+              .rows = [](const node& n) { return repeated(n, row_cardinality_of(*n.inputs[0])); },
+              .seeks = seeks_with_inputs,
+              .opens_input_again = true},
+    .lowering = {.open = open_repeat},
 };
 
 preserving repeat(count_or_all times) { return {repeat_op, arguments::of(repeat_arguments{times})}; }

@@ -56,11 +56,11 @@ const op_info round_robin_op{
     .doc = "one element of each dataset in turn",
     .shape = op_info::combine,
     .arguments = arguments_of<round_robin_arguments>,
-    .type = [](const node& n, std::string& why) { return type_of_inputs(n, n.inputs.size(), why); },
-    .open = open_round_robin,
-    .size = round_robin_size,
     .inputs_behind_list = 0,
+    .type = [](const node& n, std::string& why) { return type_of_inputs(n, n.inputs.size(), why); },
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
+    .facts = {.always = {.forwards = true, .may_fail = false}, .size = round_robin_size},
+    .lowering = {.open = open_round_robin},
 };
 
 node_ptr taken_by_turns(std::vector<node_ptr> datasets, round_robin_options o) {

@@ -222,11 +222,11 @@ const op_info sample_from_datasets_op{
     .doc = "elements of several datasets, each from one that is drawn",
     .shape = op_info::combine,
     .arguments = arguments_of<sample_from_datasets_arguments>,
-    .type = sampled_type,
-    .open = open_sample,
-    .size = sampled_size,
     .inputs_behind_list = 0,
+    .type = sampled_type,
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
+    .facts = {.always = {.forwards = true, .draws = true, .may_fail = false}, .size = sampled_size},
+    .lowering = {.open = open_sample},
 };
 
 node_ptr sampled_from(std::vector<node_ptr> datasets, sample_from_datasets_options o) {

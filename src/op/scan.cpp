@@ -76,8 +76,9 @@ const op_info scan_op{
     .doc = "each element becomes f(state, element), with a state that goes on",
     .arguments = arguments_of<scan_arguments>,
     .type = scanned_type,
-    .open = open_scan,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .facts = {.always = {.outputs = output_count::one_per_input, .keeps_order = true, .may_fail = false},
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); }},
+    .lowering = {.open = open_scan},
 };
 
 }  // namespace sluice::lib

@@ -51,7 +51,7 @@ constexpr std::uint32_t kStridedBytesMax = 16, kStridedAtOnce = 256;
 
 bool are_free(const node& source) {
   const element_type& t = *source.type;
-  return source.op->shape == op_info::source && source.op->seeks && source.op->seeks(source) &&
+  return source.op->shape == op_info::source && source.op->facts.seeks && source.op->facts.seeks(source) &&
          t.kind == kind::scalar && t.size <= kStridedBytesMax;
 }
 
@@ -102,15 +102,18 @@ const op_info shard_op{
     .doc = "one of n parts, which takes each n-th element",
     .arguments = arguments_of<shard_arguments>,
     .type = sharded_type,
-    .open = open_shard,
-    .size =
-        [](const node& n) {
-          auto& a = n.as<shard_arguments>();
-          return cardinality_of(*n.inputs[0]).without(a.index.value).in_groups(a.shards.value, false);
-        },
-    .seeks = seeks_with_inputs,
-    .only_drops = true,
     .spec = same_spec,
+    .facts = {.always = {.outputs = output_count::at_most_one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false},
+              .size =
+                  [](const node& n) {
+                    auto& a = n.as<shard_arguments>();
+                    return cardinality_of(*n.inputs[0]).without(a.index.value).in_groups(a.shards.value, false);
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_shard},
 };
 
 preserving shard(count shards, integer index) { return {shard_op, arguments::of(shard_arguments{shards, index})}; }

@@ -43,14 +43,17 @@ const op_info skip_op{
     .doc = "all but the first n elements; -1: none",
     .arguments = arguments_of<skip_arguments>,
     .type = same_type,
-    .open = open_skip,
-    .size =
-        [](const node& n) {
-          std::int64_t skipped = n.as<skip_arguments>().elements;
-          return skipped < 0 ? cardinality::of(0) : cardinality_of(*n.inputs[0]).without(skipped);
-        },
-    .seeks = seeks_with_inputs,
-    .only_drops = true,
+    .facts = {.always = {.outputs = output_count::at_most_one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false},
+              .size =
+                  [](const node& n) {
+                    std::int64_t skipped = n.as<skip_arguments>().elements;
+                    return skipped < 0 ? cardinality::of(0) : cardinality_of(*n.inputs[0]).without(skipped);
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_skip},
 };
 
 preserving skip(count_or_all elements) { return {skip_op, arguments::of(skip_arguments{elements})}; }

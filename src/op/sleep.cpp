@@ -37,10 +37,14 @@ const op_info sleep_op{
     .doc = "a time passes before each element",
     .arguments = arguments_of<sleep_arguments>,
     .type = same_type,
-    .open = open_sleep,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .seeks = seeks_with_inputs,
-    .only_drops = true,
+    .facts = {.always = {.outputs = output_count::one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false,
+                         .uses_place = false},
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_sleep},
 };
 
 preserving sleep(time_span time) { return {sleep_op, arguments::of(sleep_arguments{time})}; }

@@ -202,19 +202,20 @@ const op_info sparse_batch_op{
     .doc = "n elements become one sparse tensor",
     .arguments = arguments_of<sparse_batch_arguments>,
     .type = sparse_type,
-    .open = open_sparse_batch,
-    .size =
-        [](const node& n) {
-          auto& a = n.as<sparse_batch_arguments>();
-          return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
-        },
-    .seeks = seeks_with_inputs,
     .spec =
         [](const node& n) {
           const spec row = same_spec(n);
           const spec& values = row.form == spec::form_type::structure ? row.parts[1] : row;
           return spec_of_sparse(values.dtype, n.as<sparse_batch_arguments>().row_shape.size() + 1);
         },
+    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
+              .size =
+                  [](const node& n) {
+                    auto& a = n.as<sparse_batch_arguments>();
+                    return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_sparse_batch},
 };
 
 sparse_batch_verb sparse_batch(count size, std::vector<std::int64_t> row_shape, sparse_batch_options o) {

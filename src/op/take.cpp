@@ -39,15 +39,18 @@ const op_info take_op{
     .doc = "the first n elements; -1: all",
     .arguments = arguments_of<take_arguments>,
     .type = same_type,
-    .open = open_take,
-    .size =
-        [](const node& n) {
-          cardinality in = cardinality_of(*n.inputs[0]);
-          std::int64_t most = n.as<take_arguments>().elements;
-          return most < 0 ? in : in.at_most(most);
-        },
-    .seeks = seeks_with_inputs,
-    .only_drops = true,
+    .facts = {.always = {.outputs = output_count::at_most_one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false},
+              .size =
+                  [](const node& n) {
+                    cardinality in = cardinality_of(*n.inputs[0]);
+                    std::int64_t most = n.as<take_arguments>().elements;
+                    return most < 0 ? in : in.at_most(most);
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_take},
 };
 
 preserving take(count_or_all elements) { return {take_op, arguments::of(take_arguments{elements})}; }

@@ -78,7 +78,7 @@ const op_info tar_op{
     .shape = op_info::source,
     .arguments = arguments_of<tar_arguments>,
     .type = [](const node&, std::string&) { return &type_of<tar_member>(); },
-    .open = open_tar,
+    .lowering = {.open = open_tar},
 };
 
 }  // namespace sluice::lib

@@ -67,7 +67,7 @@ const op_info tfrecord_op{
     .shape = op_info::source,
     .arguments = arguments_of<tfrecord_arguments>,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
-    .open = open_tfrecord,
+    .lowering = {.open = open_tfrecord},
 };
 
 }  // namespace sluice::lib

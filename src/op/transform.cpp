@@ -132,7 +132,7 @@ const op_info transform_op{
     .arguments = arguments_of<transform_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<transform_arguments>().function.value, why); },
-    .open = open_transform,
+    .lowering = {.open = open_transform},
 };
 
 }  // namespace sluice::lib

@@ -56,9 +56,10 @@ const op_info unbatch_op{
         why += ": lists, as of window, are no batches; their elements one by one: flat_map(it)";
       return nullptr;
     },
-    .open = open_unbatch,
-    .size = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
     .spec = [](const node& n) { return spec_of_row(element_spec_of(*n.inputs[0])); },
+    .facts = {.always = {.keeps_order = true, .uses_place = false},
+              .size = [](const node& n) { return row_cardinality_of(*n.inputs[0]); }},
+    .lowering = {.open = open_unbatch},
 };
 
 }  // namespace sluice::lib

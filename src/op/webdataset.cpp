@@ -186,7 +186,7 @@ const op_info webdataset_op{
     .shape = op_info::source,
     .arguments = arguments_of<webdataset_arguments>,
     .type = [](const node&, std::string&) { return &type_of<webdataset_sample>(); },
-    .open = open_webdataset,
+    .lowering = {.open = open_webdataset},
 };
 
 }  // namespace sluice::lib

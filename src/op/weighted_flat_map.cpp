@@ -74,17 +74,18 @@ const op_info weighted_flat_map_op{
     .doc = "of each dataset as many elements as its weight says",
     .shape = op_info::combine,
     .arguments = arguments_of<weighted_flat_map_arguments>,
-    .type = flattened_type,
-    .open = open_weighted_flat_map,
-    .size =
-        [](const node& n) {
-          cardinality all = cardinality::of(0);
-          for (std::uint64_t part : parts_of(n)) all = all.and_then(cardinality::of_many(part));
-          return all;
-        },
-    .seeks = seeks_with_inputs,
     .inputs_behind_list = 0,
+    .type = flattened_type,
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
+    .facts = {.always = {.forwards = true, .draws = true},
+              .size =
+                  [](const node& n) {
+                    cardinality all = cardinality::of(0);
+                    for (std::uint64_t part : parts_of(n)) all = all.and_then(cardinality::of_many(part));
+                    return all;
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_weighted_flat_map},
 };
 
 node_ptr flattened_by_weight(std::vector<node_ptr> datasets, weighted_flat_map_options o) {

@@ -60,16 +60,20 @@ const op_info window_op{
     .name = "window",
     .doc = "lists of elements in a row, moving on by some",
     .arguments = arguments_of<window_arguments>,
-    .type = list_of_input,
-    .open = open_window,
-    .size = [](const node& n) { return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_arguments>())); },
-    .seeks = seeks_with_inputs,
     .make_canonical = leave_out_usual_shift<window_arguments>,
+    .type = list_of_input,
     .spec =
         [](const node& n) {
           auto& a = n.as<window_arguments>();
           return spec_of_list(element_spec_of(*n.inputs[0]), a.options.drop_remainder ? a.size.value : spec::kUnknown);
         },
+    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
+              .size =
+                  [](const node& n) {
+                    return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_arguments>()));
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_window},
 };
 
 }  // namespace sluice::lib

@@ -125,19 +125,20 @@ const op_info window_batch_op{
     .name = "window_batch",
     .doc = "batches of elements in a row, moving on by some",
     .arguments = arguments_of<window_batch_arguments>,
-    .type = batch_of_window,
-    .open = open_window_batch,
-    .size =
-        [](const node& n) {
-          return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_batch_arguments>()));
-        },
-    .seeks = seeks_with_inputs,
     .make_canonical = leave_out_usual_shift<window_batch_arguments>,
+    .type = batch_of_window,
     .spec =
         [](const node& n) {
           auto& a = n.as<window_batch_arguments>();
           return spec_of_batches(n, a.size, a.options.drop_remainder);
         },
+    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
+              .size =
+                  [](const node& n) {
+                    return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_batch_arguments>()));
+                  },
+              .seeks = seeks_with_inputs},
+    .lowering = {.open = open_window_batch},
 };
 
 window_batch_verb window_batch(count size, window_batch_options o) {

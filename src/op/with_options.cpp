@@ -40,13 +40,19 @@ const op_info with_options_op{
     .doc = "error policy and order of the stages upstream",
     .arguments = arguments_of<with_options_arguments>,
     .type = type_with_options,
-    .open = open_with_options,
-    .size = size_with_options,
-    .seeks = keeps_numbers,
-    .sets_error_policy = true,
-    .only_drops = true,
-    .options = [](const node& n) -> const dataset_options& { return n.as<with_options_arguments>().options; },
     .spec = same_spec,
+    .facts = {.always = {.outputs = output_count::one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false,
+                         .uses_place = false},
+              .size = size_with_options,
+              .seeks = keeps_numbers,
+              .sets_error_policy = true,
+              .options = [](const node& n) -> const dataset_options& {
+                return n.as<with_options_arguments>().options;
+              }},
+    .lowering = {.open = open_with_options},
 };
 
 preserving with_options(dataset_options o) { return {with_options_op, arguments::of(with_options_arguments{o})}; }

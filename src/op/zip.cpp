@@ -61,15 +61,14 @@ const op_info zip_op{
     .doc = "one element of each input, together",
     .shape = op_info::combine,
     .type = zipped_type,
-    .open = open_zip,
-    .size = zipped_size,
-    .seeks = seeks_with_inputs,
     .spec =
         [](const node& n) {
           spec s = spec_of(*n.type);
           for (std::size_t i = 0; i != n.inputs.size(); ++i) s.parts[i] = element_spec_of(*n.inputs[i]);
           return s;
         },
+    .facts = {.always = {.may_fail = false}, .size = zipped_size, .seeks = seeks_with_inputs},
+    .lowering = {.open = open_zip},
 };
 
 }  // namespace sluice::lib

@@ -320,7 +320,7 @@ const op_info zip_members_op{
     .shape = op_info::source,
     .arguments = arguments_of<zip_members_arguments>,
     .type = [](const node&, std::string&) { return &type_of<zip_member>(); },
-    .open = open_zip_members,
+    .lowering = {.open = open_zip_members},
 };
 
 }  // namespace sluice::lib

@@ -8,7 +8,7 @@
 namespace sluice::lib {
 
 bool drops_errors(const node& plan) {
-  if (plan.errors.on_error == error_policy::skip || plan.op->sets_error_policy) return true;
+  if (plan.errors.on_error == error_policy::skip || plan.op->facts.sets_error_policy) return true;
   bool found = false;
   for_each_plan(plan, [&found](const node_ptr& inner) { found |= drops_errors(*inner); });
   return found ||

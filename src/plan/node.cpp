@@ -50,7 +50,7 @@ void check_arguments(const node& n) {
     throw error(internal_error(std::string(n.op->name) + ": its arguments are of another operator's struct"));
   if (auto broken = list.check(n.arguments.get()); !broken.empty()) refuse(n, broken);
   if (auto broken = call_arguments().check(&n.errors); !broken.empty()) refuse(n, broken);
-  if (n.op->sets_error_policy && n.errors.on_error)
+  if (n.op->facts.sets_error_policy && n.errors.on_error)
     refuse(
         n,
         "takes no on_error: it has no stage that could fail, and sets skip for those upstream; to have a bad element "
@@ -218,7 +218,7 @@ cardinality cardinality::in_groups(std::int64_t n, bool drop_remainder) const {
 
 node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors, const node* below) {
   auto handled = [&errors](const node_ptr& n) {
-    if (n->errors.on_error || n->op->sets_error_policy) return n;
+    if (n->errors.on_error || n->op->facts.sets_error_policy) return n;
     node copy = *n;
     copy.errors = errors;
     return make_node(std::move(copy));
@@ -228,6 +228,12 @@ node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors,
 
 namespace {
 
+/// Returns true if the stage yields no more elements than its input.
+bool only_drops(const node& n) {
+  const output_count outputs = n.op->facts.always.outputs;
+  return outputs == output_count::one_per_input || outputs == output_count::at_most_one_per_input;
+}
+
 cardinality size_by(cardinality (*size_of)(const node&), const node& n) {
   cardinality size = size_of ? size_of(n) : cardinality{};
   bool may_be_less = n.errors.on_error == error_policy::skip && size != cardinality::of(0);
@@ -236,17 +242,17 @@ cardinality size_by(cardinality (*size_of)(const node&), const node& n) {
 
 }  // namespace
 
-cardinality cardinality_of(const node& n) { return size_by(n.op->size, n); }
+cardinality cardinality_of(const node& n) { return size_by(n.op->facts.size, n); }
 cardinality_bounds cardinality_bounds_of(const node& n) {
   cardinality size = cardinality_of(n);
   if (size.kind == cardinality::exact) return {size.elements, size};
   if (size.kind == cardinality::infinite) return {cardinality::kMost, size};
   // If the stage itself drops bad elements, its size is only an upper bound.
-  cardinality most = n.op->size ? n.op->size(n) : cardinality{};
-  if (most.kind == cardinality::unknown && n.op->only_drops) most = cardinality_bounds_of(*n.inputs[0]).most;
+  cardinality most = n.op->facts.size ? n.op->facts.size(n) : cardinality{};
+  if (most.kind == cardinality::unknown && only_drops(n)) most = cardinality_bounds_of(*n.inputs[0]).most;
   return {0, most};
 }
-cardinality row_cardinality_of(const node& n) { return size_by(n.op->rows, n); }
+cardinality row_cardinality_of(const node& n) { return size_by(n.op->facts.rows, n); }
 
 bool seeks_with_inputs(const node&) { return true; }
 
@@ -257,7 +263,7 @@ status why_not_seekable(const node& n) {
     return failed_precondition_error(absl::StrCat(std::string(n.op->name),
                                                   " drops bad elements (on_error=skip), so only making all elements "
                                                   "before it tells which one is number i"));
-  if (n.op->seeks && n.op->seeks(n)) return {};
+  if (n.op->facts.seeks && n.op->facts.seeks(n)) return {};
   return failed_precondition_error(
       absl::StrCat(std::string(n.op->name), " cannot give its element number i without making those before it"));
 }

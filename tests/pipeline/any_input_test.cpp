@@ -75,7 +75,7 @@ const op_info kFirstCome{.name = "first_come",
                          .doc = "whichever input is ready first",
                          .shape = op_info::combine,
                          .type = same_type,
-                         .open = open_first_come};
+                         .lowering = {.open = open_first_come}};
 
 class with_first_come {
  public:

@@ -52,7 +52,7 @@ const op_info kBoth{.name = "both",
                     .doc = "one input after the other",
                     .shape = op_info::combine,
                     .type = same_type,
-                    .open = open_both};
+                    .lowering = {.open = open_both}};
 
 class with_both {
  public:

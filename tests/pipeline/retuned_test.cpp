@@ -186,8 +186,8 @@ class take_of_version {
  public:
   take_of_version(std::uint32_t version, std::uint32_t oldest)
       : take_(*find_op("take")), table_(operators().begin(), operators().end()) {
-    take_.state_version = version;
-    take_.state_version_oldest = oldest;
+    take_.lowering.state_version = version;
+    take_.lowering.state_version_oldest = oldest;
     for (const op_info*& op : table_)
       if (op->name == "take") op = &take_;
     scope_.emplace(std::span<const op_info* const>(table_));

@@ -178,13 +178,13 @@ const op_info kRange{.name = "range",
                      .shape = op_info::source,
                      .arguments = arguments_of<range_arguments>,
                      .type = number,
-                     .size = counted};
+                     .facts = {.size = counted}};
 const op_info kLines{
     .name = "lines", .doc = "", .shape = op_info::source, .arguments = arguments_of<file_arguments>, .type = text};
 const op_info kShuffle{
     .name = "shuffle", .doc = "", .arguments = arguments_of<shuffle_arguments>, .type = same_as_input};
 const op_info kTake{
-    .name = "take", .doc = "", .arguments = arguments_of<take_arguments>, .type = same_as_input, .size = taken};
+    .name = "take", .doc = "", .arguments = arguments_of<take_arguments>, .type = same_as_input, .facts = {.size = taken}};
 const op_info kRepeat{.name = "repeat", .doc = "", .arguments = arguments_of<repeat_arguments>, .type = same_as_input};
 const op_info kPrefetch{
     .name = "prefetch", .doc = "", .arguments = arguments_of<prefetch_arguments>, .type = same_as_input};

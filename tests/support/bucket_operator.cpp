@@ -116,7 +116,7 @@ const op_info kBuckets{.name = "in_buckets",
                        .doc = "",
                        .arguments = arguments_of<bucket_arguments>,
                        .type = same_type,
-                       .open = open_buckets};
+                       .lowering = {.open = open_buckets}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 //   SLUICE_FUNCTION(parse_sample, [](const record& r) -> sample { … });
 //   auto ds = tfrecord("a") | map(parse_sample);          // and in text: tfrecord("a") | map(parse_sample)
 //   SLUICE_FUNCTION_VERSION(tokenise, 2, &tokenise_line);
+//   SLUICE_PURE_FUNCTION(crop, 1, [](const image& x) { … });       // without side effects: may run concurrently
 //   auto part = tfrecord("a") | map(fn("crop", 3, [size](const image& x) { return crop(x, size); }));   // in place
 //
 // SLUICE_FUNCTION is used in a header or a source, at namespace scope. The version is part of fingerprints: raise it
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -43,7 +45,11 @@ struct stage_function {
   int version = 0;
   const element_type* in = nullptr;  ///< null: of a source
   const element_type* out = nullptr;
-  bool draws = false;        ///< it has a parameter for random numbers, so that its stage has a seed
+  bool draws = false;  ///< it has a parameter for random numbers, so that its stage has a seed
+  function_facts facts = {};
+  bool uses_place = false;  ///< a result may depend on the number of the element
+  /// The members of the element that it reads, by name. nullopt: unknown, or the whole element.
+  std::optional<std::vector<std::string>> reads = std::nullopt;
   bool values_known = true;  ///< values() is a hash of all values that it contains; false: some cannot be compared
 
   stage_function() = default;
@@ -135,6 +141,7 @@ template <class F> struct named_function {
   F function;
   std::string_view name;
   int version;
+  function_facts facts = {};
   using signature = detail::signature<F>;
   using argument = typename signature::argument;
   using result = typename signature::result;
@@ -152,6 +159,7 @@ template <class F> struct named_function {
   }
 };
 template <class F> named_function(F, std::string_view, int) -> named_function<F>;
+template <class F> named_function(F, std::string_view, int, function_facts) -> named_function<F>;
 
 template <class F> inline constexpr bool is_named = false;
 template <class F> inline constexpr bool is_named<named_function<F>> = true;
@@ -161,6 +169,7 @@ template <class F> struct function_named_in_place {
   F function;
   std::string_view name;
   int version;
+  function_facts facts = {};
 
   template <class... A>
     requires std::is_invocable_v<const F&, A...>
@@ -178,9 +187,11 @@ template <class F> inline constexpr bool is_named<function_named_in_place<F>> = 
 
 /// Gives a function, lambda or coroutine a name where it is used, so that a checkpoint can distinguish it from other
 /// functions and from other versions of itself. REQUIRES: the name is a string literal. The function is not registered,
-/// so a plan with it still has no text form.
-template <std::size_t N, class F> constexpr function_named_in_place<F> fn(const char (&name)[N], int version, F f) {
-  return {std::move(f), std::string_view(name, N - 1), version};
+/// so a plan with it still has no text form. `facts` declare what rewrites and the tuner may rely on:
+/// `fn("parse", 3, parse, {.concurrent = true, .pure = true})`. A false declaration changes results.
+template <std::size_t N, class F>
+constexpr function_named_in_place<F> fn(const char (&name)[N], int version, F f, function_facts facts = {}) {
+  return {std::move(f), std::string_view(name, N - 1), version, facts};
 }
 
 #define SLUICE_DETAIL_VERSIONED_(NAME, MAJOR, MINOR) NAME##_##MAJOR##_##MINOR
@@ -204,6 +215,7 @@ template <class F> void describe(stage_function& s, const F& f, const element_ty
   if constexpr (is_named<F>) {
     s.name = f.name;
     s.version = f.version;
+    s.facts = f.facts;
     s.note_captures(f.function);
   } else {
     s.note_captures(f);
@@ -234,4 +246,9 @@ using lib::named_function;
 #define SLUICE_FUNCTION(NAME, ...) SLUICE_FUNCTION_VERSION(NAME, 1, __VA_ARGS__)
 #define SLUICE_FUNCTION_VERSION(NAME, VERSION, ...)                                        \
   inline constexpr auto NAME = ::sluice::lib::named_function{__VA_ARGS__, #NAME, VERSION}; \
+  inline const bool NAME##_is_registered = (::sluice::lib::register_forms(NAME), true)
+// The same for a function whose calls have no side effects, depend on their arguments only, and may run concurrently.
+#define SLUICE_PURE_FUNCTION(NAME, VERSION, ...)                                                     \
+  inline constexpr auto NAME = ::sluice::lib::named_function{                                        \
+      __VA_ARGS__, #NAME, VERSION, ::sluice::lib::function_facts{.concurrent = true, .pure = true}}; \
   inline const bool NAME##_is_registered = (::sluice::lib::register_forms(NAME), true)

@@ -24,14 +24,14 @@
 #include "sluice/base/status.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/plan/arguments.hpp"
+#include "sluice/plan/facts.hpp"
 
 namespace sluice::lib {
 
-class erased_stream;     // coro/erased_stream.hpp
-struct open_context;     // engine/lowering/open_context.hpp
-struct row_landing;      // engine/batching/row_landing.hpp
-struct dataset_options;  // engine/dataset_options.hpp
-struct spec;             // element/spec.hpp
+class erased_stream;  // coro/erased_stream.hpp
+struct open_context;  // engine/lowering/open_context.hpp
+struct row_landing;   // engine/batching/row_landing.hpp
+struct spec;          // element/spec.hpp
 
 /// The number of elements that a plan delivers, as far as it is known without a run. Arithmetic saturates: a number
 /// that does not fit becomes kMost, which means "kMost or more".
@@ -55,12 +55,31 @@ struct cardinality {
   bool operator==(const cardinality&) const = default;
 };
 
-/// The description of one operator: a constant NAME_op, declared in the header of its verb and defined in its source.
+/// How the stages of an operator are made.
+struct op_lowering {
+  /// Builds the stage of a node, and the stages of its inputs, within a run.
+  erased_stream (*open)(const node&, open_context&) = nullptr;
+  /// The same, for a consumer that wants rows in its columns instead of elements (engine/batching/row_landing.hpp).
+  /// Null, or an empty stream: this node builds elements.
+  erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
+  /// Builds at `to` the elements with these numbers, each less than the plan's size, in the order of `numbers`. For a
+  /// source that seeks, needs no stage for them, and cannot fail. Null: a stage builds them.
+  void (*pick)(const node&, std::span<const std::uint64_t> numbers, char* to) = nullptr;
+  /// The version of the saved values that the stage writes into positions. Raise it when their format changes. A
+  /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask
+  /// position_reader::version(); any other version is rejected.
+  std::uint32_t state_version = 0;
+  std::uint32_t state_version_oldest = 0;
+};
+
+/// The description of one operator: a constant NAME_op, declared in the header of its verb and defined in its source. Its
+/// own members are the signature: what a plan may contain. `facts` state what the stage does to elements (plan/facts.hpp),
+/// and `lowering` builds the stage.
 struct op_info {
   enum shape_type : std::uint8_t {
     source,   ///< no input
     stage,    ///< one input, to the left of the `|`
-    combine,  ///< two or more inputs, in the parentheses; one will do in a list
+    combine,  ///< two or more inputs, in the parentheses; one is enough in a list
   };
 
   std::string_view name;
@@ -68,44 +87,20 @@ struct op_info {
   shape_type shape = stage;
   /// The struct of its arguments, without the inputs.
   const argument_list& (*arguments)() = arguments_of<no_arguments>;
+  /// For a combine: plan text writes its inputs as a list, except for this number of inputs after the list:
+  /// `sample_from_datasets([A, B])`. -1: no list, `zip(A, B)`.
+  std::int8_t inputs_behind_list = -1;
+  /// Gives arguments of equal meaning one form, before a node stores them: window(3, shift=3) becomes window(3). So they
+  /// print alike and have one fingerprint. Null: they have one form already.
+  void (*make_canonical)(sluice::lib::arguments&) = nullptr;
   /// Returns the type of the output elements; null, with the reason in `why`, if inputs or arguments do not fit.
   const element_type* (*type)(const node&, std::string& why) = nullptr;
-  /// Makes the stage of a node, and those of its inputs, within a run.
-  erased_stream (*open)(const node&, open_context&) = nullptr;
-  /// The same, for a consumer that wants rows in its columns, not elements (engine/batching/row_landing.hpp). Null, or an empty
-  /// stream: this node makes elements.
-  erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
-  cardinality (*size)(const node&) = nullptr;  ///< null: unknown
-  cardinality (*rows)(const node&) = nullptr;  ///< of all batches that it gives together; null: unknown
-  /// Can its stage pass over any number of elements at a cost that does not depend on their number, if those of its inputs can?
-  /// `.size` is then the number that there are. Null: never. Asked by why_not_seekable().
-  bool (*seeks)(const node&) = nullptr;
-  /// Makes the elements that have these numbers, each below `.size`, in their order at `to`; of a source that seeks, needs no
-  /// stage for them and cannot fail. Null: a stage makes them.
-  void (*pick)(const node&, std::span<const std::uint64_t> numbers, char* to) = nullptr;
-  /// The version of the saved values that its stage writes into positions; to be raised when their format changes. A
-  /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask
-  /// position_reader::version(); any other version is refused.
-  std::uint32_t state_version = 0;
-  std::uint32_t state_version_oldest = 0;
-  /// Its nodes have no stage of their own that could fail, but set the policy of the stages upstream (ignore_errors): an
-  /// `on_error` in such a call is refused.
-  bool sets_error_policy = false;
-  /// Its stage opens its input more than once in a run (repeat).
-  bool opens_input_again = false;
-  /// Gives arguments that mean the same one form, before a node has them: window(3, shift=3) becomes window(3). So they
-  /// print alike and have one fingerprint. Null: they have one form anyway.
-  void (*make_canonical)(sluice::lib::arguments&) = nullptr;
-  /// Some of its input's elements, or all, and no others: the input's size is the most that it has where its own is not known.
-  bool only_drops = false;
-  /// What its nodes say of the stages upstream (engine/dataset_options.hpp). Null: nothing.
-  const dataset_options& (*options)(const node&) = nullptr;
-  /// Of a combine: its inputs stand in a list in plan text, but for so many behind it: `sample_from_datasets([A, B])`. -1: in the
-  /// parentheses, `zip(A, B)`.
-  std::int8_t inputs_behind_list = -1;
-  /// What its nodes know of their elements before there are any, beside what the type says: lengths, and what tensors are. Asked by
-  /// plan_holder::element_spec(). Null: what the type says; of a verb whose type is always its input's, what the input tells.
+  /// Returns what is known about the elements before a run, beside their type: lengths, and the shapes of tensors. See
+  /// plan_holder::element_spec(). Null: only the type is known; if the verb's type is always its input's, the spec is the
+  /// input's.
   lib::spec (*spec)(const node&) = nullptr;
+  op_facts facts = {};
+  op_lowering lowering = {};
 };
 
 /// Three arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
@@ -191,7 +186,7 @@ cardinality row_cardinality_of(const node& n);
 /// Ok, if a run can pass over any number of elements of this plan at once: every stage seeks, and none drops bad elements, so that
 /// each element has its place. Otherwise failed_precondition, which names the first stage that cannot and says why.
 status why_not_seekable(const node& n);
-/// For op_info::seeks: always, if the inputs can.
+/// For op_facts::seeks: always, if the inputs can.
 bool seeks_with_inputs(const node& n);
 /// Returns true if operators, arguments and inputs are equal; a lambda is equal only to itself.
 bool same_plan(const node& a, const node& b);

@@ -313,7 +313,14 @@ void add_others(CLI::App& app, typed& t) {
   auto* explain = app.add_subcommand("explain", "a plan with types, sizes and the options in force");
   add_plan(*explain, t, "PLAN", t.plan, t.plan_file, "the plan");
   auto* spec = explain->add_flag_callback("--spec", [&t] { t.what = explained::spec; }, "dtypes and partial shapes");
-  explain->add_flag_callback("--json", [&t] { t.what = explained::json; }, "the plan as JSON")->excludes(spec);
+  auto* facts = explain->add_flag_callback(
+      "--facts", [&t] { t.what = explained::facts; },
+      "what is known about each stage: outputs per input, order, errors, members read");
+  facts->excludes(spec);
+  explain->add_flag_callback(
+             "--json", [&t] { t.what = explained::json; }, "the plan as JSON")
+      ->excludes(spec)
+      ->excludes(facts);
   explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
   explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.what); }; });
 

@@ -15,6 +15,7 @@
 #include "plan/codecs/argument_codec.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/engine/dataset_options.hpp"
+#include "sluice/plan/facts.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -43,11 +44,11 @@ struct said_downstream {
   std::optional<order> order_given = {};
 
   void pass(const node& n) {
-    if (n.op->options) {
-      const dataset_options& o = n.op->options(n);
+    if (n.op->facts.options) {
+      const dataset_options& o = n.op->facts.options(n);
       if (o.on_error && !is_outermost) *this = {o.on_error, n.op->name, true, order_given};
       if (!order_given) order_given = o.order;
-    } else if (n.op->sets_error_policy) {
+    } else if (n.op->facts.sets_error_policy) {
       on_error = error_policy::skip;
       by = n.op->name;
     }
@@ -71,13 +72,14 @@ std::string options_text(const node& n, const said_downstream& said) {
   for (auto& f : n.op->arguments().fields) {
     if (f.type->takes_text() || f.type->takes_functions() || f.type->takes_plan()) continue;
     add(f, argument_list::at(n.arguments.get(), f));
-    if (f.name == "order" && said.order_given == order::sloppy && !n.op->options && out.ends_with("=deterministic"))
+    if (f.name == "order" && said.order_given == order::sloppy && !n.op->facts.options &&
+        out.ends_with("=deterministic"))
       out = out.substr(0, out.size() - std::string_view("deterministic").size()) + "sloppy by with_options";
   }
   const void* errors = &n.errors;
   for (auto& f : call_arguments().fields)
     if (!call_arguments().is_default(errors, f)) add(f, argument_list::at(errors, f));
-  if (!n.errors.on_error && said.on_error && !n.op->sets_error_policy)
+  if (!n.errors.on_error && said.on_error && !n.op->facts.sets_error_policy)
     absl::StrAppend(&out, out.empty() ? "; " : ", ",
                     said.on_error == error_policy::skip ? "on_error=skip by " : "on_error=stop by ",
                     std::string(said.by));
@@ -116,7 +118,8 @@ int explain(const std::string& text, const std::string& plan_file, explained wha
     const node& n = *at->stage;
     may_be_fewer |= !n.errors.on_error && at->said.on_error == error_policy::skip && may_meet_bad(n);
     absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), shown(n),
-                 n.type->name, size_text(n, may_be_fewer), options_text(n, at->said));
+                 n.type->name, size_text(n, may_be_fewer),
+                 what == explained::facts ? "; " + facts_text(facts_of(n)) : options_text(n, at->said));
   }
   absl::PrintF("# fingerprint %016x\n", fingerprint(*plan));
   return kOk;

@@ -87,7 +87,7 @@ const op_info given_elements_op{
     .shape = op_info::source,
     .arguments = arguments_of<given_elements_arguments>,
     .type = [](const node& n, std::string&) { return n.as<given_elements_arguments>().elements.type; },
-    .open = open_given_elements,
+    .lowering = {.open = open_given_elements},
 };
 
 std::size_t given_in(const node& plan) {
@@ -99,7 +99,7 @@ std::size_t given_in(const node& plan) {
 
 /// A function that opens plans may have kept the elements' dataset; a stage may open its input again.
 bool may_open_again(const node& plan) {
-  bool found = plan.op->opens_input_again;
+  bool found = plan.op->facts.opens_input_again;
   for_each_function(plan,
                     [&](const function_ptr& f) { found |= dynamic_cast<const plan_function*>(f.get()) != nullptr; });
   for (const node_ptr& input : plan.inputs) found = found || may_open_again(*input);

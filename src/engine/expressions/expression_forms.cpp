@@ -120,6 +120,9 @@ void functions_used::note_call(const callable& called) {
   values_ = stable_hash(
       f.name, derive(derive(values_, static_cast<std::uint64_t>(f.version)), f.values_known ? f.values() : 0));
   values_known_ &= f.values_known;
+  facts_.concurrent &= f.facts.concurrent;
+  facts_.pure &= f.facts.pure;
+  facts_.may_fail |= f.facts.may_fail;
 }
 
 void describe_expression(stage_function& f, const expression& e, const compiled_expression& c,
@@ -130,6 +133,10 @@ void describe_expression(stage_function& f, const expression& e, const compiled_
   f.in = &c.p->in();
   f.out = out;
   f.draws = c.p->draws();
+  f.facts = c.used.facts();
+  f.facts.may_fail |= c.p->may_fail();
+  f.uses_place = c.p->uses_place();
+  f.reads = c.p->reads();
   f.values_known = c.used.values_known();
 }
 

@@ -29,10 +29,13 @@ class functions_used final : public callables {
   void note_value(std::uint64_t hash) override { values_ = derive(values_, hash); }
   std::uint64_t values() const { return values_; }
   bool values_known() const { return values_known_; }
+  /// Returns the facts that hold for all functions called.
+  const function_facts& facts() const { return facts_; }
 
  private:
   std::uint64_t values_ = 0;
   bool values_known_ = true;
+  function_facts facts_ = {.concurrent = true, .pure = true, .may_fail = false};
 };
 
 /// A function of each form that an expression can be, which is only asked who takes it.

@@ -46,7 +46,7 @@ const op_info list_op{
     .shape = op_info::source,
     .arguments = arguments_of<list_arguments>,
     .type = [](const node& n, std::string&) { return n.as<list_arguments>().elements.value->out; },
-    .open = open_list,
+    .lowering = {.open = open_list},
 };
 
 struct expression_list final : plan_function, opens_lists {

@@ -14,7 +14,7 @@ spec plan_holder::element_spec() const { return element_spec_of(*plan()); }
 dataset_options plan_holder::options() const {
   dataset_options all;
   for (const node* n = plan().get();; n = n->inputs[0].get()) {
-    if (n->op->options) all.complete_by(n->op->options(*n));
+    if (n->op->facts.options) all.complete_by(n->op->facts.options(*n));
     if (n->op->shape != op_info::stage) return all;
   }
 }

@@ -21,7 +21,7 @@ namespace sluice::lib {
 
 stage_identity identity_of(const node& n) {
   const op_info& op = *n.op;
-  return {n.site, op.state_version, op.state_version_oldest, op.shape == op_info::source};
+  return {n.site, op.lowering.state_version, op.lowering.state_version_oldest, op.shape == op_info::source};
 }
 
 namespace {
@@ -49,15 +49,15 @@ erased_stream open_context::open(const node_ptr& plan) const {
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
   site_record& record = enter(*plan, context);  // before its inputs: so they are listed
-  return opened(*plan, record, plan->op->open(*plan, context));
+  return opened(*plan, record, plan->op->lowering.open(*plan, context));
 }
 
 erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const {
-  if (!plan->op->open_rows) return {};
+  if (!plan->op->lowering.open_rows) return {};
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
   site_record& record = enter(*plan, context);
-  erased_stream s = plan->op->open_rows(*plan, context, landing);
+  erased_stream s = plan->op->lowering.open_rows(*plan, context, landing);
   return s ? opened(*plan, record, std::move(s)) : std::move(s);
 }
 

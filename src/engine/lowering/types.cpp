@@ -74,4 +74,10 @@ const element_type* type_of_inner(const node& n, const plan_or_function& inner, 
   return inner.plan->type;
 }
 
+void note_order(stage_facts& f, order o) {
+  if (o == order::deterministic) return;
+  f.keeps_order = false;
+  f.is_live = true;
+}
+
 }  // namespace sluice::lib

@@ -18,5 +18,7 @@ const element_type* type_of_inputs(const node& n, std::size_t inputs, std::strin
 const element_type* type_of_function(const node& n, const function_ptr& f, std::string& why);
 /// Returns the type of the elements of the plans that are opened for each element; a reader takes paths.
 const element_type* type_of_inner(const node& n, const plan_or_function& inner, std::string& why);
+/// Corrects the facts of a stage with the option `order`: a sloppy one yields another order in each run.
+void note_order(stage_facts& f, order o);
 
 }  // namespace sluice::lib

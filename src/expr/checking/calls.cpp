@@ -107,6 +107,9 @@ computed_ptr checker::call(const expression_tree& e) {
       computed_ptr& made = arguments.parts.back();
       if (is_column(made->type()) && e.text != "length") made = column_alone(part, std::move(made));
     }
+    // Scalar tensors have no length, and a list of batch rows is built first.
+    for (auto& part : arguments.parts)
+      may_fail_ |= part->type().kind == kind::tensor || part->type().kind == kind::batch;
     return at(e, [&] { return make_it(arguments); });
   }
   if (auto made = registered(e)) return made;

@@ -9,6 +9,7 @@
 #include "base/text/closest.hpp"
 #include "expr/batch_parts.hpp"
 #include "expr/checking/conversions.hpp"
+#include "expr/checking/facts.hpp"
 #include "expr/checking/type_limits.hpp"
 #include "expr/comparison.hpp"
 #include "expr/expression_parts.hpp"
@@ -70,6 +71,7 @@ void checker::fail(const expression_tree& e, std::string_view what) { throw expr
 
 computed_ptr checker::make(const expression_tree& e) {
   computed_ptr c = made(e);
+  may_fail_ |= expressions::may_fail(e, *c);
   // A value computed from texts is a string; only the element itself has other text types.
   bool is_in_memory = dynamic_cast<path*>(c.get()) || dynamic_cast<state_path*>(c.get());
   is_light_ &= is_number(c->type()) || is_in_memory || c->constant();
@@ -78,7 +80,8 @@ computed_ptr checker::make(const expression_tree& e) {
   return c;
 }
 
-void checker::need_place(const expression_tree& e) const {
+void checker::need_place(const expression_tree& e) {
+  uses_place_ = true;
   if (scope_.is_constant || scope_.state) fail(e, absl::StrCat(e.text, "() cannot stand in a state"));
   if (scope_.is_looked_at)
     fail(e, absl::StrCat(

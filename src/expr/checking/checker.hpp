@@ -47,12 +47,16 @@ class checker {
 
   std::size_t variables() const { return most_variables_; }
   bool draws() const { return draws_; }
+  /// Returns true if the value may depend on the element's number.
+  bool uses_place() const { return uses_place_; }
+  /// Returns true unless every element has a value. Calls of registered functions are not considered.
+  bool may_fail() const { return may_fail_; }
   /// Returns true if all parts are numbers or parts of the element itself.
   bool is_light() const { return is_light_; }
   /// Records that the values depend on data outside the text.
   void note_value(std::uint64_t hash) { functions_.note_value(hash); }
   /// Errors: the element's ordinal is unknown at `e`.
-  void need_place(const expression_tree& e) const;
+  void need_place(const expression_tree& e);
   /// Returns the number of a call of random() within the expression.
   std::uint64_t note_draw() {
     draws_ = true;
@@ -95,6 +99,8 @@ class checker {
   std::vector<variable> variables_;
   std::size_t most_variables_ = 0;
   bool draws_ = false;
+  bool uses_place_ = false;
+  bool may_fail_ = false;
   bool is_light_ = true;
   std::uint64_t draw_calls_ = 0;
   std::shared_ptr<std::vector<path*>> paths_ = std::make_shared<std::vector<path*>>();  ///< all paths of the expression

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "expr/checking/checker.hpp"
 #include "expr/checking/conversions.hpp"
+#include "expr/checking/facts.hpp"
 #include "expr/checking/type_limits.hpp"
 #include "expr/expression_parts.hpp"
 
@@ -32,7 +33,10 @@ bool becomes(const element_type& from, const element_type& to) {
 
 computed_ptr checker::make(const expression_tree& e, const element_type& wanted) {
   const bool is_made = e.kind == expression_tree::structure || e.kind == expression_tree::tuple;
-  if (is_made && wanted.has_members() && !is_no_value(wanted)) return structure(e, &wanted);
+  if (is_made && wanted.has_members() && !is_no_value(wanted)) {
+    may_fail_ |= !wanted.trivially_destroyed;
+    return structure(e, &wanted);
+  }
   if ((is_made || e.kind == expression_tree::list) && wanted.kind == kind::maybe)
     return made_optional(wanted, make(e, *wanted.element));
   const bool is_list = e.kind == expression_tree::list &&
@@ -44,6 +48,7 @@ computed_ptr checker::make(const expression_tree& e, const element_type& wanted)
     if (!wanted.element->copy) fail(part, absl::StrCat(shown(*wanted.element), " cannot be copied"));
   }
   is_light_ = false;
+  may_fail_ = true;
   return std::make_unique<made_list>(wanted, std::move(parts));
 }
 
@@ -75,6 +80,7 @@ computed_ptr checker::list_converted_to(const expression_tree& e, computed_ptr c
 
 computed_ptr checker::converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted) {
   if (&c->type() == &wanted) return c;
+  may_fail_ |= conversion_may_fail(c->type(), wanted);
   if (!may_become(*c, wanted))
     fail(e, absl::StrCat("expected ", shown(wanted), ", and ", shown(e), " is ", shown(c->type())));
   if (c->type().kind == kind::text && wanted.kind == kind::text) return std::make_unique<as_string>(std::move(c));

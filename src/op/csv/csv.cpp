@@ -155,8 +155,7 @@ const op_info csv_op{
     .shape = op_info::source,
     .arguments = arguments_of<csv_arguments>,
     .type = csv_row_type,
-    .open = open_csv,
-    .open_rows = open_csv_rows,
+    .lowering = {.open = open_csv, .open_rows = open_csv_rows},
 };
 
 }  // namespace sluice::lib

@@ -135,7 +135,7 @@ const op_info group_by_reducer_op{
     .doc = "one element for each group of equal keys, made step by step",
     .arguments = arguments_of<group_by_reducer_arguments>,
     .type = grouped_type,
-    .open = open_group_by_reducer,
+    .lowering = {.open = open_group_by_reducer},
 };
 
 }  // namespace sluice::lib

@@ -172,15 +172,15 @@ const op_info group_by_window_op{
     .name = "group_by_window",
     .doc = "elements of one key in groups, each a dataset of its own",
     .arguments = arguments_of<group_by_window_arguments>,
-    .type = type_of_windows,
-    .open = open_group_by_window,
-    .size =
-        [](const node& n) {
-          cardinality in = cardinality_of(*n.inputs[0]);
-          return in.kind == cardinality::infinite ? in : cardinality();
-        },
     .make_canonical = bind_window_size,
+    .type = type_of_windows,
     .spec = [](const node& n) { return element_spec_of(*n.as<group_by_window_arguments>().reduce.plan); },
+    .facts = {.size =
+                  [](const node& n) {
+                    cardinality in = cardinality_of(*n.inputs[0]);
+                    return in.kind == cardinality::infinite ? in : cardinality();
+                  }},
+    .lowering = {.open = open_group_by_window},
 };
 
 }  // namespace sluice::lib

@@ -56,8 +56,8 @@ const op_info interleave_op{
     .doc = "several elements' datasets at once, by turns",
     .arguments = arguments_of<interleave_arguments>,
     .type = interleaved_type,
-    .open = open_interleave,
     .spec = [](const node& n) { return spec_of_inner(n, n.as<interleave_arguments>().inner); },
+    .lowering = {.open = open_interleave},
 };
 
 }  // namespace sluice::lib

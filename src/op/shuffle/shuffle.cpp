@@ -186,10 +186,10 @@ const op_info shuffle_op{
     .doc = "a random order, as far as a buffer of n elements reaches",
     .arguments = arguments_of<shuffle_arguments>,
     .type = same_type,
-    .open = open_shuffle,
-    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
-    .only_drops = true,
+    .facts = {.always = {.outputs = output_count::one_per_input, .forwards = true, .draws = true, .may_fail = false},
+              .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+              .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); }},
+    .lowering = {.open = open_shuffle},
 };
 
 preserving shuffle(count buffer_size, shuffle_options o) {

@@ -219,7 +219,7 @@ const op_info sql_op{
     .shape = op_info::source,
     .arguments = arguments_of<sql_arguments>,
     .type = sql_type,
-    .open = open_sql_stage,
+    .lowering = {.open = open_sql_stage},
 };
 
 }  // namespace sluice::lib

@@ -312,9 +312,12 @@ const op_info unique_op{
     .doc = "each element once",
     .arguments = arguments_of<unique_arguments>,
     .type = comparable_type,
-    .open = open_unique,
-    .only_drops = true,
     .spec = same_spec,
+    .facts = {.always = {.outputs = output_count::at_most_one_per_input,
+                         .forwards = true,
+                         .keeps_order = true,
+                         .may_fail = false}},
+    .lowering = {.open = open_unique},
 };
 
 preserving unique(unique_options o) { return {unique_op, arguments::of(unique_arguments{std::move(o)})}; }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts: what rewrites, the tuner, and reports may rely on, without the names of operators.
+//
+//   stage_facts f = facts_of(*n);                        // of one node: its operator's facts, and those of its functions
+//   if (f.forwards && f.keeps_order && !f.has_effects) …
+//
+// An operator states its facts in `op_info::facts`. A function states its own: an expression derives them from its
+// text, and a C++ function may declare them (fn() in plan/function.hpp). Each default is the cautious value, so an
+// operator or a function that states nothing is never moved or called concurrently. tests/runners/facts_test.cpp
+// compares the facts with what the plans of all rows yield.
+// Thread: immutable.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice::lib {
+
+struct node;
+struct cardinality;
+struct dataset_options;
+
+/// The number of output elements per input element. Elements that an error policy drops do not count.
+enum class output_count : std::uint8_t {
+  any,                    ///< no rule
+  one_per_input,          ///< exactly one
+  at_most_one_per_input,  ///< some inputs yield nothing
+  one_per_group,          ///< one for a group of consecutive inputs; groups may overlap
+};
+
+/// Facts about the calls of a function.
+struct function_facts {
+  bool concurrent = false;  ///< several threads may call it at the same time
+  bool pure = false;        ///< a call has no side effects, and its result depends on its arguments only
+  bool may_fail = true;     ///< a call may throw or return an error
+};
+
+/// Facts about the output of one stage. Exhausting the memory budget does not count as failing.
+struct stage_facts {
+  output_count outputs = output_count::any;
+  bool forwards = false;     ///< each output is an element of an input, unchanged
+  bool keeps_order = false;  ///< outputs are in the order of the inputs that they come from
+  bool draws = false;        ///< uses random numbers
+  bool may_fail = true;      ///< the stage itself may report an error at an element
+  bool uses_place = true;    ///< outputs depend on the number of inputs before, or on these inputs
+  bool is_live = false;      ///< another run, or a slower consumer, may see other elements or another order
+  bool has_effects = false;  ///< anything beside its elements is observable: printed, counted, sent
+  /// Several threads may call all functions of the stage at the same time. True for a stage without functions.
+  bool is_concurrent = true;
+  /// The members of the input element that the stage's functions read. nullopt: unknown, or the whole element.
+  std::optional<std::vector<std::string>> reads = std::nullopt;
+};
+
+/// The facts that an operator states.
+struct op_facts {
+  /// Facts of every node, without its functions and inner plans. facts_of() adds theirs.
+  stage_facts always = {};
+  /// Corrects the facts of one node by its arguments. Null: nothing to correct.
+  void (*refine)(const node&, stage_facts& facts) = nullptr;
+  cardinality (*size)(const node&) = nullptr;  ///< the number of outputs; null: unknown
+  cardinality (*rows)(const node&) = nullptr;  ///< the number of rows in all its batches; null: unknown
+  /// Returns true if the stage skips any number of elements at a cost that does not depend on that number, provided
+  /// that its inputs do. `size` is then exact. Null: never. See why_not_seekable().
+  bool (*seeks)(const node&) = nullptr;
+  bool opens_input_again = false;  ///< the stage opens its input more than once in a run (repeat)
+  /// The operator has no stage that could fail, and sets the policy of the stages upstream (ignore_errors): an
+  /// `on_error` in its own call is rejected.
+  bool sets_error_policy = false;
+  /// Options for the stages upstream (engine/dataset_options.hpp). Null: none.
+  const dataset_options& (*options)(const node&) = nullptr;
+};
+
+/// The facts of a node: those of its operator, joined with those of its functions and inner plans. Under on_error=skip,
+/// a stage that may fail yields at most one output per input where it yields one otherwise. The run's own policy is not
+/// known here.
+stage_facts facts_of(const node& n);
+/// One line, for `sluice explain --facts`: "one per input, keeps order, may fail, reads label".
+std::string facts_text(const stage_facts& f);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// The public names.
+using lib::function_facts;
+
+}  // namespace sluice

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derives facts about an expression from its tree and its typed parts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "expr/evaluation.hpp"
+#include "expr/tree.hpp"
+
+namespace sluice::lib::expressions {
+
+/// Returns true unless `c`, the typed part for `e`, yields a value for all values of its own parts. Cautious: true for
+/// all that may overflow, has an index, builds a text or a list, or calls a function that is not known to succeed.
+bool may_fail(const expression_tree& e, const computed& c);
+/// Returns true unless each value of `from` becomes one of `to` by a conversion of numbers without loss.
+bool conversion_may_fail(const element_type& from, const element_type& to);
+/// Returns the names of the members of `in` that the expression reads, sorted; nullopt if it uses the whole element.
+std::optional<std::vector<std::string>> members_read(const expression_tree& e, const element_type& in);
+
+}  // namespace sluice::lib::expressions

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/plan/facts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/plan_parts.hpp"
+#include "sluice/plan/function.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+using names = std::vector<std::string>;
+
+/// Adds what the calls of a function may do.
+void add_function(stage_facts& f, const stage_function& function) {
+  if (function.is_data()) return;
+  f.draws |= function.draws;
+  f.may_fail |= function.facts.may_fail;
+  f.uses_place |= function.uses_place || function.draws || !function.facts.pure;
+  f.has_effects |= !function.facts.pure;
+  f.is_concurrent &= function.facts.concurrent;
+  if (!function.reads) f.reads = std::nullopt;
+  if (!f.reads) return;
+  names all;
+  std::set_union(f.reads->begin(), f.reads->end(), function.reads->begin(), function.reads->end(),
+                 std::back_inserter(all));
+  f.reads = std::move(all);
+}
+
+/// Adds what the stages of an inner plan may do.
+void add_plan(stage_facts& f, const node& inner) {
+  stage_facts own = facts_of(inner);
+  f.draws |= own.draws;
+  f.may_fail |= own.may_fail;
+  f.is_live |= own.is_live;
+  f.has_effects |= own.has_effects;
+  f.is_concurrent &= own.is_concurrent;
+  for (const node_ptr& input : inner.inputs) add_plan(f, *input);
+}
+
+}  // namespace
+
+stage_facts facts_of(const node& n) {
+  stage_facts f = n.op->facts.always;
+  f.reads = names();
+  for_each_function(n, [&f](const function_ptr& function) { add_function(f, *function); });
+  for_each_plan(n, [&f](const node_ptr& inner) { add_plan(f, *inner); });
+  if (n.op->facts.refine) n.op->facts.refine(n, f);
+  if (n.op->shape == op_info::source) f.uses_place = false;  // no inputs before
+  const bool drops = f.may_fail && n.errors.on_error == error_policy::skip;
+  if (drops && f.outputs == output_count::one_per_input) f.outputs = output_count::at_most_one_per_input;
+  return f;
+}
+
+std::string facts_text(const stage_facts& f) {
+  std::string out;
+  auto add = [&out](bool holds, std::string_view text) {
+    if (!holds) return;
+    out += out.empty() ? "" : ", ";
+    out += text;
+  };
+  add(f.outputs == output_count::one_per_input, "one per input");
+  add(f.outputs == output_count::at_most_one_per_input, "at most one per input");
+  add(f.outputs == output_count::one_per_group, "one per group");
+  add(f.forwards, "forwards");
+  add(f.keeps_order, "keeps order");
+  add(f.draws, "draws");
+  add(f.may_fail, "may fail");
+  add(f.uses_place, "uses place");
+  add(f.is_live, "live");
+  add(f.has_effects, "has effects");
+  add(!f.is_concurrent, "not concurrent");
+  if (!f.reads) {
+    add(true, "reads all");
+  } else if (!f.reads->empty()) {
+    std::string reads = "reads";
+    for (const std::string& name : *f.reads) reads += " " + name;
+    add(true, reads);
+  }
+  return out;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The facts that operators and functions state (plan/facts.hpp), compared with what the plans of all rows yield: the
+// last stage of each plan runs again over a part of its input, over other inputs, and with another seed.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runners/row_run.hpp"
+#include "sluice/plan/facts.hpp"
+#include "sluice/plan/text.hpp"
+
+namespace sluice::lib::facts_test {
+
+using namespace test;
+using texts = std::vector<std::string>;
+
+constexpr std::size_t kElementsMax = 200;
+
+struct outcome {
+  texts elements;
+  std::string end;
+  bool is_complete() const { return end == "end"; }
+};
+
+outcome outcome_of(runtime& rt, const node_ptr& plan) {
+  row_outcome o = run_on(rt, plan, {.elements_max = kElementsMax});
+  return {std::move(o.elements), std::move(o.end)};
+}
+
+/// Returns true if `part` is `whole` without some of its elements.
+bool is_subsequence(const texts& part, const texts& whole) {
+  auto at = whole.begin();
+  for (const std::string& one : part) {
+    at = std::find(at, whole.end(), one);
+    if (at == whole.end()) return false;
+    ++at;
+  }
+  return true;
+}
+
+bool is_submultiset(const texts& part, const texts& whole) {
+  std::multiset<std::string> left(whole.begin(), whole.end());
+  for (const std::string& one : part) {
+    auto at = left.find(one);
+    if (at == left.end()) return false;
+    left.erase(at);
+  }
+  return true;
+}
+
+/// Returns a copy of the stage with another input.
+node_ptr over(const node& stage, const node_ptr& input) {
+  node copy = stage;
+  copy.inputs = {input};
+  return make_node(std::move(copy));
+}
+
+/// Returns the plan with a verb of plan text after it.
+node_ptr then(const node_ptr& plan, const std::string& verb) { return parse_plan(plan_text(*plan) + " | " + verb); }
+
+/// Checks the number, the values and the order of the outputs.
+std::string mistake_in_outputs(const stage_facts& f, const outcome& in, const outcome& out) {
+  if (!in.is_complete() || !out.is_complete()) return {};
+  if (f.outputs == output_count::one_per_input && out.elements.size() != in.elements.size())
+    return "one_per_input, but " + std::to_string(in.elements.size()) + " elements become " +
+           std::to_string(out.elements.size());
+  if (f.outputs == output_count::at_most_one_per_input && out.elements.size() > in.elements.size())
+    return "at_most_one_per_input, but there are more outputs than inputs";
+  const bool is_part = f.outputs == output_count::one_per_input || f.outputs == output_count::at_most_one_per_input;
+  if (!f.forwards || !is_part) return {};
+  if (f.keeps_order && !is_subsequence(out.elements, in.elements)) return "forwards and keeps_order do not hold";
+  if (!is_submultiset(out.elements, in.elements)) return "forwards does not hold";
+  return {};
+}
+
+/// A stage that does not use the place of an element yields for all inputs what it yields for the first, then for the others.
+std::string mistake_in_place(runtime& rt, const node& stage, const outcome& in, const outcome& out) {
+  const std::size_t half = in.elements.size() / 2;
+  if (!in.is_complete() || !out.is_complete() || half == 0) return {};
+  texts joined;
+  for (const char* part : {"take(", "skip("}) {
+    outcome o = outcome_of(rt, over(stage, then(stage.inputs[0], part + std::to_string(half) + ")")));
+    joined.insert(joined.end(), o.elements.begin(), o.elements.end());
+  }
+  return joined == out.elements ? "" : "uses_place is false, but the parts of the input yield other elements";
+}
+
+/// `noted`: counts the facts that were compared.
+std::string mistake_of(runtime& rt, const row& r, std::set<std::string>& noted) {
+  node_ptr plan = plan_of(r);
+  const node& stage = *plan;
+  const stage_facts f = facts_of(stage);
+  outcome out = outcome_of(rt, plan);
+  if (!out.is_complete() && out.end != "..." && !f.may_fail && out.end.find(std::string(stage.op->name) + ":") == 0)
+    return "may_fail is false, but the stage fails: " + out.end;
+  if (stage.op->shape != op_info::stage || plan_text(stage).find('<') != std::string::npos) return {};
+  for (const node* n = stage.inputs[0].get(); n; n = n->inputs.empty() ? nullptr : n->inputs[0].get())
+    if (facts_of(*n).is_live || facts_of(*n).draws) return {};
+  outcome in = outcome_of(rt, stage.inputs[0]);
+  if (std::string why = mistake_in_outputs(f, in, out); !why.empty()) return why;
+  noted.insert("outputs");
+  if (f.forwards) noted.insert("forwards");
+  if (!f.draws && !f.is_live && !f.has_effects) {
+    noted.insert("draws");
+    runtime other({.workers = 2});
+    if (outcome again = outcome_of(other, plan); again.elements != out.elements || again.end != out.end)
+      return "neither draws nor is_live, but another run differs";
+  }
+  if (f.uses_place || f.draws || !f.keeps_order || stage.errors.on_error) return {};
+  noted.insert("place");
+  return mistake_in_place(rt, stage, in, out);
+}
+
+TEST_CASE("stages keep to the facts that they state") {
+  runtime one({.workers = 1});
+  std::set<std::string> noted;
+  std::set<std::string> operators_seen;
+  every_row([&](const row& r) -> std::string {
+    if (!r.is_of_a_run() || r.plan.starts_with("{")) return {};
+    operators_seen.insert(std::string(plan_of(r)->op->name));
+    return mistake_of(one, r, noted);
+  });
+  CHECK(noted == std::set<std::string>{"draws", "forwards", "outputs", "place"});
+  CHECK(operators_seen.size() > 30);
+}
+
+}  // namespace sluice::lib::facts_test
