@@ -51,7 +51,7 @@ const op_info count_elements_op{
     .name = "count_elements",
     .doc = "how many elements there are",
     .type = counted_type,
-    .facts = {.always = {.may_fail = false}, .size = [](const node&) { return cardinality::of(1); }},
+    .facts = {.size = [](const node&) { return cardinality::of(1); }},
     .lowering = {.open = open_count_elements},
 };
 

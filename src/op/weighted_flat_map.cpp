@@ -77,7 +77,7 @@ const op_info weighted_flat_map_op{
     .inputs_behind_list = 0,
     .type = flattened_type,
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
-    .facts = {.always = {.forwards = true, .draws = true},
+    .facts = {.always = {.forwards = true},
               .size =
                   [](const node& n) {
                     cardinality all = cardinality::of(0);

@@ -296,4 +296,13 @@ MUTANTS = [
      "packed_left -= s.consumed;", "packed_left -= 0;"),
     ("a repeat that passes over epochs forgets which", "src/op/repeat.cpp",
      "      st->epoch += epochs;\n", ""),
+    ("an enumerate states that it forwards its input", "src/op/enumerate.cpp",
+     ".outputs = output_count::one_per_input,", ".outputs = output_count::one_per_input, .forwards = true,"),
+    ("a shuffle states that it keeps the order", "src/op/shuffle/shuffle.cpp",
+     ".forwards = true, .draws = true", ".forwards = true, .keeps_order = true, .draws = true"),
+    ("a filter states that it yields every element", "src/op/filter.cpp",
+     "output_count::at_most_one_per_input", "output_count::one_per_input"),
+    ("sampling states that it draws nothing", "src/op/sample_from_datasets.cpp", ".draws = true, ", ""),
+    ("an expression with an overflow states that it cannot fail", "src/expr/checking/facts.cpp",
+     "return n != number::boolean && !is_float(n);", "return false;"),
 ]

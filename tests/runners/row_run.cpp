@@ -18,7 +18,7 @@ namespace sluice::lib::test {
 namespace {
 
 task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& o) {
-  any_stream s = open_run(rt, plan, {.from = r.from, .seed = 1});
+  any_stream s = open_run(rt, plan, {.from = r.from, .seed = r.seed});
   random_numbers random(r.turns_knobs);
   for (std::uint32_t ask = 1; o.elements.size() < r.elements_max; ask = r.save ? 1 : ask % 7 + 2) {
     if (r.save) o.places.push_back(s.position());

@@ -17,6 +17,7 @@ struct row_request {
   std::size_t elements_max = 0;
   bool save = false;  ///< asks for one element at a time, and saves the position before each of them
   checkpoint from = {};
+  std::uint64_t seed = 1;
   std::uint64_t turns_knobs =
       0;  ///< 0: never; else the seed that says before which requests which knob is set to which value
 };
