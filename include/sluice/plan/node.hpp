@@ -44,13 +44,13 @@ struct cardinality {
   static cardinality forever() { return {infinite, 0}; }
   bool is_most() const { return kind == exact && elements == kMost; }
 
-  // REQUIRES of these: n >= 0. The result of an unknown one is unknown, unless n alone determines it.
+  // REQUIRES: n >= 0. The result for an unknown cardinality is unknown, unless n alone determines it.
   cardinality times(std::int64_t n) const;
   cardinality at_most(std::int64_t n) const;
   cardinality without(std::int64_t n) const;
   /// The sum of both.
   cardinality and_then(cardinality next) const;
-  /// The number of groups of n elements; with `drop_remainder` only of those that are full. REQUIRES: n > 0.
+  /// The number of groups of n elements; with `drop_remainder` only full groups count. REQUIRES: n > 0.
   cardinality in_groups(std::int64_t n, bool drop_remainder) const;
   bool operator==(const cardinality&) const = default;
 };
@@ -60,7 +60,7 @@ struct op_info {
   enum shape_type : std::uint8_t {
     source,   ///< no input
     stage,    ///< one input, to the left of the `|`
-    combine,  ///< two or more inputs, in the parentheses; one will do in a list
+    combine,  ///< two or more inputs, in the parentheses; a list may have one
   };
 
   std::string_view name;
@@ -72,51 +72,53 @@ struct op_info {
   const element_type* (*type)(const node&, std::string& why) = nullptr;
   /// Makes the stage of a node, and those of its inputs, within a run.
   erased_stream (*open)(const node&, open_context&) = nullptr;
-  /// The same, for a consumer that wants rows in its columns, not elements (engine/batching/row_landing.hpp). Null, or an empty
-  /// stream: this node makes elements.
+  /// Makes the stage for a consumer that needs rows in its columns, not elements (engine/batching/row_landing.hpp). If
+  /// this is null or returns an empty stream, the node makes elements.
   erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
   cardinality (*size)(const node&) = nullptr;  ///< null: unknown
-  cardinality (*rows)(const node&) = nullptr;  ///< of all batches that it gives together; null: unknown
-  /// Can its stage pass over any number of elements at a cost that does not depend on their number, if those of its inputs can?
-  /// `.size` is then the number that there are. Null: never. Asked by why_not_seekable().
+  cardinality (*rows)(const node&) = nullptr;  ///< the rows in all its batches; null: unknown
+  /// Returns true if its stage can skip any number of elements at a constant cost, provided that its inputs can.
+  /// `.size` must then be exact. Null: never. Called by why_not_seekable().
   bool (*seeks)(const node&) = nullptr;
-  /// Makes the elements that have these numbers, each below `.size`, in their order at `to`; of a source that seeks, needs no
-  /// stage for them and cannot fail. Null: a stage makes them.
+  /// For a source that seeks, needs no stage for its elements and cannot fail: makes the elements with these numbers,
+  /// each below `.size`, in order at `to`. Null: a stage makes them.
   void (*pick)(const node&, std::span<const std::uint64_t> numbers, char* to) = nullptr;
-  /// The version of the saved values that its stage writes into positions; to be raised when their format changes. A
+  /// The version of the saved values that its stage writes into positions. Raise it when their format changes. A
   /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask
-  /// position_reader::version(); any other version is refused.
+  /// position_reader::version(). Any other version is rejected.
   std::uint32_t state_version = 0;
   std::uint32_t state_version_oldest = 0;
-  /// Its nodes have no stage of their own that could fail, but set the policy of the stages upstream (ignore_errors): an
-  /// `on_error` in such a call is refused.
+  /// True if its nodes have no stage of their own that could fail, but set the policy of the stages upstream
+  /// (ignore_errors). An `on_error` in such a call is rejected.
   bool sets_error_policy = false;
-  /// Its stage opens its input more than once in a run (repeat).
+  /// True if its stage opens its input more than once in a run (repeat).
   bool opens_input_again = false;
-  /// Gives arguments that mean the same one form, before a node has them: window(3, shift=3) becomes window(3). So they
-  /// print alike and have one fingerprint. Null: they have one form anyway.
+  /// Converts arguments with equal meaning to one form, before a node gets them: window(3, shift=3) becomes window(3).
+  /// So they print alike and have one fingerprint. Null: each meaning has only one form.
   void (*make_canonical)(sluice::lib::arguments&) = nullptr;
-  /// Some of its input's elements, or all, and no others: the input's size is the most that it has where its own is not known.
+  /// True if it yields only elements of its input, in any number. If its own size is unknown, the input's size is then
+  /// an upper bound.
   bool only_drops = false;
-  /// What its nodes say of the stages upstream (engine/dataset_options.hpp). Null: nothing.
+  /// The options that its nodes set for the stages upstream (engine/dataset_options.hpp). Null: none.
   const dataset_options& (*options)(const node&) = nullptr;
-  /// Of a combine: its inputs stand in a list in plan text, but for so many behind it: `sample_from_datasets([A, B])`. -1: in the
-  /// parentheses, `zip(A, B)`.
+  /// For a combine: plan text writes its inputs as a list, followed by this number of inputs: `sample_from_datasets([A,
+  /// B])` has 0. -1: in the parentheses, `zip(A, B)`.
   std::int8_t inputs_behind_list = -1;
-  /// What its nodes know of their elements before there are any, beside what the type says: lengths, and what tensors are. Asked by
-  /// plan_holder::element_spec(). Null: what the type says; of a verb whose type is always its input's, what the input tells.
+  /// The spec of its elements, as far as it exceeds the type: lengths, and the specs of tensors. Called by
+  /// plan_holder::element_spec(). Null: the spec follows from the type; for a verb that preserves the type, from its
+  /// input's spec.
   lib::spec (*spec)(const node&) = nullptr;
 };
 
 /// Three arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
-/// errors_max=100)`; ignore_errors, which is itself a policy, has none. Operators contain no code for them. (In C++:
-/// plan/on_error.hpp.)
+/// errors_max=100)`. ignore_errors, which is itself a policy, does not have them. Operators contain no code for them.
+/// (In C++: plan/on_error.hpp.)
 struct error_handling {
-  /// The error policy of the stage. nullopt: that of the nearest ignore_errors downstream; or else, in an inner plan,
-  /// of the stage that opens it; or else of the run. Part of the fingerprint if it is set.
+  /// The error policy of the stage. nullopt: the policy of the nearest ignore_errors downstream; otherwise, in an inner
+  /// plan, that of the stage that opens it; otherwise that of the run. Part of the fingerprint if it is set.
   std::optional<error_policy> on_error = {};
   error_limit errors_max = {};      ///< under skip: one more bad element in this stage ends the stream
-  lib::quarantine quarantine = {};  ///< under skip: the file that keeps the bad elements of this stage
+  lib::quarantine quarantine = {};  ///< under skip: the file for the bad elements of this stage
 };
 
 struct node {
@@ -127,11 +129,12 @@ struct node {
   const element_type* type = nullptr;  ///< of the output elements
   bool lacks_path = false;             ///< a reader; with_path() completes it
   std::uint32_t depth = 1;             ///< at most kPlanDepthMax
-  /// Identifies the node within its chain: site_above() of the input it was first given, kept by rewrites. 0 before
+  /// Identifies the node within its chain: site_above() of its original input, preserved by rewrites. 0 before
   /// make_node().
   std::uint32_t site = 0;
-  /// The rewrite that inserted the node: a string literal, for example "add_prefetch". Empty: the user wrote it. Sites of inserted
-  /// nodes are hashed apart, so that no stage of the user's changes its site, and none shares it with an inserted one.
+  /// The rewrite that inserted the node: a string literal, for example "add_prefetch". Empty if the user wrote the
+  /// node. Sites of inserted nodes are hashed separately: inserting nodes changes no site of the user's stages, and no
+  /// stage shares its site with an inserted one.
   std::string_view inserted_by = {};
 
   /// The operator's arguments. REQUIRES: A is its struct.
@@ -141,8 +144,8 @@ struct node {
 /// The largest depth of a plan; bounded because functions over plans are recursive.
 inline constexpr std::uint32_t kPlanDepthMax = 1000;
 
-// Operators by name: used for plan text, JSON and the command line only. A verb refers to the constant of its operator,
-// so a program links the operators that it uses, and all operators only if it reads plans.
+// Operators by name: for plan text, JSON and the command line only. A verb refers to the constant of its operator, so a
+// program links only the operators that it uses, or all operators if it reads plans.
 
 /// All operators. Defined in op/registry.cpp, which refers to each, so that a static library cannot lose one.
 std::span<const op_info* const> operators();
@@ -156,31 +159,33 @@ class scoped_operators {
 };
 /// operators(), or the table of a scoped_operators.
 std::span<const op_info* const> known_operators();
-/// Null if there is no operator of that name.
+/// Returns null if no operator has that name.
 const op_info* find_op(std::string_view name);
 
-/// The site of a node of the operator `op` with the input `below` (null: a source, or a combine): a hash of the
+/// The site of a node of the operator `op` with the input `below` (null for a source or a combine): a hash of the
 /// operator's name and of the number of nodes of that name upstream in the chain. So adding or removing other operators
-/// changes no site. Unique among the nodes upstream. `inserted_by`: see node; only nodes with the same origin are counted.
+/// changes no site. Unique among the nodes upstream. `inserted_by`: see node; only nodes with the same origin are
+/// counted.
 std::uint32_t site_above(std::string_view op, const node* below, std::string_view inserted_by = {});
 
-/// Checks arguments, inputs and types, makes arguments canonical, and sets type, depth and, unless the node has one
-/// already (a rewritten copy), site.
+/// Checks arguments, inputs and types, makes arguments canonical, and sets type and depth. Sets the site unless the
+/// node has one already (a rewritten copy).
 node_ptr make_node(node n);
-// make_node() for each shape. A source without its path is a reader.
+// Each of these calls make_node() for one shape. A source without its path is a reader.
 node_ptr make_stage(const op_info& op, const arguments& a, const node_ptr& input);
 node_ptr make_source(const op_info& op, arguments a);
 node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inputs);
 /// A copy of the reader with its path. Nodes that do not change are shared with the reader.
 node_ptr with_path(const node_ptr& reader, std::string_view path);
 
-/// A copy of the plan in which all nodes without an error policy of their own get `errors`, except `below` (null: none)
-/// and the nodes upstream of it, and except every ignore_errors. Inner plans are not changed; they follow the stage that opens them.
+/// Returns a copy of the plan in which all nodes without an error policy of their own get `errors`, except `below` (may
+/// be null) and the nodes upstream of it, and except every ignore_errors. Inner plans are not changed: they follow the
+/// stage that opens them.
 node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors, const node* below = nullptr);
 
-/// Unknown if the node itself drops bad elements.
+/// The number of elements of the plan. Unknown if the node itself drops bad elements.
 cardinality cardinality_of(const node& n);
-/// At least and at most so many; `most` is unknown where nothing bounds them.
+/// Bounds of the number of elements; `most` is unknown if no bound is known.
 struct cardinality_bounds {
   std::int64_t least = 0;
   cardinality most = {};
@@ -188,14 +193,16 @@ struct cardinality_bounds {
 cardinality_bounds cardinality_bounds_of(const node& n);
 /// The number of rows in all batches that a plan delivers.
 cardinality row_cardinality_of(const node& n);
-/// Ok, if a run can pass over any number of elements of this plan at once: every stage seeks, and none drops bad elements, so that
-/// each element has its place. Otherwise failed_precondition, which names the first stage that cannot and says why.
+/// Returns ok if a run can skip any number of elements of this plan at a constant cost: every stage seeks, and none
+/// drops bad elements, so that each element has a fixed number. Otherwise failed_precondition, which names the first
+/// stage that cannot seek, with the reason.
 status why_not_seekable(const node& n);
-/// For op_info::seeks: always, if the inputs can.
+/// For op_info::seeks: the stage seeks if the inputs do.
 bool seeks_with_inputs(const node& n);
 /// Returns true if operators, arguments and inputs are equal; a lambda is equal only to itself.
 bool same_plan(const node& a, const node& b);
-/// The hash that a checkpoint is compared by: of everything except knobs, so that a run may resume with other knobs.
+/// The hash by which checkpoints are compared. It covers everything except knobs, so that a run may resume with other
+/// knobs.
 std::uint64_t fingerprint(const node& n);
 
 }  // namespace sluice::lib
