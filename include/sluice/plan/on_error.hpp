@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // on_error: sets the error policy of the operators inside.
 //
-//   files | on_error(error_policy::skip, map(parse)) | batch(64)              // in text: … | map(parse, on_error=skip) | …
-//   files | on_error(error_policy::skip, map(parse) | filter(is_whole), {.errors_max = 100})     // 100 in each of the two
-//   on_error(error_policy::skip, tfrecord("a"))                                   // for a source, or any dataset
-//   names | interleave(on_error(error_policy::skip, tfrecord))                    // for a reader
-//   on_error(quarantine("bad.tfrecord"), tfrecord("a"))                           // skip, and store dropped elements there
+//   files | on_error(error_policy::skip, map(parse)) | batch(64)  // in text: … | map(parse, on_error=skip) | …
+//   files | on_error(error_policy::skip, map(parse) | filter(is_whole), {.errors_max = 100})  // 100 in each of the two
+//   on_error(error_policy::skip, tfrecord("a"))                   // for a source, or any dataset
+//   names | interleave(on_error(error_policy::skip, tfrecord))    // for a reader
+//   on_error(quarantine("bad.tfrecord"), tfrecord("a"))           // skip, and store dropped elements there
 //
 // It makes no stage, but sets an argument that every operator has (plan/node.hpp, error_handling). An operator inside
 // that has a policy already keeps it, and an ignore_errors inside is unchanged. The policy of a flat_map or an
