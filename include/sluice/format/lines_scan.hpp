@@ -20,9 +20,8 @@ namespace sluice::lib {
 
 struct lines_scan {
   std::size_t lines = 0;  ///< views written, or lines skipped
-  std::size_t used_bytes =
-      /// Including their line ends. Fewer than the window: `out` is full, or the rest is not a whole line.
-      0;
+  /// Including their line ends. Fewer than the window: `out` is full, or the rest is not a whole line.
+  std::size_t used_bytes = 0;
 };
 
 /// Writes up to `lines_max` views to `out`. With `last`, the text after the last `\n` is a line too, unless it is empty

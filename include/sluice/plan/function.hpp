@@ -82,9 +82,8 @@ struct stage_function {
 /// The place of an expression in a plan.
 struct bind_context {
   const element_type& in;  ///< the type of its elements
-  const stage_function* initial =
-      /// The expression of its initial state, if the stage has one.
-      nullptr;
+  /// The expression of its initial state, if the stage has one.
+  const stage_function* initial = nullptr;
 };
 
 /// An expression before the type of its element is known. make_node() replaces it by the result of bind().
