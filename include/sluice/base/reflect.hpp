@@ -6,8 +6,8 @@
 //   member_names<sample>[1]                               // "label"
 //
 // An array member counts once. A base class counts as the first member. Tuple-like types (std::array, std::pair) are
-// not reflected, because std::get and std::tuple_size serve for them. At most 24 members.
-// See: docs/internals/decisions; Boost.PFR was refused because it has no names and counts array members wrongly.
+// not reflected, because std::get and std::tuple_size serve for them. At most 24 members. See docs/internals/decisions.
+// Boost.PFR was rejected because it has no names and counts array members wrongly.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ template <class T> concept reflectable = std::is_aggregate_v<T> && std::is_class
 
 namespace detail {
 
-/// Converts to the type of any member, but not to the aggregate itself, so that T{x} initialises a member and is no
-/// copy of a T.
+/// Converts to the type of any member, but not to the aggregate itself, so that T{x} initialises a member and does not
+/// copy a T.
 template <class T> struct any_but_self {
   template <class U>
     requires(!std::is_same_v<U, T>)
@@ -82,7 +82,7 @@ template <class T, std::size_t Flat, std::size_t At, std::size_t Width = 2> cons
     using in = std::make_index_sequence<Width>;
     using after = std::make_index_sequence<Flat - At - Width>;
     using too_many = std::make_index_sequence<Flat - At - Width + 1>;
-    // Where members behind it need initialisers, that it takes none in braces cannot be told so early.
+    // If later members need initialisers, this cannot yet show that the member accepts none in braces.
     constexpr bool may_end_here = fewest_initialisers<T>() <= At;
     if constexpr (may_end_here && !takes_braced<T>(before{}, in{}, std::index_sequence<>{})) return 1;
     else if constexpr (takes_braced<T>(before{}, in{}, after{}) && !takes_braced<T>(before{}, in{}, too_many{}))
@@ -101,7 +101,7 @@ template <class T> struct fake {
 };
 template <class T> extern const fake<T> fake_object;
 
-/// The name of T as the compiler prints it. It differs between compilers, so only its last word is shown, and only of
+/// The name of T as the compiler prints it. It differs between compilers, so only its last word is shown, and only for
 /// user types.
 template <class T> constexpr std::string_view pretty_type() {
   std::string_view s = __PRETTY_FUNCTION__;
