@@ -50,7 +50,7 @@ struct too_heavy {
 struct failed_at {
   std::uint32_t element;
   std::string why;
-  status own_status = {};  ///< the error of a registered function; ok: there is only `why`
+  status own_status = {};  ///< the error of a registered function; ok if only `why` is set
 };
 
 /// The elements of a chunk that a part is computed for, in ascending order.

@@ -50,7 +50,7 @@ class buffer {
   /// The alignment of the bytes. 16 for buffers of up to kSmallBytesMax from make() or make_exact(), because aligning
   /// records would cost half of their size.
   static constexpr std::size_t kAlignment = 64;
-  /// Memory that a small buffer takes besides its bytes: its header and the allocator's.
+  /// The memory of a small buffer in addition to its bytes: its header and the allocator's.
   static constexpr std::size_t kOverheadBytes = 32 + 16;
 
   /// A buffer of at least `bytes`, uninitialised, with one reference. The size may be rounded up: charge capacity().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of the arguments of operators, besides bool, std::int64_t, double, std::string and enums of one byte. The type
-// of an argument determines how plan text prints and parses it, and which values are allowed.
+// Types of the arguments of operators, in addition to bool, std::int64_t, double, std::string and enums of one byte.
+// The type of an argument determines how plan text prints and parses it, and which values are allowed.
 //
 //   struct shuffle_options {
 //     sluice::lib::seed seed = {};

@@ -56,7 +56,7 @@ class scope {
   void request_stop() noexcept;
   /// The environment of the tasks: the parent's executor and clock, the scope's own stop token.
   environment& env() noexcept { return env_; }
-  /// The first error of a task so far; ok if there was none. Thread: any.
+  /// The first error of a task so far; ok if no task has failed. Thread: any.
   status why() const;
 
   class [[nodiscard]] join_awaiter {

@@ -48,7 +48,7 @@ class stage_base : public promise_base {
   bool ended() const { return over() && failure.ok(); }
   /// Returns true if the stage yields blocks. Otherwise it is an element_stage.
   bool yields_blocks() const { return yields_blocks_; }
-  /// Returns true if the next block may have to wait for something outside this tree (a channel, a file, a timer).
+  /// Returns true if the next block may wait for something outside this tree (a channel, a file, a timer).
   bool may_wait() const { return !over() && (may_suspend_ || state_.may_wait()); }
   /// The stage that makes its first input; null if it has no input, or has moved it away.
   stage_base* input_stage() const;

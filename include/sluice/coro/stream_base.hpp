@@ -130,8 +130,8 @@ class stream_base {
   /// REQUIRES: at rest. The stream was opened at its start, and has no logs.
   /// Cost: some ten nanoseconds per stage, and no allocation.
   bool begin_again();
-  /// Returns true if the next request may have to wait for something outside of the tree. A stage then delivers what it
-  /// has made before it makes the request.
+  /// Returns true if the next request may wait for something outside of the tree. A stage then delivers what it has
+  /// made before it makes the request.
   bool may_wait() const { return cur_ == end_ && child_->may_wait(); }
 
   // All position functions REQUIRE that the stream is at rest. Errors: failed_precondition: the stream is empty, or a

@@ -37,7 +37,7 @@ class [[nodiscard]] this_stage {
 /// Counts its own lifetime as time that the stage has waited for something outside of its tree of streams.
 class stage_wait {
  public:
-  /// REQUIRES: none. A null `stage` counts nothing.
+  /// A null `stage` counts nothing.
   stage_wait(stage_base* stage, const clock& time) noexcept
       : stage_(stage), time_(time), began_(stage ? time.now() : time_point()) {}
   stage_wait(const stage_wait&) = delete;

@@ -6,7 +6,6 @@
 //   tensor all = s.to_dense();                         // float32[3,4], 0 at the other indices
 //   sparse_tensor again = sparse_tensor::of(all);
 //
-// Shape:  indices int64[n,rank]; values [n] of any dtype; dense_shape has `rank` lengths. A structure like any other: its
 // Shape:  indices int64[n,rank]; values [n] of any dtype; dense_shape has `rank` lengths. A structure like any other:
 //         plans name its members, and it is serialised, printed and compared. Values may be in any order, and may be 0.
 // Owns:   its tensors, which share their bytes as tensors do.

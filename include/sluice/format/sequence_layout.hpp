@@ -9,8 +9,8 @@
 //
 // Without brackets: each step has exactly one value (`label` is a list of int64). `[128]`: exactly 128 values, an
 // array. `[]`: any number, a list. `?` after any of these: the feature list may be missing, and then has no steps. A
-// name is any text without a comma and a colon. If there are no feature lists, the text is empty.
-// format/example_layout.hpp describes the text of the context.
+// name is any text without a comma and a colon. A text without feature lists is empty. format/example_layout.hpp
+// describes the text of the context.
 // Errors: invalid_argument, with the name of the feature list.
 #pragma once
 

@@ -163,8 +163,8 @@ class file_system {
   /// A second writer of the same file is rejected, if the file system can detect it; the error names the first writer.
   /// Errors: unimplemented if the file system cannot write.
   virtual task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline = kNever) = 0;
-  /// The number of bytes that a reader of a whole file reads first, if opening a file takes so long that the memory for
-  /// them can be prepared meanwhile. 0 if opening is fast.
+  /// The number of bytes that a reader of a whole file reads first, if opening a file is slow enough to prepare the
+  /// memory for them meanwhile. 0 if opening is fast.
   virtual std::size_t first_read_bytes(const std::string& path) const {
     (void)path;
     return 0;

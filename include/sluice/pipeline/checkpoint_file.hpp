@@ -29,7 +29,7 @@ namespace sluice::lib {
 
 /// Returns when the file is durable: it would survive a loss of power.
 status save_checkpoint(const std::string& path, const checkpoint& at, std::string_view attached = {});
-/// `attached`: if not null, receives the data that were saved with the checkpoint; empty if there were none.
+/// `attached`: if not null, receives the data that were saved with the checkpoint, or an empty text.
 result<checkpoint> load_checkpoint(const std::string& path, std::string* attached = nullptr);
 
 }  // namespace sluice::lib

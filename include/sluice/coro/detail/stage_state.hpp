@@ -53,7 +53,7 @@ class stage_state {
   bool is_simple() const noexcept { return inputs_.size() <= 1 && saved_count_ == 1; }
   /// Returns true if the stage has one input and no saved values of its own: its position is then that of the input.
   bool is_its_input() const noexcept { return input_owner_ ? saved_count_ == 1 : inputs_.size() == 1 && !saved_count_; }
-  /// Returns true if an input, or the source that a saved value reads from, may have to wait.
+  /// Returns true if an input, or the source that a saved value reads from, may wait.
   bool may_wait() const;
   /// The input that a saved value owns and reads; null if no saved value owns one.
   const stream_base* owned_input() const { return input_owner_ ? input_owner_->input_stream() : nullptr; }
