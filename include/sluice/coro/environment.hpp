@@ -27,7 +27,7 @@
 //     }
 //    …
 //   };
-//   co_await resume_on(loop);                                    // the next line runs in run_once() (coro/resume_on.hpp)
+//   co_await resume_on(loop);                                  // the next line runs in run_once() (coro/resume_on.hpp)
 //
 // Owns:   nothing. Executor, clock and run are owned by the runtime, and outlive every coroutine that uses them.
 // Thread: `executor`, `clock` and the atomics of `environment` may be used from any thread. The other members are set

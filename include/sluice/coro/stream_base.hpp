@@ -23,8 +23,9 @@
 //   - one before each of its first two fills, and one before a fill whenever the run's tick has changed;
 //   - no mark older than needed for the ordinal given to hold_from(), and at most 16, spread between that ordinal and
 //     now.
-// The mark before the second fill bounds the cost of the next resume. In a stream that was itself restored, a resume
-// from the mark before the first fill would also make the elements between the restored position and that fill again.
+// The mark before the second fill bounds the cost of the next resume. In a stream that was itself restored, the mark
+// before the first fill is still the mark of the restored position, so a resume from it would also make the elements
+// between that mark and the restored position again.
 //
 // Looks. A stream reads the clock every 64 fills, or every 500 µs if fills are slow (coro/detail/turn.hpp). This look
 // requests marks if they are due, lets other coroutines of the worker run if this one has worked for 2 ms without a

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // type_of<T>(): the descriptor of a C++ type. Included by element/type.hpp.
 //
-// A class may define its own kernels, and how it is described, by static members:
+// A class may define its own kernels, and its description, by static members:
 //   static constexpr std::string_view sluice_name = "record";      // makes a class `named` rather than opaque
-//   static std::string sluice_type_name();                         // the same, of a template: "dataset<int64>"
+//   static std::string sluice_type_name();                         // the same for a template: "dataset<int64>"
 //   static constexpr bool trivially_relocatable = true;
-//   using sluice_text = void; std::string_view view() const;       // it is a text
-//   using sluice_tensor = void;                                    // of the class tensor only
+//   using sluice_text = void; std::string_view view() const;       // makes it a text
+//   using sluice_tensor = void;                                    // for the class tensor only
 //   static void sluice_destroy(T*, size_t n);                      // a block at once
 //   static size_t sluice_footprint(const T*, size_t n);
 //   static void sluice_compact(T*, size_t n);
 //   void sluice_print(std::string& json) const;
 // and an aggregate, whose members describe it:
-//     static constexpr bool sluice_whole = true;               // stays one object in batches: its parts' shapes differ
-//     static status sluice_check(const T&);                          // called for an element that is read from bytes
+//   static constexpr bool sluice_whole = true;                     // one object in batches: its parts' shapes differ
+//   static status sluice_check(const T&);                          // called for an element that is read from bytes
 // SLUICE_ELEMENT(sample) in a header and SLUICE_ELEMENT_DEFINITION(sample) in one source save all other sources the
 // compile time of type_of (60 ms per structure).
 #pragma once

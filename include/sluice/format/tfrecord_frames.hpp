@@ -5,7 +5,7 @@
 //   length u64 LE | masked crc32c of the length u32 | data | masked crc32c of the data u32
 //
 //   tfrecord_scan s = scan_tfrecords({.bytes = window, .offset = at, .end = file_size}, views, 256);
-//   // s.records views were written from s.used_bytes; s.needed_bytes of the next record are missing, or s.why is set
+//   // s.records views were written; s.used_bytes are consumed; s.needed_bytes of the next record, or s.why
 //
 // The scanner keeps no state and copies nothing: the views point into the window. A reader keeps the unused tail, reads
 // at least `needed_bytes` from `offset + used_bytes` on, and calls again.

@@ -3,8 +3,8 @@
 //
 //   path_pattern p("data/**/part-*.csv");
 //   p.prefix();                                   // "data/": every match begins with it
+//   p.matches("data/2026/07/part-3.csv");         // true
 //   p.may_match_in("data/2026/");                 // true: the folder must be listed
-//   p.may_match_in("data/2026/");                 // true: worth looking into
 //
 // Pass the part after your scheme: the "mem://" of "mem://*" does not belong to the pattern.
 // Thread: any; the class is immutable.
