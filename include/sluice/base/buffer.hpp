@@ -53,7 +53,7 @@ class buffer {
   /// The memory of a small buffer in addition to its bytes: its header and the allocator's.
   static constexpr std::size_t kOverheadBytes = 32 + 16;
 
-  /// A buffer of at least `bytes`, uninitialised, with one reference. The size may be rounded up: charge capacity().
+  /// A buffer of at least `bytes`, uninitialized, with one reference. The size may be rounded up: charge capacity().
   /// Errors: std::bad_alloc.
   static buffer* make(std::size_t bytes);
   /// A buffer of `bytes` with at most a small remainder, for bytes that are held for a long time.

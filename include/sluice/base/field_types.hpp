@@ -8,7 +8,7 @@
 //   };
 //
 // An argument is required if its type's default value is not an allowed value (count, integer, required_text). Every
-// member of an options struct has an initialiser (`= {}`); otherwise a partial {.seed = 7} would warn under -Wextra.
+// member of an options struct has an initializer (`= {}`); otherwise a partial {.seed = 7} would warn under -Wextra.
 // See: plan/arguments.hpp for whole lists of arguments, functions and inner plans.
 #pragma once
 

@@ -6,7 +6,7 @@
 //   auto epoch_seed = derive(seed, epoch);                // an independent stream of draws
 //   random_source random(derive(epoch_seed, element));    // for <random>, or random.below(6), random.uniform()
 //
-// SplitMix64's finaliser (Steele, Lea, Flood 2014) over a counter: passes BigCrush as a generator, costs 1 ns. Not for
+// SplitMix64's finalizer (Steele, Lea, Flood 2014) over a counter: passes BigCrush as a generator, costs 1 ns. Not for
 // secrets. The numbers are part of the checkpoint format: they never change.
 #pragma once
 

@@ -143,7 +143,7 @@ class [[nodiscard]] erased_stream : public stream_base {
   }
   /// Destroys the next n elements. REQUIRES: n <= left().
   void drop(std::uint32_t n);
-  /// Moves the next n elements, or as many as are left, to uninitialised room at `to`; returns how many.
+  /// Moves the next n elements, or as many as are left, to uninitialized room at `to`; returns how many.
   std::uint32_t move_to(char* to, std::uint32_t n) { return move_to(to, n, element_bytes_); }
   /// Does the same, with a distance of stride_bytes between the elements.
   std::uint32_t move_to(char* to, std::uint32_t n, std::size_t stride_bytes);

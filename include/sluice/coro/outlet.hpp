@@ -47,7 +47,7 @@ class outlet {
   }
   /// Returns n elements that did not exist to the number of elements to skip.
   void unpass(std::uint64_t n) { stage_->skip_ += n; }
-  /// Uninitialised room for n output elements. Destroys what the stage yielded before.
+  /// Uninitialized room for n output elements. Destroys what the stage yielded before.
   char* room(std::size_t n) { return stage_->out_.reserve(n); }
   /// Returns a view, to be yielded, of the first n elements of the room. REQUIRES: they are built.
   block made(std::size_t n) {

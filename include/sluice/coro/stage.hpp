@@ -119,7 +119,7 @@ class stage_base : public promise_base {
   }
 
   /// The number of elements to request from the input if skipped elements must be made first. A large number allows
-  /// vectorised work; requesting too many costs little.
+  /// vectorized work; requesting too many costs little.
   std::uint32_t wanted_and_passed() const {
     constexpr std::uint64_t kPassedPerBlock = 1024;
     constexpr std::uint32_t kWantMax = ~std::uint32_t{0};

@@ -326,7 +326,7 @@ class stream_base {
   std::shared_ptr<run_base> run_;
   std::uint32_t ramp_ = 1;  // the number of elements that next() demands
   /// A task's request is outstanding. Atomic, because a second consumer, which is a mistake, may run on another thread:
-  /// it then gets an error instead of undefined behaviour. Relaxed, since it publishes no other data.
+  /// it then gets an error instead of undefined behavior. Relaxed, since it publishes no other data.
   std::atomic<bool> asked_{false};
   time_point asked_at_{};
 };

@@ -10,7 +10,7 @@
 //   tensor images = b.stacked(&sample::image);                   // uint8[n,224,224,3], without a copy
 //
 // All batched<T> have one representation, batch_storage, so the library makes, moves and prints batches whose row type
-// does not occur in the program's C++ code. A column of numbers is contiguous and 64-byte aligned, ready for vectorised
+// does not occur in the program's C++ code. A column of numbers is contiguous and 64-byte aligned, ready for vectorized
 // code.
 // Owns:   its columns.
 // Thread: not safe for concurrent use.
@@ -71,7 +71,7 @@ struct batch_storage {
     append(from.type(), from.data(), n);
     from.forget_front(n);
   }
-  /// Moves the first n rows to uninitialised memory at `to`, and removes them (for unbatch). Errors: std::bad_alloc,
+  /// Moves the first n rows to uninitialized memory at `to`, and removes them (for unbatch). Errors: std::bad_alloc,
   /// and exceptions of copies; the batch is then unchanged. REQUIRES: n <= rows().
   void take_front(const element_type& row, void* to, std::size_t n);
   /// Destroys the first n rows. REQUIRES: n <= rows().

@@ -13,7 +13,7 @@
 // These have Arrow's exact bytes, and can be shared without a copy: values() of numbers, offsets(), bytes(),
 // validity(). These do not: values() of bools, which are one byte each here and one bit in Arrow; columns of the form
 // `objects`, which do not exist in Arrow. Every array begins at a multiple of 64 bytes, and its capacity is a multiple
-// of 64. The bytes after the used part are not initialised.
+// of 64. The bytes after the used part are not initialized.
 // Owns:   its arrays, each a buffer (base/buffer.hpp): recycled, and charged if its owner charges it. The bytes of
 //         texts may have other owners: slices that unbatch returned.
 // Thread: not safe for concurrent changes; any number of readers.
@@ -140,7 +140,7 @@ class column {
   }
   /// Does the same for n values.
   void append_values(const void* values, std::size_t n);
-  /// Appends n values and returns their bytes, not initialised, to be filled in place.
+  /// Appends n values and returns their bytes, not initialized, to be filled in place.
   char* append_values(std::size_t n);
   template <class T> void append_values(const void* values, std::size_t n) {
     const std::size_t at = rows_ * sizeof(T), size = n * sizeof(T);
@@ -160,7 +160,7 @@ class column {
   }
   /// tensors: copies its bytes. Errors: invalid_argument, with both specs, if the previous rows have another spec.
   void append_tensor(const tensor& row);
-  /// tensors of numbers: appends a row of this spec; returns its bytes, not initialised, to be filled in place. Errors:
+  /// tensors of numbers: appends a row of this spec; returns its bytes, not initialized, to be filled in place. Errors:
   /// the same.
   char* append_tensor(const tensor_spec& spec);
   /// lists: completes a list of the values that were appended to child(0) since the last list.
@@ -212,7 +212,7 @@ class column {
   /// only later rows of it may be read. REQUIRES: `from` still owns the objects of these rows, and of no row before
   /// them.
   void append_from(column& from, std::size_t first, std::size_t n);
-  /// Builds C++ values of the rows [first, first + n) at uninitialised `to`. Texts that are slices share the bytes.
+  /// Builds C++ values of the rows [first, first + n) at uninitialized `to`. Texts that are slices share the bytes.
   /// Everything else is copied, except objects, which are moved out of this column. Errors: exceptions; no values exist
   /// at `to` then.
   void take(std::size_t first, std::size_t n, void* to, std::size_t stride);

@@ -20,7 +20,7 @@ namespace sluice::lib {
 
 struct element_type;
 
-/// Serialised tensors contain these numbers: they never change, and new dtypes are added at the end.
+/// Serialized tensors contain these numbers: they never change, and new dtypes are added at the end.
 enum class dtype : std::uint8_t {
   boolean,  ///< "bool": a byte, 0 or 1
   int8,

@@ -4,7 +4,7 @@
 // True for trivially copyable types; unique_ptr (default deleter), shared_ptr, vector; optional, pair and tuple of
 // relocatable types; classes with `static constexpr bool trivially_relocatable = true`; and aggregates whose members
 // are all relocatable. False for std::string (libstdc++'s short string points into itself), map, and all other types.
-// One case cannot be recognised: an aggregate with a user-written destructor and a member such as shared_ptr. If such a
+// One case cannot be recognized: an aggregate with a user-written destructor and a member such as shared_ptr. If such a
 // class must not be relocated, give it `trivially_relocatable = false`. clang's builtin is not used, because it is
 // false for a structure with a unique_ptr.
 #pragma once

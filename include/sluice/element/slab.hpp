@@ -63,7 +63,7 @@ class block {
 
   /// Destroys the first n elements.
   void drop_front(std::uint32_t n) noexcept;
-  /// Moves the first n elements to uninitialised memory at `to`, with to_stride bytes from one to the next.
+  /// Moves the first n elements to uninitialized memory at `to`, with to_stride bytes from one to the next.
   void move_front(void* to, std::uint32_t n, std::size_t to_stride) noexcept;
   void move_front(void* to, std::uint32_t n) noexcept { move_front(to, n, type_->size); }
   /// Destroys all elements of the view except the first k. If the slab has live elements after the view, the k elements
@@ -104,13 +104,13 @@ class slab {
   std::size_t capacity() const noexcept { return capacity_; }
   char* begin() const noexcept { return data_ + first_ * type_->size; }
 
-  /// Destroys the live elements. Returns uninitialised room for n elements. Errors: std::bad_alloc.
+  /// Destroys the live elements. Returns uninitialized room for n elements. Errors: std::bad_alloc.
   char* reserve(std::size_t n) {
     clear();
     if (n > capacity_) allocate(n);
     return data_;
   }
-  /// Keeps the live elements, which may be moved. Returns uninitialised room for n more after them. Errors:
+  /// Keeps the live elements, which may be moved. Returns uninitialized room for n more after them. Errors:
   /// std::bad_alloc.
   char* extend(std::size_t n) {
     if (n > capacity_ - first_ - live_) make_room(n);

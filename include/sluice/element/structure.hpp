@@ -222,7 +222,7 @@ template <class T> struct structure {
 
   static T pack(leaves all) {
     if constexpr (detail::leaf_values<references>::has_c_arrays) {
-      // An array cannot be initialised from another one.
+      // An array cannot be initialized from another one.
       T x{};
       [&]<std::size_t... I>(references to, std::index_sequence<I...>) {
         (detail::assign_leaf(std::get<I>(to), std::get<I>(all)), ...);

@@ -105,7 +105,7 @@ class tensor {
 
   // --- Made ---
 
-  /// Makes a tensor of uninitialised numbers, or empty strings.
+  /// Makes a tensor of uninitialized numbers, or empty strings.
   static tensor make(lib::dtype d, const tensor_shape& shape);
   /// Makes a tensor of zeros, false, or empty strings.
   static tensor zeros(lib::dtype d, const tensor_shape& shape);

@@ -74,19 +74,19 @@ struct element_type {
   /// Returns true if a batch of such rows has a column for each member.
   bool stacks_by_member() const noexcept { return has_members() && members.size() != 0 && !whole; }
 
-  /// Moves n elements to uninitialised memory, and destroys the originals. The ranges must not overlap. Strides are in
+  /// Moves n elements to uninitialized memory, and destroys the originals. The ranges must not overlap. Strides are in
   /// bytes.
   void (*relocate)(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride,
                    std::size_t from_stride) = nullptr;
   /// The inner loop of shuffle: for each i in order moves slots[at[i]] to out[i], and in[i] to slots[at[i]]. `out` is
-  /// uninitialised before, `in` afterwards.
+  /// uninitialized before, `in` afterwards.
   void (*exchange)(const element_type&, void* out, void* slots, void* in, const std::uint32_t* at,
                    std::size_t n) = nullptr;
   void (*destroy)(const element_type&, void* p, std::size_t n) = nullptr;
-  /// Copies n elements to uninitialised memory. Null if the type cannot be copied.
+  /// Copies n elements to uninitialized memory. Null if the type cannot be copied.
   void (*copy)(const element_type&, void* to, const void* from, std::size_t n, std::size_t to_stride,
                std::size_t from_stride) = nullptr;
-  /// Value-initialises n elements. Null if the type has no default constructor.
+  /// Value-initializes n elements. Null if the type has no default constructor.
   void (*construct)(const element_type&, void* p, std::size_t n, std::size_t stride) = nullptr;
   /// The bytes that n elements own in addition to their size: the capacity of strings, the bytes of records …
   std::size_t (*footprint)(const element_type&, const void* p, std::size_t n) = nullptr;
@@ -94,7 +94,7 @@ struct element_type {
   /// example, a record gets a copy of its bytes instead of a reference on a large buffer. Null if the type does not
   /// need this.
   void (*compact)(const element_type&, void* p, std::size_t n) = nullptr;
-  /// For lists and optionals only: constructs a list at uninitialised `list` from n elements, the first at `from`, with
+  /// For lists and optionals only: constructs a list at uninitialized `list` from n elements, the first at `from`, with
   /// a distance of `stride` bytes. The first `moved` of them are moved from, and the caller must still destroy them;
   /// the others are copied. REQUIRES: moved == n if elements cannot be copied. Errors: exceptions of a copy; no list is
   /// constructed then.
@@ -108,7 +108,7 @@ struct element_type {
   std::string_view (*text)(const void* p) = nullptr;
   /// For texts only: the bytes of n texts, `stride` bytes apart.
   void (*texts)(const void* p, std::size_t n, std::size_t stride, std::string_view* out) = nullptr;
-  /// For texts only: makes n texts at uninitialised `to`; text i consists of bytes[offsets[i]] … bytes[offsets[i + 1]],
+  /// For texts only: makes n texts at uninitialized `to`; text i consists of bytes[offsets[i]] … bytes[offsets[i + 1]],
   /// which are the bytes of `owner` (shared by slices; null without bytes). Null if such texts cannot be made from
   /// bytes. Errors: std::bad_alloc; no text is constructed then.
   void (*make_texts)(void* to, std::size_t n, std::size_t stride, buffer* owner, const char* bytes,

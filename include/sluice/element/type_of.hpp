@@ -46,7 +46,7 @@ const element_type& keep_list(const element_type& t);
 /// Sets the kernels that are not set yet to the general ones, which work on bytes and on members.
 void complete(element_type& t);
 
-/// Uninitialised memory, used for the offsets of members.
+/// Uninitialized memory, used for the offsets of members.
 template <class T> union room {
   T value;
   room() {}

@@ -35,14 +35,14 @@ class value {
  public:
   /// A value without an element. A moved-from value has none.
   value() noexcept {}
-  /// Moves the element from `from`, which is not destroyed: it is uninitialised memory afterwards.
+  /// Moves the element from `from`, which is not destroyed: it is uninitialized memory afterwards.
   value(const element_type& t, void* from);
   static value copy_of(const element_type& t, const void* from);
   template <class T> static value of(T x) {
     alignas(T) std::byte room[sizeof(T)];
     return value(type_of<T>(), ::new (static_cast<void*>(room)) T(std::move(x)));
   }
-  /// Value-initialises the element. Errors: throws invalid_argument if the type has no default constructor.
+  /// Value-initializes the element. Errors: throws invalid_argument if the type has no default constructor.
   static value empty_of(const element_type& t);
 
   /// Errors: throws invalid_argument if the element's type cannot be copied.

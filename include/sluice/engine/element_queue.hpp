@@ -81,7 +81,7 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   void abandon_reading();
   bool may_wait() const;
   class ready_awaiter;
-  /// The reader's. Moves the first n elements, or all, to uninitialised room; a null `to` destroys them. Returns their
+  /// The reader's. Moves the first n elements, or all, to uninitialized room; a null `to` destroys them. Returns their
   /// number.
   std::uint32_t take(char* to, std::uint32_t n);
   status why() const;

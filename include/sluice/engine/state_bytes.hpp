@@ -25,7 +25,7 @@ namespace sluice::lib::detail {
 
 template <class S> inline constexpr bool may_own_memory = !std::is_trivially_destructible_v<S>;
 
-/// A node of a map or set without its value: three links, a colour or a hash, and the allocator's own bytes.
+/// A node of a map or set without its value: three links, a color or a hash, and the allocator's own bytes.
 inline constexpr std::size_t kTreeNodeBytes = 48;
 
 template <class S> std::size_t bytes_owned_by(const S& value);

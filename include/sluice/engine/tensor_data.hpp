@@ -49,7 +49,7 @@ class tensor_data final : public stage_function {
   const element_type* slice_type(std::string& why) const;
   /// REQUIRES: slice_type() is not null.
   std::uint64_t slices() const noexcept { return slices_; }
-  /// Builds the whole, or the slices [first, first + n), in uninitialised memory.
+  /// Builds the whole, or the slices [first, first + n), in uninitialized memory.
   void make_whole(void* to) const;
   void make_slices(std::uint64_t first, std::size_t n, void* to) const;
 

@@ -55,7 +55,7 @@ struct fixed_length_scan {
 fixed_length_scan scan_fixed_length(const fixed_length_layout& layout, const fixed_length_window& window,
                                     std::string_view* out, std::size_t records_max);
 
-/// Does the same for a window inside `owner`: builds records in uninitialised room at `out`, and adds all their
+/// Does the same for a window inside `owner`: builds records in uninitialized room at `out`, and adds all their
 /// references to `owner` in one operation.
 fixed_length_scan scan_fixed_length(const fixed_length_layout& layout, const fixed_length_window& window, buffer& owner,
                                     record* out, std::size_t records_max);

@@ -33,7 +33,7 @@ struct image_box {
   bool is_all() const noexcept { return height == 0 && width == 0; }
 };
 
-/// The properties of an image except its pixels. 1 channel is grey, 2 are grey and alpha, 3 are RGB, 4 are RGBA. The
+/// The properties of an image except its pixels. 1 channel is gray, 2 are gray and alpha, 3 are RGB, 4 are RGBA. The
 /// other channels are not multiplied by alpha.
 struct image_spec {
   int height = 0, width = 0, channels = 0;

@@ -39,7 +39,7 @@ enum class jpeg_dct : std::uint8_t {
 };
 
 struct jpeg_options {
-  int channels = 0;  ///< 0: grey or RGB, as in the file; 1; 3. CMYK and YCCK become RGB
+  int channels = 0;  ///< 0: gray or RGB, as in the file; 1; 3. CMYK and YCCK become RGB
   /// 2, 4, 8: decodes an image with 1/2, 1/4 or 1/8 of the rows and columns, using a part of the transform.
   int ratio = 1;
   /// If both are not 0: uses the largest ratio that leaves at least this many rows and columns. For a resize that
@@ -49,8 +49,8 @@ struct jpeg_options {
   /// is not detected.
   image_box crop = {};
   jpeg_dct dct = jpeg_dct::fast;
-  bool fancy_upscaling = true;  ///< colours with a lower resolution are interpolated, not repeated
-  /// Missing parts become grey, or repeat the row above, instead of causing an error.
+  bool fancy_upscaling = true;  ///< colors with a lower resolution are interpolated, not repeated
+  /// Missing parts become gray, or repeat the row above, instead of causing an error.
   bool try_recover_truncated = false;
   bool apply_orientation = false;  ///< turns the image as its EXIF data require; not together with `crop`
   image_limits limits = {};
@@ -76,7 +76,7 @@ result<std::string> encode_jpeg(const image_view& pixels, const jpeg_encode_opti
 // --- PNG ----------------------------------------------------------------------------------------------------------
 
 struct png_options {
-  int channels = 0;                ///< 0: as in the file; 1 … 4: converted, grey as 0.299 R + 0.587 G + 0.114 B
+  int channels = 0;                ///< 0: as in the file; 1 … 4: converted, gray as 0.299 R + 0.587 G + 0.114 B
   lib::dtype type = dtype::uint8;  ///< or uint16: 8 bits are widened (× 257), 16 bits are reduced to 8 for uint8
   image_limits limits = {};
 };
@@ -114,7 +114,7 @@ struct bmp_options {
   image_limits limits = {};
 };
 
-/// Decodes files without compression and palettes, bottom-up and top-down. 8 bits are grey, as in TensorFlow.
+/// Decodes files without compression and palettes, bottom-up and top-down. 8 bits are gray, as in TensorFlow.
 result<tensor> decode_bmp(std::string_view encoded, const bmp_options& options = {});
 result<image_spec> decode_bmp(std::string_view encoded, const bmp_options& options, pixel_sink to);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms images: resize, crop, flip, colours, normalize, with the results of tf.image; and their random forms.
+// Transforms images: resize, crop, flip, colors, normalize, with the results of tf.image; and their random forms.
 //
 //   result<tensor> small = resize(photo, {.height = 224, .width = 224});           // float32[224,224,3], as TensorFlow
 //   result<tensor> bytes = resize(photo, {.height = 224, .width = 224, .rounded = true});  // uint8[224,224,3]
@@ -39,7 +39,7 @@ namespace sluice::lib {
 // --- Size ---------------------------------------------------------------------------------------------------------
 
 enum class resize_method : std::uint8_t {
-  nearest,  ///< the pixel that contains the centre; keeps the type
+  nearest,  ///< the pixel that contains the center; keeps the type
   bilinear,
   area,     ///< means of all covered pixels; always antialiased
   bicubic,  ///< Keys' kernel (Catmull-Rom)
@@ -57,7 +57,7 @@ struct resize_options {
   bool rounded = false;
 };
 
-/// Uses half-pixel centres, as TensorFlow 2's tf.image.resize does. Makes two one-dimensional passes. Columns that no
+/// Uses half-pixel centers, as TensorFlow 2's tf.image.resize does. Makes two one-dimensional passes. Columns that no
 /// pixel of the result needs are not read.
 result<tensor> resize(const image_view& pixels, const resize_options& options);
 result<image_spec> resize(const image_view& pixels, const resize_options& options, pixel_sink to);
@@ -83,7 +83,7 @@ result<image_spec> flip_left_right(const image_view& pixels, pixel_sink to);
 result<tensor> flip_up_down(const image_view& pixels);
 result<image_spec> flip_up_down(const image_view& pixels, pixel_sink to);
 
-// --- Colours ------------------------------------------------------------------------------------------------------
+// --- Colors -------------------------------------------------------------------------------------------------------
 // Integers are converted to float32 in [0, 1], clamped, and converted back as in TensorFlow.
 
 struct colour_changes {

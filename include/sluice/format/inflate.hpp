@@ -35,7 +35,7 @@ bool is_built_in(compression c);
 
 /// The number of bytes at a file's beginning that may_be_compressed() needs. detect_compression() needs
 /// kCompressionGuessBytes.
-inline constexpr std::size_t kCompressionMagicBytes = 12;  // a TFRecord is recognised by the CRC of its first length
+inline constexpr std::size_t kCompressionMagicBytes = 12;  // a TFRecord is recognized by the CRC of its first length
 inline constexpr std::size_t kCompressionGuessBytes = 4096;
 
 /// Returns false if a file with these first kCompressionMagicBytes (or all bytes of a shorter file) is not compressed.

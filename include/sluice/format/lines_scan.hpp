@@ -31,7 +31,7 @@ struct lines_scan {
 lines_scan scan_lines(std::span<char> window, bool last, std::string_view* out, std::size_t lines_max,
                       std::size_t searched = 0);
 
-/// Does the same for a window inside `owner`: builds lines in uninitialised room at `out`, and adds all their
+/// Does the same for a window inside `owner`: builds lines in uninitialized room at `out`, and adds all their
 /// references to `owner` in one operation.
 lines_scan scan_lines(std::span<char> window, bool last, buffer& owner, line* out, std::size_t lines_max,
                       std::size_t searched = 0);

@@ -56,7 +56,7 @@ struct tfrecord_scan {
 /// Writes up to `records_max` views of records' data to `out`; both CRCs are checked.
 tfrecord_scan scan_tfrecords(const tfrecord_window& window, std::string_view* out, std::size_t records_max);
 
-/// Does the same for a window inside `owner`: builds records in uninitialised room at `out`, and adds all their
+/// Does the same for a window inside `owner`: builds records in uninitialized room at `out`, and adds all their
 /// references to `owner` in one operation.
 tfrecord_scan scan_tfrecords(const tfrecord_window& window, buffer& owner, record* out, std::size_t records_max);
 

@@ -5,7 +5,7 @@
 //   auto v = co_await store.commit({meta_guard("/leader", e ? e->version : 0)}, {meta_write::put("/leader", me)});
 //   if (!v) …                                             // another process was first: read again
 //
-// Order:  commits are strictly serialisable: all writes of a commit happen or none, after its guards held, in one order
+// Order:  commits are strictly serializable: all writes of a commit happen or none, after its guards held, in one order
 //         for all observers.
 // Errors: unavailable if the store cannot be reached. Such a commit MAY HAVE HAPPENED: read before retrying.
 //         Correctness depends on guards alone; changed() is only a hint to read again.

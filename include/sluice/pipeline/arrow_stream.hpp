@@ -30,7 +30,7 @@ namespace sluice::lib {
 class runtime;
 class blocking_service;
 
-/// Fills `out`, which is not initialised, from the remaining elements of the run `s`.
+/// Fills `out`, which is not initialized, from the remaining elements of the run `s`.
 status export_stream(std::shared_ptr<runtime> rt, any_stream s, ArrowArrayStream* out, const arrow_options& o = {});
 /// Does the same for a runtime that outlives the stream.
 status export_stream(runtime& rt, any_stream s, ArrowArrayStream* out, const arrow_options& o = {});

@@ -10,7 +10,7 @@
 // `attached` is for data that must change together with the position: the length of the output, the step of a model. It
 // is stored in the same file, so that a crash cannot keep one without the other.
 //
-// Crash:  a temporary file is written and synchronised, renamed to `path`, and the folder is synchronised. A process
+// Crash:  a temporary file is written and synchronized, renamed to `path`, and the folder is synchronized. A process
 //         that is killed in between leaves `PATH.partial` and `.NAME.lock`, which the next save removes.
 // Errors: statuses with the path. Saving: those of the file system; unavailable: another process or thread is saving to
 //         the same path. Loading: not_found and others of the file system; data_loss: the file is empty, damaged, or

@@ -15,7 +15,7 @@
 // Shards: elements are assigned alternately to `shards` files: b-00000-of-00004.tfrecord …. With `shard_bytes` each
 //         file ends with the element that makes it this long (before compression): b-00000.tfrecord …; only one file is
 //         open at a time. A path that contains {shard} (and {shards}) is used as the name itself.
-// Whole:  a file is written as PATH.partial, synchronised, and renamed when it is complete; until then the previous
+// Whole:  a file is written as PATH.partial, synchronized, and renamed when it is complete; until then the previous
 //         file of that name can be read. After an error, or when the task is destroyed, no new file exists, except for
 //         complete shards that had reached their size. A pipe or a device is written directly.
 // Resume: with `checkpoint` the position and the lengths of the files are written to that file at the set intervals and

@@ -229,7 +229,7 @@ using lib::named_function;
 
 }  // namespace sluice
 
-// The lambda initialises an inline object, so that all source files use the same function; a lambda as a template
+// The lambda initializes an inline object, so that all source files use the same function; a lambda as a template
 // argument in a header would be a different type in each.
 #define SLUICE_FUNCTION(NAME, ...) SLUICE_FUNCTION_VERSION(NAME, 1, __VA_ARGS__)
 #define SLUICE_FUNCTION_VERSION(NAME, VERSION, ...)                                        \

@@ -25,7 +25,7 @@ class position_records;
 struct position_record;
 
 /// Identifies the record of a stage in a position. `separate_inputs`: its inputs' records are separate from its
-/// neighbours'.
+/// neighbors'.
 struct stage_identity {
   std::uint32_t site = 0;
   std::uint32_t version = 0;         ///< of the saved values that are written

@@ -100,7 +100,7 @@ template <class T, class F> struct map_function final : block_function {
   applied apply(const block& from, void* to, const element_place& first) const override {
     T* p = from.as<T>();
     if constexpr (std::is_same_v<T, U> && std::is_trivially_copyable_v<T>) {
-      // One pointer for input and output: with two the compiler must assume that they overlap, and does not vectorise.
+      // One pointer for input and output: with two the compiler must assume that they overlap, and does not vectorize.
       if (to == p) return each(from.size(), p, first, [p](std::uint32_t i) { return p + i; });
     }
     U* o = static_cast<U*>(to);

@@ -102,7 +102,7 @@ struct applied {
 struct block_function : stage_function {
   /// Each output replaces its input: both have the same, trivially copyable type.
   bool in_place = false;
-  /// Constructs the outputs for the elements of `in` at `to`: uninitialised memory, or in.data() if in_place. The
+  /// Constructs the outputs for the elements of `in` at `to`: uninitialized memory, or in.data() if in_place. The
   /// inputs may be moved from; the caller must still destroy them. `first`: the place of in's first element.
   virtual applied apply(const block& in, void* to, const element_place& first) const = 0;
 
@@ -157,10 +157,10 @@ struct state_function : stage_function {
   virtual void load(void* state, position_reader& r) const = 0;
   /// The number of bytes that the state owns in addition to its object. Visits all parts of the state.
   virtual std::size_t owned_bytes(const void* state) const = 0;
-  /// Moves the state to uninitialised room at `to`, as an element. Afterwards only destroy() may be called for it.
+  /// Moves the state to uninitialized room at `to`, as an element. Afterwards only destroy() may be called for it.
   virtual void move_state(void* state, void* to) const = 0;
   /// Calls the function for the elements of `in`, which may be moved from, and builds the outputs, if it makes any, at
-  /// `to` (uninitialised room). An error belongs to element `done`. With `undo` the state then has its value before
+  /// `to` (uninitialized room). An error belongs to element `done`. With `undo` the state then has its value before
   /// that element. Otherwise it is unspecified, and must not be used any more. REQUIRES: can_undo or !undo.
   virtual applied apply(void* state, const block& in, void* to, bool undo) const = 0;
 };
@@ -186,7 +186,7 @@ struct key_codes {
 struct key_function : stage_function {
   /// Appends the code of each element's key to `to`. Elements are only read. An error belongs to element `done`.
   virtual applied codes(const block& in, key_codes& to) const = 0;
-  /// Builds the key with this code in uninitialised room at `to`.
+  /// Builds the key with this code in uninitialized room at `to`.
   virtual void build_key(std::string_view code, void* to) const = 0;
 
   /// True if a key is one whole number, an enum or a bool. Its code can then be read as a number.
@@ -204,7 +204,7 @@ struct plan_function : stage_function {
 struct elements_function : stage_function {
   bool is_data() const final { return true; }
   virtual std::size_t size() const = 0;
-  /// Copies the elements [first, first + n) to uninitialised memory.
+  /// Copies the elements [first, first + n) to uninitialized memory.
   virtual void copy(std::size_t first, std::size_t n, void* to) const = 0;
 };
 

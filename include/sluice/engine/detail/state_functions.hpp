@@ -32,7 +32,7 @@ namespace sluice::lib::detail {
 template <class S>
 inline constexpr bool undoable = copyable<S>() && std::is_copy_assignable_v<S> && std::is_nothrow_move_assignable_v<S>;
 
-/// The text of `state` as the argument `initial_state` of a plan; empty if it is equal to `begun`, a value-initialised
+/// The text of `state` as the argument `initial_state` of a plan; empty if it is equal to `begun`, a value-initialized
 /// state.
 std::string initial_state_text(const state_function& f, const void* state, const void* begun);
 
