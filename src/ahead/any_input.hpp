@@ -13,7 +13,7 @@
 // gets a channel when it is first not chosen, and from then on works ahead of the stage by two blocks. Without channels
 // it is not possible to wait for several inputs at once, because every request must have finished before the stage's
 // position may be read.
-// Order:  depends on timing; of several inputs that are ready, the one after the input chosen last, so that none is
+// Order:  depends on timing. If several inputs are ready, the one after the input chosen last is next, so that none is
 //         starved.
 // Errors: those of the inputs.
 // Cancel: a stop ends the wait with `cancelled`.

@@ -70,7 +70,7 @@ class evaluation {
   evaluation(const evaluation&) = delete;
   ~evaluation() { forget(); }
 
-  /// Continues with the `n` elements at `elements`. `ordinal`: of the first element.
+  /// Continues with the `n` elements at `elements`. `ordinal`: the number of the first element.
   void start(char* elements, std::uint32_t n, std::uint64_t ordinal) {
     forget();
     elements_ = elements;

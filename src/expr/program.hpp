@@ -74,7 +74,7 @@ class program {
   bool draws() const { return draws_; }
 
   /// Constructs the values of n elements at `to`, at intervals of type().size. Elements may be moved from. Returns the
-  /// number of values constructed before an error, `why`. `ordinal`: of the first element. Thread: any, also
+  /// number of values constructed before an error, `why`. `ordinal`: the number of the first element. Thread: any, also
   /// concurrently.
   std::uint32_t apply(void* elements, std::uint32_t n, void* to, std::uint64_t ordinal, std::uint64_t seed,
                       status& why) const;

@@ -24,7 +24,7 @@ class element_sink {
   /// is usable only up to its last commit().
   static constexpr std::uint32_t kUnknown = ~0u;
   virtual std::uint32_t taken() const { return kUnknown; }
-  /// Makes everything taken so far durable. `place`: where the output ends, for a checkpoint.
+  /// Makes everything taken so far durable. `place`: the end of the output, for a checkpoint.
   virtual status commit(output_place&) { return {}; }
   /// See byte_output::keep().
   virtual void keep() {}

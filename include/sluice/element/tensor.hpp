@@ -103,7 +103,7 @@ class tensor {
   }
   void swap(tensor& o) noexcept;
 
-  // --- Made ---
+  // --- Construction ---
 
   /// Makes a tensor of uninitialized numbers, or empty strings.
   static tensor make(lib::dtype d, const tensor_shape& shape);
@@ -133,7 +133,7 @@ class tensor {
   static tensor sharing_texts(buffer_ref owner, const std::int32_t* offsets, buffer_ref texts,
                               const tensor_shape& shape);
 
-  // --- What it is ---
+  // --- Properties ---
 
   lib::dtype dtype() const noexcept { return spec_.dtype; }
   std::size_t rank() const noexcept { return spec_.rank; }

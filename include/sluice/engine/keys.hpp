@@ -196,8 +196,8 @@ template <class T, class F> struct keyed_function final : key_function {
 
  private:
   static constexpr bool kIsNumber = (std::is_integral_v<K> || std::is_enum_v<K>) && sizeof(K) <= 8;
-  /// `key`: a K, or a view of a text. `Codes` is key_codes. As a template parameter it is not compiled by programs
-  /// without keys.
+  /// `key`: a K, or a view of a text. `Codes` is key_codes. It is a template parameter, so that programs without keys
+  /// do not compile this function.
   template <class Codes, class Key> static void add(Codes& to, const Key& key) {
     if constexpr (std::is_same_v<K, std::string>) to.bytes.append(key);
     else add_code(to.bytes, key);

@@ -14,8 +14,8 @@
 //         byte 1234"). invalid_argument: another format, or options that the format does not have. resource_exhausted:
 //         above `limits`, before anything is allocated for pixels. unimplemented: built without the format's library.
 //         Exceptions: std::bad_alloc, and those of the caller's sink.
-// Equal:  to TensorFlow 2.21: PNG, BMP, GIF and WebP to the bit, JPEG within 1 (tests/golden/README.md). As in
-//         TensorFlow, EXIF orientation is ignored unless it is requested.
+// Equal:  to TensorFlow 2.21: PNG, BMP, GIF and WebP to the bit, JPEG within 1 (tests/golden/README.md). EXIF
+//         orientation is ignored unless it is requested, like in TensorFlow.
 // Thread: pure functions. No state is kept between calls.
 // Cost:   pixels are written once, directly to their destination. Other memory: a few rows; for a progressive JPEG all
 //         coefficients (6 bytes or more per pixel); for lossless WebP 4 bytes per pixel, for animated WebP 8. bytes_max

@@ -3,9 +3,9 @@
 //
 //   lines_scan s = scan_lines({window, n}, last, views, 256);
 //
-// A line ends at `\n`. Empty lines are kept, and so is a last line without `\n`. As in tf.data, every `\r` is removed,
-// even inside a line. The rest of such a line is moved in place, so the caller's window must be writable. As in
-// tf.data, the text after the last `\n` is not a line if it consists only of `\r`.
+// A line ends at `\n`. Empty lines are kept, and so is a last line without `\n`. Every `\r` is removed, even inside a
+// line, like in tf.data. The rest of such a line is moved in place, so the caller's window must be writable. The text
+// after the last `\n` is not a line if it consists only of `\r`, again like in tf.data.
 // Thread: pure functions over the caller's window.
 #pragma once
 

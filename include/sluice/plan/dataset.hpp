@@ -52,10 +52,10 @@ class plan_holder {
   sluice::lib::cardinality cardinality() const;
   cardinality_bounds cardinality_limits() const;
   /// The spec of the elements: dtypes, shapes as far as they are known, structures. `element_spec().text()` is its
-  /// text, such as "{label: int64, image: uint8[?,?,3]}". To use the result, include sluice/element/spec.hpp.
+  /// text, such as "{label: int64, image: uint8[?,?,3]}". Include sluice/element/spec.hpp to use the result.
   spec element_spec() const;
-  /// The combined options of its with_options calls, the outermost first. To use the result, include
-  /// sluice/engine/dataset_options.hpp.
+  /// The combined options of its with_options calls, the outermost first. Include sluice/engine/dataset_options.hpp to
+  /// use the result.
   dataset_options options() const;
   /// Prints the dataset as an element of another one: its plan's text, as JSON.
   void sluice_print(std::string& json) const;
