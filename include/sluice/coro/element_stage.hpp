@@ -49,7 +49,7 @@ class element_stage : public stage_base {
         0;  ///< the first lost element; the saved values include no element from here up to the current one
   };
   restart after_throw();
-  /// The input, from which the new coroutine is made.
+  /// The input, which the new coroutine takes over.
   stream_base& input() { return *state_.inputs().first().stream; }
   void copy_saved_to(element_stage& fresh) const { state_.copy_saved_to(fresh.state_); }
 

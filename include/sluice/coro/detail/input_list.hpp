@@ -5,8 +5,8 @@
 // for possible waits of every input without knowing the coroutine. A parameter is an input if it is a stream, a
 // std::vector of streams, or has a member each_input(f) that calls f with each of its streams (input_set).
 //   erased_stream take_loop(outlet out, saved<std::uint64_t> left, erased_stream in);           // one input: `in`
-//   erased_stream zip_loop(outlet out, input_set in);                                       // all streams of the set
-//   stream<std::int64_t> sums(saved<int> n, std::vector<stream<std::int64_t>> in);          // all streams of the vector
+//   erased_stream zip_loop(outlet out, input_set in);                                    // all streams of the set
+//   stream<std::int64_t> sums(saved<int> n, std::vector<stream<std::int64_t>> in);       // all streams of the vector
 //
 // Invariant: the streams keep their addresses while the coroutine lives; a vector of streams must not be resized.
 // Owns:   nothing; the streams live in the coroutine's frame.
