@@ -3,7 +3,7 @@
 // coroutines that wait. The derived class decides the order in which the reader gets the slots: ordered_ring (prefetch,
 // parallel map and interleave) or unordered_ring (sloppy map).
 //
-//   pump:   reserve() → fill slot.input → commit_inputs(slot); or filled(slot), then a computation: commit_outputs(slot)
+//   pump:   reserve() → fill slot.input → commit_inputs(slot); or filled(slot), and later commit_outputs(slot)
 //   reader: receive() → hand_on(slot) → the slot is freed
 //
 // A reader that requested it gets the input back if blocks are light (runtime/sites/cost_estimate.hpp), and continues
