@@ -15,21 +15,21 @@
 //       if (!co_await async_push(push, line, asio::use_awaitable)) break;    // the pipeline is gone
 //   }
 //
-// What follows is said of async_next; async_push differs where its declaration says so.
+// The following describes async_next; the declaration of async_push lists the differences.
 // Shape:  completes with void(std::exception_ptr, std::optional<T>); nullopt is the end.
 // Order:  one operation on a stream at a time; a second one completes with failed_precondition.
 // Errors: `sluice::error`, after the elements before it; every later operation completes with the same error.
 // Cancel: the token's cancellation slot (terminal or partial) completes the operation at once with `cancelled`. The
 //         stream stays usable: the request continues, and the next async_next gets its element, so none is lost. To
 //         stop the run, destroy the stream or call request_stop().
-// Thread: the handler is called on its associated executor, never inside async_next. The stream object is used from
-//         there only. While an operation is outstanding, or one was cancelled and none has completed since, the object
+// Thread: the handler is called on its associated executor, never inside async_next. The stream object must only be
+//         used there. While an operation is outstanding, or one was cancelled and none has completed since, the object
 //         may be moved, destroyed, stopped (request_stop) and used for async_next, and for nothing else.
 // Owns:   an operation counts as work on its executor, and its handler is destroyed with the execution context, as
-//         those of asio's own operations. If the stream is destroyed meanwhile, the operation completes with
-//         `cancelled`; the run stops, and the runtime joins its tasks. No destructor blocks.
-// Cost:   one post while elements of the last block are left; otherwise a few allocations, and a way to the workers and
-//         back.
+//         those of asio's own operations are. If the stream is destroyed meanwhile, the operation completes with
+//         `cancelled`. The run stops, and the runtime joins its tasks. No destructor blocks.
+// Cost:   one post while elements of the last block are left; otherwise a few allocations, and a switch to the workers
+//         and back.
 #pragma once
 
 #include <exception>
@@ -71,8 +71,8 @@ class owned_wait {
 };
 
 /// The outstanding operations of one execution context. A request ends on a worker of the runtime, perhaps while the
-/// context is being destroyed on another thread: the one that removes the operation from here, under the mutex, owns
-/// its handler.
+/// context is being destroyed on another thread. The thread that removes the operation from this set, under the mutex,
+/// owns its handler.
 struct waits {
   std::mutex mutex;
   std::unordered_set<std::shared_ptr<owned_wait>> outstanding;
@@ -172,7 +172,7 @@ template <class T, class Handler> class asio_waiter final : public loan::waiter 
   }
 
   template <class What> void answer(What with) {
-    std::lock_guard lock(all_->mutex);  // also while posting, so that the context is not destroyed meanwhile
+    std::lock_guard lock(all_->mutex);  // locked while posting, too, so that the context is not destroyed meanwhile
     if (!all_->outstanding.erase(wait_)) return;
     wait_->what->carry(std::move(with));
     delivery<T, Handler>::post(*std::move(wait_->what));
@@ -203,7 +203,7 @@ template <class T> struct start_next {
     if (!out && !(tree && tree.run()))
       return refuse(std::move(w), failed_precondition_error("this is no stream of a run: ask iterate() for one"));
     if (!out) out = loan::lend(tree);
-    // Before wait(): after it the handler may have been called, and the slot may belong to its next operation.
+    // Before wait(): after wait() the handler may have been called, and the slot may belong to its next operation.
     if (slot.is_connected()) {
       slot.assign([refuse, l = std::weak_ptr<loan>(out), who = w.get()](asio::cancellation_type type) {
         if ((type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) ==
@@ -218,7 +218,7 @@ template <class T> struct start_next {
   }
 };
 
-/// The handler of an async_push as one of an async_next of bools.
+/// Converts the handler of an async_push to one of an async_next of bools.
 template <class Handler> struct push_handler {
   using executor_type = asio::associated_executor_t<Handler>;
   using allocator_type = asio::associated_allocator_t<Handler>;
@@ -259,7 +259,7 @@ template <class T> struct start_push {
   template <class Handler> void operator()(Handler&& handler, std::shared_ptr<element_queue> queue, T value) const {
     using own_handler = push_handler<std::decay_t<Handler>>;
     auto p = std::make_unique<asio_push<T, own_handler>>(own_handler{std::forward<Handler>(handler)}, std::move(value));
-    // Before push(): after it the handler may have been called, and the slot may belong to its next operation.
+    // Before push(): after push() the handler may have been called, and the slot may belong to its next operation.
     if (auto slot = p->slot(); slot.is_connected()) {
       slot.assign([q = std::weak_ptr<element_queue>(queue), who = p.get()](asio::cancellation_type type) {
         if ((type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) ==
@@ -276,8 +276,9 @@ template <class T> struct start_push {
 
 }  // namespace detail
 
-/// Pushes `value` into the channel: completes with void(std::exception_ptr, bool) once it is there (true), or the channel is
-/// closed (false). Any number of operations may be outstanding. Cancel: the value is destroyed, the channel goes on.
+/// Pushes `value` into the channel. Completes with void(std::exception_ptr, bool): true once the value is in the
+/// channel, false if the channel is closed. Any number of operations may be outstanding. Cancel: the value is
+/// destroyed; the channel remains usable.
 template <class T, class Token> auto async_push(const channel_sender<T>& push, T value, Token&& token) {
   return asio::async_initiate<Token, void(std::exception_ptr, bool)>(detail::start_push<T>(), token, push.queue(),
                                                                      std::move(value));

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of numbers, and tensors, as DLPack tensors, which NumPy, PyTorch, JAX, TensorFlow and CuPy take without a copy; and
-// theirs as tensors.
+// Exports columns of numbers, and tensors, as DLPack tensors, which NumPy, PyTorch, JAX, TensorFlow and CuPy read
+// without a copy; and imports their tensors.
 //
 //   batched<sample> b;                                              // sample: std::array<float, 3> pixels; int label
 //   DLManagedTensorVersioned* t = to_dlpack(b, &sample::pixels);    // shape: rows × 3
-//   t->deleter(t);                                                  // whoever takes it does that
+//   t->deleter(t);                                                  // the receiver does this
 //   tensor image = from_dlpack(theirs);                             // shares their bytes; calls their deleter once
 //
-// Shape:  the rows, then the extents of arrays in arrays; contiguous, with strides. Enums are their numbers, bools kDLBool.
-// Errors: members that are not numbers, or arrays of them, do not compile: DLPack has no texts, lists or nulls.
+// Shape:  the rows, then the extents of nested arrays; contiguous, with strides. Enums are their numbers, bools
+//         kDLBool.
+// Errors: members other than numbers and arrays of numbers do not compile: DLPack has no texts, lists or nulls.
 //         std::bad_alloc.
-// Thread: a tensor may be deleted on any thread, also after the batch and its run are gone.
-// Owns:   the tensor shares the column's buffer. Of a const batch it is read only; of another one it may be written to, as
-//         b[&sample::pixels] may, and sees what the program writes there. A tensor is exported read only, unless it is given
-//         away (std::move) and nobody else shares its bytes.
+// Thread: a tensor may be deleted on any thread, even after the batch and its run are gone.
+// Owns:   the tensor shares the column's buffer. It is read only if the batch is const. Otherwise it may be written to,
+//         like b[&sample::pixels], and both see each other's changes. A tensor is exported read only, unless it is
+//         moved (std::move) and shares its bytes with no other object.
 // See:    docs/arrow.md; arrow/dlpack_abi.hpp for the structs
 #pragma once
 
@@ -44,14 +45,14 @@ template <class T> std::size_t tensor_first(const batched<T>& b) {
 
 }  // namespace detail
 
-/// The column of a member.
+/// Exports the column of a member.
 template <class T, class U> DLManagedTensorVersioned* to_dlpack(batched<T>& b, U T::* m) {
   return export_tensor(type_of<U>(), detail::tensor_member<U>(b, m), detail::tensor_first(b), false).value();
 }
 template <class T, class U> DLManagedTensorVersioned* to_dlpack(const batched<T>& b, U T::* m) {
   return export_tensor(type_of<U>(), detail::tensor_member<U>(b, m), detail::tensor_first(b), true).value();
 }
-/// All rows, if they are numbers or arrays of them.
+/// Exports all rows, if they are numbers or arrays of numbers.
 template <class T> DLManagedTensorVersioned* to_dlpack(batched<T>& b) {
   return export_tensor(type_of<T>(), detail::tensor_rows(b), detail::tensor_first(b), false).value();
 }
@@ -67,11 +68,11 @@ template <class T> DLManagedTensor* to_old_dlpack(batched<T>& b) {
   return export_old_tensor(type_of<T>(), detail::tensor_rows(b), detail::tensor_first(b)).value();
 }
 
-/// A tensor of numbers.
+/// Exports a tensor of numbers.
 inline DLManagedTensorVersioned* to_dlpack(const tensor& t) { return export_tensor(t, true).value(); }
 inline DLManagedTensorVersioned* to_dlpack(tensor&& t) { return export_tensor(t, !t.is_writable()).value(); }
 inline DLManagedTensor* to_old_dlpack(const tensor& t) { return export_old_tensor(t).value(); }
-/// See import_tensor. Errors: thrown.
+/// Imports a tensor; see import_tensor. Errors: thrown.
 inline tensor from_dlpack(DLManagedTensorVersioned* t) { return import_tensor(t).value(); }
 inline tensor from_dlpack(DLManagedTensor* t) { return import_tensor(t).value(); }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs usually need: tasks and streams, the operators, runs, plans as text and JSON, the runtime.
+// The headers that most programs need: tasks and streams, the operators, runs, plans as text and JSON, the runtime.
 //
-// Not here: the adapter for asio (asio.hpp) and for Abseil's status (base/absl_status.hpp); channel, scope and when_all
-// (coro/), for pipelines built by hand; the simulation and its file system (runtime/simulation.hpp, io/simulated_…).
+// These are not included: the adapters for asio (asio.hpp) and for Abseil's status (base/absl_status.hpp); channel,
+// scope and when_all (coro/), for pipelines built by hand; the simulation and its file system (runtime/simulation.hpp,
+// io/simulated_…).
 #pragma once
 
 #include "sluice/coro/sleep_until.hpp"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which version this is: of the headers at compile time, of the library at run time.
+// The version of the library: of the headers at compile time, of the loaded library at run time.
 //
 //   #if SLUICE_VERSION >= 200                     // 0.2.0 or later
-//   std::puts(sluice::library_version().data());  // "0.1.0": of the library that was loaded
+//   std::puts(sluice::library_version().data());  // "0.1.0": the loaded library
 //
-// Before 1.0 a minor version may break programs, and the shared library's SONAME carries it: libsluice.so.0.1.
+// Before 1.0 a minor version may break programs, and the shared library's SONAME contains it: libsluice.so.0.1.
 #pragma once
 
 #include <string_view>
 
-// The build refuses to configure when its own version is another.
+// The build fails to configure if its own version differs.
 #define SLUICE_VERSION_MAJOR 0
 #define SLUICE_VERSION_MINOR 1
 #define SLUICE_VERSION_PATCH 0
@@ -25,8 +25,8 @@
 
 namespace sluice::lib {
 
-/// The version of the library itself; ends in a zero byte. It differs from SLUICE_VERSION_STRING where a program runs
-/// with a shared library that is not the one it was compiled for.
+/// The version of the library itself; ends in a zero byte. It differs from SLUICE_VERSION_STRING if a program runs with
+/// another shared library than the one that it was compiled for.
 std::string_view library_version() noexcept;
 
 }  // namespace sluice::lib

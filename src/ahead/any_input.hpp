@@ -9,11 +9,11 @@
 //   log.add(chosen);                                          // so that a resumed run makes the same choice: see State
 //   co_yield in[chosen].take(out.wanted());
 //
-// An input that does not have to wait is requested from directly. An input that may have to wait (a file, an awaited
-// call, a channel) gets a channel when it is first not chosen, and from then on works ahead of the stage by two blocks.
-// Without channels it is not possible to wait for several inputs at once, because every request must have finished
-// before the stage's position may be read.
-// Order:  depends on timing; of several inputs that are ready, the one after the input chosen last, so that none is
+// An input that never waits is requested from directly. An input that may wait (a file, an awaited call, a channel)
+// gets a channel when it is first not chosen, and from then on works ahead of the stage by two blocks. Without channels
+// it is not possible to wait for several inputs at once, because every request must have finished before the stage's
+// position may be read.
+// Order:  depends on timing. If several inputs are ready, the one after the input chosen last is next, so that none is
 //         starved.
 // Errors: those of the inputs.
 // Cancel: a stop ends the wait with `cancelled`.

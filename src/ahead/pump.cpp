@@ -171,7 +171,7 @@ run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
       break;
     }
     more = got->more;
-    // If the input may have to wait, working ahead gains more than a second core does.
+    // If the input may wait, working ahead gains more than a second core does.
     if (more && f->ring->wants_input() && !f->in.may_wait()) {
       f->return_input();
       break;

@@ -51,7 +51,7 @@ struct ring_slot {
 
   /// Returns all outputs, also those moved out already: use tail_of() for the rest.
   block outputs() const { return {outputs_in, &outputs_in->type(), outputs_at, output_count}; }
-  /// Returns the number of outputs before dropped[i]; all outputs if there is no dropped[i].
+  /// Returns the number of outputs before dropped[i]; all outputs if dropped[i] does not exist.
   std::uint32_t outputs_before(std::size_t i) const {
     return i == dropped.size() ? output_count : dropped[i].number - static_cast<std::uint32_t>(i);
   }

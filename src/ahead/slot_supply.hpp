@@ -3,11 +3,11 @@
 // coroutines that wait. The derived class decides the order in which the reader gets the slots: ordered_ring (prefetch,
 // parallel map and interleave) or unordered_ring (sloppy map).
 //
-//   pump:   reserve() → fill slot.input → commit_inputs(slot); or filled(slot), and a computation calls commit_outputs(slot)
+//   pump:   reserve() → fill slot.input → commit_inputs(slot); or filled(slot), and later commit_outputs(slot)
 //   reader: receive() → hand_on(slot) → the slot is freed
 //
-// A reader that requested it gets the input back if blocks are light (runtime/sites/cost_estimate.hpp), and continues without
-// a channel: the pump ends, and take_input() returns the input to the reader once all slots are read
+// A reader that requested it gets the input back if blocks are light (runtime/sites/cost_estimate.hpp), and continues
+// without a channel: the pump ends, and take_input() returns the input to the reader once all slots are read
 // (docs/internals/decisions/channels.md).
 //
 // Limits count slots and elements, and may change at any time. Bytes are limited by the ledger: they are charged before

@@ -81,7 +81,7 @@ struct range {
   std::int64_t length;
 };
 
-/// Stands before each message; the length of its metadata follows, in 4 bytes. A length of 0 ends the stream.
+/// Precedes each message; the length of its metadata follows, in 4 bytes. A length of 0 ends the stream.
 inline constexpr std::uint32_t kContinuation = 0xFFFFFFFF;
 inline constexpr std::size_t kPrefixBytes = 8;
 /// The first bytes of an Arrow IPC file, which is such a stream followed by a directory.

@@ -9,8 +9,8 @@
 // validity that begins with a byte's first bit. The length of every message is a multiple of 64 bytes, and each buffer
 // begins at such a multiple: a reader that maps the file uses the values in place. Not compressed, little-endian,
 // metadata version 5.
-// Errors: invalid_argument, naming the column: a type that is not written (a dictionary, a union, a view, a date …). Nothing
-//         is appended then.
+// Errors: invalid_argument, naming the column: a type that is not written (a dictionary, a union, a view, a date …).
+//         Nothing is appended then.
 // Thread: pure functions.
 #pragma once
 

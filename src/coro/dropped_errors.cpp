@@ -12,7 +12,7 @@ void dropped_errors::add(dropped_error e, std::size_t kept_apart) {
     list_ = made.release();
     return;
   }
-  // After the first ones there is at most one entry for each account, and a plan has few accounts.
+  // After the first ones each account has at most one entry, and a plan has few accounts.
   for (std::size_t i = list_->size(); i != 0 && i >= kept_apart; --i) {
     dropped_error& last = (*list_)[i - 1];
     if (last.account != e.account) continue;

@@ -34,7 +34,7 @@ std::coroutine_handle<> element_stage::ask_input(stream_base& in) {
   settle_cut();
   for (const stage_input& i : state_.inputs()) i.stream->floor_ = i.cut_ordinal;
   std::uint32_t n = made();
-  // A ready element must not wait for one that may have to wait. Errors after the ready element wait until it is taken.
+  // A ready element must not wait for a later one. Errors after the ready element wait until it is taken.
   if (n && !skip_ && (in.may_wait() || unusual_ & kErrorsAhead)) {
     pending_ = &in;
     return deliver();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positions of streams that a stage opens during the run (inner plans, a repeated input). They are part of the saved
-// values of that stage, because such a stream is not a parameter of the stage's coroutine.
+// The positions of streams that a stage opens during the run (inner plans, a repeated input). They are part of the
+// saved values of that stage, because such a stream is not a parameter of the stage's coroutine.
 #pragma once
 
 #include <cstdint>

@@ -42,8 +42,7 @@ class position_records {
   explicit position_records(std::string bytes);
   position_records(const position_records&) = delete;
 
-  /// Claims the first unclaimed record of this site and returns it; null if there is none. Valid as long as this
-  /// object.
+  /// Claims the first unclaimed record of this site and returns it; null if none is left. Valid as long as this object.
   const position_record* take(std::uint32_t site);
   /// Reports an error. Only the first one is kept; an ok status has no effect.
   void refuse(status why) {

@@ -271,7 +271,7 @@ void stream_base::renew_marks() {
   if (!marks_.empty() && marks_.back().ordinal == now.ordinal) marks_.back() = std::move(now);
   else marks_.push_back(std::move(now));
   if (marks_.size() <= kMarksMax) return;
-  std::size_t closest = 1;  // the mark to remove: the one whose neighbours are closest to each other
+  std::size_t closest = 1;  // the mark to remove: the one whose neighbors are closest to each other
   for (std::size_t i = 2; i + 1 < marks_.size(); ++i)
     if (marks_[i + 1].ordinal - marks_[i - 1].ordinal < marks_[closest + 1].ordinal - marks_[closest - 1].ordinal)
       closest = i;

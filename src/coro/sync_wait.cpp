@@ -10,7 +10,8 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// An event that one thread sets and another waits for. The waiting thread may destroy it as soon as wait() has returned, or is_set() has returned true.
+/// An event that one thread sets and another waits for. The waiting thread may destroy it as soon as wait() has
+/// returned, or is_set() has returned true.
 class completion {
  public:
   // Notified while locked: the waiting thread cannot return from wait(), and destroy this object, before the lock is

@@ -9,8 +9,8 @@ namespace {
 
 /// The intended time between two reads of the clock if steps are slow.
 constexpr duration kLookTime = std::chrono::microseconds(500);
-/// After this much work without a pause other coroutines have their turn. Between two waits they often work only for
-/// about 10 µs, so many small steps beside a coroutine that never waits become slower in proportion; a turn costs 1 µs.
+/// After this much work without a pause other coroutines run. Between two waits they often work only for about 10 µs,
+/// so many small steps beside a coroutine that never waits become slower in proportion; a switch costs 1 µs.
 constexpr duration kTurn = std::chrono::milliseconds(2);
 
 }  // namespace

@@ -50,7 +50,7 @@ struct too_heavy {
 struct failed_at {
   std::uint32_t element;
   std::string why;
-  status own_status = {};  ///< the error of a registered function; ok: there is only `why`
+  status own_status = {};  ///< the error of a registered function; ok if only `why` is set
 };
 
 /// The elements of a chunk that a part is computed for, in ascending order.
@@ -70,7 +70,7 @@ class evaluation {
   evaluation(const evaluation&) = delete;
   ~evaluation() { forget(); }
 
-  /// Continues with the `n` elements at `elements`. `ordinal`: of the first element.
+  /// Continues with the `n` elements at `elements`. `ordinal`: the number of the first element.
   void start(char* elements, std::uint32_t n, std::uint64_t ordinal) {
     forget();
     elements_ = elements;

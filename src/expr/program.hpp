@@ -35,8 +35,8 @@ class callable {
 class callables {
  public:
   virtual ~callables() = default;
-  /// Returns the functions of this name: one for each element type that it accepts; a pair or tuple stands for several
-  /// arguments. If none can be called, `why` describes the name, if it means anything.
+  /// Returns the functions of this name: one for each element type that it accepts; a pair or tuple represents several
+  /// arguments. If none can be called, `why` describes the meaning of the name, if it has any.
   virtual std::vector<std::shared_ptr<const callable>> named(std::string_view name, std::string& why) = 0;
   /// Records that the expression calls `f`.
   virtual void note_call(const callable& f) = 0;
@@ -55,7 +55,7 @@ bool is_built_in_function(std::string_view name);
 
 /// The meanings of names other than the element's fields.
 struct expression_scope {
-  const element_type* state = nullptr;  ///< of `state`, if there is one
+  const element_type* state = nullptr;  ///< of `state`, if it exists
   bool is_constant = false;             ///< no element exists
   bool is_looked_at = false;  ///< the element is only read: nothing is moved from it, and its ordinal is unknown
 };
@@ -81,7 +81,7 @@ class program {
   const std::optional<std::vector<std::string>>& reads() const { return reads_; }
 
   /// Constructs the values of n elements at `to`, at intervals of type().size. Elements may be moved from. Returns the
-  /// number of values constructed before an error, `why`. `ordinal`: of the first element. Thread: any, also
+  /// number of values constructed before an error, `why`. `ordinal`: the number of the first element. Thread: any, also
   /// concurrently.
   std::uint32_t apply(void* elements, std::uint32_t n, void* to, std::uint64_t ordinal, std::uint64_t seed,
                       status& why) const;

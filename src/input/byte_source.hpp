@@ -2,9 +2,9 @@
 // The bytes of one file, plain or inflated, as a byte window that moves forward through the file.
 //
 // The run's listing of the file is trusted until the first read (runtime/known_files.hpp).
-// The file ends where it ended when it was opened: bytes that are appended later are not read. A file that becomes
-// shorter is an error after the elements before its new end: data_loss, with the offset of that end. Byte streams,
-// which are standard input ("-") and FIFOs, have no size, cannot be read again, and end when their writers close them.
+// A file ends at its size when it was opened: bytes that are appended later are not read. A file that becomes shorter
+// is an error after the elements before its new end: data_loss, with the offset of that end. Byte streams, which are
+// standard input ("-") and FIFOs, have no size, cannot be read again, and end when their writers close them.
 //
 // Records are slices of the window's buffer and keep it in memory. So while slices of a buffer exist, the window
 // continues in another buffer, to which only the unread bytes at its end are copied. Bytes in the page cache are read
@@ -41,12 +41,12 @@ struct byte_source_options {
   /// The number of reads in flight for ranges of read_bytes, if reads must be waited for; may change during reading.
   /// Null: one.
   const live_knob* reads_in_flight = nullptr;
-  /// That knob's value while nobody has set it; the file may then choose the number. 0: the plan's value applies.
+  /// That knob's value until it is set; the file may then choose the number. 0: the plan's value applies.
   std::int64_t reads_untouched = 0;
   size_estimate* sizes = nullptr;  ///< of the files that the same stage reads; null: none is recorded
   inflate_limits inflated = {};    ///< limits on the size of an inflated file
   page_cache cache = page_cache::keep;
-  std::uint64_t epoch = 0;  ///< the number of the pass over the data that reads the file
+  std::uint64_t epoch = 0;  ///< the number of the epoch that reads the file
 };
 
 struct byte_window {
@@ -103,9 +103,9 @@ class byte_source {
   void open_next_early(bool waited);
   /// Returns how many bytes may be read together with the opening of a file that is read from its beginning.
   std::size_t head_wanted() const;
-  /// `size_bytes`: of the file; 0: unknown.
+  /// `size_bytes`: the size of the file; 0: unknown.
   std::size_t room_wanted(std::uint64_t size_bytes) const;
-  /// Returns the mean size of this stage's files so far; 0 if there were none.
+  /// Returns the mean size of this stage's files so far; 0 before the first file.
   std::size_t expected_bytes() const { return sizes_ ? sizes_->each_bytes() : 0; }
   bool fits_first_read(std::size_t room_bytes) const;
   /// Opens the file and reads its first bytes. If the file differs from the listing by now, it is not open afterwards,

@@ -6,11 +6,11 @@
 //
 // A plan without parallelism has one file open at a time, and for small files only the next file can be read ahead. The
 // run's listing knows that file (runtime/known_files.hpp), as long as no stage between it and the reader requests more
-// from the listing. A reader that had to wait for its file has the next two files opened, then four, up to sixteen. A
-// reader whose files are all in memory opens none early. Early opening produces no elements and reports no errors: a
-// file that fails is opened again by its reader.
+// from the listing. After a reader has waited for its file, the next two files are opened early, then four, up to
+// sixteen. A reader whose files are all in memory opens none early. Early opening produces no elements and reports no
+// errors: a file that fails is opened again by its reader.
 // Memory: buffers are charged, and allocated while at most half of the budget is used.
-// Owns:   the run owns the opened files that nobody has requested, up to known_files::kEarlyMax, until its end.
+// Owns:   the run owns the opened files that no reader has requested, up to known_files::kEarlyMax, until its end.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct early_opened final : early_file {
   buffer_ref head;
   std::size_t head_bytes = 0;  ///< in `head`, from the file's beginning on
   bool waited = false;         ///< its reader waited, because the opening was not done yet
-  // Release: who sees it sees the rest.
+  // Release: a thread that reads it also sees the rest.
   std::atomic<bool> done{false};
 
   /// Returns a signal that notifies when the opening is done, or null if it is done. The signal shares ownership of its
@@ -65,7 +65,7 @@ struct early_options {
 /// was not, or could not be opened.
 task<std::shared_ptr<early_opened>> take_early(std::shared_ptr<run_context> run, std::string path, page_cache cache);
 
-/// `waited`: the reader of `path` had to wait for its beginning.
+/// `waited`: the reader of `path` waited for its beginning.
 void open_coming(std::shared_ptr<run_context> run, const std::string& path, const std::string& stage, early_options o,
                  bool waited);
 

@@ -29,7 +29,7 @@ class input_memory {
   std::size_t tight_bytes() const;
   /// Allocates a charged buffer of at least `bytes`. Errors: resource_exhausted.
   status make_buffer(std::size_t bytes, buffer_ref& made);
-  /// Allocates a buffer for bytes that nobody waits for yet. Returns false if more than half of the budget would be
+  /// Allocates a buffer for bytes that no reader waits for yet. Returns false if more than half of the budget would be
   /// used. `spare`: a charged, unshared buffer, which is reused if it is about as large. Large buffers are not
   /// recycled, and a new one costs its page faults.
   bool make_buffer_ahead(std::size_t bytes, buffer_ref& made, buffer_ref spare);

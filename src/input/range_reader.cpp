@@ -25,7 +25,7 @@ struct range_reader::range {
   std::size_t got = 0;
   bool waited = false;
   status why;
-  // Release: who sees it sees the bytes.
+  // Release: a thread that reads it also sees the bytes.
   std::atomic<bool> done{false};
 
   std::uint64_t end() const { return offset + bytes; }

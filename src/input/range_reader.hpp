@@ -29,7 +29,7 @@ namespace sluice::lib {
 
 struct read_ahead_options {
   const live_knob* ranges_max = nullptr;  ///< in flight at once, including the one that a caller waits for; null: 1
-  std::int64_t untouched = 0;             ///< the value of `ranges_max` while nobody has set it
+  std::int64_t untouched = 0;             ///< the value of `ranges_max` until it is set
   std::uint32_t ranges_if_untouched = 0;  ///< replaces `untouched`, if larger
   bool waits_long = false;                ///< waits are long enough to prepare buffers meanwhile
   std::size_t range_bytes = 256 << 10;    ///< of the first range ahead
@@ -64,7 +64,7 @@ class range_reader {
   time_point deadline() const { return from_->info().is_stream ? kNever : io_deadline(*run_); }
   void start_behind(std::uint64_t offset);
   bool start(std::uint64_t offset);
-  /// Raises the number of ranges wanted ahead after another read that had to wait.
+  /// Raises the number of ranges wanted ahead after another read that waited.
   void want_more(std::uint32_t most);
 
   std::shared_ptr<run_context> run_;

@@ -24,7 +24,7 @@ class element_sink {
   /// is usable only up to its last commit().
   static constexpr std::uint32_t kUnknown = ~0u;
   virtual std::uint32_t taken() const { return kUnknown; }
-  /// Makes everything taken so far durable. `place`: where the output ends, for a checkpoint.
+  /// Makes everything taken so far durable. `place`: the end of the output, for a checkpoint.
   virtual status commit(output_place&) { return {}; }
   /// See byte_output::keep().
   virtual void keep() {}
@@ -33,8 +33,8 @@ class element_sink {
     (void)may_go_on;
     return {};
   }
-  /// Returns true if there are bytes for send() to transfer. Only outputs that a task must await have such bytes. After
-  /// finish() it returns true until send() has succeeded.
+  /// Returns true if send() has bytes to transfer. Only outputs that a task must await have such bytes. After finish()
+  /// it returns true until send() has succeeded.
   virtual bool has_unsent() const { return false; }
   /// Transfers the bytes. Must not run during another call. Errors: those of the file system. REQUIRES: has_unsent().
   virtual task<> send();

@@ -46,7 +46,7 @@ class output_file final : public byte_output {
   status finish() override;
 
  private:
-  /// Opens `file` if it is the output that `from` describes. `exists`: set to true if there is such a file.
+  /// Opens `file` if it is the output that `from` describes. `exists` is set to true if the file exists.
   status take_up(const std::string& file, const std::string& was_named, const shard_place& from, bool& exists);
   status create();
   locked_target at_;

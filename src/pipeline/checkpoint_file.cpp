@@ -11,7 +11,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Positions have kilobytes: a longer file is no checkpoint, or has no end (a device).
+/// Positions have kilobytes: a longer file is not a checkpoint, or is endless (a device).
 constexpr std::size_t kCheckpointBytesMax = std::size_t{1} << 28;
 constexpr std::string_view kCannotRead = "cannot read";  // how messages of read_small_file begin
 constexpr std::string_view kCheckpointMagic("sluice file\x01", 12);

@@ -13,7 +13,7 @@ namespace sluice::lib {
 class output_checkpoint {
  public:
   /// Takes the lock. With an empty path no checkpoint is written. Errors: the file cannot be written, or another run
-  /// writes it; failed_precondition: it exists, is not empty, and is no checkpoint.
+  /// writes it; failed_precondition: it exists, is not empty, and is not a checkpoint.
   status open(const std::string& path);
 
   bool is_wanted() const { return is_wanted_; }

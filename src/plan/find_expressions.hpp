@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the arguments of a plan's text that can only be expressions: they contain an operator, as in filter(it % 2 ==
-// 0), or brackets that no other argument has. One pass over the characters decides this before the grammar is read.
+// 0), or brackets that no other argument has. A single scan of the characters decides this before the grammar is read.
 #pragma once
 
 #include <cstddef>

@@ -46,7 +46,7 @@ class held_memory {
     return bytes <= charged_ || (held <= budget && bytes - charged_ <= budget - held);
   }
   /// Sets the number of retained bytes. Errors: resource_exhausted, if the number has grown and the budget is exceeded;
-  /// the bytes are charged all the same.
+  /// the bytes are charged nevertheless.
   status resize(std::size_t bytes) {
     const bool more = bytes > bytes_;
     bytes_ = bytes;

@@ -53,8 +53,8 @@ class known_files {
   /// Records that a listing has returned its names up to number `given` and returns the next ones from there.
   void given_up_to(std::weak_ptr<const std::vector<std::string>> names, std::size_t given);
   /// Returns the paths to open early, in the order of the listing, if `path` is the last one that the listing returned;
-  /// otherwise none. `waited`: the reader of `path` had to wait for it. The first wait sets the number of paths to two,
-  /// and each further wait doubles it. After many files in a row without a wait the number is 0.
+  /// otherwise none. `waited`: the reader of `path` waited for it. The first wait sets the number of paths to two, and
+  /// each further wait doubles it. After many consecutive files without a wait the number is 0.
   std::vector<std::string> coming_behind(std::string_view path, bool waited);
   /// Returns false if enough files are open early, or this one already is.
   bool put_early(std::string_view path, std::shared_ptr<early_file> opened);

@@ -45,8 +45,8 @@ class seen_inputs {
  public:
   static constexpr std::size_t kClosedKept = 1000;
 
-  /// Records that a file has been opened. Errors: failed_precondition, with the differences: the checkpoint's run saw
-  /// another state. `epoch`: the pass over the data that opens the file.
+  /// Records that a file has been opened in epoch `epoch`. Errors: failed_precondition, with the differences: the
+  /// checkpoint's run saw another state.
   status file_opened(std::string_view path, std::uint64_t epoch, const input_identity& now);
   /// Called once for each file_opened.
   void file_closed(std::string_view path);

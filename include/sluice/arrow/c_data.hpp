@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structs of Arrow's C Data Interface and C Stream Interface: an ABI that does not change, declared here so that no
-// Arrow library is needed. Guarded as the specification says, so that a program may include Arrow's own header, too.
+// The structs of Arrow's C Data Interface and C Stream Interface: a stable ABI, declared here so that no Arrow library
+// is needed. Guarded as the specification requires, so that a program may include Arrow's own header, too.
 //
-// Who fills a struct sets `release`; who takes it calls `release` once, or moves it: copies the bytes, and sets the source's
-// `release` to null. A struct whose `release` is null is released.
+// The producer of a struct sets `release`. The consumer calls `release` once, or moves the struct: copies the bytes,
+// and sets the source's `release` to null. A struct whose `release` is null is released.
 // See:    https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html
 #pragma once
 
@@ -18,7 +18,7 @@ extern "C" {
 #define ARROW_FLAG_NULLABLE 2
 #define ARROW_FLAG_MAP_KEYS_SORTED 4
 
-// A type: of a stream, an array, or a child.
+// The type of a stream, an array, or a child.
 struct ArrowSchema {
   const char* format;    // "l", "u", "+s" …
   const char* name;      // of the field; may be null
@@ -34,8 +34,8 @@ struct ArrowSchema {
 // Values of a type.
 struct ArrowArray {
   std::int64_t length;
-  std::int64_t null_count;  // -1: not known
-  std::int64_t offset;      // values in front of the first, in the buffers
+  std::int64_t null_count;  // -1: unknown
+  std::int64_t offset;      // values before the first one, in the buffers
   std::int64_t n_buffers;
   std::int64_t n_children;
   const void** buffers;
@@ -53,7 +53,7 @@ struct ArrowArray {
 // Arrays of one type, one after the other.
 struct ArrowArrayStream {
   int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
-  int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);  // a released array: the end
+  int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);  // a released array marks the end
   const char* (*get_last_error)(struct ArrowArrayStream*);
   void (*release)(struct ArrowArrayStream*);
   void* private_data;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structs of DLPack 1.0, an ABI: declared here so that its header is not needed. A program that includes dlpack.h (1.0 or
-// later) as well includes it first.
+// The structs of DLPack 1.0, an ABI: declared here so that its header is not needed. A program that also includes
+// dlpack.h (1.0 or later) must include it first.
 // See:    https://dmlc.github.io/dlpack/latest/c_api.html
 #pragma once
 
@@ -14,7 +14,7 @@ extern "C" {
 #define DLPACK_FLAG_BITMASK_READ_ONLY (UINT64_C(1) << 0)
 #define DLPACK_FLAG_BITMASK_IS_COPIED (UINT64_C(1) << 1)
 
-// A consumer that knows another major version must not look further than at `deleter`.
+// A consumer that knows another major version may only read `deleter`.
 typedef struct {  // NOLINT(modernize-use-using): as C has it
   std::uint32_t major;
   std::uint32_t minor;

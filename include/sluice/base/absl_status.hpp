@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between status, result<T> and Abseil's absl::Status, absl::StatusOr<T>, for programs that use these.
+// Converts status and result<T> to Abseil's absl::Status and absl::StatusOr<T>, and back, for programs that use these.
 //
 //   absl::Status why = to_absl(s);                  // message and provenance as in to_string(), without the code
 //   status s = from_absl(why);                      // and back: the provenance stays a part of the message
 //   absl::StatusOr<int> n = to_absl(parse(text));
 //
-// The only public header that includes Abseil; it costs each including file 0.6 s. The codes are the same numbers.
+// The only public header that includes Abseil; it costs each including file 0.6 s. The codes have the same numbers.
 // Thread: plain functions.
 #pragma once
 
@@ -19,10 +19,10 @@
 
 namespace sluice::lib {
 
-/// Code and message. A cause (the exception that a user's function threw) is not converted; its message is part of the
-/// text.
+/// Returns code and message. A cause (the exception that a user's function threw) is not converted; its message is part
+/// of the text.
 absl::Status to_absl(const status& s);
-/// A code that is not one of status_code's becomes `unknown`, as gRPC prescribes.
+/// A code that status_code does not have becomes `unknown`, as gRPC prescribes.
 status from_absl(const absl::Status& s);
 
 template <class T> absl::StatusOr<T> to_absl(result<T> r) {

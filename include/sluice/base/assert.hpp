@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the library's own invariants, and of what its functions require of their callers. A failure is a defect in sluice, never the user's fault: it prints the
-// expression, message and place to standard error and aborts.
+// Checks the library's own invariants, and the requirements of its functions. A failure is a defect in sluice, never
+// the user's fault: it prints the expression, message and place to standard error and aborts.
 #pragma once
 
 namespace sluice::lib::detail {
 [[noreturn]] void assertion_failed(const char* expression, const char* message, const char* file, int line) noexcept;
 }
 
-/// Checked in every build; so it is used only where it is evaluated at most once per block.
+/// Checked in every build. Use it only if it is evaluated at most once per block.
 #define SLUICE_ASSERT(expression, message) \
   ((expression) ? void() : ::sluice::lib::detail::assertion_failed(#expression, message, __FILE__, __LINE__))
 
-/// Checks what a function REQUIRES of its caller, in builds that define SLUICE_CHECKED as 1: debug builds, and those with
+/// Checks a REQUIRES of a function, in builds that define SLUICE_CHECKED as 1: debug builds, and those with
 /// -Dchecked=true. Other builds do not evaluate the expression.
 #ifndef SLUICE_CHECKED
 #define SLUICE_CHECKED 0

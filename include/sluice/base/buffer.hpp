@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference-counted bytes that files are read into and records are slices of. Buffers are recycled, so that a read does
-// not cause page faults again. Those of 128 KiB and more are mapped by the library instead of allocated by malloc: when
-// they are freed and not recycled, their memory returns to the system.
+// Reference-counted bytes into which files are read and of which records are slices. Buffers are recycled, so that a
+// read does not cause page faults again. The library maps buffers of 128 KiB and more itself instead of using malloc:
+// when they are freed and not recycled, their memory returns to the system.
 //
 //   buffer* b = buffer::make(1 << 20);                  // one reference, the caller's
 //   b->charge(&account, b->capacity());                 // `account` is credited when the buffer is freed
@@ -24,13 +24,13 @@
 
 namespace sluice::lib {
 
-/// What the bytes of a buffer are charged to (a line of the memory ledger), so that they can be credited when it is
-/// freed.
+/// The account to which the bytes of a buffer are charged (a line of the memory ledger), so that they can be credited
+/// when the buffer is freed.
 class byte_account {
  public:
   /// Credits `bytes` that were charged before. Thread: any; may resume tasks that wait for memory.
   virtual void release(std::size_t bytes) noexcept = 0;
-  /// Count references: an account lives as long as a buffer is charged to it.
+  /// Counts references: an account lives as long as a buffer is charged to it.
   virtual void retain() noexcept = 0;
   virtual void unretain() noexcept = 0;
 
@@ -47,24 +47,25 @@ class buffer {
   /// Sizes up to this are rounded up by 15 bytes or a sixteenth at most, and recycled.
   static constexpr std::size_t kSmallBytesMax = kPooledBytesMin;
   static constexpr std::size_t kRecycledBytesMin = 64;
-  /// Of the bytes; 16 where make() or make_exact() give up to kSmallBytesMax: aligning records would cost half of their size.
+  /// The alignment of the bytes. 16 for buffers of up to kSmallBytesMax from make() or make_exact(), because aligning
+  /// records would cost half of their size.
   static constexpr std::size_t kAlignment = 64;
-  /// Memory that a small buffer takes besides its bytes: its header and the allocator's.
+  /// The memory of a small buffer in addition to its bytes: its header and the allocator's.
   static constexpr std::size_t kOverheadBytes = 32 + 16;
 
-  /// A buffer of at least `bytes`, uninitialised, with one reference. The size may be rounded up: charge capacity().
+  /// A buffer of at least `bytes`, uninitialized, with one reference. The size may be rounded up: charge capacity().
   /// Errors: std::bad_alloc.
   static buffer* make(std::size_t bytes);
-  /// A buffer of `bytes`, and no more than a small rest above; for bytes that are held for long.
+  /// A buffer of `bytes` with at most a small remainder, for bytes that are held for a long time.
   static buffer* make_exact(std::size_t bytes);
-  /// As make(), but small ones are aligned, too: a power of two from kRecycledBytesMin on. For what comes and goes at the
-  /// pace of batches.
+  /// Does what make() does, but aligns small buffers, too: their size is a power of two from kRecycledBytesMin on. For
+  /// buffers that are made and freed as often as batches.
   static buffer* make_recycled(std::size_t bytes);
-  /// What make_recycled(bytes) takes, its header included.
+  /// The memory used by make_recycled(bytes), including its header.
   static std::size_t recycled_bytes(std::size_t bytes) noexcept;
-  /// What this buffer takes, its header included.
+  /// The memory used by this buffer, including its header.
   std::size_t memory_bytes() const noexcept { return header_bytes() + capacity_; }
-  /// When the last reference is dropped, `account` is credited `bytes`. At most once per buffer.
+  /// Credits `account` with `bytes` when the last reference is dropped. At most once per buffer.
   void charge(byte_account* account, std::size_t bytes) noexcept;
 
   char* data() noexcept { return reinterpret_cast<char*>(this) + header_bytes(); }
@@ -75,7 +76,7 @@ class buffer {
   // other threads' accesses to the bytes before it recycles them.
   void add_references(std::uint32_t n) noexcept { references_.fetch_add(n, std::memory_order_relaxed); }
   void drop_references(std::uint32_t n) noexcept {
-    // Whoever has all references needs no atomic exchange: nobody else can add one.
+    // A caller that has all references needs no atomic exchange: no other thread can add one.
     if (references_.load(std::memory_order_acquire) == n || references_.fetch_sub(n, std::memory_order_acq_rel) == n)
       recycle();
   }
@@ -89,7 +90,7 @@ class buffer {
   /// to be recycled, their memory is returned to the system now.
   void forget(std::size_t begin, std::size_t end) noexcept;
 
-  /// Bytes of freed buffers that are kept for reuse, over all sizes; at most kParkedBytesMax.
+  /// The number of bytes of freed buffers kept for reuse, over all sizes; at most kParkedBytesMax.
   static std::size_t parked_bytes() noexcept;
   static constexpr std::size_t kParkedBytesMax = std::size_t{16} << 20;
   /// Returns the kept buffers to the system.
@@ -107,7 +108,7 @@ class buffer {
   std::size_t capacity_;
   union {
     byte_account* account_ = nullptr;
-    buffer* next_parked_;  ///< of a buffer that nobody refers to
+    buffer* next_parked_;  ///< of a buffer without references
   };
   std::size_t charged_bytes_ = 0;
 };
@@ -118,7 +119,7 @@ static_assert(sizeof(buffer) == 32);
 class buffer_ref {
  public:
   buffer_ref() noexcept = default;
-  /// Takes ownership of one reference of the caller's.
+  /// Takes over one reference of the caller.
   explicit buffer_ref(buffer* b) noexcept : buffer_(b) {}
   buffer_ref(const buffer_ref& o) noexcept : buffer_(o.buffer_) {
     if (buffer_) buffer_->add_references(1);
@@ -137,7 +138,7 @@ class buffer_ref {
   buffer* get() const noexcept { return buffer_; }
   buffer* operator->() const noexcept { return buffer_; }
   explicit operator bool() const noexcept { return buffer_ != nullptr; }
-  /// Passes the ownership of the reference to the caller.
+  /// Returns the buffer and its reference to the caller.
   buffer* release() noexcept {
     buffer* b = buffer_;
     buffer_ = nullptr;

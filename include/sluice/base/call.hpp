@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calling a user's function, as std::invoke does: f(element), or a member of the element.
+// Calls a user's function, as std::invoke does: f(element), or a member of the element.
 //
 //   detail::call(f, element)                 // a function, a lambda, &sample::label, &sample::length
 //

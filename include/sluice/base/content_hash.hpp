@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash of a value that is the same in every process. Checkpoints use it to find out whether the values that a
-// function has captured, or the elements of from_elements, have changed.
+// A hash of a value that is equal in every process. Checkpoints use it to detect changes of the values that a function
+// has captured, and of the elements of from_elements.
 //
 //   static_assert(content_hashed<std::vector<sample>>);
 //   std::uint64_t h = content_hash(samples);
@@ -97,9 +97,9 @@ template <class T> void add_content(content_hasher& h, const T& value) {
   } else with_members(value, [&](const auto&... m) { (add_content(h, m), ...); });
 }
 
-/// Do the bytes of a T determine its value? A bit_cast to and from T in a constant expression does not compile with
-/// pointers, references, unions or padding, not even with those inside of a closure, whose members nothing else can
-/// name. (long double has padding that g++ overlooks; its alignment of 16 excludes it.)
+/// True if the bytes of a T determine its value. A bit_cast to and from T in a constant expression does not compile
+/// with pointers, references, unions or padding, not even with those inside of a closure, whose members have no names.
+/// (long double has padding that g++ overlooks; its alignment of 16 excludes it.)
 template <class T>
 concept plain_bytes = std::is_trivially_copyable_v<T> && !std::is_empty_v<T> && alignof(T) <= 8 && requires {
   typename std::bool_constant<(

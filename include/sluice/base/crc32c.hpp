@@ -13,10 +13,10 @@
 
 namespace sluice::lib {
 
-/// The CRC of `bytes`, continuing from `before`, the CRC of what came before them.
+/// The CRC of `bytes`, continuing from `before`, the CRC of the bytes before them.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0) noexcept;
 
-/// TFRecord stores CRCs masked, so that a CRC over data that itself holds CRCs stays a good checksum.
+/// TFRecord stores CRCs masked, so that a CRC over data that contains CRCs stays a good checksum.
 constexpr std::uint32_t mask_crc(std::uint32_t crc) noexcept { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 constexpr std::uint32_t unmask_crc(std::uint32_t masked) noexcept {
   std::uint32_t rotated = masked - 0xa282ead8u;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of the arguments of operators, besides bool, std::int64_t, double, std::string and enums of one byte. The type
-// of an argument determines how plan text prints and parses it, and which values are allowed.
+// Types of the arguments of operators, in addition to bool, std::int64_t, double, std::string and enums of one byte.
+// The type of an argument determines how plan text prints and parses it, and which values are allowed.
 //
 //   struct shuffle_options {
 //     sluice::lib::seed seed = {};
 //     bool reshuffle_each_iteration = true;
 //   };
 //
-// An argument is required if its type's default value is not an allowed value (count, integer, required_text).
-// Every member of an options struct has an initialiser (`= {}`); otherwise a partial {.seed = 7} would warn under
-// -Wextra.
+// An argument is required if its type's default value is not an allowed value (count, integer, required_text). Every
+// member of an options struct has an initializer (`= {}`); otherwise a partial {.seed = 7} would warn under -Wextra.
 // See: plan/arguments.hpp for whole lists of arguments, functions and inner plans.
 #pragma once
 
@@ -47,7 +46,8 @@ struct count_or_all {
   constexpr bool is_all() const { return value == kAll; }
 };
 
-/// A limit that changes the speed of a run and never its elements: a number ≥ 1, or `autotune`. Not part of fingerprints.
+/// A limit that changes the speed of a run and never its elements: a number ≥ 1, or `autotune`. Not part of
+/// fingerprints.
 struct knob {
   static constexpr std::int64_t kAutotune = -1;
   std::int64_t value = 1;
@@ -57,7 +57,8 @@ struct knob {
 };
 inline constexpr knob autotune{knob::kAutotune};
 
-/// A count, or a knob, of at most `Most`: more is refused when the plan is made, and a run does not set a knob higher.
+/// A count, or a knob, of at most `Most`: a larger one is rejected when the plan is built, and a run does not set a
+/// knob higher.
 ///   knob_up_to<1024> reads_in_flight = autotune;
 template <std::int64_t Most> struct count_up_to : count {
   static constexpr std::int64_t kMost = Most;
@@ -79,8 +80,7 @@ struct seed {
   constexpr seed(std::int64_t v) : value(v) {}  // NOLINT
 };
 
-/// A seed that an operator got when there were checkpoints of it: no part of what a fingerprint is taken of, unless it is
-/// given.
+/// A seed that was added to an operator after checkpoints of it existed: part of a fingerprint only if it is given.
 struct later_seed : seed {
   using seed::seed;
 };
@@ -104,8 +104,8 @@ struct required_text {
   required_text(std::string v) : value(std::move(v)), is_given(true) {}  // NOLINT: texts are written as texts
 };
 
-/// A required text, except that a plan whose source lacks it is a reader: the text then comes with each element of the
-/// operator that opens the reader, as in interleave(tfrecord).
+/// A required text, except that a plan whose source lacks it is a reader: each element of the operator that opens the
+/// reader then supplies the text, as in interleave(tfrecord).
 struct later_text : required_text {
   using required_text::required_text;
 };
@@ -120,33 +120,35 @@ enum class order : std::uint8_t { deterministic, sloppy };
 // `order` themselves.
 inline constexpr order deterministic = order::deterministic;
 inline constexpr order sloppy = order::sloppy;
-/// `snappy` is the framing of the snappy project, `snappy_blocks` TensorFlow's: a length before each block.
+/// `snappy` is the framing of the snappy project. `snappy_blocks` is TensorFlow's: a length before each block.
 enum class compression : std::uint8_t { automatic, none, gzip, zlib, zstd, lz4, snappy, snappy_blocks, bzip2, xz };
 
-/// What reading a file leaves in the kernel's page cache. Changes the speed of a run and of its neighbours, never elements; not
-/// part of fingerprints.
+/// The effect of reading a file on the kernel's page cache. It changes the speed of this and other programs, but no
+/// elements, and is not part of fingerprints.
 enum class page_cache : std::uint8_t {
-  keep,    ///< what the kernel thinks best: usually all of it
-  drop,    ///< pages are given back behind the reader, and those that were there before may go with them
-  direct,  ///< past the page cache (O_DIRECT); as `drop` where the file system has no such reads
+  keep,  ///< as the kernel decides: usually all pages stay
+  /// Pages are released after they are read, possibly including pages that were cached before.
+  drop,
+  /// Bypasses the page cache (O_DIRECT); the same as `drop` if the file system does not support that.
+  direct,
 };
 
-/// The most that a compressed file may become when it is decompressed: one byte more is an error. 0: any size. Not part of
-/// fingerprints, since it changes no element.
+/// The largest size of a decompressed file: one byte more is an error. 0: no limit. Not part of fingerprints, since it
+/// changes no element.
 struct size_limit : byte_size {
   using byte_size::byte_size;
 };
-/// How many times as large: the same. 0: any number of times.
+/// The largest ratio of decompressed to compressed size. 0: no limit.
 struct ratio_limit {
   std::int64_t value = 0;
   constexpr ratio_limit() = default;
   constexpr ratio_limit(std::int64_t v) : value(v) {}  // NOLINT: numbers are written as numbers
 };
 
-/// What a reader does under error_policy::skip behind damage that does not say how long it is. Part of fingerprints only
-/// where it is given.
+/// The reaction of a reader under error_policy::skip to damage of unknown length. Part of fingerprints only if it is
+/// given.
 enum class after_damage : std::uint8_t {
-  search,    ///< goes on with the next element that can be found
+  search,    ///< continues with the next element that can be found
   end_file,  ///< drops the rest of the file, as one bad element
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash of bytes that is the same on every machine and in every version of the library. Fingerprints of plans are made
-// with it. FNV-1a with a finaliser: for short inputs that are hashed once per run. Not meant for hash tables (use
+// A hash of bytes that is equal on every machine and in every version of the library. Fingerprints of plans are made
+// with it. FNV-1a with a finalizer: for short inputs that are hashed once per run. Not for hash tables (use
 // absl::Hash), and not collision-resistant against adversaries.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of arguments that say how fast a run may go: times, rates, amounts. They change no element, so they are not part
-// of fingerprints, and a checkpoint fits a plan with others.
+// Types of arguments that limit the speed of a run: times, rates, amounts. They change no element, so they are not part
+// of fingerprints, and a checkpoint fits a plan with other values.
 //
 //   numbers | sleep(std::chrono::milliseconds(10))       // in plan text: sleep(10ms)
 //
@@ -27,19 +27,19 @@ struct time_span {
   constexpr time_span(std::chrono::duration<Rep, Period> d)  // NOLINT: times are written as times
       : value(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count()) {}
 };
-/// Parses "10ms", "1.5 s", "5m" (minutes), "0s". Returns false if the text is no time, or one beyond a million hours.
+/// Parses "10ms", "1.5 s", "5m" (minutes), "0s". Returns false if the text is not a time, or exceeds a million hours.
 bool read_time_span(std::string_view text, std::int64_t& nanoseconds);
-/// In the largest unit that gives a whole number: "10ms", "90s".
+/// Prints the time in the largest unit that yields a whole number: "10ms", "90s".
 std::string print_time_span(std::int64_t nanoseconds);
 
-/// So many a second, more than 0; or 0, which is no limit.
+/// A number per second, more than 0; 0 means no limit.
 struct rate {
   double value = 0;
   constexpr rate() = default;
   constexpr rate(double v) : value(v) {}  // NOLINT: numbers are written as numbers
 };
 
-/// A number of elements or of bytes, at least 1; or 0, which leaves it to the operator. Plan text reads 1MiB, too.
+/// A number of elements or of bytes, at least 1; 0 leaves the choice to the operator. Plan text also accepts 1MiB.
 struct amount {
   std::int64_t value = 0;
   constexpr amount() = default;

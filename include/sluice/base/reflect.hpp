@@ -6,8 +6,8 @@
 //   member_names<sample>[1]                               // "label"
 //
 // An array member counts once. A base class counts as the first member. Tuple-like types (std::array, std::pair) are
-// not reflected, because std::get and std::tuple_size serve for them. At most 24 members.
-// See: docs/internals/decisions; Boost.PFR was refused because it has no names and counts array members wrongly.
+// not reflected, because std::get and std::tuple_size serve for them. At most 24 members. See docs/internals/decisions.
+// Boost.PFR was rejected because it has no names and counts array members wrongly.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ template <class T> concept reflectable = std::is_aggregate_v<T> && std::is_class
 
 namespace detail {
 
-/// Converts to the type of any member, but not to the aggregate itself, so that T{x} initialises a member and is no
-/// copy of a T.
+/// Converts to the type of any member, but not to the aggregate itself, so that T{x} initializes a member and does not
+/// copy a T.
 template <class T> struct any_but_self {
   template <class U>
     requires(!std::is_same_v<U, T>)
@@ -46,7 +46,7 @@ template <class T, std::size_t... I> constexpr bool takes(std::index_sequence<I.
 
 inline constexpr std::size_t kInitialisersMax = 256;
 
-/// The fewest initialisers that T accepts: 0, unless it has a member that cannot be default-constructed.
+/// The fewest initializers that T accepts: 0, unless it has a member that cannot be default-constructed.
 template <class T, std::size_t N = 0> constexpr std::size_t fewest_initialisers() {
   constexpr bool is_enough = takes<T>(std::make_index_sequence<N>{});
   if constexpr (!is_enough && N < kInitialisersMax && N < 8 * sizeof(T)) {
@@ -59,7 +59,7 @@ template <class T, std::size_t N = 0> constexpr std::size_t fewest_initialisers(
   }
 }
 
-/// The number of initialisers that T accepts if inner braces are left out; a member `float v[4]` counts as 4.
+/// The number of initializers that T accepts if inner braces are left out; a member `float v[4]` counts as 4.
 template <class T, std::size_t N> constexpr std::size_t flat_count() {
   static_assert(N <= kInitialisersMax, "sluice: a structure with more than 256 initialisers cannot be an element");
   if constexpr (takes<T>(std::make_index_sequence<N + 1>{})) return flat_count<T, N + 1>();
@@ -73,7 +73,7 @@ constexpr bool takes_braced(std::index_sequence<Before...>, std::index_sequence<
   };
 }
 
-/// The number of flat initialisers of the member whose first one has the index `At`: more than one for an array.
+/// The number of flat initializers of the member whose first one has the index `At`: more than one for an array.
 template <class T, std::size_t Flat, std::size_t At, std::size_t Width = 2> constexpr std::size_t width() {
   if constexpr (At + Width > Flat) {
     return 1;
@@ -82,7 +82,7 @@ template <class T, std::size_t Flat, std::size_t At, std::size_t Width = 2> cons
     using in = std::make_index_sequence<Width>;
     using after = std::make_index_sequence<Flat - At - Width>;
     using too_many = std::make_index_sequence<Flat - At - Width + 1>;
-    // Where members behind it need initialisers, that it takes none in braces cannot be told so early.
+    // If later members need initializers, this cannot yet show that the member accepts none in braces.
     constexpr bool may_end_here = fewest_initialisers<T>() <= At;
     if constexpr (may_end_here && !takes_braced<T>(before{}, in{}, std::index_sequence<>{})) return 1;
     else if constexpr (takes_braced<T>(before{}, in{}, after{}) && !takes_braced<T>(before{}, in{}, too_many{}))
@@ -101,7 +101,7 @@ template <class T> struct fake {
 };
 template <class T> extern const fake<T> fake_object;
 
-/// The name of T as the compiler prints it. It differs between compilers, so only its last word is shown, and only of
+/// The name of T as the compiler prints it. It differs between compilers, so only its last word is shown, and only for
 /// user types.
 template <class T> constexpr std::string_view pretty_type() {
   std::string_view s = __PRETTY_FUNCTION__;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value, or the status that says why there is none.
+// A value, or the status that describes why it is missing.
 //
 //   result<int> r = parse(text);
 //   if (!r.ok()) return r.why();
@@ -29,7 +29,7 @@ template <class T> class [[nodiscard]] result {
   T&& operator*() && { return std::move(*value_); }
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
-  /// The value; throws `error` where there is none.
+  /// Returns the value; throws `error` if it is missing.
   T& value() & {
     if (!value_) throw_status(why_);
     return *value_;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// shared_ref<T>: a std::shared_ptr<T> that costs little to name.
+// shared_ref<T>: a std::shared_ptr<T> that costs little compile time.
 //
 //   struct schema;                                        // may stay incomplete
 //   struct column_schema_arg { shared_ref<const schema> of; };
-//   arg.of = std::make_shared<const schema>(…);           // both ways
+//   arg.of = std::make_shared<const schema>(…);           // converts in both directions
 //   std::shared_ptr<const schema> p = arg.of;
 //
-// Each class that a header has a std::shared_ptr of costs every program that includes the header some 60 instantiations of
-// templates of the standard library. Of this one it costs one (docs/internals/decisions/compile_time.md).
-// Thread: as a std::shared_ptr.
+// Each class for which a header has a std::shared_ptr costs every program that includes the header about 60
+// instantiations of templates of the standard library. A shared_ref costs one
+// (docs/internals/decisions/compile_time.md).
+// Thread: the same as for a std::shared_ptr.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ namespace sluice::lib {
 
 namespace detail {
 
-/// What all of them share: copying, moving and releasing are in the library.
+/// The common part of all shared_refs: copying, moving and releasing are in the library.
 class shared_base {
  public:
   explicit operator bool() const noexcept { return get_ != nullptr; }
@@ -47,7 +48,7 @@ template <class T> class shared_ref : public detail::shared_base {
  public:
   shared_ref() noexcept = default;
   shared_ref(std::nullptr_t) noexcept {}  // NOLINT: as a pointer
-  // Templates, so that neither copying nor asking for one looks at std::shared_ptr<T>.
+  // Templates, so that neither copying nor testing a shared_ref instantiates std::shared_ptr<T>.
   template <class U>
     requires std::is_convertible_v<U*, T*>
   shared_ref(const std::shared_ptr<U>& p) noexcept : shared_base(static_cast<T*>(p.get()), p) {}  // NOLINT

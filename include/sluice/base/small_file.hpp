@@ -3,8 +3,8 @@
 //
 //   result<std::string> words = read_small_file("vocabulary.txt");
 //
-// Errors: not_found, permission_denied …, of the file system; invalid_argument: a directory; out_of_range: it is longer
-//         than `bytes_max`, or has no end (a device). All name the path.
+// Errors: not_found, permission_denied …, from the file system; invalid_argument: a directory; out_of_range: it is
+//         longer than `bytes_max`, or endless (a device). All contain the path.
 // Thread: any; it blocks the calling thread. Within a pipeline, or in a simulation, use the file seam
 //         (sluice/io/file_system.hpp).
 #pragma once

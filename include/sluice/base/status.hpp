@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// status: an error code with a message, or ok. All errors of the library are statuses; they also tell where they
-// happened.
+// status: an error code with a message, or ok. All errors of the library are statuses, which also record where the
+// error happened.
 //
 //   status s = data_loss_error("crc of the data is 0x1f, expected 0x2e").in_file("train-03.tfrecord", 81920, 17);
 //   s.to_string();   // data_loss: train-03.tfrecord at byte 81920, record 17: crc of the data is 0x1f, expected 0x2e
@@ -22,7 +22,7 @@ namespace sluice::lib {
 
 enum class status_code : std::uint8_t {
   ok = 0,
-  cancelled = 1,  ///< the run was stopped. Neither the end of the data nor a defect
+  cancelled = 1,  ///< the run was stopped; neither the end of the data nor a defect
   unknown = 2,    ///< a user's function threw an exception that is not an `error`
   invalid_argument = 3,
   deadline_exceeded = 4,
@@ -36,14 +36,14 @@ enum class status_code : std::uint8_t {
   unimplemented = 12,
   internal = 13,
   unavailable = 14,
-  data_loss = 15,  ///< damaged bytes: a wrong checksum, a file that is cut short
+  data_loss = 15,  ///< damaged bytes: a wrong checksum, a truncated file
   unauthenticated = 16,
 };
 
-/// The code's name as it is printed: "data_loss".
+/// The code's name, as printed: "data_loss".
 std::string_view to_string(status_code code);
 
-/// Where an error happened. An empty text and kUnknown mean "not known".
+/// The place of an error. An empty text and kUnknown mean "not known".
 struct provenance {
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
   std::string stage;                      ///< the operator's name: "map(parse_sample)"
@@ -62,7 +62,8 @@ class [[nodiscard]] status {
   }
   status(status&& other) noexcept : rep_(other.rep_) { other.rep_ = nullptr; }
   status& operator=(status other) noexcept {
-    rep* mine = rep_;  // not std::swap and std::exchange, which cost whoever includes this more than all of it
+    // Not std::swap and std::exchange, whose header costs more to compile than this class.
+    rep* mine = rep_;
     rep_ = other.rep_;
     other.rep_ = mine;
     return *this;
@@ -75,11 +76,11 @@ class [[nodiscard]] status {
   status_code code() const noexcept;
   std::string_view message() const noexcept;
   const provenance& where() const noexcept;
-  /// The exception of a user's function, if one has caused this error; else null.
+  /// The exception of a user's function, if one has caused this error; otherwise null.
   std::exception_ptr cause() const noexcept;
 
-  // Each returns a copy with the given parts of the provenance. Parts that are known already are not replaced, so the
-  // innermost stage and file win. For an ok status they return ok.
+  // Each returns a copy with the given parts of the provenance. Known parts are not replaced, so the innermost stage
+  // and file remain. For an ok status they return ok.
   status in_stage(std::string_view stage, std::uint64_t element = provenance::kUnknown) const;
   status in_file(std::string_view file, std::uint64_t offset_bytes = provenance::kUnknown,
                  std::uint64_t record_index = provenance::kUnknown) const;
@@ -114,7 +115,7 @@ status data_loss_error(std::string_view message);
 /// From errno: ENOENT → not_found, EACCES → permission_denied …; the message is `what`, then strerror's text.
 status errno_error(int error_number, std::string_view what);
 
-/// What `next()` and `sync_wait` throw: a status with its provenance.
+/// The exception that `next()` and `sync_wait` throw: a status with its provenance.
 class error : public std::runtime_error {
  public:
   explicit error(status s) : std::runtime_error(s.to_string()), status_(std::move(s)) {}
@@ -125,10 +126,11 @@ class error : public std::runtime_error {
   status status_;
 };
 
-/// The status of the exception now being handled: an `error`'s own, out_of_memory() for bad_alloc, else `unknown` with
+/// The status of the exception being handled: that of an `error`, out_of_memory() for bad_alloc, else `unknown` with
 /// its what() and cause.
 status current_exception_status() noexcept;
-/// Throws `error(s)`; or, if s was made from an exception of another type and has no provenance, that exception itself.
+/// Throws `error(s)`. If s was made from an exception of another type and has no provenance, throws that exception
+/// itself.
 [[noreturn]] void throw_status(const status& s);
 
 }  // namespace sluice::lib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks whether bytes are valid UTF-8. Texts come from files and may be anything, but JSON must be UTF-8.
+// Checks whether bytes are valid UTF-8. Texts from files may contain any bytes, but JSON must be UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace sluice::lib {
 
-/// The length in bytes of the well-formed character that `s` starts with; 0 if it starts with none. By RFC 3629: no
-/// surrogates, no overlong forms, nothing above U+10FFFF. REQUIRES: `s` is not empty.
+/// The length in bytes of the well-formed character at the start of `s`; 0 if `s` does not start with one. By RFC 3629:
+/// no surrogates, no overlong forms, nothing above U+10FFFF. REQUIRES: `s` is not empty.
 std::size_t utf8_length(std::string_view s) noexcept;
 bool is_utf8(std::string_view s) noexcept;
 

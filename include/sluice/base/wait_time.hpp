@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a stage waits: a span of time among the arguments of an operator. Plan text writes 50ms.
+// The time that a stage waits: a time span among the arguments of an operator. Plan text writes 50ms.
 //
 //   requests | batch(32, {.timeout = std::chrono::milliseconds(5)})
 //
-// Units:  nanoseconds; text as of time_span (base/pace_types.hpp).
+// Units:  nanoseconds; text like that of time_span (base/pace_types.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sluice::lib {
 
-/// A span > 0; 0: there is none.
+/// A time span > 0; 0 means none.
 struct wait_time {
   std::int64_t value = 0;  ///< nanoseconds
   constexpr wait_time() = default;

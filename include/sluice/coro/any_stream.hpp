@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's stream whose elements have no C++ type here: what open_run() gives for a plan that was read from text or JSON.
+// A run's stream whose elements have no C++ type here. open_run() returns it for a plan that was read from text or
+// JSON.
 //
 //   any_stream s = open_run(rt, plan);
 //   while (auto b = co_await s.next_block({.elements = 256}))
 //     for (std::uint32_t i = 0; i != b.size(); ++i) print(s.type(), b.at(i));
 //
-// A block is a view of 1..elements elements that are the caller's to read, change or move from until its next call on this
-// stream, which destroys them; an empty one is the end. Their descriptor is type() (element/type.hpp).
-// Errors: as stream<T>'s: in a task next_block() throws `error`, try_next_block() gives the status; after an error the stream
-//         stays failed. Misuse (two requests at once, an empty stream) throws failed_precondition.
+// A block is a view of 1..elements elements. The caller may read, change or move from them until its next call on this
+// stream, which destroys them. An empty block is the end. The elements' descriptor is type() (element/type.hpp).
+// Errors: the same as for stream<T>: in a task next_block() throws `error`, and try_next_block() returns the status.
+//         After an error the stream stays failed. Misuse (two requests at once, an empty stream) throws
+//         failed_precondition.
 // Cancel: a stop makes the next fill fail with `cancelled`; a stop is never an end.
-// Thread: one consumer at a time; request_stop() from any.
-// Owns:   its run, as stream<T> does: dropping it stops the run, cleanup() waits for its end, too.
+// Thread: one consumer at a time; request_stop() from any thread.
+// Owns:   its run, as stream<T> does: destroying the stream stops the run; cleanup() also waits for the end of the run.
 #pragma once
 
 #include <utility>
@@ -34,9 +36,9 @@ class [[nodiscard]] any_stream : private erased_stream {
   using erased_stream::try_next_block;
   using erased_stream::type;
 
-  /// Where the next element is made again from. Only between calls; what it costs: stream<T>::position().
+  /// The position from which the next element is made again. Only between calls. Cost: see stream<T>::position().
   checkpoint position() { return sealed_position(); }
-  /// Asks everything below to stop; the next fill fails with `cancelled`. Thread: any.
+  /// Asks all stages upstream to stop; the next fill fails with `cancelled`. Thread: any.
   void request_stop() noexcept {
     if (run_) run_->request_stop();
   }

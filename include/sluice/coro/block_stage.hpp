@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stage that yields blocks: the engine's own operators. Their coroutines return erased_stream (erased_stream.hpp), and reach
-// what is here through their outlet (outlet.hpp).
+// A stage that yields blocks: the engine's own operators. Their coroutines return erased_stream (erased_stream.hpp) and
+// use this class through their outlet (outlet.hpp).
 //
-// Resume point: each co_yield, where its saved values account for all that was yielded. A request for input is none, since
-//   output may be in the making.
-// Errors: before an error of the input ends the stage, the output that the coroutine has given to outlet::hold() is delivered.
-// Cost: of a request that passes over nothing: resuming the coroutine.
-// Thread: as stage_base.
+// Resume point: each co_yield, when the saved values include everything that was yielded. A request for input is not a
+//   resume point, since the stage may be making output.
+// Errors: before an error of the input ends the stage, the output registered by outlet::hold() is delivered.
+// Cost:   a request that skips nothing costs one resumption of the coroutine.
+// Thread: the same as for stage_base.
 #pragma once
 
 #include "sluice/coro/stage.hpp"
@@ -25,17 +25,18 @@ class block_stage : public stage_base {
     else stage_base::register_parameter(a, nullptr);
   }
 
-  /// Takes what is to be passed over off handed_. Returns true if something is left.
+  /// Removes the elements to be skipped from handed_. Returns true if elements are left.
   bool pass_yielded();
   bool must_yield() const { return unusual_ & kErrorsAhead; }
-  /// The stream has ended, and may begin again. Returns whom to resume.
+  /// Ends the stream, which may begin again. Returns the coroutine to resume.
   std::coroutine_handle<> rest(std::uint64_t* count) noexcept {
     end();
     rests_at_end_ = true;
     rest_count_ = count;
     return leave(this);
   }
-  /// Called when the whole yielded block was passed over: looks at the clock if that is due, and sends up pending errors.
+  /// Called when the whole yielded block was skipped: looks at the clock if that is due, and sends pending errors
+  /// downstream.
   std::coroutine_handle<> passed_all(std::coroutine_handle<> me);
 
   mark snapshot(std::uint64_t made) override;
@@ -44,7 +45,7 @@ class block_stage : public stage_base {
   std::coroutine_handle<> flush() noexcept override;
 
   bool one_to_one_ = false;
-  block held_{};  // made and not yielded: would be lost if an error passed through now
+  block held_{};  // made and not yielded; would be lost if an error passed through now
 };
 
 }  // namespace sluice::lib

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue between coroutines, limited in elements and in bytes: back-pressure for pipelines that are written by
-// hand. (Between the stages of a plan the library uses channels of blocks instead: src/ahead/ordered_ring.hpp.)
+// A bounded queue between coroutines, limited in elements and in bytes: back-pressure for pipelines written by hand.
+// Between the stages of a plan the library uses channels of blocks instead (src/ahead/ordered_ring.hpp).
 //
 //   channel<packet> c({.elements = 16, .bytes = 1 << 20});
 //   bool sent = co_await c.send(std::move(p), p_bytes);       // waits for room; false: the channel is closed
 //   while (auto p = co_await c.receive()) use(*p);            // waits for an element; nullopt: closed and empty
 //
-//   task<> produce(channel<packet>& to) {                     // a sender ends the channel, so that the receiver ends, too
+//   task<> produce(channel<packet>& to) {                     // the sender closes the channel, which ends the receiver
 //     status why;
 //     try {
 //       while (auto p = co_await next_packet()) {
@@ -18,23 +18,23 @@
 //     to.close(std::move(why));
 //   }
 //
-// It is a member of neither side: it lives in the scope that joins both, or is shared by them.
+// A channel belongs to neither side: it lives in the scope that joins both, or they share its ownership.
 //
 // Order:  first in, first out. Waiting senders are served in the order in which they began to wait, and so are
 //         receivers; no sender overtakes one that waits.
-// Ends:   after close() receivers get the elements that are left, and then nullopt. After close(why) they get them, and
-//         then `why` is thrown.
-// Errors: of a send: none, a closed channel is `false`. Of a receive: the status given to close() or discard_with().
-//         Of both: `cancelled`, after a stop; std::bad_alloc.
-// Cancel: a stop of the waiting coroutine's environment ends its wait. The elements in the channel stay there; the
-//         element whose send was stopped is destroyed with the awaiter. A coroutine that waits may be destroyed.
-// Thread: any number of senders and receivers on any threads. REQUIRES of the destructor: no coroutine waits, and no
+// Ends:   after close() receivers get the remaining elements, and then nullopt. After close(why) they get the remaining
+//         elements, and then `why` is thrown.
+// Errors: send: none; on a closed channel it returns false. receive: the status given to close() or discard_with().
+//         Both: `cancelled`, after a stop; std::bad_alloc.
+// Cancel: a stop of the waiting coroutine's environment ends its wait. The elements in the channel stay there. The
+//         element whose send was stopped is destroyed with the awaiter. A waiting coroutine may be destroyed.
+// Thread: any number of senders and receivers on any threads. REQUIRES for the destructor: no coroutine waits, and no
 //         other thread uses the channel.
-// Units:  the bytes of an element are those that its sender states; an element larger than the limit is admitted when
-//         the channel is empty.
+// Units:  the sender states the bytes of an element. An element larger than the limit is admitted when the channel is
+//         empty.
 // Owns:   the elements in it.
 // Cost:   one lock of a mutex for an operation that is ready, a second one for a wait; no allocation, except that the
-//         ring doubles until it has room for the largest number of elements that was ever in it.
+//         ring doubles until it has room for the largest number of elements that it ever contained.
 #pragma once
 
 #include <memory>
@@ -57,14 +57,14 @@ struct channel_limits {
 struct channel_counts {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  std::uint64_t send_waits = 0;     ///< sends that had to wait: the receivers are too slow, or the limits too low
-  std::uint64_t receive_waits = 0;  ///< receives that had to wait: the senders are too slow
+  std::uint64_t send_waits = 0;     ///< sends that waited: the receivers are too slow, or the limits too low
+  std::uint64_t receive_waits = 0;  ///< receives that waited: the senders are too slow
 };
 
 namespace detail {
 
 /// A ring buffer that doubles when it is full and never shrinks, so that the steady state allocates nothing.
-/// front() and pop_front() REQUIRE size() > 0. Thread: none.
+/// front() and pop_front() REQUIRE size() > 0. Thread: not safe for concurrent use.
 template <class T> class ring {
  public:
   ring() = default;
@@ -121,38 +121,39 @@ template <class T> class channel {
   class receive_awaiter;
   class receive_n_awaiter;
 
-  /// `co_await` returns true once the element is in the channel or was passed to a waiting receiver, false if the
-  /// channel is closed, also when it was closed during the wait. If false, the element is destroyed.
+  /// `co_await` returns true once the element is in the channel or was passed to a waiting receiver. It returns false
+  /// if the channel is closed, even if it was closed during the wait; the element is then destroyed.
   [[nodiscard]] send_awaiter send(T value, std::size_t bytes = 0) {
     return send_awaiter(*this, std::move(value), bytes);
   }
   /// `co_await` returns the first element; nullopt if the channel is closed and empty.
   [[nodiscard]] receive_awaiter receive() { return receive_awaiter(*this); }
-  /// `co_await` waits for at least one element, and appends all that are in the channel to `to`, at most `max`. Returns
-  /// their number; 0 if the channel is closed and empty. REQUIRES: `to` lives until the co_await has finished; max >=
-  /// 1.
+  /// `co_await` waits for at least one element, and moves all elements of the channel, at most `max`, to the end of
+  /// `to`. Returns their number; 0 if the channel is closed and empty. REQUIRES: `to` lives until the co_await has
+  /// finished; max >= 1.
   [[nodiscard]] receive_n_awaiter receive_n(std::vector<T>& to, std::size_t max) {
     return receive_n_awaiter(*this, to, max);
   }
 
-  /// As send, without waiting. Returns false if the channel is full or closed; `value` is unchanged then.
+  /// Sends without waiting. Returns false if the channel is full or closed; `value` is then unchanged.
   bool try_send(T&& value, std::size_t bytes = 0);
-  /// As receive, without waiting. Returns nullopt if the channel is empty, whether or not it is closed.
+  /// Receives without waiting. Returns nullopt if the channel is empty, whether or not it is closed.
   std::optional<T> try_receive();
 
-  /// Ends the channel: waiting and later sends return false; receives continue until the channel is empty and then fail
-  /// with `why`, or return nullopt if it is ok. The first call decides; later ones have no effect.
+  /// Ends the channel: waiting and later sends return false. Receives continue until the channel is empty; then they
+  /// fail with `why`, or return nullopt if it is ok. Only the first call has an effect.
   void close(status why = {});
   /// Closes the channel and destroys the elements in it: for a receiver that needs no more of them. Returns the sum of
   /// their bytes.
   std::size_t discard() { return discard_with({}); }
-  /// As discard(); and if `why` is not ok, receives fail with it from now on, even if the channel was closed before.
+  /// Does what discard() does. If `why` is not ok, receives fail with it from now on, even if the channel was closed
+  /// before.
   std::size_t discard_with(status why);
-  /// Changes the limits, effective at once. Higher limits admit waiting senders. After lower ones the elements that are
-  /// in the channel stay there, and sends wait until there is room under the new limits.
+  /// Changes the limits, effective at once. Higher limits admit waiting senders. After lower limits the elements in the
+  /// channel stay there, and sends wait until the new limits have room.
   void set_limits(channel_limits limits);
 
-  // A snapshot each: with other threads at work it may be out of date when the call returns.
+  // Each of these returns a snapshot: if other threads use the channel, it may be out of date when the call returns.
   std::size_t size() const {
     std::lock_guard lock(mutex_);
     return ring_.size();
@@ -182,24 +183,26 @@ template <class T> class channel {
     std::size_t bytes;
   };
 
-  // REQUIRES of all: the caller has mutex_. They append the waiters that they serve to `woken`.
+  // REQUIRES for all: the caller has mutex_. They append the waiters that they serve to `woken`.
 
   bool has_room(std::size_t bytes) const noexcept {
     if (ring_.size() == 0) return true;
     return ring_.size() < limits_.elements && bytes <= limits_.bytes && bytes_ <= limits_.bytes - bytes;
   }
-  /// Waiting senders are admitted when half of the limits is free, not whenever an element leaves: a wake-up costs more
+  /// Waiting senders are admitted when half of the limits is free, not whenever an element leaves. A wake-up costs more
   /// than the transfer of an element, and a sender that is woken then can send several before it waits again.
   bool is_half_empty() const noexcept { return ring_.size() <= limits_.elements / 2 && bytes_ <= limits_.bytes / 2; }
-  /// Moves the value to the first waiting receiver, or else to the end of the ring. There must be room.
+  /// Moves the value to the first waiting receiver, or else to the end of the ring. REQUIRES: has_room(bytes).
   void put(T&& value, std::size_t bytes, detail::wake_list& woken);
-  /// `done`: the value was moved. `pending`: there is no room, or another sender waits; the value is unchanged.
+  /// Returns `done` if the value was moved; `pending` if no room is left, or another sender waits: the value is
+  /// unchanged.
   detail::attempt try_put(T&& value, std::size_t bytes, detail::wake_list& woken);
-  /// Moves elements to `r` until it has enough or the ring is empty. `pending`: the channel is empty and open.
+  /// Moves elements to `r` until it has enough or the ring is empty. Returns `pending` if the channel is empty and
+  /// open.
   detail::attempt try_take(receiver& r, detail::wake_list& woken);
-  /// Serves waiting senders, in their order, as long as there is room.
+  /// Serves waiting senders, in order, while the ring has room.
   void admit_senders(detail::wake_list& woken);
-  /// Moves the first element out: take(element).
+  /// Moves the first element out and calls take(element).
   template <class F> void take_front(F take) {
     take(std::move(ring_.front().value));
     bytes_ -= ring_.front().bytes;
@@ -246,7 +249,7 @@ template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::
     sent_ = a == detail::attempt::done;
     return a;
   }
-  /// A smaller element behind this one may fit.
+  /// Admits a smaller element of a later sender, which may fit.
   void left(detail::wake_list& woken) noexcept override { channel_.admit_senders(woken); }
 
   channel& channel_;
@@ -255,7 +258,7 @@ template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::
   bool sent_ = false;
 };
 
-/// Base class of the two receiving awaiters: elements are moved into them, by themselves or by the sender that serves
+/// Base class of the two receiving awaiters. Elements are moved into them, by themselves or by the sender that serves
 /// them.
 template <class T> class channel<T>::receiver : public detail::waiter {
  public:
@@ -271,9 +274,9 @@ template <class T> class channel<T>::receiver : public detail::waiter {
     return this->wait(h, channel_.mutex_, channel_.receivers_,
                       [this](detail::wake_list& woken) { return channel_.try_take(*this, woken); });
   }
-  /// Stores an element; returns true if it accepts another one. Mutex locked.
+  /// Stores an element. Returns true if it accepts another one. REQUIRES: the mutex is locked.
   virtual bool take(T&& value) = 0;
-  /// Stores the status that the wait fails with. Mutex locked.
+  /// Stores the status that the wait fails with. REQUIRES: the mutex is locked.
   void fail(status why) noexcept { this->why_ = std::move(why); }
 
  protected:
@@ -330,7 +333,7 @@ template <class T> void channel<T>::put(T&& value, std::size_t bytes, detail::wa
 }
 
 template <class T> detail::attempt channel<T>::try_put(T&& value, std::size_t bytes, detail::wake_list& woken) {
-  if (!senders_.empty() || !has_room(bytes)) return detail::attempt::pending;  // a sender that waits is served first
+  if (!senders_.empty() || !has_room(bytes)) return detail::attempt::pending;  // a waiting sender is served first
   put(std::move(value), bytes, woken);
   return detail::attempt::done;
 }

@@ -2,21 +2,22 @@
 // Errors of elements that are dropped (error_policy::skip), on their way to the root of the run, where they are
 // counted.
 //
-// Invariant: an error has a place in its stream, after the elements that were made before it and in front of those made
-// after it, and it is counted when the consumer of the run reaches that place.
+// Invariant: an error has a place in its stream, after the elements made before it and before the elements made after
+//   it. It is counted when the consumer of the run reaches that place.
 //
-// Example: of the elements a, b!, c, d! that a stage reads, b and d are bad. The report of a consumer that has got a counts
-// 0 errors; with c it counts 1; at the end 2; whether or not a prefetch in between has read all four at once.
+// Example: a stage reads the elements a, b!, c, d!, of which b and d are bad. The report of a consumer counts 0 errors
+//   after a, 1 after c, and 2 at the end, even if a prefetch has read all four at once.
 //
-// Counting an error at once, when it happens, would make the count depend on timing, because a pump works ahead of the
-// reader of its channel, and a parallel map on several elements at once. So an error travels downstream as elements do:
-//   1. It passes from the stage that dropped the element to the stages that wait for that one
+// Counting an error when it happens would make the count depend on timing, because a pump works ahead of the reader of
+// its channel, and a parallel map works on several elements at once. So an error travels downstream as elements do:
+//   1. It moves from the stage that dropped the element to the stages that wait for that one
 //      (stage_base::drop_elements).
-//   2. If one of those has made output that is not delivered yet, the error stays there until that output has been
-//      consumed.
-//   3. At a channel, the pump puts it into the slot of the next block, and it travels on from the channel's reader.
-//   4. At the root of the run an error_sink counts it. If the limit is exceeded, the stream ends there with that error.
-// Thread: none; errors belong to the stage, slot or sink that they are in.
+//   2. If one of these stages has made output that is not delivered yet, the error stays there until that output has
+//      been consumed.
+//   3. At a channel, the pump puts the error into the slot of the next block. The channel's reader sends it on.
+//   4. At the root of the run an error_sink counts the error. If the limit is exceeded, the stream ends there with that
+//      error.
+// Thread: not safe for concurrent use; errors belong to the stage, slot or sink that they are in.
 #pragma once
 
 #include <cstddef>
@@ -33,18 +34,18 @@ namespace sluice::lib {
 struct error_account;   // runtime/sites/error_account.hpp
 class quarantine_sink;  // runtime/quarantine_sink.hpp
 
-/// One error, or several without an element between them that are reported with one status.
+/// One error, or several errors without an element between them that are reported with one status.
 struct dropped_error {
   status why;
-  std::uint64_t times = 1;           ///< how many errors this entry counts for
+  std::uint64_t times = 1;           ///< number of errors that this entry counts for
   error_account* account = nullptr;  ///< of the stage that dropped the elements, if it has one; owned by the run
-  quarantine_sink* into = nullptr;   ///< what keeps the bad element, if anything does; owned by the run
-  std::shared_ptr<const std::string> bytes = {};  ///< of the bad element, where it has any and is kept
+  quarantine_sink* into = nullptr;   ///< the sink that stores the bad element, or null; owned by the run
+  std::shared_ptr<const std::string> bytes = {};  ///< of the bad element, if it has any and a sink stores it
 };
 
-/// The errors between two consecutive elements of a stream, oldest first.
-/// Cost: memory is bounded, however many errors are added: the first `kept_apart` have an entry each; each later one is
-/// counted by the last entry of its account, whose status stands for it.
+/// The errors between two consecutive elements of a stream, oldest first. Cost: memory is bounded, however many errors
+/// are added. The first `kept_apart` errors have an entry each. Each later one is counted by the last entry of its
+/// account, whose status represents it.
 class dropped_errors {
  public:
   static constexpr std::size_t kKeptApart = 1000;
@@ -72,10 +73,10 @@ class dropped_errors {
  private:
   void destroy() noexcept;
 
-  std::vector<dropped_error>* list_ = nullptr;  ///< null where there are none, as nearly always
+  std::vector<dropped_error>* list_ = nullptr;  ///< null if empty, as nearly always
 };
 
-/// Receives the errors that have arrived at the end of a tree: a run counts them, a pump puts them into its channel.
+/// Receives the errors that have arrived at the end of a tree: a run counts them; a pump puts them into its channel.
 class error_sink {
  public:
   /// Called while the stage that reports the error is running, on its thread. Returns ok, or, if `e` exceeds a limit,

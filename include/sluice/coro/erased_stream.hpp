@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of elements known by their descriptor, and the coroutines that make them: the engine's own currency.
+// Streams of elements known only by their descriptor, and the coroutines that make them. The engine works with these.
 //
 // A built-in operator is a loop over blocks. It is compiled once, in a .cpp, for every element type:
 //
@@ -13,12 +13,14 @@
 //     }
 //   }
 //
-// Rules for such a stage: `saved` values are right at every co_yield; anything else in a local can be recomputed;
-// output made and not yet yielded is told to the outlet (`hold`), so that an error passing through delivers it first. So
-// is a bad element that is dropped (`drop`): the run counts it where it stands among the elements.
+// Rules for such a stage: the `saved` values are right at every co_yield; everything else in a local variable can be
+// recomputed. Output that is made and not yielded yet is registered with the outlet (`hold`), so that it is delivered
+// before an error that passes through. A bad element that is dropped is registered too (`drop`): the run counts it at
+// its place among the elements.
 //
-// A stage whose output is not its input's blocks goes along its input with a cursor: `ready` asks for elements, `left` and
-// `peek` tell what is there, `drop`, `move_to` and `take` consume from the front, any number of times and in any order:
+// A stage whose output is not its input's blocks moves through its input with a cursor. `ready` requests elements,
+// `left` and `peek` show which ones are available, and `drop`, `move_to` and `take` consume from the front, any number
+// of times and in any order:
 //
 //   while (co_await in.ready({.elements = out.wanted()})) {
 //     std::uint32_t n = std::min(out.wanted(), in.left());
@@ -38,7 +40,7 @@ namespace sluice::lib {
 
 struct block_promise;
 
-/// Elements to look at: what of a stream's current view is not consumed yet. They stay the stream's.
+/// A view of the elements of a stream's current view that are not consumed yet. The stream owns them.
 class element_view {
  public:
   element_view() = default;
@@ -47,7 +49,7 @@ class element_view {
 
   std::uint32_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  char* data() const noexcept { return data_; }  ///< null where it is empty
+  char* data() const noexcept { return data_; }  ///< null if it is empty
   char* at(std::size_t i) const noexcept { return data_ + i * element_bytes_; }
   template <class T> T* as() const noexcept { return std::launder(reinterpret_cast<T*>(data_)); }
 
@@ -57,24 +59,24 @@ class element_view {
   std::size_t element_bytes_ = 0;
 };
 
-/// A stream whose consumer is a built-in stage, or whoever has no C++ type for its elements.
+/// A stream whose consumer is a built-in stage, or code that has no C++ type for the elements.
 ///
-/// The cursor. Between two calls each element that the input has handed over is either in the current view, where `left`
-/// counts it, or is gone: destroyed, moved out, or given to the caller by next_block, take or next(). What the caller was
-/// given is its own until its next call on this stream, which destroys what is left of it. drop, move_to and take accept 0
-/// elements, and at the end or before the first request there are 0; a request for 0 is one for 1 (demand.hpp).
+/// The cursor. Between two calls each delivered element is either in the current view, where `left` counts it, or gone:
+/// destroyed, moved out, or passed to the caller by next_block, take or next(). Elements passed to the caller belong to
+/// it until its next call on this stream, which destroys those that remain. drop, move_to and take accept 0 elements.
+/// At the end and before the first request 0 are left. A request for 0 elements is one for 1 (demand.hpp).
 class [[nodiscard]] erased_stream : public stream_base {
  public:
   using promise_type = block_promise;
   using stream_base::stream_base;
   erased_stream() = default;
   explicit erased_stream(stream_base&& other) noexcept : stream_base(std::move(other)) {}
-  /// A typed one, its type forgotten.
+  /// Converts a typed stream and discards its type.
   template <class T>
   explicit erased_stream(detail::must_be_awaited<T, stream_base>&& typed) noexcept
       : stream_base(std::move(detail::engine_access::of(typed))) {}
 
-  // Awaiters are one word, and requests are kept in the stream: g++ 12 makes anything fatter eight times slower.
+  // Awaiters are one word, and the request is stored in the stream: g++ 12 makes larger awaiters eight times slower.
   struct fill_awaiter {
     erased_stream& s;
     bool await_ready() const noexcept { return s.cur_ != s.end_; }
@@ -92,15 +94,15 @@ class [[nodiscard]] erased_stream : public stream_base {
     }
   };
 
-  /// A view of 1..elements elements; empty at the end. In a task it throws `error`; in a stage an error unwinds.
-  /// The same as ready(d), then take(d.elements), at least one.
+  /// Returns a view of 1..elements elements; an empty view at the end. In a task it throws `error`; in a stage an error
+  /// unwinds. Does what ready(d) and then take(d.elements) do, for at least one element.
   block_awaiter next_block(demand d) {
     request(d);
     return {{*this}};
   }
-  /// Passes over d.skip elements from here on, the first of them out of what is left of the current view; then makes at
-  /// least one element ready and consumes none. d.elements bounds what the input is asked for, not left(): where something
-  /// is left of the view, nothing is asked for. False at the end.
+  /// Skips d.skip elements, beginning with the rest of the current view. Then makes at least one element ready, and
+  /// consumes none. d.elements bounds the request to the input, not left(): if elements of the view are left, no
+  /// request is made. Returns false at the end.
   ready_awaiter ready(demand d) {
     request(d);
     return {{*this}};
@@ -108,7 +110,7 @@ class [[nodiscard]] erased_stream : public stream_base {
 
   struct attempt {
     block view;
-    status why;  ///< ok, with an empty view: the end
+    status why;  ///< ok with an empty view: the end
   };
   class try_awaiter : public fill_awaiter {
    public:
@@ -128,24 +130,24 @@ class [[nodiscard]] erased_stream : public stream_base {
       return a;
     }
   };
-  /// As next_block, but opts out of unwinding.
+  /// Does what next_block does, but returns an error instead of unwinding.
   try_awaiter try_next_block(demand d) {
     request(d);
     return try_awaiter(*this);
   }
 
-  /// What is left of the current view.
+  /// The elements of the current view that are left.
   element_view peek() const {
     std::uint32_t n = left();
     return {n ? cur_ : nullptr, n, element_bytes_};
   }
   /// Destroys the next n elements. REQUIRES: n <= left().
   void drop(std::uint32_t n);
-  /// Moves the next n elements, or as many as are left, to uninitialised room at `to`; returns how many.
+  /// Moves the next n elements, or as many as are left, to uninitialized room at `to`; returns how many.
   std::uint32_t move_to(char* to, std::uint32_t n) { return move_to(to, n, element_bytes_); }
-  /// The same, one to each stride_bytes.
+  /// Does the same, with a distance of stride_bytes between the elements.
   std::uint32_t move_to(char* to, std::uint32_t n, std::size_t stride_bytes);
-  /// The next n elements, or as many as are left; empty where none is.
+  /// Returns the next n elements, or as many as are left; an empty block if none is left.
   block take(std::uint32_t n);
 
  private:
@@ -170,13 +172,13 @@ class [[nodiscard]] erased_stream : public stream_base {
     }
     return take_odd_view();
   }
-  /// After a fill: the view, or throws where a task asked and there is none but an error.
+  /// After a fill: sets the view. Throws if a task made the request and the stage has failed without a view.
   void take_up();
-  /// The view is more than was asked for, or none, or goes to a task.
+  /// Handles the views that take_view() does not: larger than requested, empty, or for a task.
   block take_odd_view();
-  /// The request passes over elements, and some are left of the view: those go first.
+  /// Skips elements of the current view first, for a request that skips elements.
   void skip_within_view();
-  /// Destroys what was given to the caller out of the current view and is still there, so that what is left of the view
+  /// Destroys the elements of the current view that the caller was given and that remain, so that the rest of the view
   /// is its owner's front. REQUIRES: left() > 0.
   void settle() {
     if (view_owner_->begin() != cur_) destroy_given();
@@ -210,7 +212,7 @@ struct block_promise final : block_stage, detail::pooled_frame {
   void unhandled_exception() noexcept { fail_with_current_exception(provenance::kUnknown); }
 
   struct yield_awaiter {
-    block_promise* p;  // null: all of it was passed over, go on
+    block_promise* p;  // null: the whole block was skipped; the coroutine continues
     bool await_ready() const noexcept { return p == nullptr; }
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> me) const noexcept {
       if (p->handed_.empty()) [[unlikely]]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block stage's way to its own output and demand: the first parameter of its coroutine, made from the output's type.
+// A block stage's access to its own output and demand: the first parameter of its coroutine, built from the output's
+// type.
 //
 //   erased_stream doubled_loop(outlet out, erased_stream in) {
 //     while (co_await in.ready({.elements = out.wanted()})) {
@@ -9,8 +10,8 @@
 //     }
 //   }
 //
-// Who calls: the coroutine, while it is running. Before that it may be copied, and knows its type and nothing else.
-// Cost: each call reads or writes a field of the stage, except where it says more.
+// Callers: the coroutine, while it is running. Before that the outlet may be copied, and knows only its type.
+// Cost: each call reads or writes a field of the stage, unless it states another cost.
 // Thread: the stage's.
 #pragma once
 
@@ -28,54 +29,57 @@ class outlet {
 
   const element_type& type() const { return *type_; }
   environment* env() const { return stage_->env; }
-  /// How many elements the consumer wants now (at least one), and of about how many bytes.
+  /// The number of elements that the consumer wants now (at least one), and about how many bytes they should have.
   std::uint32_t wanted() const { return stage_->want_; }
   std::uint32_t wanted_bytes() const { return stage_->want_bytes_; }
-  /// The same, but at most n.
+  /// The number of elements wanted, but at most n.
   std::uint32_t wanted_of(std::uint64_t n) const { return n < wanted() ? static_cast<std::uint32_t>(n) : wanted(); }
-  /// How many elements are to be passed over first.
+  /// The number of elements to skip before the next one is delivered.
   std::uint64_t to_pass() const { return stage_->skip_; }
-  /// Wanted plus what is to be passed over (bounded): what a stage that cannot pass over cheaply asks for.
+  /// The number of elements wanted plus the number to skip (bounded). A stage that cannot skip cheaply requests this
+  /// many.
   std::uint32_t ask() const { return stage_->wanted_and_passed(); }
-  /// Takes over up to `most` of the elements to be passed over.
+  /// Takes responsibility for skipping up to `most` elements. Returns how many.
   std::uint64_t pass(std::uint64_t most) {
     std::uint64_t n = most < stage_->skip_ ? most : stage_->skip_;
     stage_->skip_ -= n;
     return n;
   }
-  /// Gives back what did not exist.
+  /// Returns n elements that did not exist to the number of elements to skip.
   void unpass(std::uint64_t n) { stage_->skip_ += n; }
-  /// Uninitialised room for n output elements. What the stage yielded before is destroyed.
+  /// Uninitialized room for n output elements. Destroys what the stage yielded before.
   char* room(std::size_t n) { return stage_->out_.reserve(n); }
-  /// The first n elements of the room are built: a view of them, to be yielded.
+  /// Returns a view, to be yielded, of the first n elements of the room. REQUIRES: they are built.
   block made(std::size_t n) {
     stage_->out_.set_live(0, n);
     return stage_->out_.view();
   }
-  /// These were made and not yielded yet: should an error pass through, they go out first.
+  /// Registers output that is made and not yielded yet. If an error passes through the stage, this output is delivered
+  /// first.
   void hold(block made) { stage_->held_ = made; }
-  /// `auto dropping = out.drop(…); co_await dropping;` tells the run of bad elements that are dropped here, behind what the
-  /// stage has yielded: all it has made must be yielded by then. Ends the stage where there were too many.
+  /// `auto dropping = out.drop(…); co_await dropping;` reports bad elements that are dropped here, after the elements
+  /// that the stage has yielded. Ends the stage if too many were dropped. REQUIRES: the stage has yielded everything
+  /// that it has made.
   class error_awaiter;
   error_awaiter drop(dropped_errors errors);
   error_awaiter drop(dropped_error e);
-  /// Ends the stage with `why`, in the same way.
+  /// Ends the stage with `why`, after the elements that it has yielded.
   error_awaiter end_with(status why);
-  /// Returns true if the input has dropped elements since the stage made its output: that has to be yielded before more is
-  /// made. For stages that request input while they have output that is not yielded.
+  /// Returns true if the input has dropped elements since the stage made its output. The stage must then yield this
+  /// output before it makes more. For stages that request input while they have output that is not yielded.
   bool must_yield() const { return stage_->must_yield(); }
-  /// For a loop that passes over much without handing over or asking for anything: `co_await out.breath()` once per
-  /// block lets others have their turn, and ends the stage after a stop.
+  /// For a loop that skips many elements without a delivery or a request: `co_await out.breath()` once per block lets
+  /// other coroutines run, and ends the stage after a stop.
   class breath_awaiter;
   breath_awaiter breath();
-  /// `co_await out.again();` ends the stream, as returning does. If its owner has it begin again (stream_base::begin_again), the
-  /// coroutine goes on behind this: at the start of a stream of other elements, its inputs at theirs, and `count`, which
-  /// is a saved value of the stage, 0.
-  /// REQUIRES: the stage has no other saved values, and what it does depends on its elements alone: it draws nothing, opens no
-  ///           streams of its own, and asks its inputs to their ends. What it holds it has given back.
+  /// `co_await out.again();` ends the stream, as returning does. If the stream's owner restarts it
+  /// (stream_base::begin_again), the coroutine continues after this statement: at the start of a stream of other
+  /// elements, with its inputs at their starts, and with 0 in `count`, which is a saved value of the stage.
+  /// REQUIRES: the stage has no other saved values, and its behavior depends only on its elements: it draws no random
+  /// numbers, opens no streams, and reads its inputs to their ends. It has released all elements that it held.
   class again_awaiter;
   again_awaiter again(std::uint64_t* count = nullptr);
-  /// Where the stage counts what it does; null: nowhere.
+  /// The counters that the stage adds to; null if it has none.
   stage_counts* counts() const { return stage_->counts(); }
   /// The stage's slab, for kernels that append to it.
   slab& storage() { return stage_->out_; }

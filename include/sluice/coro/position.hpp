@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions: where a tree of streams stands, as bytes. From them checkpoints are made.
+// Positions: the state of a tree of streams, as bytes. Checkpoints are made from them.
 //
 //   position_writer w;
 //   stream.position(w);                                      // at rest: no request on the stream is outstanding
@@ -7,27 +7,27 @@
 //
 // Format. A position is a sequence of position records, one for each stage of a chain, from the consumer's end
 // upstream:
-//   [site, 4 bytes] [length] [ordinal] [2 · elements to pass over + has version] [version] [the stage's saved values]
-// `length` counts the bytes behind it. Numbers are LEB128. A stage finds its record by its site (plan/node.hpp), not by
+//   [site, 4 bytes] [length] [ordinal] [2 · elements to skip + has version] [version] [the stage's saved values]
+// `length` counts the bytes after it. Numbers are LEB128. A stage finds its record by its site (plan/node.hpp), not by
 // its place, so the chain may have other stages around it when it is resumed: knobs add and remove channels, rewrites
 // add and remove stages that do nothing. A stage without state that makes one element for each element of its input (a
 // map, a channel) has no record: its position is that of its input. Chains within a stage (the inner streams of an
-// interleave, the inputs of a combine) are positions of their own, inside of its saved values.
+// interleave, the inputs of a combine) have their own positions, inside the stage's saved values.
 //
 // Example. A position of `range(10) | shuffle(3, seed=1) | batch(2)`, between two batches, has three records:
 //   [site of batch]     its ordinal
 //   [site of shuffle]   its ordinal; saved: the number of draws made, and the length of the input once it is known
-//   [site of range]     of a mark at or before the oldest element in the shuffle's buffer; saved: the numbers made by then
-// The resumed shuffle finds out from its draws which elements were in its buffer, and requests these again.
+//   [site of range]     a mark at or before the oldest element in the shuffle's buffer; saved: the numbers made by then
+// The resumed shuffle computes from its draws which elements were in its buffer, and requests these again.
 //
-// Late parts. Three parts of a position get their bytes only when bytes() is called: a `blob` (a position inside of
-// another, with its length in front), the end of a `decision_log`, and that of an `opening_log`. The stage goes on writing
-// to its log after the position was recorded. So a mark, which is a position recorded some time ago, contains all choices
-// that were made since, also those of streams that were opened since.
+// Late parts. Three parts of a position get their bytes only when bytes() is called: a `blob` (a position inside
+// another one, after its length), the end of a `decision_log`, and the end of an `opening_log`. A stage writes to its
+// log after the position was recorded. So a mark, which is a position recorded earlier, contains all choices that were
+// made since, including those of streams that were opened since.
 //
 // State:  part of the checkpoint format; a change needs a new version of the seal (src/pipeline/seal.hpp).
 // Thread: a writer or reader is used by one thread; the logs are written by one thread and read by others.
-// Cost:   some hundred nanoseconds and some tens of bytes for a chain; kilobytes where a stage logs its choices.
+// Cost:   some hundred nanoseconds and some tens of bytes for a chain; kilobytes for a stage that logs its choices.
 #pragma once
 
 #include <atomic>
@@ -43,22 +43,23 @@
 
 namespace sluice::lib {
 
-/// The choices that a nondeterministic stage has made, in their order, so that a resumed run can make them again.
+/// The choices that a nondeterministic stage has made, in order, so that a resumed run can repeat them.
 ///
-/// A singly linked list of chunks. A `place` shares the ownership of the chunk that it points into, and each chunk that
-/// of the next one, so chunks before the oldest place are freed, and the log needs no bound and no cleaning up.
+/// A singly linked list of chunks. A `place` shares the ownership of the chunk that it points into, and each chunk
+/// shares the ownership of the next one. So chunks before the oldest place are freed, and the log needs neither a bound
+/// nor cleaning.
 /// Thread: one writer (the stage); places may be read on any thread at the same time.
 class decision_log {
   struct chunk;
 
  public:
-  /// A place in the log. It stands for all choices from there on, also those that are added later.
+  /// A place in the log. It represents all choices from there on, including choices added later.
   class place {
    public:
     place() = default;
     /// The choices from the place to the current end. Thread: any, while the writer adds more.
     std::vector<std::uint64_t> read() const;
-    /// Returns true if there are none by now. Thread: any.
+    /// Returns true if no choice has been added after the place. Thread: any.
     bool empty() const;
 
    private:
@@ -79,17 +80,17 @@ class decision_log {
 struct mark;
 class position_writer;
 
-/// The streams that a stage has opened in this run (the inner plans of a flat_map, the epochs of a repeat), in their order:
+/// The streams that a stage has opened in this run (the inner plans of a flat_map, the epochs of a repeat), in order:
 /// the number of each, and its position when it was opened. This position contains all choices of the stream, since a
-/// decision log is a late part. So a mark of the stage knows how streams chose that were opened after it.
+/// decision log is a late part. So a mark of the stage contains the choices of streams that were opened after it.
 ///
-/// A singly linked list, whose entries are freed as those of a decision_log.
+/// A singly linked list, whose entries are freed like those of a decision_log.
 /// Thread: one writer (the stage); places may be read on any thread at the same time.
 class opening_log {
   struct entry;
 
  public:
-  /// A place in the log. It stands for all streams opened from there on, also those that are added later.
+  /// A place in the log. It represents all streams opened from there on, including streams added later.
   class place {
    private:
     friend class opening_log;
@@ -99,8 +100,8 @@ class opening_log {
   opening_log();
   /// The current end. Thread: the writer's.
   place here() const;
-  /// Adds a stream. `resumed`: its position contains choices that are not to be found in the mark any more, so it is written
-  /// even if none is added. Thread: the writer's. Errors: std::bad_alloc.
+  /// Adds a stream. `resumed`: its position contains choices that the mark no longer has, so it is written even if no
+  /// choice is added. Thread: the writer's. Errors: std::bad_alloc.
   void add(std::uint64_t number, std::shared_ptr<const position_writer> opened_at, bool resumed);
 
  private:
@@ -119,7 +120,7 @@ class position_writer {
   position_writer& operator=(position_writer&& other) noexcept;
   ~position_writer();
 
-  /// 1 byte for values below 128, at most 10.
+  /// Writes 1 byte for values below 128, and at most 10.
   void number(std::uint64_t value) {
     while (value >= 128) {
       bytes_.push_back(static_cast<char>(value | 128));
@@ -131,20 +132,20 @@ class position_writer {
     number(s.size());
     bytes_.append(s);
   }
-  /// Bytes without their length: the reader must know it.
+  /// Writes bytes without their length: the reader must know it.
   void raw(const void* data, std::size_t size_bytes) { bytes_.append(static_cast<const char*>(data), size_bytes); }
-  /// Another position, with its length in front; read with text(). Late: its bytes are those at the time of bytes().
+  /// Writes another position, after its length; read with text(). Late: its bytes are those at the time of bytes().
   void blob(std::shared_ptr<const position_writer> inner);
-  /// The choices from `from` to the end of the log at the time of bytes(): their number, then each of them.
+  /// Writes the choices from `from` to the end of the log at the time of bytes(): their number, then each choice.
   void log(decision_log::place from);
-  /// Of the streams that were opened from `from` to the end of the log at the time of bytes() those that have made choices:
-  /// their number, then of each its number and its position, which is read with text().
+  /// Writes the streams that were opened from `from` to the end of the log at the time of bytes(), if they have made
+  /// choices: their number, then for each stream its number and its position. The position is read with text().
   void openings(opening_log::place from);
-  /// Returns true if it contains the end of a log.
+  /// Returns true if the position contains the end of a log.
   bool has_logs() const;
-  /// The position of the stage that `m` is a mark of, at its element `ordinal`, with the positions of the stages
-  /// upstream of it: the state of the mark, and as elements to pass over those between the mark and `ordinal`.
-  /// REQUIRES: ordinal >= m.ordinal.
+  /// Writes the position of the stage that `m` is a mark of, at its element `ordinal`, with the positions of the stages
+  /// upstream of it. The record contains the state of the mark; the elements between the mark and `ordinal` are
+  /// recorded as elements to skip. REQUIRES: ordinal >= m.ordinal.
   void record(const mark& m, std::uint64_t ordinal);
   std::size_t size_bytes() const { return bytes_.size(); }  ///< without the late parts
   /// The position as it is now, late parts included. May be called several times.
@@ -156,7 +157,7 @@ class position_writer {
   void append_first(const position_writer& other, std::size_t size_bytes);
   void append_after(const position_writer& other, std::size_t size_bytes);
 
-  /// Returns true if there are choices in its logs.
+  /// Returns true if its logs contain choices.
   bool has_choices() const;
   void write_openings(const opening_log::place& from);
 
@@ -165,9 +166,9 @@ class position_writer {
   std::vector<late> late_;
 };
 
-/// Reads the bytes that a position_writer has written. Bytes come from files and may be damaged or forged: a read
-/// beyond the end does not throw, but makes ok() false for good, and this and every later read return zeros or empty
-/// texts. So a load() may read everything and leave the check to its caller; it must only not trust a number (see
+/// Reads the bytes that a position_writer has written. The bytes come from files and may be damaged or forged. A read
+/// beyond the end does not throw. It makes ok() false permanently; this and every later read return zeros or empty
+/// texts. So a load() may read everything and leave the check to its caller. It must only not trust a number (see
 /// count()).
 /// Owns: nothing; the bytes must outlive the reader and the texts it returned.
 class position_reader {
@@ -178,24 +179,24 @@ class position_reader {
   void raw(void* data, std::size_t size_bytes);
   /// The version of the saved values that are being read (op_info::state_version).
   std::uint32_t version() const { return version_; }
-  /// A number of items, each of which takes at least one byte. A number larger than that of the bytes that are left is
+  /// Reads a number of items, each of which takes at least one byte. A number larger than the number of bytes left is
   /// damage, so that a forged count cannot cause a large allocation.
   std::size_t count();
   bool ok() const { return ok_; }
   /// Returns true if all bytes have been read. A loader of a whole record checks `ok() && done()`.
   bool done() const { return rest_.empty(); }
   std::string_view remaining() const { return rest_; }
-  /// Reports damage: for values that no writer writes.
+  /// Reports damage: called for values that no writer writes.
   void fail() {
     ok_ = false;
     rest_ = {};
   }
-  /// Reports that the bytes are undamaged but cannot be used, with the status that the resumed run fails with.
+  /// Reports that the bytes are undamaged but cannot be used. The resumed run fails with the status `why`.
   void refuse(status why) {
     if (why_.ok()) why_ = std::move(why);
     fail();
   }
-  /// The first status given to refuse(); ok if there was none, also after damage.
+  /// The first status given to refuse(). Ok if refuse() was not called, also after damage.
   const status& why() const { return why_; }
 
  private:
@@ -208,19 +209,18 @@ class position_reader {
 /// The status for a position that is damaged or does not fit the plan: data_loss.
 status damaged_position();
 
-/// A position that was recorded earlier, kept by a stage that may have to begin again from there. It consists of the
-/// state of a stage, and of the stages upstream of it, when the stage had made its first `ordinal - residual` elements;
-/// passing over `residual` elements from there leads to the element `ordinal`.
+/// A position that was recorded earlier. A stage keeps it to start again from there. It consists of the state of a
+/// stage, and of the stages upstream of it, when the stage had made its first `ordinal - residual` elements. Skipping
+/// `residual` elements from there leads to the element `ordinal`.
 struct mark {
   std::uint64_t ordinal = 0;
-  std::uint64_t residual = 0;  ///< elements to make again and pass over before the element `ordinal`
-  std::uint32_t site = 0;      ///< of the stage whose elements are counted
-  std::uint32_t version = 0;   ///< of its saved values (op_info::state_version)
-  std::size_t own_bytes = 0;   ///< of `state`: size of its saved values; the upstream stages' records follow
+  std::uint64_t residual = 0;  ///< elements to make again and skip before the element `ordinal`
+  std::uint32_t site = 0;      ///< identifies the stage whose elements are counted
+  std::uint32_t version = 0;   ///< the version of its saved values (op_info::state_version)
+  std::size_t own_bytes = 0;   ///< the part of `state` with its saved values; the upstream stages' records follow
   position_writer state;
 
-  /// Makes this a mark for a later element: the same state, with more elements to pass over. REQUIRES: later >=
-  /// ordinal.
+  /// Makes this a mark for a later element: the same state, with more elements to skip. REQUIRES: later >= ordinal.
   void advance_to(std::uint64_t later) {
     residual += later - ordinal;
     ordinal = later;

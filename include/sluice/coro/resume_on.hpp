@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Awaiters that move a coroutine to another executor, or behind the other ready coroutines of its own.
+// Awaiters that move a coroutine to another executor, or behind the other ready coroutines of its own executor.
 //
 //   co_await resume_on(pool);      // the next line runs on a thread of `pool`
 //   co_await yield_now();          // the other coroutines that are ready run first
 //
-// Both leave the coroutine's environment unchanged: after its next wait it is resumed on the environment's executor
-// again.
+// Both leave the coroutine's environment unchanged: after its next wait the environment's executor resumes it again.
 // Cancel: neither is ended by a stop, and neither fails.
 // Cost:   one post.
 #pragma once
@@ -26,7 +25,7 @@ class [[nodiscard]] resume_on {
   executor* to_;
 };
 
-/// For tasks only. A stage's long loop calls outlet::breath() instead, which yields only when its turn is over.
+/// For tasks only. A stage's long loop calls outlet::breath() instead, which yields only when the loop's turn is over.
 class [[nodiscard]] yield_now {
  public:
   bool await_ready() const noexcept { return false; }

@@ -11,7 +11,7 @@
 // state at the start of the run. A resumed run constructs the stage in the same way and then replaces the value, before
 // the coroutine is resumed for the first time.
 //
-// A stage that consumes several elements before its state is consistent again says where it is:
+// A stage that consumes several elements before its state is consistent again marks its resume points:
 //
 //   stream<std::int64_t> pair_sums(saved<std::int64_t> pairs, stream<std::int64_t> in) {
 //     for (;;) {
@@ -43,12 +43,12 @@
 //     }
 //   };
 //
-// Contract of an element stage (a user's coroutine). At every request for input, the saved value must account for every
-// element that the stage has consumed and for every element that it has yielded: a new coroutine that starts with this
-// value must behave from there on as the old one. Such a moment is the stage's *resume point*. A stage for which that
-// is not true at every request, because it consumes several elements before it updates the value, and a source, which
-// has no input, call commit() where it is. A resumed run starts the stage at its last resume point and passes over the
-// elements that it yielded since then, so it makes again at most the outputs of one input block.
+// Contract of an element stage (a user's coroutine). At every request for input, the saved value must include every
+// element that the stage has consumed and every element that it has yielded: a new coroutine that starts with this
+// value must continue exactly as the old one. Such a moment is the stage's *resume point*. Some stages cannot fulfil
+// this at every request: a stage that consumes several elements before it updates the value, and a source, which has no
+// input. These call commit() at the moments when it holds. A resumed run starts the stage at its last resume point and
+// skips the elements that it yielded since then, so it makes at most the outputs of one input block again.
 //
 // Contract of a block stage (an operator of the library): the value is right at every co_yield and at every request.
 //
@@ -56,14 +56,14 @@
 //         aggregates of those, and classes with
 //           void save(position_writer&) const;  void load(position_reader&);
 //         A class whose save() is not const may be an S itself, but not a part of one.
-// Format: integers as LEB128, signed ones zigzag-coded; floating point as its bytes; containers with their size in
-//         front; aggregates, pairs, tuples and arrays as their members. There are no names and no types: a changed S
+// Format: integers as LEB128, signed ones zigzag-coded; floating point as its bytes; containers after their size;
+//         aggregates, pairs, tuples and arrays as their members. The format has no names and no types: a changed S
 //         reads other values, so an operator of the library raises op_info::state_version, and a user gives the
 //         function another version.
-// Errors: damage makes load fail (position_reader::ok), never allocate more than the bytes there are; iterate() reports
-//         data_loss.
-// Thread: none; belongs to its stage.
-// Limits: at most 4 in one stage.
+// Errors: damage makes load fail (position_reader::ok) and never allocates more than the number of bytes available;
+//         iterate() reports data_loss.
+// Thread: not safe for concurrent use; belongs to its stage.
+// Limits: at most 4 saved values per stage.
 #pragma once
 
 #include <concepts>
@@ -78,7 +78,7 @@
 
 namespace sluice::lib {
 
-/// A class that writes and reads its state by itself.
+/// A class that writes and reads its own state.
 template <class S>
 concept self_saving = requires(S s, position_writer& w, position_reader& r) {
   s.save(w);
@@ -176,7 +176,7 @@ template <class S> void load_value(position_reader& r, S& value) {
   } else if constexpr (array_like<S>) {
     for (auto& x : value) load_value(r, x);
   } else if constexpr (vector_like<S>) {
-    value.clear();  // grows as elements are read, so that a forged count allocates no more than the bytes there are
+    value.clear();  // grows as elements are read, so that a forged count allocates no more than the bytes available
     for (std::size_t n = r.count(); n && r.ok(); --n) {
       typename S::value_type x{};
       load_value(r, x);
@@ -208,11 +208,12 @@ template <class S> void load_value(position_reader& r, S& value) {
 
 }  // namespace detail
 
-/// The types of values that a position can contain (State, above).
+/// The types of values that a position can contain (see State).
 template <class S> concept savable = detail::is_savable<S>();
 
-/// The value is used through `*` and `->`. It has a second copy of it, from the last resume point, since a position may
-/// be read after the stage has gone on from there; a self-saving S has none and must be right at every request.
+/// Access the value through `*` and `->`. The class has a second copy of the value, from the last resume point, since a
+/// position may be read after the stage has continued from there. A self-saving S has no copy and must be right at
+/// every request.
 template <class S> class saved final : public saved_base {
  public:
   using value_type = S;
@@ -224,17 +225,17 @@ template <class S> class saved final : public saved_base {
   const S& operator*() const noexcept { return value_; }
   const S* operator->() const noexcept { return &value_; }
 
-  /// Declares a resume point: a new coroutine that starts with the stage's saved values and its inputs as they are now
-  /// continues as this one. After the first call only committed moments are resume points, and no longer every request
-  /// for input.
-  /// REQUIRES: a parameter of a coroutine that returns stream<T>, which calls this; the values account for every element
-  ///           consumed and yielded so far. Place it after the co_yield of an element that the value accounts for, not
-  ///           before it.
+  /// Declares a resume point: a new coroutine that starts with the stage's saved values and its inputs' current
+  /// positions continues exactly as this one. After the first call only committed moments are resume points; requests
+  /// for input no longer are.
+  /// REQUIRES: a parameter of a coroutine that returns stream<T>, which makes this call. The values include every
+  /// element consumed and yielded so far. Place the call after the co_yield of an element that the value includes, not
+  /// before it.
   /// Cost: some nanoseconds, and a copy of the value.
   void commit() {
     element_stage& o = *owner_;
     if (!o.simple_commit_) return o.commit();
-    // The usual case, with one saved value and at most one input: no virtual call, and the stage's flags are already set.
+    // The usual case, with one saved value and at most one input: no virtual call; the stage's flags are already set.
     stage_input& in = o.state_.inputs().only();
     if (in.stream) in.cut_cursor = in.stream->cur_;
     o.cut_put_ = o.put_;
@@ -242,7 +243,7 @@ template <class S> class saved final : public saved_base {
   }
 
  private:
-  // For the promise of the stage (saved_base.hpp).
+  // Called by the promise of the stage (saved_base.hpp).
 
   void cut() override {
     if constexpr (!self_saving<S>) at_cut_ = value_;

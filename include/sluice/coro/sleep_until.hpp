@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suspends a coroutine until a moment by the clock of its environment.
+// Suspends a coroutine until a moment on the clock of its environment.
 //
 //   co_await sleep_for(std::chrono::milliseconds(20));
 //   co_await sleep_until(when);
@@ -12,9 +12,9 @@
 //     }
 //   }
 //
-// Ends:   at `when` or some microseconds later; a moment that has passed already ends the sleep with the next timer.
+// Ends:   at `when` or some microseconds later. A moment in the past ends the sleep with the next timer.
 // Errors: `cancelled`, after a stop.
-// Cancel: a stop ends the sleep at once. A coroutine that sleeps may be destroyed; its timer is cancelled then.
+// Cancel: a stop ends the sleep at once. A sleeping coroutine may be destroyed; its timer is then cancelled.
 // Thread: the coroutine is resumed on its environment's executor. In a simulation the time is virtual and passes at
 //         once.
 // Cost:   one timer of the clock (a heap operation under its lock); no allocation.
@@ -33,7 +33,7 @@ class [[nodiscard]] sleep_until : timer_node {
   sleep_until& operator=(const sleep_until&) = delete;
   ~sleep_until() {
     hook_.disarm();
-    // The frame is destroyed during its sleep. After the wake-up kOver is set, and the clock may not exist any more.
+    // The frame is destroyed during its sleep. After the wake-up kOver is set, and the clock may no longer exist.
     if (promise_ && !(state_.load(std::memory_order_acquire) & kOver)) (void)promise_->env->time->cancel(*this);
   }
 
@@ -106,7 +106,8 @@ class [[nodiscard]] sleep_until : timer_node {
   detail::stop_hook hook_;
 };
 
-/// As sleep_until, for a time from the moment at which the coroutine suspends.
+/// Suspends a coroutine for a duration, counted from the moment at which it suspends. Otherwise the same as
+/// sleep_until.
 class [[nodiscard]] sleep_for final : public sleep_until {
  public:
   explicit sleep_for(duration d) noexcept : sleep_until(time_point(d)) { relative_ = true; }

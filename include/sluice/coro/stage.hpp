@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The producing side of a stream: one coroutine frame, the demand it serves, the output it hands over.
+// The producing side of a stream: one coroutine frame, the demand that it serves, and the output that it delivers.
 //
-// This is what both styles of stages have in common, and all that the stream above knows of either. A *block stage* (built-in
-// operators: block_stage.hpp) yields whole views and keeps its place in saved values that are right at every co_yield. An
-// *element stage* (users' coroutines: element_stage.hpp) yields one element at a time into a slab, is suspended only when
-// demand is met, and can start again from its last resume point.
+// This is the common part of both styles of stages, and all that the stream downstream knows of either. A *block stage*
+// (built-in operators: block_stage.hpp) yields whole views and keeps its state in saved values that are right at every
+// co_yield. An *element stage* (users' coroutines: element_stage.hpp) yields one element at a time into a slab,
+// suspends only when demand is met, and can start again from its last resume point.
 //
-// The promise's constructor sees the coroutine's parameters and registers the ones that matter: streams are inputs,
-// `saved<S>` is state, tags say what kind of stage it is. Operators therefore carry no line about positions.
+// The promise's constructor receives the coroutine's parameters and registers those that matter: streams are inputs,
+// `saved<S>` is state, tags determine the kind of stage. Therefore operators need no code for positions.
 //
-// A request. The stream (stream_base::fill_now) writes skip_, want_, want_bytes_ and waiter, and calls serve(). The coroutine
-//   runs until it has something to deliver, sets handed_ and resumes the waiter, which takes handed_ and leaves it empty. At
-//   the end of the stream skip_ is the number of elements to pass over that did not exist. A stage that is over() is never
+// A request. The stream (stream_base::fill_now) writes skip_, want_, want_bytes_ and waiter, and calls serve(). The
+// coroutine runs until it has something to deliver, sets handed_ and resumes the waiter, which empties handed_. At the
+// end of the stream skip_ is the number of elements to skip that did not exist. A stage that is over() is never resumed
+// again.
 //   resumed again.
-// Errors: between stages they do not throw (promise.hpp). On the way through a stage what it has made goes out first (flush).
-//   An error of an element that is dropped goes up to where it is counted (dropped_errors.hpp; send_up() below).
-// Who calls: public members: the lowering, before the first request, unless they say otherwise. The others: the stream above,
-//   and the coroutine's own co_yields.
-// Thread: whichever pulls; one at a time, since a stream has one consumer.
-// Cost: no virtual call, lock or clock in serving a request. Virtual are the places passed once a mark or an error.
+// Errors: errors do not throw between stages (promise.hpp). Before an error passes through a stage, the stage delivers
+//         what it has made (flush). The error of a dropped element moves downstream to the place where it is counted
+//         (dropped_errors.hpp; send_up() below).
+// Callers: public members: the lowering, before the first request, unless they state otherwise. The others: the stream
+//   downstream, and the coroutine's own co_yields.
+// Thread: the thread that makes the request; one at a time, since a stream has one consumer.
+// Cost:   serving a request needs no virtual call, lock or clock. The functions called once per mark or per error are
+//         virtual.
 #pragma once
 
 #include <cstdint>
@@ -41,42 +44,44 @@ class stage_base : public promise_base {
  public:
   const element_type& type() const { return out_.type(); }
   bool over() const { return unusual_ & kOver; }
-  /// Ended without an error.
+  /// Returns true if the stage has ended without an error.
   bool ended() const { return over() && failure.ok(); }
-  /// Does it yield blocks? Otherwise it is an element_stage.
+  /// Returns true if the stage yields blocks. Otherwise it is an element_stage.
   bool yields_blocks() const { return yields_blocks_; }
-  /// Could the next block have to wait for something outside this tree (a channel, a file, a timer)?
+  /// Returns true if the next block may wait for something outside this tree (a channel, a file, a timer).
   bool may_wait() const { return !over() && (may_suspend_ || state_.may_wait()); }
-  /// What makes its first input; null: it has none, or has moved it away.
+  /// The stage that makes its first input; null if it has no input, or has moved it away.
   stage_base* input_stage() const;
 
-  /// The stage's words for its errors; set once by the lowering. They are constant, or what keep() was given has them.
+  /// Sets the stage's name in errors; called once by the lowering. The text is a constant, or keep() owns it.
   void set_label(std::string_view label) { label_ = label; }
   std::string_view label() const { return label_; }
-  /// Lives as long as the coroutine: the function it belongs to. What works ahead may outlive the stream, and so the plan.
+  /// Keeps `what` alive as long as the coroutine: the function that it calls. Tasks that work ahead may outlive the
+  /// stream, and so the plan.
   void keep(std::shared_ptr<const void> what);
-  /// Sets by which site and version the stage finds its record in a position. Later calls are ignored: an operator whose
-  /// stage is its input's (`take(-1)`) leaves it the identity of the input.
+  /// Sets the site and version by which the stage finds its record in a position. Later calls are ignored: an operator
+  /// that returns its input's stage (`take(-1)`) leaves it the identity of the input.
   void set_identity(const stage_identity& i) { state_.set_identity(i); }
   const stage_identity& known_as() const { return state_.identity(); }
-  /// Makes set_identity() do nothing: for a stage that the library adds around another one, which has the record.
+  /// Makes set_identity() do nothing: for a stage that the library adds around another stage, which has the record.
   void stay_nameless() { state_.stay_nameless(); }
-  /// Sets the sink for errors of dropped elements that reach this stage: of the root of a run, and of the stage that a
-  /// channel's pump pulls. The sink outlives the stage, or all requests on it.
+  /// Sets the sink for errors of dropped elements that reach this stage: the root of a run, or the stage that a
+  /// channel's pump requests from. REQUIRES: the sink outlives the stage, or all requests on it.
   void set_error_sink(error_sink* s) { error_sink_ = s; }
-  /// Sets the counters that the stage adds to; later calls are ignored. They live as long as the coroutine. A stage without
-  /// counters adds its time to that of its consumer; if one node becomes several coroutines, only one of them has counters.
+  /// Sets the counters that the stage adds to; later calls are ignored. They live as long as the coroutine. A stage
+  /// without counters adds its time to that of its consumer. If one node becomes several coroutines, only one of them
+  /// has counters.
   void set_counts(stage_counts& c) {
     if (!counts_) counts_ = &c;
   }
   stage_counts* counts() const { return counts_; }
-  /// Its coroutine, or a task that it awaits, has waited for something outside of this tree. On the stage's own thread, once
-  /// the wait is over.
+  /// Counts a wait of the coroutine, or of a task that it awaits, for something outside of this tree. Called on the
+  /// stage's own thread after the wait.
   void waited(duration took) {
     others_took_ += took;
     if (counts_) stage_counts::add(counts_->waits, counts_->waited_ns, took);
   }
-  /// It was its own code that threw, not an input that failed.
+  /// Returns true if the stage's own code threw; false if an input failed.
   bool threw() const { return threw_; }
 
  protected:
@@ -86,16 +91,16 @@ class stage_base : public promise_base {
   friend class stream_base;
   friend class erased_stream;
 
-  /// Could the stream begin again (stream_base::begin_again)?
+  /// Returns true if the stream can begin again (stream_base::begin_again).
   bool can_begin_again() const noexcept;
-  /// This stage and those upstream of it stand before their first elements. REQUIRES: can_begin_again().
+  /// Resets this stage and the stages upstream to their state before the first element. REQUIRES: can_begin_again().
   void begin_again();
 
-  // What the next request on the stage must look at before it resumes the coroutine.
+  // Conditions that the next request on the stage checks before it resumes the coroutine.
   enum : std::uint8_t {
     kOver = 1,         // ended or failed: the coroutine is never resumed again
-    kErrorsAhead = 2,  // errors_ come before whatever is handed over next,
-    kOneBehind = 4,    // and then one element that is made already: the last one of out_
+    kErrorsAhead = 2,  // errors_ precede the next delivery
+    kOneBehind = 4,    // and then one element that is already made: the last one of out_
   };
 
   /// REQUIRES: the coroutine has these parameters, and no others.
@@ -113,8 +118,8 @@ class stage_base : public promise_base {
     else state_.add(a, committing);
   }
 
-  /// What is asked of the input where elements to be passed over have to be made first: enough of them at once to
-  /// vectorise, cheap to over-ask.
+  /// The number of elements to request from the input if skipped elements must be made first. A large number allows
+  /// vectorized work; requesting too many costs little.
   std::uint32_t wanted_and_passed() const {
     constexpr std::uint64_t kPassedPerBlock = 1024;
     constexpr std::uint32_t kWantMax = ~std::uint32_t{0};
@@ -122,41 +127,41 @@ class stage_base : public promise_base {
     return both < kWantMax ? static_cast<std::uint32_t>(both) : kWantMax;
   }
 
-  /// Serves {skip_, want_}. Returns whom to resume.
+  /// Serves {skip_, want_}. Returns the coroutine to resume.
   std::coroutine_handle<> serve() { return yields_blocks_ ? self : serve_elements(); }
   std::coroutine_handle<> serve_elements();
 
-  /// Where this stage, having handed over `made` elements, and those below it stand. At rest.
+  /// The position of this stage, after it delivered `made` elements, and of the stages upstream. REQUIRES: at rest.
   virtual mark snapshot(std::uint64_t made) = 0;
-  /// It stands where its input stands, and has no record.
+  /// Returns true if the stage has the position of its input, and no record of its own.
   virtual bool follows_input() const { return false; }
-  /// Before the first request: as stage_state::restore().
+  /// Before the first request: stage_state::restore().
   std::uint64_t restore(const position_record* own, position_records& from) {
     return state_.restore(own, from, label_);
   }
 
   // Errors of elements that are dropped (dropped_errors.hpp).
 
-  /// This stage, whose coroutine `me` is running, drops elements because of `errors`. Returns whom to resume: `me`,
-  /// unless there were too many.
+  /// Drops elements of this stage because of `errors`; its coroutine `me` is running. Returns the coroutine to resume:
+  /// `me`, unless too many elements were dropped.
   std::coroutine_handle<> drop_elements(std::coroutine_handle<> me, dropped_errors& errors);
-  /// Moves the error from this stage, which is running, up to whoever counts it, or to the first stage on the way whose
-  /// output comes before it and is not handed over yet. All stages on the way wait for this one. Returns what the stream
-  /// has to end with where there were too many.
+  /// Moves the error from this stage, which is running, downstream to the sink that counts it. If a stage on the way
+  /// has output that comes before the error and is not delivered yet, that stage keeps the error. All stages on the way
+  /// wait for this one. Returns the status that the stream must end with if too many elements were dropped.
   status send_up(dropped_error e);
-  /// Has it made output since the last request that is not handed over?
+  /// Returns true if the stage has made output since the last request that is not delivered yet.
   virtual bool has_output() const = 0;
-  /// Keeps the error in errors_, behind that output.
+  /// Keeps the error in errors_, after that output.
   virtual void keep_for_later(dropped_error e);
-  /// That output has been taken, and the stage is asked again: moves errors_ up. Returns what the stage has to end with.
+  /// Moves errors_ downstream after that output has been taken. Returns the status that the stage must end with.
   status send_up_later_errors() noexcept;
 
   void end() noexcept { unusual_ |= kOver; }
-  /// A step of passing over elements is done, and nothing is handed over. Returns `me`; or, every 2 ms, gives way to
-  /// others; or, after a stop, ends the stage.
+  /// Called after a step that skipped elements and delivered nothing. Returns `me`. Every 2 ms it lets other coroutines
+  /// run first; after a stop it ends the stage.
   std::coroutine_handle<> go_on(std::coroutine_handle<> me) { return turn_.step() ? look_around(me) : me; }
   std::coroutine_handle<> look_around(std::coroutine_handle<> me);
-  /// `at`: the input element that the coroutine was at, for its error.
+  /// `at`: the input element that the coroutine was processing, for its error.
   void fail_with_current_exception(std::uint64_t at) noexcept;
 
   // The demand being served.
@@ -168,18 +173,19 @@ class stage_base : public promise_base {
   bool may_suspend_ = false;
   bool threw_ = false;
   bool rests_at_end_ = false;               // its coroutine waits at its end (outlet::again)
-  bool sampled_ = false;                    // what is being served is timed
+  bool sampled_ = false;                    // the current request is timed
   const std::atomic<std::uint32_t>* tick_;  // env's, once known
-  block handed_{};                          // handed over and not yet taken up by the cursor above
+  block handed_{};                          // delivered, and not yet taken by the stream downstream
   slab out_;                                // room for elements that the stage makes itself
-  std::uint64_t* rest_count_ = nullptr;     // while rests_at_end_: the saved value that begins at 0 again; or null
+  // While rests_at_end_: the saved value that is set to 0 when the stream begins again; may be null.
+  std::uint64_t* rest_count_ = nullptr;
 
   stage_state state_;
-  turn turn_;  // of passing over; where elements are handed over, the consumer's stream looks at the clock
+  turn turn_;  // for skipping; for delivered elements the consumer's stream looks at the clock
   error_sink* error_sink_ = nullptr;
-  dropped_errors errors_;  // they follow the output made already, and precede that still to be made
+  dropped_errors errors_;  // they follow the output already made, and precede the output still to be made
   stage_counts* counts_ = nullptr;
-  duration others_took_{};  // while sampled_: waits, and what its inputs took
+  duration others_took_{};  // while sampled_: waits, and the time of its inputs
   std::string_view label_;
   std::shared_ptr<const void> kept_;
 };

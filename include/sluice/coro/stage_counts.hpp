@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of one stage of the plan: what a profiler shows, and what a tuner bases its decisions on.
+// Counters of one stage of the plan, for profilers and tuners.
 //
-// All streams of that stage within a run share one object: those of a repeat's epochs, and those of inner plans. A
-// stream counts in plain members of its own, and adds them here when it looks at the clock (every 64 blocks or 500 µs),
-// when it ends and when it is destroyed; so the counters lag behind by that much.
+// All streams of that stage within a run share one object, including the streams of a repeat's epochs and of inner
+// plans. A stream counts in its own plain members, and adds them here when it looks at the clock (every 64 blocks or
+// 500 µs), when it ends and when it is destroyed. The counters lag behind by that much.
 //
-// Busy time is sampled. The stream at the top of a tree (the root of a run, the one that a pump requests from) times
-// one block in 32 to 256 on its whole way through the stages upstream; each of these adds the time that its own
-// coroutine took, without its inputs and without waiting. Waits and the work of parallel tasks are not sampled but all
-// counted.
+// Busy time is sampled. The most downstream stream of a tree (the root of a run, the stream that a pump requests from)
+// times one block in 32 to 256 on its whole way through the stages upstream. Each of these stages adds the time that
+// its own coroutine took, without its inputs and without waiting. Waits and the work of parallel tasks are not sampled:
+// all of them are counted.
 //   double ns_each = double(c.sampled_ns.load()) / double(c.sampled_elements.load());          // without its inputs
 //   double busy_ns = ns_each * double(c.elements.load() + c.passed.load());                    // an estimate
 //
-// Cost:   under 0.01 ns an element in blocks of 256; some nanoseconds a block.
-// Thread: any; the counters are relaxed atomics, each exact by itself but not consistent with the others at one moment.
+// Cost:   under 0.01 ns per element in blocks of 256; some nanoseconds per block.
+// Thread: any. The counters are relaxed atomics: each is exact, but they are not consistent with each other at one
+//         moment.
 // See:    runtime/site_table.hpp, which reports them.
 #pragma once
 
@@ -28,21 +29,21 @@ struct stage_counts {
   using number = std::atomic<std::uint64_t>;
 
   number elements{0};  ///< delivered
-  number passed{0};    ///< passed over, because the consumer's demand said so (the operator skip, a resume)
+  number passed{0};    ///< skipped, because the consumer's demand said so (the operator skip, a resume)
   number blocks{0};    ///< in which the elements were delivered
 
-  number sampled_elements{0};  ///< elements of the timed blocks, including those passed over for them
-  number sampled_ns{0};        ///< the time it took to make the sampled elements
+  number sampled_elements{0};  ///< elements of the timed blocks, including the skipped ones
+  number sampled_ns{0};        ///< the time spent making the sampled elements
   number sampled_bytes{0};     ///< the memory of the sampled elements that were delivered
   number computed_ns{0};       ///< time of the stage's tasks (the calls of a parallel map); not sampled
 
-  number waits{0};           ///< how often the stage waited for a channel, a file or a timer,
-  number waited_ns{0};       ///< and for how long
-  number room_waits{0};      ///< how often its pump waited because the channel or the memory budget was full,
-  number room_waited_ns{0};  ///< and for how long
+  number waits{0};           ///< how often the stage waited for a channel, a file or a timer
+  number waited_ns{0};       ///< how long these waits took
+  number room_waits{0};      ///< how often its pump waited because the channel or the memory budget was full
+  number room_waited_ns{0};  ///< how long these waits took
   number read_bytes{0};      ///< read from files, before inflating
 
-  /// Relaxed: no other data is published by a counter.
+  /// Relaxed: a counter publishes no other data.
   static void add(number& to, std::uint64_t n) noexcept {
     if (n) to.fetch_add(n, std::memory_order_relaxed);
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// stop_signal: a std::stop_token, of which a program that includes this compiles nothing.
+// stop_signal: a std::stop_token, without the cost of compiling <stop_token>.
 //
 //   std::stop_source source;
 //   environment env;
 //   env.stop = source.get_token();
 //   std::stop_callback tell(env.stop, [] { … });           // with <stop_token>
 //
-// <stop_token> brings threads and semaphores: a tenth of what including sluice/sluice.hpp costs. All headers of streams and
-// tasks need to pass a token on, and none needs more (docs/internals/decisions/compile_time.md).
-// Thread: as a std::stop_token.
+// <stop_token> includes threads and semaphores: a tenth of the cost of including sluice/sluice.hpp. All headers of
+// streams and tasks pass a token on, and need nothing else of it (docs/internals/decisions/compile_time.md).
+// Thread: the same as for a std::stop_token.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace sluice::lib {
 
 class stop_signal {
  public:
-  /// It never comes.
+  /// A stop that is never requested.
   stop_signal() noexcept;
   stop_signal(const std::stop_token& token) noexcept;  // NOLINT(google-explicit-constructor): is the same
   stop_signal(const stop_signal& other) noexcept;
@@ -35,7 +35,7 @@ class stop_signal {
   ~stop_signal();
 
   bool stop_requested() const noexcept;
-  /// False: no stop has been requested, and none can be.
+  /// Returns false if no stop has been requested, and none can be.
   bool stop_possible() const noexcept;
   operator const std::stop_token&() const noexcept;  // NOLINT(google-explicit-constructor)
 
@@ -54,11 +54,11 @@ class stop_hook {
   stop_hook(const stop_hook&) = delete;
   stop_hook& operator=(const stop_hook&) = delete;
   ~stop_hook() { disarm(); }
-  /// Registers `f(self)`, which is called once, on the thread that requests the stop; within this call if the stop was
-  /// requested already. Does nothing if it can never be stopped. REQUIRES: not armed.
+  /// Registers `f(self)`, which is called once, on the thread that requests the stop. If the stop was requested
+  /// already, it is called within this call. Does nothing if a stop is not possible. REQUIRES: not armed.
   void arm(const stop_signal& stop, function f, void* self);
-  /// After this call `f` is not running and will not be called any more. Blocks while `f` runs on another thread;
-  /// called from within `f` it returns at once. REQUIRES: the caller has no lock that `f` takes.
+  /// After this call `f` is not running and will not be called any more. Blocks while `f` runs on another thread. A
+  /// call from within `f` returns at once. REQUIRES: the caller holds no lock that `f` acquires.
   void disarm() noexcept {
     if (is_armed_) remove();
   }

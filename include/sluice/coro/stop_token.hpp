@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopping a run: every environment has a stop_signal (coro/stop_signal.hpp), a std::stop_token, and a wait that is stopped fails with the code `cancelled`.
+// Stopping a run. Every environment has a stop_signal (coro/stop_signal.hpp), which is a std::stop_token. A stopped
+// wait fails with the code `cancelled`.
 //
 //   environment& env = *co_await this_environment();
 //   co_await check_stop();                      // in a long computation: throws `cancelled` once stopped
@@ -13,9 +14,9 @@
 //     co_return primes;
 //   }
 //
-// A stop is not an end of a stream: a wait that is outstanding when the stop comes fails (promise.hpp), so no consumer
+// A stop is not the end of a stream: a wait that is outstanding when the stop comes fails (promise.hpp), so no consumer
 // mistakes a stopped stream for a finished one. An operation that is ready without suspending succeeds even after the
-// stop. Waits that begin after the stop fail at once.
+// stop. A wait that begins after the stop fails at once.
 // Thread: a stop may be requested on any thread (run_context::request_stop, scope::request_stop).
 #pragma once
 

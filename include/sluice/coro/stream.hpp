@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream of T: what a consumer awaits, and the return type of a user's own source or transformation.
+// A stream of T: the object that a consumer awaits, and the return type of a user's own source or transformation.
 //
 //   stream<std::string> words(stream<line> in) {                // a transformation is a coroutine
 //     while (auto l = co_await in.next())
@@ -8,20 +8,21 @@
 //   auto s = dataset.iterate(rt);
 //   while (auto b = co_await s.next()) step(*b);                // the canonical loop
 //
-// next() gives a pointer: to an element that is ours to read, change or move from until the next call on this stream;
-// null at the end, and from then on. Elements travel in blocks below, so inside a block next() is ready at once.
-// Errors: in a task, next() throws `error`; in a stage, an error of its input passes through without throwing, which ends
-//   the stage (promise.hpp). In both, try_next() gives the status instead. After an error the stream stays failed.
-//   Misuse throws failed_precondition: next() while another coroutine's next() on this stream is outstanding, or after
-//   the stream was moved from.
+// next() returns a pointer to an element, which the caller may read, change or move from until its next call on this
+// stream. It returns null at the end and at every call after the end. Elements travel in blocks, so within a block
+// next() is ready at once.
+// Errors: in a task, next() throws `error`. In a stage, an error of its input passes through without throwing and ends
+//         the stage (promise.hpp). In both, try_next() returns the status instead. After an error the stream stays
+//         failed. Misuse throws failed_precondition: next() while another coroutine's next() on this stream is
+//         outstanding, or after the stream was moved from.
 // Cancel: a stop makes the next fill fail with `cancelled`; a stop is never an end.
-// State: a user's stage resumes by replay from its start (correct, but as long as the stage is old) unless it takes the
-//   tag `stateless`, a `saved<S>` parameter, or calls commit() (saved.hpp).
-// Inputs: a stage's streams are its parameters, any number of them; or a std::vector of streams, whose size it does not
-//   change. Where each stands belongs to the stage's position.
-// Limits: a stage's parameters may hold 4 saved<S>; more do not compile.
-// Thread: one consumer at a time. While a next() is outstanding the stream may be told to stop (request_stop), and
-//   nothing else: it is neither moved, nor cleaned up, nor destroyed before its consumer has been resumed.
+// State:  a user's stage resumes by replay from its start, which is correct but takes as long as the stage has run. It
+//         resumes faster if it has the tag `stateless`, a `saved<S>` parameter, or calls commit() (saved.hpp).
+// Inputs: a stage's streams are its parameters, in any number; or a std::vector of streams, whose size it does not
+//         change. The position of each belongs to the stage's position.
+// Limits: a stage's parameters may contain 4 saved<S>; more do not compile.
+// Thread: one consumer at a time. While a next() is outstanding the stream may be stopped (request_stop), and nothing
+//         else: it must not be moved, cleaned up or destroyed before its consumer has been resumed.
 #pragma once
 
 #include <coroutine>
@@ -41,8 +42,8 @@ namespace sluice::lib {
 
 template <class T> struct element_promise;
 
-/// The awaiting side of a stream, and what next() gives: not a temporary, which would live in the awaiting frame and be
-/// written for every element.
+/// The awaiting side of a stream, and the type that next() returns. It is not a temporary object, which would live in
+/// the awaiting frame and be written for every element.
 template <class T> class next_awaiter : public detail::must_be_awaited<T, stream_base> {
   using base = detail::must_be_awaited<T, stream_base>;
 
@@ -70,7 +71,7 @@ template <class T> class next_awaiter : public detail::must_be_awaited<T, stream
     cur_ += sizeof(T);
     return p;
   }
-  /// Null at the end; throws where a task asked and the stage failed.
+  /// Returns null at the end. Throws if a task made the request and the stage failed.
   T* take_after_fill() {
     if (!child_) [[unlikely]]
       this->check_not_empty();  // it was moved away while we waited
@@ -94,7 +95,7 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
   explicit stream(stage_base* child) : next_awaiter<T>(child) {}
   explicit operator bool() const { return stream_base::operator bool(); }
 
-  /// What try_next gives: the element, or null and why (ok: the end).
+  /// The result of try_next: the element, or null and the reason (ok means the end).
   struct attempt {
     T* element = nullptr;
     status why;
@@ -138,10 +139,10 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
   [[nodiscard]] next_call next() { return {*this}; }
   [[nodiscard]] try_awaiter try_next() { return try_awaiter(*this); }
 
-  /// Where the next element is made again from. Only between calls. Some hundred nanoseconds; bytes grow with the plan
-  /// and its nondeterministic choices, not with buffers.
+  /// The position from which the next element is made again. Only between calls. Cost: some hundred nanoseconds. The
+  /// size in bytes depends on the plan and its nondeterministic choices, not on buffers.
   checkpoint position() { return this->sealed_position(); }
-  /// Asks everything below to stop; the next fill fails with `cancelled`. Thread: any.
+  /// Asks all stages upstream to stop; the next fill fails with `cancelled`. Thread: any.
   void request_stop() noexcept {
     if (this->run_) this->run_->request_stop();
   }

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consumer's end of a stream, for elements of any type: it owns the frame of the stage that makes the elements,
-// requests blocks from it, and has a cursor into the block delivered last. stream<T> (stream.hpp) and erased_stream add
-// the typed and the untyped access to elements.
+// The consumer's end of a stream, for elements of any type. It owns the frame of the stage that makes the elements,
+// requests blocks from that stage, and has a cursor into the block delivered last. The derived classes stream<T>
+// (stream.hpp) and erased_stream add typed and untyped access to the elements.
 //
-// Requests. The consumer calls an awaitable member of a derived class, and that calls ask(). If elements are left in
-// the current view the request is ready at once; otherwise it is a *fill*: the demand is written into the stage's
-// promise, and the stage's coroutine is resumed directly, on the consumer's thread. When the stage has made a block,
-// has ended or has failed, it resumes the consumer, which takes the block up as its new view (set_view).
-//   Invariant: at most one request is outstanding. A second one, made by mistake, throws failed_precondition if a task
-//   makes it.
+// Requests. The consumer calls an awaitable member of a derived class, which calls ask(). If elements are left in the
+// current view, the request is ready at once. Otherwise it is a *fill*: the stream writes the demand into the stage's
+// promise and resumes the stage's coroutine directly, on the consumer's thread. When the stage has made a block, has
+// ended or has failed, it resumes the consumer, which makes the block its new view (set_view).
+//   Invariant: at most one request is outstanding. A second request by a task is a mistake and throws
+//   failed_precondition.
 //
 // Rest. A stream is at rest while no request on it is outstanding. Then no coroutine of the tree upstream is running,
-// except tasks behind channels, and the consumer may read positions, restore them and destroy the tree, synchronously
-// and without locks.
+// except tasks upstream of channels, and the consumer may read positions, restore them and destroy the tree,
+// synchronously and without locks.
 //
-// Ordinals. Elements are numbered from 0, those passed over included:
+// Ordinals. Elements are numbered from 0. Skipped elements count:
 //   consumed()   the ordinal of the next element
-//   fetched_     the ordinal after the current view: consumed() + left(), if nothing is still to be passed over
+//   fetched_     the ordinal after the current view: consumed() + left(), if no elements remain to be skipped
 //
 // Marks. A consumer that may need the position at an element before the current one (it holds elements, or its view is
-// not used up) calls may_go_back() or hold_from(). The stream then keeps *marks*, positions recorded earlier:
+// not used up) calls may_go_back() or hold_from(). The stream then keeps *marks*, which are positions recorded earlier:
 //   - one before each of its first two fills, and one before a fill whenever the run's tick has changed;
-//   - none older than needed for the ordinal given to hold_from(), and at most 16, spread between that ordinal and now.
-// The mark before the second fill bounds the cost of the next resume: in a stream that was itself restored, the mark
-// before the first fill still includes the elements between the restored position and that position's own mark.
+//   - no mark older than needed for the ordinal given to hold_from(), and at most 16, spread between that ordinal and
+//     now.
+// The mark before the second fill bounds the cost of the next resume. In a stream that was itself restored, the mark
+// before the first fill is still the mark of the restored position, so a resume from it would also make the elements
+// between that mark and the restored position again.
 //
-// Looks. A stream reads the clock every 64 fills, or every 500 µs if fills are slow (coro/detail/turn.hpp). Such a look
-// requests marks if they are due; lets other coroutines of the worker run if this one has worked for 2 ms without a
-// pause; and adds the stream's counters to those of the stage. The looks of a run's root also request marks by number:
-// every 32 blocks, as long as recording them takes less than 1 % of the time.
+// Looks. A stream reads the clock every 64 fills, or every 500 µs if fills are slow (coro/detail/turn.hpp). This look
+// requests marks if they are due, lets other coroutines of the worker run if this one has worked for 2 ms without a
+// pause, and adds the stream's counters to those of the stage. The looks of a run's root also request marks by number:
+// every 32 blocks, while recording them takes less than 1 % of the time.
 //
 // Thread: one consumer at a time, which may move from thread to thread between requests. at_rest() may be called on any
 //         thread.
@@ -47,15 +49,15 @@ namespace sluice::lib {
 
 class stream_base;
 
-/// What the root stream of a run shares ownership of: the plan, the environment, the tasks that work ahead. Implemented
-/// by pipeline/iterate.hpp; streams other than the root have none.
+/// The part of a run that its root stream shares ownership of: the plan, the environment, the tasks that work ahead.
+/// pipeline/iterate.hpp implements it. Only the root has one.
 class run_base {
  public:
   virtual ~run_base() = default;
   /// Stops the run: every wait in it fails with `cancelled`. Thread: any. May be called several times.
   virtual void request_stop() noexcept = 0;
-  /// Returns `position`, which is the root's, with everything that a resumed run compares: the plan's fingerprint, the
-  /// identities of its functions, the inputs seen.
+  /// Returns `position`, which is the root's, together with everything that a resumed run compares: the plan's
+  /// fingerprint, the identities of its functions, the inputs seen.
   virtual std::string seal(std::string position) const = 0;
   /// Calls `done(argument)` once, on any thread, when the run has no live task.
   virtual void when_drained(void (*done)(void*) noexcept, void* argument) noexcept = 0;
@@ -98,52 +100,51 @@ class stream_base {
   stage_base* stage() const { return child_; }
 
   /// Stops the run, if this is its root, and destroys the stage and all stages upstream of it. The stream is empty
-  /// afterwards.
-  /// REQUIRES: at rest. Does not block: tasks that work ahead may end later.
+  /// afterwards. Does not block: tasks that work ahead may end later. REQUIRES: at rest.
   void close() noexcept;
   /// Throws failed_precondition while a task's request is outstanding; `what` names the call that is not allowed then.
   void require_rest(const char* what) const;
   [[noreturn]] static void refuse_two_consumers(const char* what);
 
-  /// The ordinal of the next element: the number of elements consumed or passed over since the beginning of the stream,
-  /// in this run and in those that it was resumed from.
+  /// The ordinal of the next element: the number of elements consumed or skipped since the beginning of the stream, in
+  /// this run and in the runs that it was resumed from.
   std::uint64_t consumed() const { return fetched_ + todo_ - left(); }
   /// The number of elements of the current view that are not consumed yet.
   std::uint32_t left() const {
     return cur_ == end_ ? 0 : static_cast<std::uint32_t>(static_cast<std::size_t>(end_ - cur_) / element_bytes_);
   }
-  /// After the end: how many of the elements that the last request was to pass over did not exist. A stage returns this
+  /// After the end: how many of the elements that the last request wanted to skip did not exist. A stage returns this
   /// number to its own consumer (outlet::unpass).
   std::uint64_t skip_left() const { return child_->skip_; }
-  /// The next request passes over n elements more than its demand says.
+  /// The next request skips n elements more than its demand states.
   void pass_over(std::uint64_t n) { todo_ += n; }
-  /// The owner may ask for the position at an element that is in the current view: marks are kept from now on.
+  /// Keeps marks from now on: the owner may ask for the position at an element of the current view.
   void may_go_back() { keep_marks(); }
-  /// The owner holds elements from `ordinal` on, and a position must be able to make them again: a mark at or before
-  /// `ordinal` is kept from now on. REQUIRES: marks were kept when that element was fetched.
+  /// Keeps a mark at or before `ordinal` from now on: the owner holds elements from `ordinal` on, and a resume from a
+  /// position must be able to make them again. REQUIRES: marks were kept when that element was fetched.
   void hold_from(std::uint64_t ordinal) {
     keep_marks();
     floor_ = ordinal;
   }
-  /// Has the stream begin again, with ordinal 0, where all its stages can (outlet::again); what it is made of is other elements
-  /// now. Returns false, and does nothing, where they cannot: then it has to be opened anew.
-  /// REQUIRES: at rest. It was opened at its start, and has no logs.
-  /// Cost: some ten nanoseconds a stage, and no allocation.
+  /// Restarts the stream at ordinal 0, for a new sequence of elements, if all its stages support it (outlet::again).
+  /// Returns false, and changes nothing, if they do not; the caller must then open the stream again.
+  /// REQUIRES: at rest. The stream was opened at its start, and has no logs.
+  /// Cost: some ten nanoseconds per stage, and no allocation.
   bool begin_again();
-  /// Returns true if the next request may have to wait for something outside of the tree. A stage uses it to deliver
-  /// what it has made before it makes a request that may take long.
+  /// Returns true if the next request may wait for something outside of the tree. A stage then delivers what it has
+  /// made before it makes the request.
   bool may_wait() const { return cur_ == end_ && child_->may_wait(); }
 
-  // Positions. REQUIRES of all: at rest. Errors: failed_precondition: empty, or a request is outstanding; data_loss:
-  // there is no mark for the ordinal, which only a forged checkpoint can cause.
+  // All position functions REQUIRE that the stream is at rest. Errors: failed_precondition: the stream is empty, or a
+  // request is outstanding; data_loss: the ordinal has no mark, which only a forged checkpoint can cause.
 
   /// Writes the position from which the next element, or the oldest held one, is made again.
   void position(position_writer& w) { position_at(consumed() < floor_ ? consumed() : floor_, w); }
   /// Writes the position from which the element `ordinal` is made again.
   void position_at(std::uint64_t ordinal, position_writer& w);
-  /// As position(), sealed for users: with what tells the run's plan from another one (checkpoint.hpp).
+  /// The result of position(), sealed for users: it also identifies the run's plan (checkpoint.hpp).
   checkpoint sealed_position();
-  /// As position(), as a mark.
+  /// The result of position(), as a mark.
   mark place() { return place_at(std::min(consumed(), floor_)); }
   mark place_at(std::uint64_t ordinal);
   /// Puts the tree at the position that `from` contains: each stage claims its record. REQUIRES: nothing was requested
@@ -153,11 +154,11 @@ class stream_base {
   void begin_at(std::uint64_t ordinal) { fetched_ = counted_ = ordinal; }
   /// Records a mark of this moment. REQUIRES: at rest, and left() == 0.
   mark take_mark() { return child_->snapshot(fetched_); }
-  /// As take_mark, for a mark that was requested by the tick: its time is added to environment::marks_took.
+  /// Calls take_mark() for a mark that the tick requested, and adds its time to environment::marks_took.
   mark take_due_mark();
 
-  /// Gives the stage its environment, which it passes on to its inputs at their first request. REQUIRES: nothing was
-  /// requested yet. (Otherwise it inherits that of the first consumer.)
+  /// Gives the stage its environment, which it gives to its inputs at their first request. Without this call the stage
+  /// inherits the environment of its first consumer. REQUIRES: no request was made yet.
   void set_environment(environment* env) {
     child_->env = env;
     child_->tick_ = &env->tick;
@@ -166,11 +167,11 @@ class stream_base {
   void set_run(std::shared_ptr<run_base> run);
   /// Returns true while no task's request is outstanding. Thread: any.
   bool at_rest() const { return !asked_.load(std::memory_order_relaxed); }
-  /// Adds the counters of this stream and of all streams upstream, up to the next channels, to those of their stages
-  /// (which happens at looks otherwise). REQUIRES: at rest.
+  /// Adds the counters of this stream and of all streams upstream, up to the next channels, to those of their stages.
+  /// Otherwise this happens at looks. REQUIRES: at rest.
   void flush_all_counts() const noexcept;
-  /// From now on a block is timed now and then (stage_counts.hpp). For the top of a tree: the root of a run, and the
-  /// stream that a pump requests from, as long as it does.
+  /// Starts or stops timing a block now and then (stage_counts.hpp). Called for the root of a run, and for the stream
+  /// that a pump requests from.
   void take_samples(bool now_and_then = true) { takes_samples_ = now_and_then; }
   run_base* run() const { return run_.get(); }
   const std::shared_ptr<run_base>& shared_run() const { return run_; }
@@ -209,8 +210,8 @@ class stream_base {
   /// Throws failed_precondition if the stream was moved from, closed or never given a stage.
   void check_not_empty() const;
 
-  /// Requests a block from the stage for `owner`, the coroutine to resume with it. Inline for the usual case: the tick
-  /// has not changed, no look is due, and the stage is in no unusual state.
+  /// Requests a block from the stage for `owner`, the coroutine to resume with the block. Inline for the usual case:
+  /// the tick has not changed, no look is due, and the stage is in no unusual state.
   std::coroutine_handle<> fill(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
     stage_base* c = child_;
     if (c->unusual_ || c->tick_->load(std::memory_order_relaxed) != seen_tick_ || turn_.step()) [[unlikely]]
@@ -226,15 +227,15 @@ class stream_base {
     c->waiter = owner;
     return c->serve();
   }
-  /// The other cases: the first fill, a changed tick (marks, a stop), errors of dropped elements that have to be
+  /// Handles the other cases: the first fill, a changed tick (marks, a stop), errors of dropped elements that must be
   /// counted first, a stage that has ended, and a look at the clock that is due.
   std::coroutine_handle<> fill_with_a_look(promise_base* owner, std::uint64_t skip, std::uint32_t want);
   /// Looks at the clock. Returns true if this stream's turn is over, so that other coroutines should run first.
   bool look(std::uint32_t want);
   /// Destroys the marks that are not needed any more, and records a new one.
   void renew_marks();
-  /// Answers a request on a stage that has ended or failed. After a stop it fails, and it lets others run from time to time:
-  /// a consumer may request in a loop.
+  /// Answers a request on a stage that has ended or failed. After a stop the request fails. Other coroutines run from
+  /// time to time, because a consumer may request in a loop.
   std::coroutine_handle<> requested_after_end(promise_base* owner, std::uint64_t skip);
   std::coroutine_handle<> over_without_filling(promise_base* owner, std::uint64_t skip);
 
@@ -249,7 +250,7 @@ class stream_base {
     view_owner_ = c->handed_.owner();
     c->handed_ = block{};
   }
-  /// Counts n elements that were delivered, and those that were passed over before them.
+  /// Counts n delivered elements, and the elements that were skipped before them.
   void took_up(std::uint32_t n) {
     took_up_passed();
     fetched_ += n;
@@ -284,10 +285,9 @@ class stream_base {
     return fetched_ + todo_ - static_cast<std::size_t>(end_ - cursor) / element_bytes_;
   }
   void keep_marks();
-  /// This stream, but not its stage, as it was before the first request.
+  /// Resets this stream, but not its stage, to its state before the first request.
   void forget_requests();
-  /// The newest mark from which the element `ordinal` can be made again; null: the stage's state of this moment serves
-  /// for it.
+  /// The newest mark from which the element `ordinal` can be made again. Null if the stage's current state serves.
   const mark* mark_for(std::uint64_t ordinal) const;
 
   static constexpr std::uint32_t kNeverSeen = ~0u;  // differs from every tick that a run begins with
@@ -299,26 +299,26 @@ class stream_base {
   std::uint32_t request_want_ = 1;
   std::uint64_t request_skip_ = 0;
   std::uint32_t request_bytes_ = demand::kBytes;
-  std::uint32_t seen_tick_ = kNeverSeen;  // differs at the first fill, which therefore is one with a look
+  std::uint32_t seen_tick_ = kNeverSeen;  // differs at the first fill, so that the first fill looks
   std::uint64_t fetched_ = 0;             // ordinal after the current view
-  std::uint64_t todo_ = 0;                // elements that the next request passes over besides those of its demand
-  std::uint64_t asked_skip_ = 0;          // elements to pass over of the last request, not counted in fetched_ yet
-  stage_base* forwarded_ = nullptr;       // a 1:1 stage that has passed its own demand's skip on with our request
+  std::uint64_t todo_ = 0;                // elements that the next request skips in addition to its demand
+  std::uint64_t asked_skip_ = 0;          // elements to skip of the last request, not counted in fetched_ yet
+  stage_base* forwarded_ = nullptr;       // a 1:1 stage that has added its own demand's skip to our request
   slab* view_owner_ = nullptr;            // the slab of the current view
   bool keep_ = false;                     // marks are kept
-  bool has_begun_again_ = false;          // its counters are told at looks and when it closes
+  bool has_begun_again_ = false;          // its counters are flushed at looks and when it closes
   bool takes_samples_ = false;
   std::uint8_t samples_ = 0;          // looks since the last one that began a sample
-  mutable std::uint32_t blocks_ = 0;  // delivered since the last tell_counts()
+  mutable std::uint32_t blocks_ = 0;  // delivered since the last flush_counts()
   turn turn_;
   std::uint32_t want_max_ = ~0u;  // limits demands, so that a block takes some 10 ms at most and a stop is noticed soon
   std::uint32_t looks_ = 0;       // a root's, up to kEarlyLooks
   std::uint64_t floor_ = kNone;   // the owner holds elements from this ordinal on
   std::vector<mark> marks_;       // oldest first
 
-  // Counters that are not members anyway, for tell_counts().
-  mutable std::uint64_t counted_ = 0;         // fetched_ at the last tell_counts()
-  mutable std::uint64_t passed_ = 0;          // elements passed over since then
+  // Rarely used counters, for flush_counts().
+  mutable std::uint64_t counted_ = 0;         // fetched_ at the last flush_counts()
+  mutable std::uint64_t passed_ = 0;          // elements skipped since then
   mutable std::uint64_t sampled_passed_ = 0;  // passed_ when the sample began
   time_point sampled_at_{};
 
@@ -326,7 +326,7 @@ class stream_base {
   std::shared_ptr<run_base> run_;
   std::uint32_t ramp_ = 1;  // the number of elements that next() demands
   /// A task's request is outstanding. Atomic, because a second consumer, which is a mistake, may run on another thread:
-  /// it then gets an error instead of undefined behaviour. Relaxed, since it publishes no other data.
+  /// it then gets an error instead of undefined behavior. Relaxed, since it publishes no other data.
   std::atomic<bool> asked_{false};
   time_point asked_at_{};
 };

@@ -5,12 +5,12 @@
 //
 //   status why = sync_wait_result(env, copy(from, to));      // the same without exceptions
 //
-// Errors: that of the task (throw_status). failed_precondition if called on a worker of the executor, because blocking
-//         it could take away the thread that the task needs. failed_precondition if the executor is a simulation in
+// Errors: the error of the task (throw_status). failed_precondition if called on a worker of the executor, because
+//         blocking could occupy the thread that the task needs. failed_precondition if the executor is a simulation in
 //         which no coroutine is ready and no timer is armed while the task has not ended: a deadlock.
 // Cancel: a stop of `env` stops the task, which then fails with `cancelled`; the call itself waits for the task's end.
-// Thread: blocks the caller. The task runs on the environment's executor from its first line on; over a simulation,
-//         that is within this call, on the calling thread.
+// Thread: blocks the caller. The task runs on the environment's executor from its first line on. With a simulation it
+//         runs within this call, on the calling thread.
 // Owns:   the task and its frame, which are destroyed before the call returns.
 // See:    runtime/runtime.hpp for sync_wait(runtime&, task).
 #pragma once
@@ -22,13 +22,14 @@
 namespace sluice::lib {
 namespace detail {
 
-/// Posts a coroutine to the executor that awaits the task of this promise, and blocks until that has ended; its result is
-/// in the promise then. Errors: failed_precondition, as above.
+/// Posts a coroutine to the executor that awaits the task of this promise, and blocks until the task has ended. Its
+/// result is then in the promise. Errors: failed_precondition, as above.
 void run_to_end(environment& env, promise_base& work);
 
 }  // namespace detail
 
-/// As sync_wait, but returns an error of the task instead of throwing it: result<T>, or a status for task<void>.
+/// Does what sync_wait does, but returns an error of the task instead of throwing it: result<T>, or a status for
+/// task<void>.
 template <class T> auto sync_wait_result(environment& env, task<T> work) {
   detail::run_to_end(env, work.get().promise());
   return work.get().promise().take();

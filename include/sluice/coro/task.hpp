@@ -22,16 +22,16 @@
 // (executor, clock, stop token) of the coroutine that awaits it. It can be awaited once.
 //
 // Errors: an operation that fails in a task throws at its co_await: another task, stream.next(), a sleep, a channel,
-//         when_all, a scope's join; also a stop, as `error` with the code cancelled. An exception that leaves a task is
+//         when_all, a scope's join. A stop throws `error` with the code cancelled. An exception that leaves a task is
 //         thrown again where the task is awaited: an `error` with its status, code and provenance, any other exception
 //         with its own type. as_result() returns a status instead. A task that catches the `cancelled` of a stop may
 //         continue, but its next wait fails with `cancelled` again.
 // Cancel: a task is not interrupted. A stop takes effect at its next wait, or at `co_await check_stop()`.
-// Thread: started on the thread of its awaiter; after a wait it continues on a worker of its executor, perhaps another
+// Thread: started on the thread of its awaiter. After a wait it continues on a worker of its executor, perhaps another
 //         one.
 // Owns:   its frame, whose memory comes from a per-thread free list. A task may be destroyed before it is awaited or
-//         after it has ended, and never in between; `scope` and `when_all` take care of that for tasks that run at the
-//         same time.
+//         after it has ended, and never in between. `scope` and `when_all` ensure that for tasks that run at the same
+//         time.
 // Cost:   some nanoseconds for a task that does not wait; an error costs about one C++ exception (some microseconds)
 //         for each task that it passes.
 #pragma once
@@ -51,8 +51,8 @@ template <class T> class task;
 
 namespace detail {
 
-/// The parts of a task's promise that do not depend on its result: suspended at the start until it is awaited, at the
-/// end resumes the coroutine that awaits it, directly and without the executor (symmetric transfer).
+/// The parts of a task's promise that do not depend on its result. The task is suspended at the start until it is
+/// awaited. At the end it resumes the coroutine that awaits it, directly and without the executor (symmetric transfer).
 struct task_promise_base : promise_base, pooled_frame {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   struct final_awaiter {
@@ -100,7 +100,7 @@ template <class T = void> class [[nodiscard]] task : public detail::must_be_awai
   using awaited = std::conditional_t<std::is_void_v<T>, detail::nothing, T>;
   operator awaited() const = SLUICE_DETAIL_CO_AWAIT_IS_MISSING;  // T x = a_task(): co_await is missing
 
-  /// Of `co_await t`: starts the task; its value is moved out, its error is thrown.
+  /// The awaiter of `co_await t`: starts the task, moves its value out, and throws its error.
   class awaiter {
    public:
     explicit awaiter(handle h) noexcept : child_(h) {}
@@ -119,7 +119,7 @@ template <class T = void> class [[nodiscard]] task : public detail::must_be_awai
    protected:
     handle child_;
   };
-  /// Of `co_await t.as_result()`: as awaiter, but an error is returned.
+  /// The awaiter of `co_await t.as_result()`: returns the value or the error.
   class result_awaiter : public awaiter {
    public:
     using awaiter::awaiter;
@@ -142,9 +142,9 @@ template <class T = void> class [[nodiscard]] task : public detail::must_be_awai
   /// object lives until the co_await has finished.
   result_awaiter as_result() const noexcept { return result_awaiter(handle_); }
 
-  /// Gives up ownership: the caller has to start the coroutine and to destroy its frame.
+  /// Releases ownership: the caller must start the coroutine and destroy its frame.
   handle release() noexcept { return std::exchange(handle_, {}); }
-  /// The coroutine, still owned by this task.
+  /// The coroutine; this task still owns it.
   handle get() const noexcept { return handle_; }
 
  private:

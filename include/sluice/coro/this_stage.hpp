@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which stage a coroutine works for, and how what it waits for is counted.
+// Finds the stage that a coroutine works for, and counts its waits.
 //
 //   stage_base* reader = co_await this_stage();         // in a task that a stage awaits, however far up
 //   stage_wait waiting(reader, *run.time);              // until the end of the block
 //   co_await the_file;
 //
-// Thread: that of the coroutine; a wait is counted by the coroutine that has waited, once it goes on.
+// Thread: that of the coroutine; a coroutine that has waited counts its wait when it continues.
 #pragma once
 
 #include <coroutine>
@@ -14,13 +14,13 @@
 
 namespace sluice::lib {
 
-/// The stage whose coroutine `p` is, or for which `p`, a task, is at work; null: there is none.
+/// Returns the stage whose coroutine is `p`, or for which the task `p` works; null if there is no such stage.
 inline stage_base* stage_of(promise_base* p) noexcept {
   while (p && p->is_task()) p = p->waiter;
   return static_cast<stage_base*>(p);
 }
 
-/// `co_await this_stage()` → stage_base*: the same of the coroutine that says so, without suspending.
+/// `co_await this_stage()` → stage_base*: stage_of() the awaiting coroutine, without suspending.
 class [[nodiscard]] this_stage {
  public:
   bool await_ready() const noexcept { return false; }
@@ -37,7 +37,7 @@ class [[nodiscard]] this_stage {
 /// Counts its own lifetime as time that the stage has waited for something outside of its tree of streams.
 class stage_wait {
  public:
-  /// `stage`: null counts nothing.
+  /// A null `stage` counts nothing.
   stage_wait(stage_base* stage, const clock& time) noexcept
       : stage_(stage), time_(time), began_(stage ? time.now() : time_point()) {}
   stage_wait(const stage_wait&) = delete;

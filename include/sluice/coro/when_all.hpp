@@ -9,18 +9,18 @@
 //     co_return page{std::move(std::get<0>(both)), std::move(std::get<1>(both))};
 //   }
 //
-// For tasks that run at the same time as other code of the coroutine, or that are to be stopped by each other's errors,
-// use a `scope`; for a stream of calls, `map` with parallelism.
+// Use a `scope` for tasks that run at the same time as other code of the coroutine, or that should be stopped by each
+// other's errors. Use `map` with parallelism for a stream of calls.
 //
 // Order:  the tasks after the first are posted to the executor and may run on other workers; then the first one starts
 //         on the awaiting thread. The results are in the order of the arguments, whichever task ends first.
-// Errors: when all tasks have ended, the co_await throws the error of the first one, in the order of the arguments,
-//         that failed with another code than `cancelled`; if all errors are `cancelled`, the first of these. An error
-//         does not stop the other tasks; in a `scope` (coro/scope.hpp) it does.
+// Errors: when all tasks have ended, the co_await throws the error of the first task, in the order of the arguments,
+//         that failed with another code than `cancelled`. If all errors are `cancelled`, it throws the first of these.
+//         An error does not stop the other tasks; in a `scope` (coro/scope.hpp) it does.
 // Cancel: the tasks share the awaiting coroutine's environment, so each of them notices a stop by itself.
 // Thread: the awaiting coroutine is resumed on the thread on which the last task ends.
 // Owns:   the tasks, until the co_await has finished. REQUIRES: the awaiting coroutine is not destroyed before.
-// Cost:   one pooled frame and one post for each task; an empty vector is ready without suspending.
+// Cost:   one pooled frame and one post per task; an empty vector is ready without suspending.
 #pragma once
 
 #include <array>
@@ -43,8 +43,8 @@ class junction {
     parent_ = &parent;
     left_.store(static_cast<std::uint32_t>(children), std::memory_order_relaxed);  // published by posting the children
   }
-  /// Called by each task when it has ended, on its thread. Returns the coroutine to resume: for the last task the
-  /// parent (whose wait fails if a task has failed), for the others none.
+  /// Called by each task when it has ended, on its thread. Returns the coroutine to resume: the last task resumes the
+  /// parent (whose wait fails if a task has failed); the others resume none.
   // acq_rel: the last one sees the results of all others.
   std::coroutine_handle<> arrive() noexcept {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return std::noop_coroutine();
@@ -133,7 +133,7 @@ std::coroutine_handle<> fork(std::span<child_frame> children, junction& join, pr
 
 }  // namespace detail
 
-/// Of a fixed number of tasks with results of several types.
+/// Awaits a fixed number of tasks with results of several types.
 template <class... Ts> class [[nodiscard]] when_all_awaiter final : detail::junction {
  public:
   explicit when_all_awaiter(task<Ts>&&... work)
@@ -164,7 +164,7 @@ template <class... Ts> class [[nodiscard]] when_all_awaiter final : detail::junc
   std::array<detail::child_frame, sizeof...(Ts)> children_;
 };
 
-/// Of a vector of tasks with results of one type.
+/// Awaits a vector of tasks with results of one type.
 template <class T> class [[nodiscard]] when_all_range_awaiter final : detail::junction {
  public:
   explicit when_all_range_awaiter(std::vector<task<T>>&& work) : outcomes_(work.size()) {

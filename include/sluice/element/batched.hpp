@@ -9,11 +9,11 @@
 //   std::span<float> v = batch_of_floats.values();               // rows that are not structures are one column
 //   tensor images = b.stacked(&sample::image);                   // uint8[n,224,224,3], without a copy
 //
-// All batched<T> have one representation, batch_storage, so that the library makes, moves and prints batches whose row
-// type no C++ code of the program names. A column of numbers is contiguous and 64-byte aligned, ready for vectorised
+// All batched<T> have one representation, batch_storage, so the library makes, moves and prints batches whose row type
+// does not occur in the program's C++ code. A column of numbers is contiguous and 64-byte aligned, ready for vectorized
 // code.
 // Owns:   its columns.
-// Thread: none.
+// Thread: not safe for concurrent use.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@
 
 namespace sluice::lib {
 
-/// A batch without its C++ type: one pointer to the column of its rows, which is made with the first of them.
+/// A batch without its C++ type: one pointer to the column of its rows, which is made with the first row.
 struct batch_storage {
   static constexpr bool trivially_relocatable = true;
 
@@ -38,7 +38,8 @@ struct batch_storage {
   batch_storage(batch_storage&& o) noexcept : nodes_(o.nodes_) { o.nodes_ = nullptr; }
   batch_storage& operator=(batch_storage&& o) noexcept {
     batch_storage moved(std::move(o));
-    auto* mine = nodes_;  // not std::swap, which costs whoever includes this more than all of it
+    // Not std::swap, whose header costs more to compile than this class.
+    auto* mine = nodes_;
     nodes_ = moved.nodes_;
     moved.nodes_ = mine;
     return *this;
@@ -55,22 +56,23 @@ struct batch_storage {
   /// The column of the rows. REQUIRES: has_column(); a batch with rows has one.
   column& rows_column() noexcept { return *std::launder(reinterpret_cast<column*>(nodes_->data())); }
   const column& rows_column() const noexcept { return *std::launder(reinterpret_cast<const column*>(nodes_->data())); }
-  /// The same; made if there is none. Errors: std::bad_alloc.
+  /// Returns that column, and makes it if it does not exist. Errors: std::bad_alloc.
   column& make_rows(const element_type& row);
-  /// All that the batch takes besides itself.
+  /// The memory that the batch uses in addition to its own size.
   std::size_t memory_bytes() const noexcept {
     return nodes_ ? nodes_->memory_bytes() + rows_column().memory_bytes() : 0;
   }
 
-  /// Moves the n rows at `from` to the end, and destroys the originals. Errors: as of column; before any row is moved.
+  /// Moves the n rows at `from` to the end, and destroys the originals. Errors: those of column, before any row is
+  /// moved.
   void append(const element_type& row, void* from, std::size_t n);
-  /// The same with the first n rows of a block.
+  /// Does the same for the first n rows of a block.
   void append(block& from, std::uint32_t n) {
     append(from.type(), from.data(), n);
     from.forget_front(n);
   }
-  /// Moves the first n rows to uninitialised memory at `to`, and removes them (for unbatch). Errors: std::bad_alloc, and
-  /// what copies throw; nothing is changed then. REQUIRES: n <= rows().
+  /// Moves the first n rows to uninitialized memory at `to`, and removes them (for unbatch). Errors: std::bad_alloc,
+  /// and exceptions of copies; the batch is then unchanged. REQUIRES: n <= rows().
   void take_front(const element_type& row, void* to, std::size_t n);
   /// Destroys the first n rows. REQUIRES: n <= rows().
   void drop_front(std::size_t n) noexcept;
@@ -78,7 +80,7 @@ struct batch_storage {
  private:
   void free_rows() noexcept;
 
-  buffer* nodes_ = nullptr;  ///< of the columns themselves, the rows' first
+  buffer* nodes_ = nullptr;  ///< for the columns themselves, that of the rows first
 };
 
 namespace detail {
@@ -98,16 +100,16 @@ template <class T> constexpr bool stacks() {
   else return false;
 }
 
-/// The rows [first, first + n) of a column (null: there are none) of `row`s as one tensor.
+/// Returns the rows [first, first + n) of a column of `row`s as one tensor; the column is null if it has no rows.
 tensor stacked(const element_type& row, const column* c, std::size_t first, std::size_t n);
 tensor tensor_row(const column_range<tensor>& rows, std::size_t row);
 
-/// Is T refused because of one of its members?
+/// Returns true if T is rejected because of one of its members.
 template <class T>
 inline constexpr bool has_unstackable_member = reflectable<T> && !is_text<T> && !is_batched<T> && !names_itself<T>;
 
-/// The address of the first member, at any depth, that cannot be stacked. It is used as a template argument, so that
-/// the compiler's error shows the name of the member.
+/// The address of the first member, at any depth, that cannot be stacked. It is a template argument, so that the
+/// compiler's error shows the name of the member.
 template <class T, std::size_t I = 0> consteval auto unstackable_member() {
   constexpr auto here = std::get<I>(addresses<T>());
   using M = std::remove_cvref_t<decltype(*here)>;
@@ -119,8 +121,8 @@ template <class T, std::size_t I = 0> consteval auto unstackable_member() {
 template <auto Member> inline constexpr bool can_be_stacked = false;
 }  // namespace detail
 
-/// What `batch` can stack: numbers, texts, tensors, arrays, lists and optionals of them, batches, structures and pairs of
-/// all these, and classes that describe themselves. The same answer as can_stack(type_of<T>()).
+/// The types that `batch` can stack: numbers, texts, tensors, arrays, lists and optionals of them, batches, structures
+/// and pairs of all these, and classes that describe themselves. Equivalent to can_stack(type_of<T>()).
 template <class T> concept stackable = detail::stacks<T>();
 
 template <class T> class batched {
@@ -131,7 +133,7 @@ template <class T> class batched {
   std::int64_t size() const noexcept { return storage_.rows(); }
   bool empty() const noexcept { return storage_.empty(); }
 
-  /// The column of one member: `b[&sample::label]`.
+  /// Returns the column of one member: `b[&sample::label]`.
   template <class U, class C>
     requires std::is_same_v<C, T>
   column_rows<U> operator[](U C::* m) {
@@ -143,7 +145,7 @@ template <class T> class batched {
     return member_rows<const U>(m);
   }
 
-  /// All rows, if they are not structures, pairs or tuples (numbers, texts, arrays …).
+  /// Returns all rows, if they are not structures, pairs or tuples (numbers, texts, arrays …).
   column_rows<T> values()
     requires(!detail::by_member<T>)
   {
@@ -154,30 +156,30 @@ template <class T> class batched {
   {
     return all_rows<const T>();
   }
-  /// All rows, whatever they are: structures, pairs and tuples are made as they are read.
+  /// Returns all rows, of any type: structures, pairs and tuples are built as they are read.
   column_rows<const T> rows() const { return all_rows<const T>(); }
-  /// One row, if they are tensors: a view, which shares the batch's bytes. Errors: throws out_of_range.
+  /// Returns one row of tensors: a view, which shares the batch's bytes. Errors: throws out_of_range.
   tensor operator[](std::size_t row) const
     requires detail::is_tensor<T>
   {
     return detail::tensor_row(all_rows<const T>(), row);
   }
-  /// All rows as one tensor with a dimension more, sharing the batch's bytes: of n rows of uint8[224,224,3]
-  /// uint8[n,224,224,3]. Rows of numbers, arrays of numbers, texts, tensors, and batches of equal size of these. A batch
-  /// without rows of tensors gives float32[0]. Errors: throws invalid_argument for other rows.
+  /// Returns all rows as one tensor with one more dimension, sharing the batch's bytes: n rows of uint8[224,224,3]
+  /// become uint8[n,224,224,3]. For rows of numbers, arrays of numbers, texts, tensors, and batches of equal size of
+  /// these. A batch without rows of tensors returns float32[0]. Errors: throws invalid_argument for other rows.
   tensor stacked() const
     requires(!detail::by_member<T>)
   {
     return detail::stacked(type_of<T>(), empty() ? nullptr : &storage_.rows_column(), first(), count());
   }
-  /// The same of a member: `b.stacked(&sample::image)`.
+  /// Does the same for a member: `b.stacked(&sample::image)`.
   template <class U, class C>
     requires std::is_same_v<C, T>
   tensor stacked(U C::* m) const {
     return detail::stacked(type_of<U>(), empty() ? nullptr : &storage_.rows_column().child(detail::column_of<T>(m)),
                            first(), count());
   }
-  /// All columns as a tuple of ranges, in the order of the members: `auto [text, label] = b.columns();`
+  /// Returns all columns as a tuple of ranges, in the order of the members: `auto [text, label] = b.columns();`
   auto columns() {
     if constexpr (detail::by_member<T>) {
       return detail::member_rows<T, false>(empty() ? nullptr : &storage_.rows_column(), first(), count());

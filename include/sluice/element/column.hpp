@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// column: consecutive values of one type in Apache Arrow's columnar layout. The rows of a batch are one column; columns of
-// structures, lists and optionals have children (docs/batch_layout.md has a picture).
+// column: consecutive values of one type in Apache Arrow's columnar layout. The rows of a batch are one column. Columns
+// of structures, lists and optionals have children (docs/batch_layout.md has a picture).
 //
 //   const column& rows = batch.storage().rows_column();   // of a batched<sample>
 //   const column& texts = rows.child(0);
@@ -10,16 +10,16 @@
 //   rows.child(1).append_value(std::int64_t{7});
 //   rows.append_row();
 //
-// What is Arrow's byte for byte, and may be handed over without a copy: values() of numbers, offsets(), bytes(),
-// validity(). What is not: values() of bools, which are a byte each here and a bit in Arrow; columns of the form `objects`,
-// which Arrow has none for. Every array begins at a multiple of 64 bytes; its capacity is one, too (the bytes behind what
-// is used are not initialised).
-// Owns:   its arrays, each a buffer (base/buffer.hpp): recycled, and charged where its owner charges it. The bytes of
-//         texts may have other owners: slices that unbatch gave out.
-// Thread: none for changes; any number of readers.
-// Errors: what appends throws std::bad_alloc, or error(resource_exhausted) where a column of texts or lists would have
-//         more than 2^31 - 1 bytes or elements, the most that Arrow's 32-bit offsets can say.
-// Cost:   no allocation per row; arrays double. Buffers of freed batches are taken again.
+// These have Arrow's exact bytes, and can be shared without a copy: values() of numbers, offsets(), bytes(),
+// validity(). These do not: values() of bools, which are one byte each here and one bit in Arrow; columns of the form
+// `objects`, which do not exist in Arrow. Every array begins at a multiple of 64 bytes, and its capacity is a multiple
+// of 64. The bytes after the used part are not initialized.
+// Owns:   its arrays, each a buffer (base/buffer.hpp): recycled, and charged if its owner charges it. The bytes of
+//         texts may have other owners: slices that unbatch returned.
+// Thread: not safe for concurrent changes; any number of readers.
+// Errors: functions that append throw std::bad_alloc, or error(resource_exhausted) if a column of texts or lists would
+//         have more than 2^31 - 1 bytes or elements, the limit of Arrow's 32-bit offsets.
+// Cost:   no allocation per row; arrays double. Buffers of freed batches are reused.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@
 
 namespace sluice::lib {
 
-/// How a column keeps its values. In brackets: Arrow's format strings (C data interface).
+/// The form in which a column stores its values. Arrow's format strings are in brackets (C data interface).
 enum class column_form : std::uint8_t {
   values,   ///< numbers, bools, enums: values() [c C s S i I l L f g; b for bools, after conversion]
   texts,    ///< std::string, slice, record, line: offsets(), bytes() [u of strings and lines, else z]
@@ -43,13 +43,13 @@ enum class column_form : std::uint8_t {
   maybe,    ///< std::optional: validity(), child(0) with a value for each row; Arrow has no node for it: the child's
             ///< format, with this node's validity
   members,  ///< structures, pairs, tuples: a child for each member [+s]
-  tensors,  ///< tensor, all of one spec: values() of numbers, or offsets() and bytes() of strings, as many for each row as
-            ///< the spec has elements [+w, of nested sizes]
+  tensors,  ///< tensor, all of one spec: values() of numbers, or offsets() and bytes() of strings; each row has the
+            ///< number of elements of the spec [+w, of nested sizes]
   objects,  ///< classes that describe themselves, and lists, arrays and optionals of such or of tensors: C++ objects at
             ///< values() [none]
 };
 
-/// How columns of this type keep their values. REQUIRES: can_stack(t).
+/// The form of columns of this type. REQUIRES: can_stack(t).
 column_form form_of(const element_type& t);
 
 class tensor;
@@ -59,7 +59,7 @@ enum class dtype : std::uint8_t;
 
 class column {
  public:
-  /// The most bytes of texts, and elements of lists, that a column takes: Arrow's offsets have 32 bits.
+  /// The largest number of bytes of texts, and of elements of lists, in a column: Arrow's offsets have 32 bits.
   static constexpr std::size_t kOffsetMax = 0x7fffffff;
 
   column(const column&) = delete;
@@ -67,36 +67,38 @@ class column {
 
   const element_type& type() const noexcept { return *type_; }
   column_form form() const noexcept { return form_; }
-  /// Rows that the arrays have, those that are gone in front included.
+  /// The number of rows in the arrays, including those removed at the front.
   std::size_t rows() const noexcept { return rows_; }
-  /// Rows at the front that do not count any more (Arrow's `offset`). Other than 0 only in the column of a batch's rows;
-  /// it holds for the children of structures too, and for those of fixed lists `extent` times.
+  /// The number of rows removed at the front (Arrow's `offset`). Not 0 only in the column of a batch's rows. It also
+  /// applies to the children of structures, and to those of fixed lists `extent` times.
   std::size_t gone_in_front() const noexcept { return gone_; }
 
   /// values, objects: `type().size` bytes for each row; tensors of numbers: `row_spec()->bytes()`.
   char* values() noexcept { return main_ ? main_->data() : nullptr; }
   const char* values() const noexcept { return main_ ? main_->data() : nullptr; }
-  /// texts, lists: rows() + 1 of them, the first 0. Never null. Tensors of strings: as texts with a row for each string.
+  /// texts, lists: rows() + 1 offsets, the first 0. Never null. Tensors of strings: like texts, with a row for each
+  /// string.
   const std::int32_t* offsets() const noexcept {
     return main_ ? reinterpret_cast<const std::int32_t*>(main_->data()) : &kNoRows;
   }
-  /// texts: all of them, one behind the other; null if there are none.
+  /// texts: the bytes of all texts, consecutively; null if empty.
   const char* bytes() const noexcept { return bytes_ ? bytes_->data() : nullptr; }
   std::string_view text(std::size_t row) const noexcept {
     auto* at = offsets() + row;
     return {bytes() + at[0], static_cast<std::size_t>(at[1] - at[0])};
   }
-  /// maybe: bit row % 8 of byte row / 8, least significant first, is 1 where there is a value.
+  /// maybe: bit row % 8 of byte row / 8, least significant first, is 1 if the row has a value.
   const std::uint8_t* validity() const noexcept {
     return main_ ? reinterpret_cast<const std::uint8_t*>(main_->data()) : nullptr;
   }
   bool valid(std::size_t row) const noexcept { return (validity()[row / 8] >> (row % 8) & 1) != 0; }
-  /// maybe: how many rows have none.
+  /// maybe: the number of rows without a value.
   std::size_t absent() const noexcept { return absent_; }
 
-  /// tensors: what all rows are. Null as long as there are none.
+  /// tensors: the spec of all rows. Null without rows.
   const tensor_spec* row_spec() const noexcept { return form_ == column_form::tensors && rows_ ? &spec() : nullptr; }
-  /// The rows [first, first + n) as one tensor, [n, …], which shares this column's bytes. REQUIRES: form tensors, n != 0.
+  /// Returns the rows [first, first + n) as one tensor, [n, …], which shares this column's bytes. REQUIRES: form
+  /// tensors, n != 0.
   tensor tensor_of(std::size_t first, std::size_t n) const;
 
   std::size_t children() const noexcept { return child_count_; }
@@ -107,38 +109,38 @@ class column {
   }
   const column& child(std::size_t k) const { return const_cast<column*>(this)->child(k); }
 
-  /// Numbers, and fixed lists of them at any depth, are plain: the numbers without a gap, at plain_values().
+  /// Numbers, and fixed lists of them at any depth, are plain: the numbers are stored without gaps, at plain_values().
   bool plain() const noexcept { return plain_; }
   char* plain_values() noexcept;
   const char* plain_values() const noexcept { return const_cast<column*>(this)->plain_values(); }
 
-  /// The buffers behind values(), offsets() or validity(), and behind bytes(); null if they are empty. Who adds a reference
-  /// may read them after the batch is gone.
+  /// The buffers of values(), offsets() or validity(), and of bytes(); null if they are empty. A caller that adds a
+  /// reference may read them after the batch is destroyed.
   buffer* main_buffer() const noexcept { return main_; }
   buffer* bytes_buffer() const noexcept { return bytes_; }
 
-  /// Memory of this column and its children in bytes: their buffers, and what the objects of its rows own (their
-  /// descriptor's `footprint` when they were appended).
+  /// The memory of this column and its children in bytes: their buffers, and the memory that the objects of its rows
+  /// own (the `footprint` when they were appended).
   std::size_t memory_bytes() const noexcept;
 
-  // --- One row at the end, for decoders. A column of structures or fixed lists has a row when all its children have
-  // theirs, and append_row() was called; so do lists with append_list, optionals with append_valid.
+  // --- Appending one row, for decoders. A column of structures or fixed lists has a row when all its children have
+  // their part and append_row() was called. Lists need append_list, optionals append_valid.
 
   /// Makes room for n more rows. Texts and lists make room for offsets only.
   void reserve(std::size_t n);
-  // Errors of these: throws invalid_argument where the column has another form, or values of another size.
+  // Errors of these: throws invalid_argument if the column has another form, or values of another size.
 
   /// values: `type().size` bytes.
   void append_value(const void* value) { append_values(value, 1); }
-  /// REQUIRES: T is what the column's values are: `append_value(std::int64_t{7})`, not `append_value(7)`.
+  /// REQUIRES: T is the type of the column's values: `append_value(std::int64_t{7})`, not `append_value(7)`.
   template <class T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
   void append_value(const T& value) {
     append_values<T>(&value, 1);
   }
-  /// The same with n of them.
+  /// Does the same for n values.
   void append_values(const void* values, std::size_t n);
-  /// The same; returns their bytes, not initialised, to be filled in place.
+  /// Appends n values and returns their bytes, not initialized, to be filled in place.
   char* append_values(std::size_t n);
   template <class T> void append_values(const void* values, std::size_t n) {
     const std::size_t at = rows_ * sizeof(T), size = n * sizeof(T);
@@ -156,13 +158,14 @@ class column {
     copy_short(bytes_->data() + at, text.data(), text.size());
     writable_offsets()[++rows_] = static_cast<std::int32_t>(end);
   }
-  /// tensors: a copy of its bytes. Errors: invalid_argument where the rows before are of another spec; says both.
+  /// tensors: copies its bytes. Errors: invalid_argument, with both specs, if the previous rows have another spec.
   void append_tensor(const tensor& row);
-  /// tensors of numbers: a row of this spec; returns its bytes, not initialised, to be filled in place. Errors: as above.
+  /// tensors of numbers: appends a row of this spec; returns its bytes, not initialized, to be filled in place. Errors:
+  /// the same.
   char* append_tensor(const tensor_spec& spec);
-  /// lists: of the values that were appended to child(0) since the last list.
+  /// lists: completes a list of the values that were appended to child(0) since the last list.
   void append_list();
-  /// maybe: true after a value was appended to child(0); false appends an empty one itself.
+  /// maybe: true after a value was appended to child(0); with false it appends an empty value itself.
   void append_valid(bool valid);
   /// members, fixed.
   void append_row() {
@@ -170,50 +173,52 @@ class column {
     ++rows_;
   }
 
-  // The same for many rows.
+  // Appending many rows.
 
-  /// texts: text i is bytes[offsets[i]] … bytes[offsets[i + 1]]. REQUIRES: 0 <= offsets[0], and none is less than the one
-  /// before.
+  /// texts: text i is bytes[offsets[i]] … bytes[offsets[i + 1]]. REQUIRES: 0 <= offsets[0], and the offsets do not
+  /// decrease.
   void append_texts(const char* bytes, const std::int32_t* offsets, std::size_t n);
-  /// lists: list i has offsets[i + 1] - offsets[i] values; all of them were appended to child(0) before. REQUIRES: as above.
+  /// lists: list i has offsets[i + 1] - offsets[i] values. REQUIRES: all of them were appended to child(0); the offsets
+  /// do not decrease.
   void append_lists(const std::int32_t* offsets, std::size_t n);
-  /// lists: n of `size` values each; all of them were appended to child(0) before.
+  /// lists: n lists of `size` values each. REQUIRES: all of them were appended to child(0).
   void append_lists_of(std::size_t n, std::size_t size);
-  /// maybe: row i has the bit first + i of `bits`; null: all are valid. Values for all n rows were appended to child(0)
-  /// before, empty ones where there is none.
+  /// maybe: row i has the bit first + i of `bits`; null: all are valid. REQUIRES: values for all n rows were appended
+  /// to child(0), empty ones for rows without a value.
   void append_valid_bits(const std::uint8_t* bits, std::size_t first, std::size_t n);
-  /// n rows of what the type has as its empty value: 0, "", no elements, no value, and members that are so. REQUIRES: not
-  /// of the form objects.
+  /// Appends n rows of the type's empty value: 0, "", no elements, no value, and members with their empty values.
+  /// REQUIRES: the form is not objects.
   void append_empty(std::size_t n);
-  /// Have its children the values of all its rows, and of no more? What was appended last may be a row in the making.
+  /// Returns true if its children have the values of all its rows, and no more. Otherwise a row is incomplete.
   bool is_whole() const noexcept;
-  /// Removes what is behind the first n rows, in the children too, also of a row that was not completed. REQUIRES: n <=
+  /// Removes everything after the first n rows, also in the children, and also an incomplete row. REQUIRES: n <=
   /// rows().
   void truncate(std::size_t n) noexcept;
 
   // --- Many rows.
 
-  /// Bytes that append(from, n, stride, room) will allocate before it moves the first row, and those that the moved
-  /// objects own. Buffers that it frees meanwhile are not deducted. `room`: the rows that are expected in the end (at least those there are, and n), for which room is made
-  /// where their size is known. `thrifty`: as little as possible. Errors: throws invalid_argument where tensors are not of
-  /// one spec: it says the row, the member, and both specs.
+  /// Returns the number of bytes that append(from, n, stride, room) will allocate before it moves the first row, plus
+  /// those that the moved objects own. Buffers that it frees meanwhile are not deducted. `room`: the expected final
+  /// number of rows (at least the current number, and n); room is made for them if their size is known. `thrifty`:
+  /// allocates as little as possible. Errors: throws invalid_argument if tensors have different specs, with the row,
+  /// the member, and both specs.
   std::size_t growth(const void* from, std::size_t n, std::size_t stride, std::size_t room, bool thrifty = false);
-  /// Appends the n rows at `from`, `stride` bytes apart, and destroys the originals. Errors: before any row is moved.
-  /// REQUIRES: growth() was called last, with the same arguments.
+  /// Appends the n rows at `from`, `stride` bytes apart, and destroys the originals. Errors are thrown before any row
+  /// is moved. REQUIRES: growth() was the last call, with the same arguments.
   void append(void* from, std::size_t n, std::size_t stride);
   /// Appends copies of the rows [first, first + n) of a column of the same type. REQUIRES: its values can be copied.
   void append_copies(const column& from, std::size_t first, std::size_t n);
   /// Appends the rows [first, first + n) of another column. Objects are moved, and `from` does not own them afterwards:
-  /// it must not be read, except for rows after them. REQUIRES: `from` still owns the objects of these rows, and of no
-  /// row before them.
+  /// only later rows of it may be read. REQUIRES: `from` still owns the objects of these rows, and of no row before
+  /// them.
   void append_from(column& from, std::size_t first, std::size_t n);
-  /// Makes C++ values of the rows [first, first + n) at uninitialised `to`. Texts that are slices share the bytes;
-  /// everything else is copied, but objects are moved and are not of this column any more. Errors: exceptions; there are
-  /// no values at `to` then.
+  /// Builds C++ values of the rows [first, first + n) at uninitialized `to`. Texts that are slices share the bytes.
+  /// Everything else is copied, except objects, which are moved out of this column. Errors: exceptions; no values exist
+  /// at `to` then.
   void take(std::size_t first, std::size_t n, void* to, std::size_t stride);
-  /// The same of copies. REQUIRES: values can be copied.
+  /// Does the same with copies. REQUIRES: values can be copied.
   void make(std::size_t first, std::size_t n, void* to, std::size_t stride) const;
-  /// Removes the n first rows, and destroys their objects that take() and append_from() have not moved.
+  /// Removes the first n rows, and destroys those of their objects that take() and append_from() have not moved.
   void drop_front(std::size_t n) noexcept;
 
  private:
@@ -221,19 +226,19 @@ class column {
   enum class giving : std::uint8_t { copies, moved };
   enum class part : std::uint8_t { all, without_objects, objects };
 
-  /// Its children, at any depth, are made in consecutive nodes from `free_nodes` on.
+  /// Its children, at any depth, are built in consecutive nodes from `free_nodes` on.
   column(const element_type& type, column*& free_nodes);
   static std::size_t nodes(const element_type& type);
-  /// Destroys all objects that it owns, also those of an incomplete row, and drops its buffers.
+  /// Destroys all objects that it owns, even those of an incomplete row, and releases its buffers.
   void release() noexcept;
   void destroy_objects(std::size_t first, std::size_t last) noexcept;
-  /// Moves the objects of n rows to `to`; the column does not own them any more. All objects that leave a column alive
-  /// leave it here. REQUIRES: first == objects_gone_.
+  /// Moves the objects of n rows to `to`; the column no longer owns them. Every object that leaves a column alive
+  /// passes through this function. REQUIRES: first == objects_gone_.
   void move_objects(std::size_t first, std::size_t n, void* to, std::size_t stride);
-  /// The rows [first, first + n), the first ones that it owns, own nothing any more.
+  /// Gives up ownership of the objects of the rows [first, first + n), which are the first ones that it owns.
   void forget_objects(std::size_t first, std::size_t n) noexcept;
 
-  // Growing: what comes is measured, then the arrays that are too small are planned, then made.
+  // Growing: the new rows are measured, then the arrays that are too small are planned, then allocated.
   void forget_plan() noexcept;
   void measure(const void* from, std::size_t n, std::size_t stride);
   void measure_fixed(std::size_t n);
@@ -248,7 +253,7 @@ class column {
   void append_any_text(std::string_view text);
   [[noreturn]] void refuse(std::string_view what) const;
 
-  // In: the arrays are large enough.
+  // Appending: the arrays are large enough.
   void put(void* from, std::size_t n, std::size_t stride);
   void put_texts(const void* from, std::size_t n, std::size_t stride);
   void put_tensors(const void* from, std::size_t n, std::size_t stride);
@@ -263,7 +268,7 @@ class column {
   void set_valid(std::size_t row, bool valid) noexcept;
   void add_plain_rows(std::size_t n) noexcept;
 
-  // Out.
+  // Removing.
   void give(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how);
   void give_part(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how, part what);
   void take_back(std::size_t n, void* to, std::size_t stride, part what) noexcept;
@@ -272,7 +277,7 @@ class column {
   void give_maybes(std::size_t first, std::size_t n, void* to, std::size_t stride);
   void give_batches(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how);
 
-  // Of tensors (column_tensors.cpp). Their spec is in the room of one more node, at children_.
+  // Tensors (column_tensors.cpp). Their spec uses the room of one more node, at children_.
   void make_spec();
   tensor_spec& spec() const noexcept;
   bool has_strings() const noexcept;
@@ -285,7 +290,7 @@ class column {
   std::int32_t* writable_offsets() noexcept { return reinterpret_cast<std::int32_t*>(main_->data()); }
   std::size_t used_bytes() const noexcept { return static_cast<std::size_t>(offsets()[rows_]); }
 
-  /// memcpy of up to kShort bytes, without the call. Pieces overlap, so that sizes near each other take the same branches.
+  /// memcpy of up to kShort bytes, without the call. Pieces overlap, so that similar sizes use the same branches.
   static void copy_short(char* to, const char* from, std::size_t n) noexcept {
     if (n > 64) return void(std::memcpy(to, from, n));
     if (n > 32) return copy_ends<32>(to, from, n);
@@ -310,15 +315,15 @@ class column {
   std::size_t gone_ = 0;
   std::size_t absent_ = 0;
   std::size_t objects_gone_ = 0;                    ///< objects of rows before this one were moved or destroyed
-  std::size_t owned_bytes_ = 0;                     ///< of the objects that it owns: their footprint
-  std::size_t more_rows_ = 0;                       ///< those that the next append brings
+  std::size_t owned_bytes_ = 0;                     ///< the footprint of the objects that it owns
+  std::size_t more_rows_ = 0;                       ///< rows that the next append adds
   std::size_t more_bytes_ = 0;                      ///< of texts, and those that objects own
-  std::size_t main_wanted_ = 0, bytes_wanted_ = 0;  ///< capacities that grow() gives
+  std::size_t main_wanted_ = 0, bytes_wanted_ = 0;  ///< capacities that grow() allocates
   std::uint32_t child_count_ = 0;
-  std::uint32_t value_bytes_ = 0;  ///< of the form `values`; else 0
+  std::uint32_t value_bytes_ = 0;  ///< for the form `values`; else 0
   column_form form_;
-  bool plain_ = false;      ///< numbers, or arrays of them: values without a gap
-  bool fixed_size_ = true;  ///< the room that n rows take does not depend on them
+  bool plain_ = false;      ///< numbers, or arrays of them: values without gaps
+  bool fixed_size_ = true;  ///< the memory of n rows does not depend on their contents
   bool has_objects_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns as C++ sees them: column_rows<T> is a random-access range of the values of a column of T.
+// Columns as C++ ranges: column_rows<T> is a random-access range of the values of a column of T.
 //
 //   numbers, enums, arrays of them, classes that describe themselves     std::span<T>
 //   std::string, record, line, slice                                     a range of std::string_view
@@ -10,7 +10,7 @@
 //   batched<U>                          a range of column_rows<const U>
 //   structures, pairs, tuples           a range of T, each made when it is read; r[&T::member] is the range of a member
 //
-// Owns:   nothing: valid as long as the batch, until it is changed.
+// Owns:   nothing. A range is valid until its batch is changed or destroyed.
 // Thread: any number of readers.
 #pragma once
 
@@ -32,19 +32,20 @@ template <class T> class column_range;
 
 namespace detail {
 
-/// Does a batch of T have a column for each member? The C++ side of kind::structure, kind::pair and kind::tuple.
+/// Returns true if a batch of T has a column for each member. The C++ counterpart of kind::structure, kind::pair and
+/// kind::tuple.
 template <class T>
 inline constexpr bool by_member =
     is_pair<T> || is_tuple<T> || (reflectable<T> && !is_text<T> && !is_batched<T> && !is_whole<T> && !names_itself<T>);
 
-/// Numbers, or arrays of them: the C++ side of column::plain().
+/// Numbers, or arrays of them: the C++ counterpart of column::plain().
 template <class T> constexpr bool plain() {
   if constexpr (std::is_array_v<T>) return plain<std::remove_extent_t<T>>();
   else if constexpr (is_array<T>) return plain<typename T::value_type>();
   else return std::is_arithmetic_v<T> || std::is_enum_v<T>;
 }
-/// The C++ side of column_form::objects, at any depth. Tensors are objects where they are elements of lists, arrays and
-/// optionals.
+/// The C++ counterpart of column_form::objects, at any depth. Tensors are objects if they are elements of lists, arrays
+/// or optionals.
 template <class T> constexpr bool keeps_objects() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) return false;
   else if constexpr (is_text<T>) return !made_of_bytes<T>;
@@ -61,7 +62,7 @@ template <class T> constexpr bool keeps_objects() {
     }(static_cast<member_pointers<T>*>(nullptr));
   else return true;
 }
-/// Are the values in memory as C++ objects, so that they are a span?
+/// Returns true if the values are stored as C++ objects, so that they form a span.
 template <class T>
 inline constexpr bool in_place = plain<T>() || (keeps_objects<T>() && !by_member<T> && !is_batched<T> && !is_tensor<T>);
 
@@ -70,12 +71,12 @@ template <class T> struct rows_kind {
 };
 }  // namespace detail
 
-/// What the rows of a column of T are, as above; of a const T where they cannot be changed.
+/// The type of the rows of a column of T, as listed above; of a const T if they cannot be changed.
 template <class T> using column_rows = typename detail::rows_kind<T>::type;
 
 namespace detail {
 
-/// The rows [first, first + n) of a column; of no column, if n is 0.
+/// Returns the rows [first, first + n) of a column. The column may be null if n is 0.
 template <class T> column_rows<T> rows_at(const column* c, std::size_t first, std::size_t n) {
   using V = std::remove_const_t<T>;
   if constexpr (in_place<V>) {
@@ -87,7 +88,7 @@ template <class T> column_rows<T> rows_at(const column* c, std::size_t first, st
   }
 }
 
-/// A C++ value of its own.
+/// Returns a new C++ value.
 template <class T> T made_row(const column& c, std::size_t row) {
   alignas(T) std::byte room[sizeof(T)];
   c.make(row, 1, room, sizeof(T));
@@ -135,7 +136,7 @@ template <class T, class U> std::size_t column_of(U T::* m) {
   return column_at(type_of<T>(), static_cast<std::size_t>(offset));
 }
 
-/// f(static_cast<M*>(nullptr)…) for the types of the members.
+/// Calls f(static_cast<M*>(nullptr)…) for the types of the members.
 template <class T, class F> auto with_member_types(F f) {
   if constexpr (is_pair<T>) {
     return f(static_cast<typename T::first_type*>(nullptr), static_cast<typename T::second_type*>(nullptr));
@@ -148,7 +149,7 @@ template <class T, class F> auto with_member_types(F f) {
   }
 }
 
-/// The columns of all members as a tuple of ranges; of const values if Const.
+/// Returns the columns of all members as a tuple of ranges; of const values if Const.
 template <class T, bool Const> auto member_rows(const column* c, std::size_t first, std::size_t n) {
   return with_member_types<T>([=]<class... M>(M*...) {
     return [=]<std::size_t... K>(std::index_sequence<K...>) {
@@ -172,7 +173,7 @@ template <class T> class column_range {
     using reference = value_type;
     using difference_type = std::ptrdiff_t;
     using iterator_concept = std::random_access_iterator_tag;
-    using iterator_category = std::input_iterator_tag;  // what it gives are values
+    using iterator_category = std::input_iterator_tag;  // dereferencing returns values
 
     iterator() = default;
     iterator(const column* c, std::size_t row) noexcept : column_(c), row_(row) {}
@@ -221,13 +222,13 @@ template <class T> class column_range {
   iterator begin() const noexcept { return {column_, first_}; }
   iterator end() const noexcept { return {column_, first_ + size_}; }
 
-  /// Of rows that are structures: the range of one member.
+  /// For rows that are structures: the range of one member.
   template <class U, class C>
     requires std::is_same_v<C, T>
   column_rows<const U> operator[](U C::* m) const {
     return detail::rows_at<const U>(size_ ? &column_->child(detail::column_of<T>(m)) : nullptr, first_, size_);
   }
-  /// Of rows that are structures, pairs or tuples: the ranges of all members.
+  /// For rows that are structures, pairs or tuples: the ranges of all members.
   auto columns() const
     requires detail::by_member<T>
   {

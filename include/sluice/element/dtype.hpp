@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtype: what the elements of a tensor are. float16, bfloat16: 16-bit floating-point numbers, to be stored and converted.
+// dtype: the type of the elements of a tensor. float16, bfloat16: 16-bit floating-point numbers, for storage and
+// conversion.
 //
 //   dtype_of<float>() == dtype::float32
 //   size_bytes(dtype::uint8) == 1; name_of(dtype::boolean) == "bool"
@@ -19,7 +20,7 @@ namespace sluice::lib {
 
 struct element_type;
 
-/// The numbers stand in serialised tensors: they never change, new ones go to the end.
+/// Serialized tensors contain these numbers: they never change, and new dtypes are added at the end.
 enum class dtype : std::uint8_t {
   boolean,  ///< "bool": a byte, 0 or 1
   int8,
@@ -38,11 +39,11 @@ enum class dtype : std::uint8_t {
 };
 inline constexpr int kDtypes = 14;
 
-/// As in specs: "bool", "int8" … "float16", "bfloat16", "float32", "float64", "string".
+/// Returns the name in specs: "bool", "int8" … "float16", "bfloat16", "float32", "float64", "string".
 std::string_view name_of(dtype d) noexcept;
-/// Nothing if no dtype has this name.
+/// Returns nullopt if no dtype has this name.
 std::optional<dtype> dtype_named(std::string_view name) noexcept;
-/// Of one element; 0 of strings, whose sizes differ.
+/// The size of one element; 0 for strings, whose sizes differ.
 constexpr std::size_t size_bytes(dtype d) noexcept {
   constexpr std::uint8_t sizes[kDtypes] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 0};
   return sizes[static_cast<std::size_t>(d)];
@@ -55,7 +56,7 @@ float bfloat16_value(std::uint16_t bits) noexcept;
 std::uint16_t bfloat16_bits(float value) noexcept;
 }  // namespace detail
 
-/// Conversions from float round to the nearest, ties to even; NaN stays NaN. Equality is of bits.
+/// Conversions from float round to the nearest, ties to even; NaN stays NaN. Equality compares bits.
 struct float16 {
   std::uint16_t bits = 0;
   float16() = default;
@@ -71,13 +72,13 @@ struct bfloat16 {
   friend bool operator==(bfloat16, bfloat16) = default;
 };
 
-/// Has T a dtype, so that a tensor's elements are of it?
+/// The C++ types that have a dtype, so that they can be elements of a tensor.
 template <class T>
 concept tensor_number = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> ||
                         (std::is_arithmetic_v<T> && sizeof(T) <= 8 &&
                          (std::is_integral_v<T> || std::is_same_v<T, float> || std::is_same_v<T, double>));
 
-/// Integers by size and sign: long and long long are both int64.
+/// Returns the dtype of T. Integers are identified by size and sign: long and long long are both int64.
 template <tensor_number T> constexpr dtype dtype_of() noexcept {
   if constexpr (std::is_same_v<T, bool>) return dtype::boolean;
   else if constexpr (std::is_same_v<T, float16>) return dtype::float16;
@@ -89,7 +90,7 @@ template <tensor_number T> constexpr dtype dtype_of() noexcept {
     return static_cast<dtype>(static_cast<int>(std::is_signed_v<T> ? dtype::int8 : dtype::uint8) + log2);
   }
 }
-/// The same of a descriptor: numbers, bools and enums, and texts. Nothing of other types.
+/// Returns the dtype of a descriptor: of numbers, bools and enums, and texts. nullopt for other types.
 std::optional<dtype> dtype_of(const element_type& t);
 
 }  // namespace sluice::lib

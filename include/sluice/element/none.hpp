@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// none: an element or a member that says nothing, `null` in JSON. Takes the place of a part that a plan has no value for.
+// none: an element or a member without content, `null` in JSON. It replaces a part for which a plan has no value.
 #pragma once
 
 #include <compare>

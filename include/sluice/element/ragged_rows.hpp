@@ -5,9 +5,9 @@
 //   ragged_tensor tokens = ragged_rows(b, &sentence::tokens);       // ragged int64[32,?]
 //   ragged_tensor words = ragged_rows(batch_of_lists);              // the rows themselves are lists
 //
-// Lists of lists give a ragged dimension for each depth.
-// Errors: throws invalid_argument of lists of what has no dtype: structures, optionals.
-// Cost:   values are shared (of bool, and of an enum, as numbers); the splits are copied, as they have 64 bits.
+// Lists of lists have a ragged dimension for each depth.
+// Errors: throws invalid_argument for lists of elements without a dtype: structures, optionals.
+// Cost:   values are shared (bools, and enums as numbers, too). The splits are copied, because they have 64 bits.
 #pragma once
 
 #include "sluice/element/batched.hpp"
@@ -16,7 +16,7 @@
 namespace sluice::lib {
 
 namespace detail {
-/// The rows [first, first + n) of a column (null: there are none) of lists, which `row` is.
+/// Returns the rows [first, first + n) of a column of lists of type `row`; the column is null if it has no rows.
 ragged_tensor ragged(const element_type& row, const column* c, std::size_t first, std::size_t n);
 inline std::size_t first_row(const batch_storage& b) { return b.has_column() ? b.rows_column().gone_in_front() : 0; }
 }  // namespace detail

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// ragged_tensor: a tensor whose rows have lengths of their own, in any number of dimensions. tf.RaggedTensor.
+// ragged_tensor: a tensor whose rows have different lengths, in any number of dimensions, like tf.RaggedTensor.
 //
 //   auto words = ragged_tensor::of(std::vector<std::vector<std::string>>{{"a", "b"}, {}, {"c"}});
 //   words.row(0)                                  // tensor string[2], a view
 //   words.row_splits                              // {{0, 2, 2, 3}}: row i is values[split[i]:split[i + 1]]
-//   tensor all = words.to_tensor();               // string[3,2], "" behind the shorter rows
+//   tensor all = words.to_tensor();               // string[3,2], "" after the shorter rows
 //
-// Shape:  values [n, …] of any dtype: all rows, one behind the other; further dimensions of `values` are the same for all.
-//         row_splits: for each ragged dimension, the outermost first, where its rows begin and the last one ends; the rows
-//         of the last are in `values`, those of the others in the next. A structure like any other, as sparse_tensor is.
-// Owns:   its tensor, which shares as tensors do.
-// Errors: what takes one that does not fit together throws invalid_argument, as check() says; where an element is read from
-//         bytes, it is checked.
-// Batches: rows stay the objects that they are, as lengths differ; stacked() makes one of them.
+// Shape:  values [n, …] of any dtype: all rows, consecutively. Other dimensions of `values` are equal for all rows.
+//         row_splits: for each ragged dimension, the outermost first, the offsets at which its rows begin and the last
+//         one ends. The rows of the last ragged dimension are in `values`, those of each other one in the next
+//         dimension. A structure like any other, as sparse_tensor is.
+// Owns:   its tensor, which shares its bytes as tensors do.
+// Errors: functions that receive an inconsistent ragged_tensor throw invalid_argument, as check() does. An element that
+//         is read from bytes is checked.
+// Batches: rows stay objects, as lengths differ; stacked() combines them.
 #pragma once
 
 #include <cstdint>
@@ -35,20 +36,20 @@ struct ragged_tensor {
   static constexpr bool sluice_whole = true;
   static status sluice_check(const ragged_tensor& r) { return r.check(); }
 
-  /// Of lists of lists, at any depth: the innermost ones are the rows of `values`.
+  /// Makes one of lists of lists, at any depth: the innermost lists are the rows of `values`.
   template <class T> static ragged_tensor of(const std::vector<std::vector<T>>& rows) {
-    typename leaf<T>::whole made;  // a ragged_tensor, looked at when this is used
+    typename leaf<T>::whole made;  // a ragged_tensor, as a dependent type that is complete at instantiation
     std::vector<leaf_type<T>> all;
     made.row_splits.clear();
     collect(rows, 0, made.row_splits, all);
     made.values = tensor::of(all);
     return made;
   }
-  /// Rows of these lengths, the outermost dimension's first. Errors: throws invalid_argument where they are negative, or
-  /// their sums are not the numbers of rows.
+  /// Makes rows of these lengths, the outermost dimension's first. Errors: throws invalid_argument if they are
+  /// negative, or their sums differ from the numbers of rows.
   static ragged_tensor of_lengths(tensor values, std::span<const std::vector<std::int64_t>> row_lengths);
-  /// All rows of a tensor of at least two dimensions; `ragged` of its dimensions behind the first become ragged ones. Shares
-  /// its bytes. Errors: throws invalid_argument, unless 1 <= ragged < rank.
+  /// Makes one of all rows of a tensor of at least two dimensions. The `ragged` dimensions after the first become
+  /// ragged. Shares its bytes. Errors: throws invalid_argument, unless 1 <= ragged < rank.
   static ragged_tensor of(const tensor& t, std::size_t ragged = 1);
 
   /// Number of rows of the outermost dimension.
@@ -56,24 +57,25 @@ struct ragged_tensor {
   /// Number of ragged dimensions.
   std::size_t ragged_rank() const noexcept { return row_splits.size(); }
   std::size_t rank() const noexcept { return row_splits.size() + values.rank(); }
-  /// Errors: invalid_argument: no ragged dimension, splits that do not begin with 0, fall, or end elsewhere than what they
-  /// split; values that are a scalar.
+  /// Errors: invalid_argument: no ragged dimension; splits that do not begin with 0, decrease, or do not end at the
+  /// number of rows; values that are a scalar.
   status check() const;
   /// "ragged float32[3,?,2]".
   std::string spec_text() const;
 
-  /// Row i, a view. Errors: throws invalid_argument, unless there is one ragged dimension; out_of_range.
+  /// Returns row i, a view. Errors: throws invalid_argument unless it has exactly one ragged dimension; out_of_range.
   tensor row(std::size_t i) const;
-  /// Row i of one with several ragged dimensions; values are a view. Errors: as above.
+  /// Returns row i of one with several ragged dimensions; values are a view. Errors: the same.
   ragged_tensor part(std::size_t i) const;
-  /// The least shape that all rows fit into.
+  /// The smallest shape that contains all rows.
   std::vector<std::int64_t> bounding_shape() const;
-  /// Rows that are shorter are filled with 0, false or "". Errors: throws resource_exhausted where it would have more than
-  /// kDenseBytesMax bytes; invalid_argument of more dimensions than tensors have.
+  /// Fills shorter rows with 0, false or "". Errors: throws resource_exhausted if the result would have more than
+  /// kDenseBytesMax bytes; invalid_argument if it has more dimensions than tensors support.
   tensor to_tensor() const;
-  /// The same, with `otherwise`, a scalar of the same dtype.
+  /// Does the same, filling with `otherwise`, a scalar of the same dtype.
   tensor to_tensor(const tensor& otherwise) const;
-  /// With the bounding shape. Errors: throws invalid_argument of more dimensions than tensors have.
+  /// Converts it, with the bounding shape. Errors: throws invalid_argument if it has more dimensions than tensors
+  /// support.
   sparse_tensor to_sparse() const;
 
   friend bool operator==(const ragged_tensor&, const ragged_tensor&) = default;
@@ -101,10 +103,10 @@ struct ragged_tensor {
     }
   }
   static std::vector<std::vector<std::int64_t>> no_rows();
-  /// One more level of splits, where there are just `depth`.
+  /// Adds a level of splits if only `depth` levels exist.
   static void add_level(std::vector<std::vector<std::int64_t>>& splits, std::size_t depth);
   static void end_row(std::vector<std::vector<std::int64_t>>& splits, std::size_t depth, std::size_t size);
-  /// So that there are as many dimensions as the type has, rows or not.
+  /// Adds the dimensions of the type even if no rows exist.
   template <class T>
   static void add_levels(const std::vector<T>*, std::size_t depth, std::vector<std::vector<std::int64_t>>& splits) {
     if constexpr (!std::is_same_v<T, leaf_type<T>>) {
@@ -114,10 +116,10 @@ struct ragged_tensor {
   }
 };
 
-/// One of all of them, with a dimension more. Errors: throws invalid_argument, with the row, where dtypes or the shapes of
-/// rows differ; out_of_range of none, as their dtype is not known.
+/// Combines rows into one with one more dimension. Errors: throws invalid_argument, with the row, if dtypes or the
+/// shapes of rows differ; out_of_range without rows, because their dtype is unknown.
 ragged_tensor stacked(std::span<const ragged_tensor> rows);
-/// The same of tensors of one dimension or more, whose first lengths may differ.
+/// Does the same for tensors of one dimension or more, whose first lengths may differ.
 ragged_tensor stacked_ragged(std::span<const tensor> rows);
 
 }  // namespace sluice::lib

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// trivially_relocatable_v<T>: may a T be moved by copying its bytes, without destroying the original?
+// trivially_relocatable_v<T>: true if a T can be moved by copying its bytes, without destroying the original.
 //
 // True for trivially copyable types; unique_ptr (default deleter), shared_ptr, vector; optional, pair and tuple of
 // relocatable types; classes with `static constexpr bool trivially_relocatable = true`; and aggregates whose members
 // are all relocatable. False for std::string (libstdc++'s short string points into itself), map, and all other types.
-// One case cannot be recognised: an aggregate with a user-written destructor and a member such as shared_ptr. If such a
+// One case cannot be recognized: an aggregate with a user-written destructor and a member such as shared_ptr. If such a
 // class must not be relocated, give it `trivially_relocatable = false`. clang's builtin is not used, because it is
 // false for a structure with a unique_ptr.
 #pragma once
@@ -24,7 +24,7 @@ namespace detail {
 
 template <class T> constexpr bool relocatable();
 
-/// A T that is not trivially destructible although all its members are has a destructor of its own, which may use its
+/// If T is not trivially destructible although all its members are, it has its own destructor, which may use its
 /// address.
 template <class T, class... M> constexpr bool relocatable_aggregate(std::tuple<M*...>*) {
   constexpr bool has_own_destructor =

@@ -7,11 +7,11 @@
 //   out.set_live(0, n);
 //   block b = out.view();                                     // delivered to the consumer
 //
-// An element of a slab is *live* if it has been constructed and not been moved out or destroyed; the slab's destructor
+// An element of a slab is *live* if it has been constructed and not been moved out or destroyed. The slab's destructor
 // destroys the live elements. They are consecutive, and need not begin at the start of the memory.
-// Owns:   a slab its memory and its live elements; a block nothing.
-// Thread: none. A slab belongs to the stage that fills it, and, after its block was delivered, to the consumer until
-//         its next request.
+// Owns:   a slab owns its memory and its live elements; a block owns nothing.
+// Thread: not safe for concurrent use. A slab belongs to the stage that fills it, and, after its block was delivered,
+//         to the consumer until its next request.
 // Cost:   a slab grows to its largest block and is reused, so the steady state allocates nothing.
 #pragma once
 
@@ -28,8 +28,8 @@ namespace sluice::lib {
 class slab;
 
 /// A view of consecutive live elements of a slab. Its user may read and change them, and may remove them from the
-/// front: move them out or destroy them. Copies of a block are views of the same elements; after elements were removed
-/// through one of them, the others must not be used. Valid until the next request on the stream that delivered it; an
+/// front: move them out or destroy them. Copies of a block are views of the same elements. After elements were removed
+/// through one of them, the others must not be used. Valid until the next request on the stream that delivered it. An
 /// empty block is the end of the stream.
 class block {
  public:
@@ -58,16 +58,16 @@ class block {
   /// A view of the first k elements; the others stay live in the slab. REQUIRES: k <= size().
   block first(std::uint32_t k) const noexcept { return {owner_, type_, data_, k}; }
 
-  // The following remove elements from the view and from the slab. REQUIRES of all: n <= size(), and the view begins
-  // with the slab's first live element (blocks that a stream delivers do).
+  // The following functions remove elements from the view and from the slab. REQUIRES for all: n <= size(), and the
+  // view begins with the slab's first live element, as blocks that a stream delivers do.
 
   /// Destroys the first n elements.
   void drop_front(std::uint32_t n) noexcept;
-  /// Moves the first n elements to uninitialised memory at `to`, with to_stride bytes from one to the next.
+  /// Moves the first n elements to uninitialized memory at `to`, with to_stride bytes from one to the next.
   void move_front(void* to, std::uint32_t n, std::size_t to_stride) noexcept;
   void move_front(void* to, std::uint32_t n) noexcept { move_front(to, n, type_->size); }
-  /// Destroys all elements of the view except the first k. If the slab has live elements behind the view, the k
-  /// elements are moved up to them, so that data() changes.
+  /// Destroys all elements of the view except the first k. If the slab has live elements after the view, the k elements
+  /// are moved next to them, which changes data().
   void truncate(std::uint32_t k) noexcept;
   /// Removes the first n elements, which the caller has moved out or destroyed.
   void forget_front(std::uint32_t n) noexcept;
@@ -104,13 +104,13 @@ class slab {
   std::size_t capacity() const noexcept { return capacity_; }
   char* begin() const noexcept { return data_ + first_ * type_->size; }
 
-  /// Destroys the live elements; returns uninitialised room for n elements. Errors: std::bad_alloc.
+  /// Destroys the live elements. Returns uninitialized room for n elements. Errors: std::bad_alloc.
   char* reserve(std::size_t n) {
     clear();
     if (n > capacity_) allocate(n);
     return data_;
   }
-  /// Keeps the live elements, which may be moved; returns uninitialised room for n more behind them. Errors:
+  /// Keeps the live elements, which may be moved. Returns uninitialized room for n more after them. Errors:
   /// std::bad_alloc.
   char* extend(std::size_t n) {
     if (n > capacity_ - first_ - live_) make_room(n);
@@ -120,7 +120,7 @@ class slab {
   bool must_grow(std::size_t n) const noexcept {
     return n > capacity_ - first_ - live_ && (live_ > first_ || live_ + n > capacity_);
   }
-  /// The unused room in front of the live elements, as a number of elements; extend() may move them there.
+  /// The unused room before the live elements, as a number of elements; extend() may move the live elements there.
   std::size_t gone_in_front() const noexcept { return first_; }
   /// Declares that n elements have been constructed in the room that extend() returned.
   void add_live(std::size_t n) noexcept { live_ += n; }

@@ -4,9 +4,9 @@
 //
 //   stream<line> my_own_stage(stream<record> in);       // r->view() is a std::string_view into the file's buffer
 //
-// Owns:   one reference on its buffer. A slice keeps the whole buffer in memory, so stages that hold slices for long
-//         (shuffle) give each a copy of its bytes first (sluice_compact).
-// Thread: as std::shared_ptr: different slices of one buffer may be used on different threads.
+// Owns:   one reference on its buffer. A slice keeps the whole buffer in memory, so stages that hold slices for a long
+//         time (shuffle) first give each a copy of its bytes (sluice_compact).
+// Thread: the same as for std::shared_ptr: different slices of one buffer may be used on different threads.
 // Cost:   24 bytes. A copy adds a reference; a move adds none and empties the source; consecutive slices of one buffer
 //         are destroyed with one atomic operation.
 #pragma once
@@ -55,7 +55,7 @@ class slice {
   std::string_view view() const noexcept { return {data_, size_}; }
   operator std::string_view() const noexcept { return view(); }
   buffer* owner() const noexcept { return owner_; }
-  /// The bytes [first, first + n) of this slice, with a reference of their own. REQUIRES: first + n <= size().
+  /// Returns the bytes [first, first + n) of this slice, with their own reference. REQUIRES: first + n <= size().
   slice part(std::size_t first, std::size_t n) const noexcept {
     SLUICE_REQUIRES(first <= size_ && n <= size_ - first, "a part of a slice must lie within it");
     if (owner_) owner_->add_references(1);
@@ -69,7 +69,7 @@ class slice {
     o.owner_ = mine.owner_;
     o.data_ = mine.data_;
     o.size_ = mine.size_;
-    mine.owner_ = nullptr;  // the references have moved on
+    mine.owner_ = nullptr;  // the references have moved
   }
   friend bool operator==(const slice& a, const slice& b) noexcept { return a.view() == b.view(); }
 

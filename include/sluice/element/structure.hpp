@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// structure<T>: a nest of structs, pairs and tuples as the list of its leaves, and back.
+// structure<T>: converts nested structs, pairs and tuples to the list of their leaves, and back.
 //
 //   struct features { std::vector<std::uint8_t> image; float weight; };
 //   struct sample { std::int64_t label; features parts; };
@@ -10,13 +10,12 @@
 //   std::vector<value> leaves = structure<sample>::values(s);
 //   result<sample> u = structure<sample>::pack_values(leaves);        // "parts.image: expected uint8[], got string"
 //
-// A leaf is what is no struct, pair or tuple: numbers, texts, lists, arrays, optionals, batches, classes that describe
-// themselves. A C array is a leaf, too, and its value a std::array. The order is that of the members, inner ones where they
-// stand. In paths a member is
-// .name, a part of a pair or tuple [1].
-// Errors: a member that is no element that the library knows (a pointer, a class of the program's own) is refused by a
-//         static_assert that names it.
-// See:    element/spec.hpp for what is known of shapes; flatten and pack below for types that are not known in C++.
+// A leaf is anything except structs, pairs and tuples: numbers, texts, lists, arrays, optionals, batches, classes that
+// describe themselves. A C array is a leaf, too, and its value is a std::array. The order is that of the members; inner
+// members replace their struct. In paths a member is .name, a part of a pair or tuple [1].
+// Errors: a static_assert that names the member rejects types unknown to the library (a pointer, a class of the
+//         program).
+// See:    element/spec.hpp for shapes; flatten and pack below for types that are unknown in C++.
 #pragma once
 
 #include <array>
@@ -42,7 +41,7 @@ template <class T>
 inline constexpr bool is_reflected_nest = reflectable<T> && !is_text<T> && !is_batched<T> && !names_itself<T>;
 template <class T> inline constexpr bool is_nest = is_reflected_nest<T> || is_pair<T> || is_tuple<T>;
 
-/// References to the leaves of x, which may be const.
+/// Returns references to the leaves of x, which may be const.
 template <class S> constexpr auto tie_leaves(S& x) {
   using T = std::remove_const_t<S>;
   if constexpr (!is_nest<T>) return std::tuple<S&>(x);
@@ -83,7 +82,7 @@ template <class Parts, std::size_t K> constexpr std::size_t leaves_before() {
   }(std::make_index_sequence<K>());
 }
 
-/// The T whose leaves are those of the tuple from `At` on.
+/// Returns the T whose leaves are those of the tuple from `At` on.
 template <class T, std::size_t At, class Leaves> T pack_leaves(Leaves& leaves) {
   if constexpr (!is_nest<T>) {
     return std::get<At>(std::move(leaves));
@@ -101,7 +100,7 @@ template <class T, class U> void assign_leaf(T& to, U& from) {
   else to = std::move(from);
 }
 
-/// An array of arrays in C has to be copied into its std::array item by item.
+/// Copies an array of arrays in C item by item, as a std::array needs.
 template <class U, class T> U copied_leaf(const T& from) {
   if constexpr (std::is_array_v<T>) {
     U to{};
@@ -121,7 +120,7 @@ template <auto Member> consteval bool refuse_member() {
   return false;
 }
 
-// --- References, which C++ gives no names: their members are told by their number. ---
+// --- References. C++ does not name such members, so errors contain their index. ---
 
 struct any_reference {
   template <class U> operator U&() const noexcept;
@@ -131,7 +130,7 @@ constexpr bool takes_reference(std::index_sequence<Before...>, std::index_sequen
   return requires { T{(void(Before), any_but_self<T>{})..., any_reference{}, (void(After), any_but_self<T>{})...}; };
 }
 inline constexpr std::size_t kNoReference = ~std::size_t{0};
-/// Of a structure with one reference: its member's number.
+/// The index of the member that is a reference, in a structure with one reference.
 template <class T, std::size_t N = 0, std::size_t K = 0> constexpr std::size_t reference_member() {
   if constexpr (N > 24) return kNoReference;
   else if constexpr (K == 0 && takes<T>(std::make_index_sequence<N>())) return kNoReference;
@@ -139,7 +138,7 @@ template <class T, std::size_t N = 0, std::size_t K = 0> constexpr std::size_t r
   else if constexpr (takes_reference<T>(std::make_index_sequence<K>(), std::make_index_sequence<N - K - 1>())) return K;
   else return reference_member<T, N, K + 1>();
 }
-/// Always false; shows the struct and the number of the member.
+/// Always false; the compiler's error shows the struct and the index of the member.
 template <class T, std::size_t Member> inline constexpr bool is_a_value = false;
 template <class T, std::size_t Member> consteval bool refuse_reference() {
   static_assert(is_a_value<T, Member>, "sluice: structure: this member (from 0) is a reference; it must be a value");
@@ -185,15 +184,16 @@ template <class T> consteval bool check_nest() {
 
 }  // namespace detail
 
-/// The paths of a type's leaves, as above; a type that is a leaf itself has one, "".
+/// Returns the paths of a type's leaves, as above. A type that is itself a leaf has one path, "".
 std::vector<std::string> leaf_paths(const element_type& t);
-/// Copies of an element's leaves. Errors: throws invalid_argument where one cannot be copied.
+/// Returns copies of an element's leaves. Errors: throws invalid_argument if one cannot be copied.
 std::vector<value> flatten(const value& v);
 std::vector<value> flatten(const element_type& t, const void* p);
-/// The element with these leaves, which are moved from. Errors: invalid_argument: their number, or
+/// Builds the element with these leaves, which are moved from. Errors: invalid_argument: a wrong number of leaves, or
 /// "parts.image: expected uint8[], got string".
 result<value> pack(const element_type& t, std::vector<value> leaves);
-/// The path of the first leaf in which two elements differ; nothing where all are equal. "" where the element is a leaf.
+/// Returns the path of the first leaf in which two elements differ; nullopt if all are equal. The path is "" if the
+/// element is a leaf.
 std::optional<std::string> first_difference(const element_type& t, const void* a, const void* b);
 
 template <class T> struct structure {
@@ -204,7 +204,7 @@ template <class T> struct structure {
   using const_references = decltype(detail::tie_leaves(std::declval<const T&>()));
   using leaves = typename detail::leaf_values<references>::type;
   static constexpr std::size_t size = std::tuple_size_v<leaves>;
-  /// Of the outermost members of a struct.
+  /// The names of the outermost members of a struct.
   static constexpr const auto& names()
     requires reflectable<T>
   {
@@ -213,7 +213,7 @@ template <class T> struct structure {
 
   static references flatten(T& x) { return detail::tie_leaves(x); }
   static const_references flatten(const T& x) { return detail::tie_leaves(x); }
-  /// Copies.
+  /// Returns copies.
   static leaves copy_leaves(const T& x) {
     return [&]<std::size_t... I>(const const_references& from, std::index_sequence<I...>) {
       return leaves(detail::copied_leaf<std::tuple_element_t<I, leaves>>(std::get<I>(from))...);
@@ -222,7 +222,7 @@ template <class T> struct structure {
 
   static T pack(leaves all) {
     if constexpr (detail::leaf_values<references>::has_c_arrays) {
-      // An array cannot be initialised with another one.
+      // An array cannot be initialized from another one.
       T x{};
       [&]<std::size_t... I>(references to, std::index_sequence<I...>) {
         (detail::assign_leaf(std::get<I>(to), std::get<I>(all)), ...);
@@ -245,7 +245,7 @@ template <class T> struct structure {
   }
 
   static lib::spec spec() { return spec_of(type_of<T>()); }
-  /// In the order of the leaves, as values are compared.
+  /// Compares leaf by leaf, as values are compared.
   static std::partial_ordering compare(const T& a, const T& b) { return lib::compare(type_of<T>(), &a, &b); }
   static std::optional<std::string> first_difference(const T& a, const T& b) {
     return lib::first_difference(type_of<T>(), &a, &b);

@@ -3,19 +3,20 @@
 //
 //   tensor t = tensor::of(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
 //   t.spec_text() == "float32[2,3]";
-//   std::span<const float> all = t.values<float>();         // throws where the dtype is another one
+//   std::span<const float> all = t.values<float>();         // throws if the dtype differs
 //   tensor second = t[1], flat = t.reshape({6});            // views: they share t's bytes
 //   tensor made = tensor::make(dtype::uint8, {224, 224, 3});
-//   decode_into(made.writable<std::uint8_t>());             // while nobody shares them
+//   decode_into(made.writable<std::uint8_t>());             // while no other tensor shares the bytes
 //
-// Shape:  dtype and shape are each tensor's own: type_of<tensor>() is one descriptor (kind::tensor). A dimension may be 0;
-//         rank 0 is a scalar.
-// Owns:   a reference on its bytes. Copies, slices and reshaped tensors share them, and are immutable as long as they do:
-//         writable() works on tensors that share with nobody; copy() makes such a one.
+// Shape:  dtype and shape belong to each tensor: type_of<tensor>() is one descriptor (kind::tensor). A dimension may be
+//         0; rank 0 is a scalar.
+// Owns:   a reference on its bytes. Copies, slices and reshaped tensors share them. Shared bytes are immutable:
+//         writable() needs a tensor that does not share its bytes; copy() makes one.
 // Order:  of elements: the last dimension is the fastest.
-// Errors: throws error(invalid_argument): more dimensions than kRankMax, a negative one, a size above 2^63 - 1 bytes (before
-//         anything is allocated), values() of another dtype, indices out of range (out_of_range); std::bad_alloc.
-// Thread: as std::shared_ptr: different tensors that share bytes may be used on different threads.
+// Errors: throws error(invalid_argument): more dimensions than kRankMax, a negative one, a size above 2^63 - 1 bytes
+//         (before anything is allocated), values() of another dtype, indices out of range (out_of_range);
+//         std::bad_alloc.
+// Thread: the same as for std::shared_ptr: different tensors that share bytes may be used on different threads.
 // Cost:   96 bytes. Moves, copies, slices and reshape allocate nothing. Bytes of new tensors begin at a multiple of 64.
 // See:    element/dtype.hpp, docs/batch_layout.md (stacked in batches), sluice/dlpack.hpp
 #pragma once
@@ -36,7 +37,7 @@ namespace sluice::lib {
 
 class column;
 
-/// Dimensions, the slowest first. Errors: throws invalid_argument, as above.
+/// Dimensions, the slowest first. Errors: throws invalid_argument, as listed above.
 class tensor_shape {
  public:
   static constexpr std::size_t kRankMax = 8;
@@ -49,7 +50,7 @@ class tensor_shape {
   std::size_t rank() const noexcept { return rank_; }
   /// A template, so that programs without tensors compile no checks of std::span.
   template <class Dim = const std::int64_t> std::span<Dim> dims() const noexcept { return {dims_, rank_}; }
-  /// This shape within one more, slower dimension.
+  /// Returns this shape within one more, slower dimension.
   tensor_shape below(std::int64_t dim) const;
   friend bool operator==(const tensor_shape& a, const tensor_shape& b) noexcept;
 
@@ -58,18 +59,18 @@ class tensor_shape {
   std::uint32_t rank_ = 0;
 };
 
-/// What a tensor is, besides its values.
+/// The properties of a tensor except its values.
 struct tensor_spec {
   lib::dtype dtype = dtype::float32;
   tensor_shape shape;
 
-  /// REQUIRES of these: a tensor of this spec exists, or check() was called.
+  /// REQUIRES for both: a tensor of this spec exists, or check() was called.
   std::size_t elements() const noexcept;
-  std::size_t bytes() const noexcept;  ///< of strings: of their offsets, one more than strings
-  /// "uint8[224,224,3]"; of a scalar "float32[]".
+  std::size_t bytes() const noexcept;  ///< for strings: the bytes of their offsets, one more than strings
+  /// The text "uint8[224,224,3]"; for a scalar "float32[]".
   std::string text() const;
-  /// Errors: throws invalid_argument where a tensor of this spec has more than 2^63 - 1 bytes, or would, were its dimensions
-  /// of 0 ones of 1.
+  /// Errors: throws invalid_argument if a tensor of this spec has more than 2^63 - 1 bytes, counting dimensions of 0 as
+  /// 1.
   void check() const;
   friend bool operator==(const tensor_spec& a, const tensor_spec& b) noexcept = default;
 };
@@ -81,7 +82,7 @@ class tensor {
   static constexpr bool trivially_relocatable = true;
   static constexpr std::size_t kRankMax = tensor_shape::kRankMax;
 
-  /// float32[0]: a vector without elements. So is a tensor that was moved from, of its dtype.
+  /// float32[0]: a vector without elements. A moved-from tensor is an empty vector of its dtype.
   tensor() noexcept = default;
   tensor(const tensor& o) noexcept : owner_(o.owner_), data_(o.data_), texts_(o.texts_), spec_(o.spec_) {
     if (owner_) owner_->add_references(1);
@@ -102,13 +103,13 @@ class tensor {
   }
   void swap(tensor& o) noexcept;
 
-  // --- Made ---
+  // --- Construction ---
 
-  /// Numbers that are not initialised, or empty strings.
+  /// Makes a tensor of uninitialized numbers, or empty strings.
   static tensor make(lib::dtype d, const tensor_shape& shape);
-  /// Zeros, false, or empty strings.
+  /// Makes a tensor of zeros, false, or empty strings.
   static tensor zeros(lib::dtype d, const tensor_shape& shape);
-  /// A copy of `values`. Errors: invalid_argument, unless there are as many as the shape says.
+  /// Copies `values`. Errors: invalid_argument unless their number is that of the shape.
   template <tensor_number T> static tensor of(std::span<const T> values, const tensor_shape& shape) {
     return of_bytes(dtype_of<T>(), shape, values.data(), values.size());
   }
@@ -117,85 +118,88 @@ class tensor {
   }
   static tensor of(std::span<const std::string_view> values, const tensor_shape& shape);
   static tensor of(const std::vector<std::string>& values, const tensor_shape& shape);
-  /// A vector.
+  /// Makes a vector.
   template <class T> static tensor of(const std::vector<T>& values) {
     return of(values, {static_cast<std::int64_t>(values.size())});
   }
-  /// Of rank 0.
+  /// Makes a tensor of rank 0.
   template <tensor_number T> static tensor scalar(T value) { return of(std::span<const T>(&value, 1), {}); }
   static tensor scalar(std::string_view value);
-  /// Numbers where they are. `owner`: has the bytes, or knows who does; the tensor keeps the reference. `read_only`: they
-  /// must not be changed, shared or not.
+  /// Shares existing numbers. `owner` has the bytes, or keeps their owner alive; the tensor keeps the reference.
+  /// `read_only`: the numbers must not be changed, even if no other tensor shares them.
   static tensor sharing(buffer_ref owner, const void* data, const tensor_spec& spec, bool read_only = false);
-  /// Strings where they are: text i is [offsets[i], offsets[i + 1]) of the data of `texts`; `owner` has the offsets.
-  /// REQUIRES: the offsets are not negative, none is less than the one before, and all are within `texts`.
+  /// Shares existing strings: text i is [offsets[i], offsets[i + 1]) of the data of `texts`; `owner` has the offsets.
+  /// REQUIRES: the offsets are not negative, do not decrease, and are all within `texts`.
   static tensor sharing_texts(buffer_ref owner, const std::int32_t* offsets, buffer_ref texts,
                               const tensor_shape& shape);
 
-  // --- What it is ---
+  // --- Properties ---
 
   lib::dtype dtype() const noexcept { return spec_.dtype; }
   std::size_t rank() const noexcept { return spec_.rank; }
   template <class Dim = const std::int64_t>
-  std::span<Dim> shape() const noexcept {  // a template: as tensor_shape::dims()
+  // A template, like tensor_shape::dims().
+  std::span<Dim> shape() const noexcept {
     return {spec_.dims, spec_.rank};
   }
   tensor_spec spec() const noexcept;
   /// "uint8[224,224,3]".
   std::string spec_text() const { return spec().text(); }
-  /// Number of elements.
+  /// The number of elements.
   std::size_t size() const noexcept;
   bool empty() const noexcept { return size() == 0; }
-  /// Of the elements: numbers at data(), or all strings.
+  /// The size of the elements: of the numbers at data(), or of all strings.
   std::size_t size_bytes() const noexcept;
 
   // --- Elements ---
 
-  /// All, in row-major order. Errors: invalid_argument where T is not of this dtype.
+  /// All elements, in row-major order. Errors: invalid_argument if T has another dtype.
   template <tensor_number T> std::span<const T> values() const {
     expect(dtype_of<T>());
     return {reinterpret_cast<const T*>(data_), size()};
   }
-  /// The same to be written. Errors: failed_precondition, unless is_writable().
+  /// The same elements, for writing. Errors: failed_precondition unless is_writable().
   template <tensor_number T> std::span<T> writable() {
     expect(dtype_of<T>());
     return {reinterpret_cast<T*>(writable_data()), size()};
   }
-  /// Is this the only tensor (slice, batch …) of these bytes, and are they not read only? Strings never are writable.
+  /// Returns true if no other object (tensor, slice, batch …) shares these bytes, and they are not read only. False for
+  /// strings.
   bool is_writable() const noexcept;
-  /// Numbers as bytes; null if there are none. Errors: invalid_argument of strings; failed_precondition as above.
+  /// The bytes of numbers; null if empty. Errors: invalid_argument for strings; failed_precondition as above.
   const char* data() const noexcept { return data_; }
   char* writable_data();
-  /// String `i` in row-major order. Errors: invalid_argument where these are not strings. REQUIRES: i < size().
+  /// Returns string `i` in row-major order. Errors: invalid_argument unless the elements are strings. REQUIRES: i <
+  /// size().
   std::string_view text(std::size_t i) const;
-  /// Strings: size() + 1 offsets into text_bytes(). Null if there are none.
+  /// For strings: size() + 1 offsets into text_bytes(). Null if empty.
   const std::int32_t* offsets() const noexcept { return reinterpret_cast<const std::int32_t*>(data_); }
   const char* text_bytes() const noexcept { return texts_ ? texts_->data() : nullptr; }
 
   // --- Views ---
 
-  /// The part with this index in the slowest dimension, which goes: float32[2,3] has parts of float32[3]. Errors:
-  /// invalid_argument of a scalar; out_of_range.
+  /// Returns the part with this index in the slowest dimension, which is removed: float32[2,3] has parts of float32[3].
+  /// Errors: invalid_argument for a scalar; out_of_range.
   tensor operator[](std::int64_t index) const;
-  /// The parts [begin, begin + count) in the slowest dimension. Errors: as above.
+  /// Returns the parts [begin, begin + count) in the slowest dimension. Errors: the same.
   tensor slice(std::int64_t begin, std::int64_t count) const;
-  /// The same elements in another shape. Errors: invalid_argument, unless it has as many; one dimension may be -1, the
-  /// one that follows from the others.
+  /// Returns the same elements in another shape. Errors: invalid_argument unless it has the same number of elements.
+  /// One dimension may be -1, which is computed from the others.
   tensor reshape(std::span<const std::int64_t> dims) const;
   tensor reshape(std::initializer_list<std::int64_t> dims) const;
-  /// With bytes of its own, that nobody shares.
+  /// Returns a tensor with its own, unshared bytes.
   tensor copy() const;
 
   // --- Values ---
 
-  /// Of the same dtype and shape, and the same bytes: a NaN equals the same NaN, and 0.0 is not -0.0.
+  /// Compares dtype, shape and bytes: a NaN equals the same NaN, and 0.0 differs from -0.0.
   friend bool operator==(const tensor& a, const tensor& b) noexcept { return a.equals(b); }
-  /// The same in every process; equal tensors have equal hashes.
+  /// A hash that is equal in every process; equal tensors have equal hashes.
   std::uint64_t hash() const noexcept;
-  /// Nested arrays, as lists are printed; tensors without elements are [], scalars a value.
+  /// Returns nested arrays, printed like lists. A tensor without elements is [], a scalar is a value.
   std::string to_json() const;
 
-  /// Who has the bytes: of strings the offsets. Null if there are none.
+  /// The owner of the bytes; for strings of the offsets. Null if empty.
   buffer* owner() const noexcept { return owner_; }
   buffer* text_owner() const noexcept { return texts_; }
   bool is_read_only() const noexcept { return spec_.read_only; }
@@ -233,7 +237,7 @@ class tensor {
 
   buffer* owner_ = nullptr;
   char* data_ = nullptr;
-  buffer* texts_ = nullptr;  ///< of strings: has the bytes that the offsets at data_ are of
+  buffer* texts_ = nullptr;  ///< for strings: owns the bytes to which the offsets at data_ refer
   small_spec spec_;
 };
 

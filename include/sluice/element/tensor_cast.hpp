@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of other numbers, and of bytes.
+// Converts tensors to other number types, and bytes to tensors.
 //
 //   tensor pixels = cast(image, dtype::float32);                       // uint8 -> float32
 //   tensor samples = decode_raw(record.view(), dtype::int16);          // int16[n]
 //
-// Owns:   results have bytes of their own, except cast to the dtype that a tensor has already, which shares.
-// Errors: throws invalid_argument: a value that the other dtype does not have (300 as uint8, -1 as uint32, NaN as int8), strings,
-//         bytes that are no whole number of elements. Floating point is cut to an integer, and rounded to the nearest float;
-//         numbers to bool: is it not 0?
+// Owns:   results have their own bytes, except for a cast to the dtype that a tensor already has, which shares them.
+// Errors: throws invalid_argument: a value that the other dtype cannot represent (300 as uint8, -1 as uint32, NaN as
+//         int8), strings, bytes that are not a whole number of elements. Floating-point numbers are truncated to
+//         integers, and rounded to the nearest floating-point number. A bool is true if the number is not 0.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@
 namespace sluice::lib {
 
 tensor cast(const tensor& t, dtype to);
-/// The bytes of little-endian numbers, as a vector of them.
+/// Returns the bytes of little-endian numbers as a vector of numbers.
 tensor decode_raw(std::string_view bytes, dtype of);
 
 }  // namespace sluice::lib

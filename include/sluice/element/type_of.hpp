@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // type_of<T>(): the descriptor of a C++ type. Included by element/type.hpp.
 //
-// A class may define its own kernels, and how it is described, by static members:
+// A class may define its own kernels, and its description, by static members:
 //   static constexpr std::string_view sluice_name = "record";      // makes a class `named` rather than opaque
-//   static std::string sluice_type_name();                         // the same, of a template: "dataset<int64>"
+//   static std::string sluice_type_name();                         // the same for a template: "dataset<int64>"
 //   static constexpr bool trivially_relocatable = true;
-//   using sluice_text = void; std::string_view view() const;       // it is a text
-//   using sluice_tensor = void;                                    // of the class tensor only
+//   using sluice_text = void; std::string_view view() const;       // makes it a text
+//   using sluice_tensor = void;                                    // for the class tensor only
 //   static void sluice_destroy(T*, size_t n);                      // a block at once
 //   static size_t sluice_footprint(const T*, size_t n);
 //   static void sluice_compact(T*, size_t n);
 //   void sluice_print(std::string& json) const;
 // and an aggregate, whose members describe it:
-//   static constexpr bool sluice_whole = true;                     // in batches it stays one object: its parts' shapes differ
-//   static status sluice_check(const T&);                          // asked where one is read from bytes
-// SLUICE_ELEMENT(sample) in a header and SLUICE_ELEMENT_DEFINITION(sample) in one source keep what type_of costs
-// (60 ms a structure) out of all the others.
+//   static constexpr bool sluice_whole = true;                     // one object in batches: its parts' shapes differ
+//   static status sluice_check(const T&);                          // called for an element that is read from bytes
+// SLUICE_ELEMENT(sample) in a header and SLUICE_ELEMENT_DEFINITION(sample) in one source save all other sources the
+// compile time of type_of (60 ms per structure).
 #pragma once
 
 #include <array>
@@ -40,13 +40,13 @@ namespace detail {
 
 /// Stores `t`; it is never destroyed.
 const element_type& keep(element_type t);
-/// Stores the type of a list or an optional, or returns the one that there is for the same element type. (long and long long have the same
-/// descriptor, so the lists of these two C++ types must have the same one, too.)
+/// Stores the type of a list or an optional, or returns the existing one for the same element type. (long and long long
+/// have the same descriptor, so the lists of these two C++ types must have the same one, too.)
 const element_type& keep_list(const element_type& t);
 /// Sets the kernels that are not set yet to the general ones, which work on bytes and on members.
 void complete(element_type& t);
 
-/// Uninitialised, for the offsets of members.
+/// Uninitialized memory, used for the offsets of members.
 template <class T> union room {
   T value;
   room() {}
@@ -135,7 +135,7 @@ template <class T> std::string_view text(const void* p) {
 template <class T> void texts(const void* p, std::size_t n, std::size_t stride, std::string_view* out) {
   for (auto* at = static_cast<const char*>(p); n != 0; --n, at += stride) *out++ = text<T>(at);
 }
-/// What a text that keeps its bytes in a buffer is made of.
+/// Constructible from a buffer and bytes: a text that keeps its bytes in a buffer.
 template <class T> inline constexpr bool shares_bytes = requires(buffer* b, const char* p) { T(b, p, std::size_t{}); };
 template <class T>
 inline constexpr bool made_of_bytes = shares_bytes<T> || std::is_constructible_v<T, std::string_view>;
@@ -204,7 +204,7 @@ template <class Maybe> void maybe_print(const element_type& t, const void* p, st
   else out += "null";
 }
 
-// --- What a type is. ---
+// --- Classification of types. ---
 template <class T>
 inline constexpr bool is_text = std::is_same_v<T, std::string> || requires { typename T::sluice_text; };
 template <class T> inline constexpr bool is_list = false;
@@ -277,7 +277,7 @@ void maybe_collect(const element_type&, void* to, void* from, std::size_t n, std
   ::new (to) Maybe(std::in_place, std::move(*x));
 }
 
-/// "a::b<c::d>" is "b<c::d>": arguments keep their own scopes.
+/// Returns "b<c::d>" for "a::b<c::d>": arguments keep their own scopes.
 std::string without_scope(std::string_view type);
 template <class T> std::string type_name() {
   if constexpr (requires { T::sluice_name; }) return std::string(T::sluice_name);
@@ -400,9 +400,9 @@ template <class T> const element_type& type_of() {
 
 }  // namespace sluice::lib
 
-/// In a header, at namespace scope outside sluice: type_of<T> is defined elsewhere.
+/// In a header, at namespace scope outside sluice: declares that type_of<T> is defined elsewhere.
 #define SLUICE_ELEMENT(T) template <> const ::sluice::lib::element_type& sluice::lib::type_of<T>();
-/// In one source.
+/// In one source: defines it.
 #define SLUICE_ELEMENT_DEFINITION(T)                                                        \
   template <> const ::sluice::lib::element_type& sluice::lib::type_of<T>() {                \
     static const ::sluice::lib::element_type& type = ::sluice::lib::detail::make_type<T>(); \

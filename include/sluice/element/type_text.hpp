@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of element types, which says all that a reader needs to make the type without any C++ code that names it:
+// The text of element types, from which a reader can make the type without any C++ code that names it:
 //
 //   type_text(type_of<sample>())                    // "sample{label: int64, text: string}"
 //   auto t = type_from_text("{label: int64, image: uint8[3][]}?");
 //
 //   bool int8 … uint64 float double string record line tensor sparse_tensor ragged_tensor none
-//   T[]  T[16]  T?                                  vector, array, optional: read from the left, `int64?[]` is a list of
+//   T[]  T[16]  T?                                  vector, array, optional, from the left: `int64?[]` is a list of
 //                                                   optionals
 //   (T, U)  (T, U, V)  tuple(T)  tuple(T, U)        a pair, tuples; (T, U) is the pair
 //   {name: T, …}  sample{name: T, …}                a structure without and with a C++ name
@@ -13,11 +13,11 @@
 //   batch<T>
 //   name                                            a class that describes itself; opaque types
 //
-// Names that are no identifiers are in quotes, with \" \\ and \xHH.
-// Errors: invalid_argument, with the column (from 1) where the text is no type; resource_exhausted where a process has read
-//         more than kTypeTextsBytesMax of different texts: types are never destroyed.
+// Names that are not identifiers are in quotes, with \" \\ and \xHH.
+// Errors: invalid_argument, with the column (from 1), if the text is not a type; resource_exhausted if a process has
+//         read more than kTypeTextsBytesMax of different texts, because types are never destroyed.
 // Thread: any.
-// Cost:   a text that was read before: a look-up.
+// Cost:   one look-up for a text that was read before.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ namespace sluice::lib {
 
 inline constexpr std::size_t kTypeTextBytesMax = std::size_t{64} << 10;
 inline constexpr std::size_t kTypeDepthMax = 64;
-/// Of one element of a type that was read from a text, without what it owns.
+/// The size limit of one element of a type that was read from a text, without the memory that it owns.
 inline constexpr std::size_t kTypeBytesMax = std::size_t{1} << 30;
 inline constexpr std::size_t kTypeTextsBytesMax = std::size_t{8} << 20;
 
@@ -39,12 +39,12 @@ inline constexpr std::size_t kTypeTextsBytesMax = std::size_t{8} << 20;
 void append_type_text(const element_type& t, std::string& out);
 std::string type_text(const element_type& t);
 
-/// The type of a text. A structure (enum, class) that the program has given this name and these members is the program's
-/// own; others are made. Names alone mean types that the program has.
+/// Returns the type of a text. If the program has given this name and these members to a structure (enum, class), the
+/// result is the program's type; otherwise a new one is made. Names without members refer to types of the program.
 result<const element_type*> type_from_text(std::string_view text);
 
-/// Are they the same type, or structures of the same name, members and layout (one that a program has declared, and one
-/// that was made from a text), or made of such? Elements of one are elements of the other.
+/// Returns true if both are the same type, or structures of the same name, members and layout (one declared by a
+/// program, one made from a text), or consist of such types. Elements of one are then elements of the other.
 bool is_same_type(const element_type& a, const element_type& b);
 
 }  // namespace sluice::lib

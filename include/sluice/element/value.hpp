@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// value: one element of any type, with its descriptor: what functions of plans, the command line and files hold where no C++
+// value: one element of any type, with its descriptor. Functions of plans, the command line and files use it if no C++
 // type is known.
 //
 //   value v = value::of(sample{7, "seven"});
-//   v.as<sample>().label                        // throws where it is no sample: "expected sample{…}, got int64"
+//   v.as<sample>().label                        // throws if it is not a sample: "expected sample{…}, got int64"
 //   v.at("label").as<std::int64_t>()
 //   v.print()                                   // {"label":7,"text":"seven"}
 //   result<value> again = value_from_json(v.type(), v.print());
 //   std::string bytes = serialise(v);           // element/serialise.hpp
 //
-// Owns:   its element. Of 32 bytes and less it is in the value itself, else in memory of its own.
-// Order:  values of one type are ordered, unless it has parts that are classes which describe themselves or opaque: those
-//         are unordered, and equal nothing. Numbers by size, texts by their bytes, false before true, no value before any,
-//         all else item by item, then by length. All NaNs are equal and behind all other numbers; 0.0 and -0.0 are equal.
-// Thread: as of its element.
+// Owns:   its element. An element of 32 bytes or less is stored in the value itself, otherwise in separate memory.
+// Order:  values of one type are ordered, unless it has opaque parts or classes that describe themselves: such values
+//         are unordered, and equal nothing. Numbers are ordered by size, texts by their bytes, false before true, no
+//         value before any value, everything else item by item, then by length. All NaNs are equal and greater than all
+//         other numbers; 0.0 and -0.0 are equal.
+// Thread: the same as for its element.
 #pragma once
 
 #include <compare>
@@ -32,19 +33,19 @@ namespace sluice::lib {
 
 class value {
  public:
-  /// No element. So is a value that was moved from.
+  /// A value without an element. A moved-from value has none.
   value() noexcept {}
-  /// Moves the element from `from`, which is not destroyed: it is uninitialised memory afterwards.
+  /// Moves the element from `from`, which is not destroyed: it is uninitialized memory afterwards.
   value(const element_type& t, void* from);
   static value copy_of(const element_type& t, const void* from);
   template <class T> static value of(T x) {
     alignas(T) std::byte room[sizeof(T)];
     return value(type_of<T>(), ::new (static_cast<void*>(room)) T(std::move(x)));
   }
-  /// Value-initialised. Errors: throws invalid_argument where the type has no default constructor.
+  /// Value-initializes the element. Errors: throws invalid_argument if the type has no default constructor.
   static value empty_of(const element_type& t);
 
-  /// Errors: throws invalid_argument where the element's type cannot be copied.
+  /// Errors: throws invalid_argument if the element's type cannot be copied.
   value(const value& o);
   value(value&& o) noexcept { take(o); }
   value& operator=(value o) noexcept {
@@ -64,31 +65,32 @@ class value {
   const void* data() const noexcept { return const_cast<value*>(this)->data(); }
   void reset() noexcept;
 
-  /// The element as a T (is_same_type); null where it is something else.
+  /// Returns the element as a T (is_same_type); null if it has another type.
   template <class T> T* get() noexcept {
     return type_ && is_same_type(*type_, type_of<T>()) ? std::launder(static_cast<T*>(data())) : nullptr;
   }
   template <class T> const T* get() const noexcept { return const_cast<value*>(this)->get<T>(); }
-  /// The same. Errors: throws invalid_argument: "expected int64, got string".
+  /// Returns the element as a T. Errors: throws invalid_argument: "expected int64, got string".
   template <class T> T& as() {
     if (T* p = get<T>()) return *p;
     refuse(type_of<T>());
   }
   template <class T> const T& as() const { return const_cast<value*>(this)->as<T>(); }
 
-  /// Number of members of a structure, pair or tuple, of items of an array, list or batch, of an optional 0 or 1; 0 of others.
+  /// The number of members of a structure, pair or tuple, of items of an array, list or batch; 0 or 1 for an optional;
+  /// otherwise 0.
   std::size_t size() const;
-  /// A copy of a member or item. Errors: throws out_of_range, or invalid_argument where there is no such name.
+  /// Returns a copy of a member or item. Errors: throws out_of_range, or invalid_argument if the name does not exist.
   value at(std::size_t index) const;
   value at(std::string_view name) const;
 
-  /// As JSON (see print in element/type.hpp); "null" without an element.
+  /// Returns the element as JSON (see print in element/type.hpp); "null" without an element.
   std::string print() const;
-  /// The same in each process, and with each compiler. Equal values have equal hashes. Errors: throws invalid_argument where
-  /// the type has parts that are unordered.
+  /// A hash that is equal in each process, and with each compiler. Equal values have equal hashes. Errors: throws
+  /// invalid_argument if the type has parts that are unordered.
   std::uint64_t hash() const;
 
-  /// `unordered` for values of different types, and as above.
+  /// Returns `unordered` for values of different types, and in the cases above.
   friend std::partial_ordering operator<=>(const value& a, const value& b);
   friend bool operator==(const value& a, const value& b) { return (a <=> b) == 0; }
 
@@ -111,16 +113,17 @@ class value {
 
 /// Compares two elements of one type, as values are compared.
 std::partial_ordering compare(const element_type& t, const void* a, const void* b);
-/// Has a type an order? Otherwise its elements are unordered.
+/// Returns true if a type has an order. Otherwise its elements are unordered.
 bool is_ordered(const element_type& t);
-/// As of values. Errors: throws invalid_argument where the type has no order.
+/// The hash of a value with this element. Errors: throws invalid_argument if the type has no order.
 std::uint64_t hash_of(const element_type& t, const void* p);
 
-/// The inverse of print: a value of this type from JSON. Members that are optionals may be left out.
-/// Errors: invalid_argument: not JSON (with line and column), or of another type, with the place:
-///         `features.image[3]: expected int64, got "x"`; types that the library cannot make (classes that describe themselves,
-///         or print themselves).
-/// Shape:  print writes the same for no optional and for an optional without a value in an optional: it is read as the first.
+/// The inverse of print: reads a value of this type from JSON. Members that are optionals may be left out.
+/// Errors: invalid_argument: not JSON (with line and column), or of another type, with the place: `features.image[3]:
+/// expected int64, got "x"`; types that the library cannot make (classes that describe themselves, or print
+/// themselves).
+/// Shape:  print writes the same text for an empty optional and for an optional that contains an empty optional. It is
+/// read as the first.
 result<value> value_from_json(const element_type& t, std::string_view text);
 
 }  // namespace sluice::lib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of a table as an argument of an operator: csv's and sql's.
+// The columns of a table as an argument of an operator: of csv and sql.
 #pragma once
 
 #include <memory>
@@ -19,17 +19,17 @@ namespace sluice::lib {
 
 struct csv_schema;  // format/csv_schema.hpp
 
-/// The columns: written as text (format/csv_schema.hpp), or those of a structure of the program, which prints as text. Without either
-/// those of the table, which is opened when the plan is made.
+/// The columns: written as text (format/csv_schema.hpp), or those of a structure of the program, which prints as text.
+/// If neither is given, the columns of the table, which is opened when the plan is built.
 struct column_schema_arg {
   std::string value{};
-  shared_ref<const csv_schema> schema{};  ///< null: made of the text
+  shared_ref<const csv_schema> schema{};  ///< null: made from the text
   column_schema_arg() = default;
   column_schema_arg(std::string text) : value(std::move(text)) {}  // NOLINT: a schema is written as a text
-  /// `op`: whose it is, for errors. Errors: throws invalid_argument.
+  /// `op`: the operator's name, for errors. Errors: throws invalid_argument.
   column_schema_arg(result<csv_schema> s, std::string_view op);
   bool is_said() const noexcept { return schema || !value.empty(); }
-  /// REQUIRES: is_said(). Errors: of the text.
+  /// REQUIRES: is_said(). Errors: those of the text.
   result<csv_schema> columns() const;
 };
 

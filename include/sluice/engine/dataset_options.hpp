@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What with_options says of the stages upstream of it.
+// Options that with_options sets for the stages upstream of it.
 //
 //   auto ds = files | map(parse, {.parallelism = 4}) | with_options({.on_error = error_policy::skip, .order = sloppy});
 //   if (ds.options().order == sloppy) …
 //
-// What a stage says itself comes before this: `on_error` in its call, an ignore_errors between the two, `order=sloppy`.
+// A stage's own setting has precedence: `on_error` in its call, an ignore_errors between the two, `order=sloppy`.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,14 @@
 namespace sluice::lib {
 
 struct dataset_options {
-  /// what a bad element does in stages upstream that do not say so themselves
+  /// The effect of a bad element in stages upstream that do not set it themselves.
   std::optional<error_policy> on_error = {};
-  error_limit errors_max = {};  ///< with on_error=skip: of all those stages together, in one run; -1: any number
-  /// sloppy: maps and interleaves upstream deliver what is ready first
+  /// With on_error=skip: the limit for all those stages together, in one run; -1: no limit.
+  error_limit errors_max = {};
+  /// sloppy: maps and interleaves upstream deliver first what is ready first
   std::optional<sluice::lib::order> order = {};
 
-  /// Those of `inner` that are not given here.
+  /// Adds those options of `inner` that are not set here.
   void complete_by(const dataset_options& inner) {
     if (!on_error) {
       on_error = inner.on_error;

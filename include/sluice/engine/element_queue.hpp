@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue from a program to a run: elements of one type, pushed from anywhere, read by one stage (op/from_channel.hpp).
+// A bounded queue from a program to a run: elements of one type, pushed by any thread, read by one stage
+// (op/from_channel.hpp).
 //
-// Room. A push is admitted when the queue is empty, or within the limits of elements and bytes and, while a run reads it, within
-//   the memory budget: every element in it is charged to that run's ledger. Otherwise the push waits (back-pressure).
-// Runs. At most one at a time reads the queue: attach() says whether it may. Elements have ordinals, which a checkpoint
-//   counts; a run that begins at another ordinal than that of the first element in the queue makes a *resend* due: what is in
-//   the queue is dropped, and pushes fail until the producer has asked from where (resume_from()), or was called (on_open).
-// Wakes: a waiter is served under the mutex and woken after it; those that are no coroutines are called after it.
-// Thread: any, except where a member says the reader's.
+// Room. A push is admitted when the queue is empty, or within the limits of elements and bytes and, while a run reads
+// it, within the memory budget: every element in it is charged to that run's ledger. Otherwise the push waits
+// (back-pressure).
+// Runs. At most one run at a time reads the queue: attach() returns whether it may. Elements have ordinals, which a
+// checkpoint counts. If a run begins at another ordinal than that of the first element in the queue, a *resend* is due:
+// the elements in the queue are dropped, and pushes fail until the producer has called resume_from(), or was called
+// (on_open).
+// Wakes: a waiter is served under the mutex and woken after it. Waiters that are not coroutines are called after it.
+// Thread: any, except for members marked "the reader's".
 #pragma once
 
 #include <cstdint>
@@ -33,15 +36,15 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
 
   const element_type& type() const { return type_; }
 
-  // The producer's side. An element is moved out of `value` when it is admitted, which ends its life there.
+  // The producer's side. An element is moved out of `value` when it is admitted, which ends its lifetime there.
 
-  /// A push that is no coroutine's (sluice/asio.hpp).
+  /// A push that is not made by a coroutine (sluice/asio.hpp).
   class pending {
    public:
     pending(void* value, std::size_t bytes) : value_(value), bytes_(bytes) {}
     virtual ~pending() = default;
-    /// Called once, by any thread, without the queue's mutex. `sent`: the value was moved; otherwise the queue is closed, or
-    /// `why` says what else.
+    /// Called once, by any thread, without the queue's mutex. `sent`: the value was moved. Otherwise the queue is
+    /// closed, or `why` has another reason.
     virtual void finished(bool sent, status why) noexcept = 0;
 
    private:
@@ -52,40 +55,42 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   class push_awaiter;
 
   enum class pushed : std::uint8_t { sent, full, closed };
-  /// Without waiting. Errors: throws failed_precondition while a resend is due.
+  /// Pushes without waiting. Errors: throws failed_precondition while a resend is due.
   pushed try_push(void* value, std::size_t bytes);
-  /// Pushes as soon as there is room: finished() is called, perhaps within this call.
+  /// Pushes as soon as the queue has room. finished() is called, perhaps within this call.
   void push(std::unique_ptr<pending> p);
-  /// Takes back a push that has not finished; null if it has.
+  /// Withdraws a push that has not finished; returns null if it has.
   std::unique_ptr<pending> abandon(const pending* p);
-  /// The first call decides. With a status: the run fails with it, behind the elements that are there.
+  /// Closes the queue. Only the first call has an effect. With a status, the run fails with it after the elements in
+  /// the queue.
   void close(status why = {});
-  /// The ordinal of the element that is to be pushed next. After it a resend is not due any more.
+  /// Returns the ordinal of the next element to push. After this call no resend is due.
   std::uint64_t resume_from();
   std::size_t size() const;
 
   // The run's side.
 
-  /// Ok, or failed_precondition where another run reads it. `run`: whose ledger it is charged to.
+  /// Returns ok, or failed_precondition if another run reads the queue. `run`: the elements are charged to its ledger.
   status attach(std::shared_ptr<run_context> run);
   void detach();
-  /// Its run goes on with the element `ordinal`, as a checkpoint says.
+  /// Its run continues with the element `ordinal` of a checkpoint.
   void resume_at(std::uint64_t ordinal);
-  /// Its run begins: what is in the queue is numbered from 0.
+  /// Its run begins: the elements in the queue are numbered from 0.
   void begin();
-  /// Nobody will read it: pushes find it closed.
+  /// No run will read the queue: pushes find it closed.
   void abandon_reading();
   bool may_wait() const;
   class ready_awaiter;
-  /// The reader's. Moves the first n elements, or all, to uninitialised room; null destroys them. Returns how many.
+  /// The reader's. Moves the first n elements, or all, to uninitialized room; a null `to` destroys them. Returns their
+  /// number.
   std::uint32_t take(char* to, std::uint32_t n);
   status why() const;
 
  private:
-  struct finished_list;  // pushes, and why each failed
+  struct finished_list;  // pushes, and why each one failed
   struct pending_list;
 
-  // REQUIRES of these: the caller has the mutex.
+  // REQUIRES for these: the caller has the mutex.
   status resend_error() const;
   bool admits(std::size_t bytes);
   void put(void* value, std::size_t bytes, detail::wake_list& woken);
@@ -102,29 +107,29 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   const element_type& type_;
   const limits limits_;
   mutable std::mutex mutex_;
-  // All below: guarded by mutex_.
+  // All members below: guarded by mutex_.
   slab elements_;
   std::size_t bytes_ = 0;
-  std::uint64_t front_ = 0;  ///< ordinal of the first element, or of the next one that is pushed
+  std::uint64_t front_ = 0;  ///< ordinal of the first element, or of the next one to be pushed
   bool closed_ = false;
   bool abandoned_ = false;
   bool resend_due_ = false;
   status why_;
-  std::shared_ptr<run_context> run_;  ///< that reads it
-  ledger_line* line_ = nullptr;       ///< while a run reads it
+  std::shared_ptr<run_context> run_;  ///< the run that reads it
+  ledger_line* line_ = nullptr;       ///< set while a run reads it
   detail::waiter_list senders_;       ///< push_awaiters
-  detail::waiter_list readers_;       ///< one at most
+  detail::waiter_list readers_;       ///< at most one
   pending_list* const pending_;       ///< oldest first
 };
 
-/// The value lives in the awaiter that is derived from it, until it is taken.
+/// The value lives in the derived awaiter until it is moved out.
 class element_queue::push_awaiter : detail::waiter {
  public:
   bool await_ready() const noexcept { return false; }
   template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
     return wait(h, queue_->mutex_, queue_->senders_, [this](detail::wake_list& woken) { return try_now(woken); });
   }
-  /// True once the element is in the queue; false: it is closed.
+  /// Returns true once the element is in the queue, and false if the queue is closed.
   bool await_resume() const {
     throw_if_failed();
     return sent_;
@@ -146,7 +151,7 @@ class element_queue::push_awaiter : detail::waiter {
   bool sent_ = false;
 };
 
-/// Waits until there is an element, or none will come.
+/// Waits until an element exists, or none will come.
 class element_queue::ready_awaiter final : detail::waiter {
  public:
   explicit ready_awaiter(element_queue& q) : queue_(q) {}

@@ -10,8 +10,8 @@
 
 namespace sluice::lib {
 
-/// A source over one path. Called with a path it is the dataset; without, or with options alone, a reader for
-/// interleave and flat_map, to which stages may be applied: `interleave(tfrecord | take(3))`.
+/// A source over one path. A call with a path returns the dataset. Without a call, or with options alone, it is a
+/// reader for interleave and flat_map, to which stages may be applied: `interleave(tfrecord | take(3))`.
 template <class T, class Arguments> class file_source {
  public:
   using options = decltype(Arguments::options);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What elements are grouped by: keys of any type that has an order, known to the engine as bytes.
+// Keys by which elements are grouped, of any type that has an order. The engine knows them as bytes.
 //
 //   samples | group_by_reducer([](const sample& s) { return s.label; }, …)
 //
-// A key is a number without a fraction, an enum, a bool, a text, or a pair, tuple, array or struct of those. Its code is a
-// text of bytes: two codes are equal where the keys are, and codes are ordered (as memcmp orders bytes) as the keys are,
-// structs by their members in order. So one compiled table serves all types of keys. Codes live in memory only: no
-// checkpoint holds any.
-//   a number       its bytes, the highest first; of a signed one the sign's bit is turned over
+// A key is a whole number, an enum, a bool, a text, or a pair, tuple, array or struct of those. Its code is a sequence
+// of bytes. Two codes are equal if the keys are, and codes have the order of the keys when compared with memcmp;
+// structs are ordered by their members. So one compiled table serves all types of keys. Codes exist in memory only:
+// checkpoints contain none.
+//   a number       its bytes, the highest first; the sign bit of a signed number is inverted
 //   a text alone   its bytes
-//   within others  its bytes, each zero followed by 255, and a zero and a one behind them
+//   within others  its bytes, each zero followed by 255, and then a zero and a one
 #pragma once
 
 #include <concepts>
@@ -51,7 +51,7 @@ template <std::unsigned_integral U> void add_bytes(std::string& code, U bits) {
   for (std::size_t i = 0; i != sizeof(U); ++i) bytes[i] = static_cast<char>(bits >> 8 * (sizeof(U) - 1 - i));
   code.append(bytes, sizeof(U));
 }
-/// A number's, an enum's or a bool's code, as one unsigned number.
+/// Returns the code of a number, an enum or a bool, as one unsigned number.
 template <class K> auto bits_of(K value) {
   if constexpr (std::is_enum_v<K>) {
     return bits_of(static_cast<std::underlying_type_t<K>>(value));
@@ -83,7 +83,7 @@ template <class K> void add_code(std::string& code, const K& key) {
   }
 }
 
-/// Takes the code of a K off the front of `code`. REQUIRES: it begins with one.
+/// Removes the code of a K from the front of `code`. REQUIRES: `code` begins with one.
 template <class K> void read_code(std::string_view& code, K& key) {
   if constexpr (std::is_integral_v<K> || std::is_enum_v<K>) {
     using U = decltype(bits_of(key));
@@ -91,7 +91,7 @@ template <class K> void read_code(std::string_view& code, K& key) {
     for (std::size_t i = 0; i != sizeof(U); ++i)
       bits = static_cast<U>(static_cast<std::uint64_t>(bits) << 8 | static_cast<unsigned char>(code[i]));
     code.remove_prefix(sizeof(U));
-    key = static_cast<K>(bits ^ bits_of(K{}));  // a zero's code has the sign's bit and no other
+    key = static_cast<K>(bits ^ bits_of(K{}));  // the code of zero has only the sign bit
   } else if constexpr (std::is_same_v<K, std::string>) {
     key.clear();
     std::size_t i = 0;
@@ -110,7 +110,7 @@ template <class K> void read_code(std::string_view& code, K& key) {
   }
 }
 
-/// What a function returns as a key: a view of a text becomes the text.
+/// The key type for a function's result: a view of a text becomes the text.
 template <class R> struct returned_key {
   using type = R;
   static constexpr bool is_result = false;
@@ -136,7 +136,7 @@ template <class F, class T>
 struct key_result<F, T> : returned_key<std::remove_cvref_t<std::invoke_result_t<const F&, const T&>>> {};
 template <class F, class T> using key_of = typename key_result<F, T>::type;
 
-/// F gives a key for each T.
+/// F returns a key for each T.
 template <class F, class T> concept keys = requires { typename key_of<F, T>; } && group_key<key_of<F, T>>;
 
 /// The loop over a block; one instantiation per user function.
@@ -184,7 +184,7 @@ template <class T, class F> struct keyed_function final : key_function {
       } catch (...) { return {i, current_exception_status()}; }
       return {n, {}};
     } else {
-      return key_function::numbers(from, to);  // nobody calls it
+      return key_function::numbers(from, to);  // never called
     }
   }
   void build_key(std::string_view code, void* to) const override {
@@ -196,7 +196,8 @@ template <class T, class F> struct keyed_function final : key_function {
 
  private:
   static constexpr bool kIsNumber = (std::is_integral_v<K> || std::is_enum_v<K>) && sizeof(K) <= 8;
-  /// `key`: a K, or a view of a text. `Codes` is key_codes; a name for it lets a program that has no keys compile none of this.
+  /// `key`: a K, or a view of a text. `Codes` is key_codes. It is a template parameter, so that programs without keys
+  /// do not compile this function.
   template <class Codes, class Key> static void add(Codes& to, const Key& key) {
     if constexpr (std::is_same_v<K, std::string>) to.bytes.append(key);
     else add_code(to.bytes, key);

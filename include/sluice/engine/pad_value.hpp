@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fills lists and tensors that are padded: an argument of padded_batch, bucket_by_sequence_length and batch_by_tokens.
+// The value that fills padded lists and tensors: an argument of padded_batch, bucket_by_sequence_length and
+// batch_by_tokens.
 //
 //   sentences | padded_batch(32, {.values = {{"tokens", -1}, {"words", "-"}}})
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace sluice::lib {
 
-/// What stands where there is nothing: a number, or a text.
+/// A number or a text that fills missing places.
 class pad_value {
  public:
   pad_value() = default;
@@ -21,7 +22,7 @@ class pad_value {
   pad_value(std::string_view text) : text_(text), is_text_(true) {}   // NOLINT
   pad_value(const char* text) : pad_value(std::string_view(text)) {}  // NOLINT
 
-  /// A number as C++ writes it.
+  /// Returns a number in C++ notation.
   static pad_value number(std::string_view spelled) {
     pad_value v(spelled);
     v.is_text_ = false;

@@ -6,11 +6,12 @@
 //   U f(T)                      map                  dataset<U> f(T)       map, flat_map, interleave
 //   stream<U> f(stream<T>)      transform            stream<T> f()         generate
 //   U f(S&, T)                  scan                 void f(S&, T)         reduce, group_by_reducer
-//   K f(const T&)               map, and group_by_reducer's key, where a K can be one
-//   U f(A, B …)                 of several values: in expressions, f(a, b …); as map's function, for pairs or tuples of them.
-//                               A last parameter may be a random_source&, as in map.
+//   K f(const T&)               map, and group_by_reducer's key, if K can be a key
+//   U f(A, B …)                 for several values: in expressions, f(a, b …); as map's function, for pairs or tuples.
+//                               The last parameter may be a random_source&, as in map.
 //
-// SLUICE_OVERLOAD(name, version, function) registers one of several functions of a name, which take other elements:
+// SLUICE_OVERLOAD(name, version, function) registers one of several functions of a name, which have different element
+// types:
 //
 //   SLUICE_OVERLOAD("area", 1, [](const box& b) { return b.w * b.h; });
 //   SLUICE_OVERLOAD("area", 1, [](double w, double h) { return w * h; });       // map(area(w, h))
@@ -53,12 +54,12 @@ template <class A, class B> struct values_of<A, B> {
   using type = std::pair<std::remove_cvref_t<A>, std::remove_cvref_t<B>>;
 };
 
-/// A function of several values as one of a pair or tuple of them.
+/// Converts a function of several values to a function of a pair or tuple.
 template <class F, class R, class... A> struct spread_function {
   using wrapped_function = F;
   F function;
   using values = typename values_of<A...>::type;
-  /// By reference, where the function copies what it keeps: so it may be a predicate, which only looks at its element.
+  /// By reference, if the function copies what it keeps. Then it may also be a predicate, which only reads its element.
   using parameter =
       std::conditional_t<std::is_invocable_v<const F&, const std::remove_cvref_t<A>&...>, const values&, values&&>;
   R operator()(parameter all) const { return std::apply(function, std::forward<parameter>(all)); }
@@ -71,7 +72,7 @@ template <class F, class R, class... A> struct random_spread_function {
   }
 };
 
-/// All but the last one.
+/// All parameters except the last one.
 template <class F, class R, class Arguments, class Indexes> struct random_spread;
 template <class F, class R, class... A, std::size_t... I>
 struct random_spread<F, R, std::tuple<A...>, std::index_sequence<I...>> {
@@ -82,7 +83,7 @@ template <class P>
 inline constexpr bool is_place =
     std::is_same_v<std::remove_cvref_t<P>, element_index> || std::is_same_v<P, random_source&>;
 
-/// What a function of a function pointer's type is as one of a pair or tuple; void: it has one value.
+/// The function type of pairs or tuples for a function pointer's type; void if it has one parameter.
 template <class F, class Pointer> struct spread_of {
   using type = void;
 };
@@ -128,8 +129,8 @@ template <class F> void register_forms(const named_function<F>& f, bool is_overl
   }
 }
 
-/// Registers one of several functions of a name and version, each of which takes other elements. `name`: lives as long as
-/// the program. Errors: as add_function.
+/// Registers one of several functions of a name and version, which have different element types. REQUIRES: `name` lives
+/// as long as the program. Errors: those of add_function.
 template <class F> void register_overload(std::string_view name, int version, F f) {
   register_forms(named_function<F>{std::move(f), name, version}, true);
 }
@@ -138,7 +139,7 @@ template <class F> void register_overload(std::string_view name, int version, F 
 
 #define SLUICE_OVERLOAD_NAME_(LINE) sluice_overload_of_line_##LINE
 #define SLUICE_OVERLOAD_NAME(LINE) SLUICE_OVERLOAD_NAME_(LINE)
-// In a source, at namespace scope.
+// For a source, at namespace scope.
 #define SLUICE_OVERLOAD(NAME, VERSION, ...)                           \
   static const bool SLUICE_OVERLOAD_NAME(__LINE__) [[maybe_unused]] = \
       (::sluice::lib::register_overload(NAME, VERSION, __VA_ARGS__), true)

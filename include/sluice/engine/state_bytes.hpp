@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a state owns beyond its own object, for the memory budget: an estimate that leaves nothing large out.
+// The memory that a state owns in addition to its object, for the memory budget: an estimate that includes everything
+// large.
 //
 //   std::map<std::string, std::int64_t> counts;
-//   detail::bytes_owned_by(counts)               // its nodes, and what their texts have allocated
+//   detail::bytes_owned_by(counts)               // its nodes, and the memory that their texts have allocated
 //
-// It follows what is `savable` (coro/saved.hpp). A class that saves itself says what it owns by
+// It covers all `savable` types (coro/saved.hpp). A class that saves itself reports its memory by
 //   static std::size_t sluice_footprint(const T* first, std::size_t n);
-// or it is taken to own as many bytes as it saves. What owns nothing (it has a trivial destructor) is not looked at.
-// Thread: any that may look at the value.
+// Otherwise it is assumed to own as many bytes as it saves. Types with a trivial destructor own nothing and are not
+// examined.
+// Thread: any that may read the value.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +25,12 @@ namespace sluice::lib::detail {
 
 template <class S> inline constexpr bool may_own_memory = !std::is_trivially_destructible_v<S>;
 
-/// A node of a map or set beside its value: three links, a colour or a hash, and the allocator's own.
+/// A node of a map or set without its value: three links, a color or a hash, and the allocator's own bytes.
 inline constexpr std::size_t kTreeNodeBytes = 48;
 
 template <class S> std::size_t bytes_owned_by(const S& value);
 
-/// Of all items of a container.
+/// The bytes that all items of a container own.
 template <class S> std::size_t bytes_owned_by_items(const S& items) {
   std::size_t bytes = 0;
   if constexpr (may_own_memory<std::remove_cvref_t<decltype(*std::begin(items))>>)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors, numbers and texts that a plan holds: the argument of from_tensors and from_tensor_slices.
+// Tensors, numbers and texts that a plan contains: the argument of from_tensors and from_tensor_slices.
 //
-// In plan text they are written as they are: 5, 1.5, true, "text"; [[1, 2], [3, 4]] is a tensor; {a: 1, b: "x"} a structure,
-// (1, 2) a pair. Whole numbers are int64, others float64. Tensors of other dtypes stand in their name, `uint8([1, 2])`,
-// `float32(0.5)`; a name says also that a single number is a tensor without dimensions, where it is else an int64, a double, a
-// bool or a string. nan, inf and -inf are numbers. Without elements: `float32([], [0,28,28])` says the shape.
+// Plan text writes them as literals: 5, 1.5, true, "text"; [[1, 2], [3, 4]] is a tensor, {a: 1, b: "x"} a structure,
+// (1, 2) a pair. Whole numbers are int64, others float64. Tensors of other dtypes have their name, `uint8([1, 2])`,
+// `float32(0.5)`. With a name a single number is a tensor without dimensions; without one it is an int64, a double, a
+// bool or a string. nan, inf and -inf are numbers. For a tensor without elements `float32([], [0,28,28])` gives the
+// shape.
 // Owns:   the tensors, or a reference on their bytes.
 // Thread: immutable.
 #pragma once
@@ -23,37 +24,38 @@
 
 namespace sluice::lib {
 
-/// What a nest has in one place.
+/// One leaf of the nested data.
 struct tensor_leaf {
   tensor values;
-  /// A single value of it is a number, bool or string, and not a tensor without dimensions. Only int64, float64, bool and string.
+  /// A single value of it is a number, bool or string, not a tensor without dimensions. Only for int64, float64, bool
+  /// and string.
   bool is_plain = false;
 };
 
-/// More than so many bytes have no text, and are compared by a hash.
+/// Data with more bytes than this have no text, and are compared by a hash.
 inline constexpr std::size_t kTensorTextBytesMax = std::size_t{64} << 10;
 
 class tensor_data final : public stage_function {
  public:
-  /// `nest`: the type of the whole; its leaves are tensor, or, of plain ones of rank 0, the type of the value.
+  /// `nest`: the type of the whole. Its leaves are tensor, or, for plain leaves of rank 0, the type of the value.
   tensor_data(const element_type& nest, std::vector<tensor_leaf> leaves);
 
   bool is_data() const override { return true; }
   std::uint64_t values() const override;
 
-  /// What the whole is as one element, and what its slices along the first dimension are; null, with the reason in `why`: it
-  /// has none.
+  /// The type of the whole as one element. slice_type() returns the type of the slices along the first dimension; null,
+  /// with the reason in `why`, if slices do not exist.
   const element_type* whole_type() const noexcept { return whole_; }
   const element_type* slice_type(std::string& why) const;
   /// REQUIRES: slice_type() is not null.
   std::uint64_t slices() const noexcept { return slices_; }
-  /// To uninitialised memory: the whole; the slices [first, first + n).
+  /// Builds the whole, or the slices [first, first + n), in uninitialized memory.
   void make_whole(void* to) const;
   void make_slices(std::uint64_t first, std::size_t n, void* to) const;
 
  private:
   std::vector<tensor_leaf> leaves_;
-  std::vector<std::size_t> whole_at_, slice_at_;  ///< where leaves are in the element
+  std::vector<std::size_t> whole_at_, slice_at_;  ///< the places of the leaves in the element
   const element_type* whole_;
   const element_type* slice_ = nullptr;
   std::string no_slices_;
@@ -75,7 +77,7 @@ inline constexpr bool is_tensor_or_plain =
     std::is_same_v<T, tensor> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, double> ||
     std::is_same_v<T, bool> || std::is_same_v<T, std::string>;
 
-/// Is T a tensor (or, `Plain`, what a literal has), or a nest of such?
+/// Returns true if T is a tensor (or, with `Plain`, the type of a literal), or consists of such types.
 template <class T, bool Plain> constexpr bool made_of_tensors() {
   if constexpr (std::is_same_v<T, tensor>) return true;
   else if constexpr (is_tensor_or_plain<T>) return Plain;
@@ -91,9 +93,10 @@ template <class T, bool Plain> constexpr bool made_of_tensors() {
   else return false;
 }
 
-/// Of an element that is made of tensors, and plain values.
+/// Makes the data of an element that consists of tensors and plain values.
 tensor_data_arg tensor_data_of(const value& whole);
-/// Of a tensor whose single values are T. Errors: throws invalid_argument where the tensor is of another dtype.
+/// Makes the data of a tensor whose single values are T. Errors: throws invalid_argument if the tensor has another
+/// dtype.
 tensor_data_arg tensor_data_of(tensor t, dtype of_values);
 
 }  // namespace detail

@@ -9,11 +9,11 @@
 //   type    := "bytes" | "bool" | "int8" … "int64" | "uint8" … "uint64" | "float" | "double"
 //   default := number | "true" | "false" | 'text'
 //
-// A member is a name, or any text in "…"; in the file's header it is called the same, unless the text says another:
-// `length = 'Sepal Length': float`. `?`: a field that is empty, or not available, is no value. A default is the value of such a
-// field; without either the field has to be there. An empty field in quotes is such a one, too, except in a column of bytes without
-// a default, where it is the empty text. Texts stand in '…', with \\ \' \n \t \xHH.
-// A structure of the program has the columns that its members are: numbers, bools, std::string, and std::optional of these.
+// A member is a name, or any text in "…". Its name in the file's header is the same, unless the text states another:
+// `length = 'Sepal Length': float`. With `?` a field that is empty or missing has no value. A default is the value of
+// such a field. Without either the field is required. An empty field in quotes is an empty field too, except in a
+// column of bytes without a default, where it is the empty text. Texts are in '…', with \\ \' \n \t \xHH. For a
+// structure of the program the columns are its members: numbers, bools, std::string, and std::optional of these.
 // Errors: invalid_argument, with the column of the text (from 1).
 #pragma once
 
@@ -30,12 +30,12 @@
 namespace sluice::lib {
 
 struct csv_column {
-  std::string member{};          ///< in the structure
-  std::string name{};            ///< in the file's header
-  dtype values = dtype::string;  ///< no float16, no bfloat16
+  std::string member{};          ///< the name in the structure
+  std::string name{};            ///< the name in the file's header
+  dtype values = dtype::string;  ///< not float16, not bfloat16
   bool is_optional = false;
-  std::size_t offset = 0;                  ///< of the member
-  std::optional<std::string> otherwise{};  ///< the default, as a field spells it
+  std::size_t offset = 0;                  ///< the member's offset
+  std::optional<std::string> otherwise{};  ///< the default, as the text of a field
 };
 
 struct csv_schema {
@@ -44,14 +44,14 @@ struct csv_schema {
 };
 
 result<csv_schema> csv_schema_of(std::string_view text);
-/// Of a structure. Errors: also a member that no field can be.
+/// Makes the schema of a structure. Errors: also a member whose type a field cannot have.
 result<csv_schema> csv_schema_of(const element_type& row);
-/// Of a structure, but for the members that the text names: their names in the file, and defaults. Errors: also where it has no
-/// such member, or one of another type.
+/// Makes the schema of a structure; the text gives the names in the file and the defaults of some members. Errors: also
+/// if the structure has no such member, or a member of another type.
 result<csv_schema> csv_schema_of(const element_type& row, std::string_view text);
-/// Of columns: makes the structure.
+/// Makes the schema of these columns, and the structure.
 csv_schema csv_schema_of(std::vector<csv_column> columns);
-/// Reads back to the same columns.
+/// Returns the text of the schema, from which csv_schema_of() makes the same columns.
 std::string csv_schema_text(const csv_schema& schema);
 
 }  // namespace sluice::lib

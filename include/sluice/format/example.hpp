@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tf.Example as a whole: read without knowing its features, as a line of JSON, and written.
+// tf.Example as a whole: reads it without a schema, converts it to a line of JSON, and writes it.
 //
 //   example_writer w;
 //   std::string_view bytes = w.bytes("text", "hello").int64("label", 1).finish();
 //   auto features = read_example(bytes);                   // features->at("label").int64s[0] == 1
 //
-// Into the members of a struct: format/example_schema.hpp, which this includes.
+// format/example_schema.hpp, which this header includes, parses into the members of a struct.
 // Errors: data_loss: not the wire format of a tf.Example.
 // Thread: functions are pure; a writer belongs to one thread at a time.
 #pragma once
@@ -22,15 +22,16 @@
 
 namespace sluice::lib {
 
-/// A whole example, for programs that do not know its features. Errors: data_loss.
+/// Reads a whole example, for programs that do not know its features. Errors: data_loss.
 result<std::map<std::string, feature_values, std::less<>>> read_example(std::string_view example);
 
-/// One line of JSON: {"label":3,"text":"…","values":[0.5,0.25]}, names sorted; a list of one value is that value. Values
-/// and names are written as by print() (element/type.hpp): bytes that are not UTF-8 are {"base64":"…"}, a name that is
-/// not is "base64:…", floats may be "NaN", "Infinity", "-Infinity". Errors: data_loss.
+/// Returns one line of JSON: {"label":3,"text":"…","values":[0.5,0.25]}, sorted by name; a list of one value is written
+/// as that value. Values and names are written as print() does (element/type.hpp): bytes that are not UTF-8 are
+/// {"base64":"…"}, a name that is not UTF-8 is "base64:…", floats may be "NaN", "Infinity", "-Infinity". Errors:
+/// data_loss.
 result<std::string> example_to_json(std::string_view example);
 
-/// Writes examples, the bytes in the order of the calls.
+/// Writes examples; the bytes follow the order of the calls.
 class example_writer {
  public:
   example_writer& bytes(std::string_view name, std::string_view value);
@@ -38,7 +39,7 @@ class example_writer {
   example_writer& int64(std::string_view name, std::int64_t value) { return int64s(name, &value, 1); }
   example_writer& int64s(std::string_view name, const std::int64_t* values, std::size_t count);
   example_writer& floats(std::string_view name, const float* values, std::size_t count);
-  /// The example, valid until the next call; the writer begins anew.
+  /// Returns the example, valid until the next call, and starts a new one.
   std::string_view finish();
 
  private:

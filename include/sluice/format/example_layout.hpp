@@ -10,13 +10,13 @@
 //   shape   := "[]" | "[" ( count | "?" ) { "," count } "]"
 //   default := value | "[" [ value { "," value } ] "]"
 //
-// Nothing: exactly one value. `[16]`: exactly so many, an array. `[]`: any number, a list. `[28,28]`: a tensor. `[?,64]`: a
-// tensor whose first length follows from the number of values. `?`: may be missing, an optional.
-// A member is anything without a comma and a colon, and its feature has the same name ("image/encoded"), unless the text
-// says another: `encoded = 'image/encoded': bytes`.
-// A default is what a missing feature's values are: `label: int64 = 0`, `name: bytes = 'x'`, `v: float[3] = [1, 2, 3]`; of a
-// fixed number of values a single one may stand for all, `v: float[3] = 0`; `tags: bytes[] = []` is a list that may be missing.
-// Texts stand in '…' or "…", with \\ \' \" \n \t \xHH.
+// Without a shape: exactly one value. `[16]`: exactly 16 values, an array. `[]`: any number, a list. `[28,28]`: a
+//   tensor. `[?,64]`: a tensor whose first length follows from the number of values. `?`: may be missing, an optional.
+//   A member is any text without a comma and a colon. Its feature has the same name ("image/encoded"), unless the text
+//   states another: `encoded = 'image/encoded': bytes`. A default gives the values of a missing feature: `label: int64
+//   = 0`, `name: bytes = 'x'`, `v: float[3] = [1, 2, 3]`. For a fixed number of values a single one may stand for all:
+//   `v: float[3] = 0`. `tags: bytes[] = []` is a list that may be missing.
+// Texts are in '…' or "…", with \\ \' \" \n \t \xHH.
 // Errors: invalid_argument, with the column (from 1) and the feature.
 #pragma once
 
@@ -36,11 +36,11 @@ struct example_layout {
 
 result<example_layout> layout_of(std::string_view schema_text);
 
-/// The schema of the structure `type`, which is `own` but for the features that the text says. Errors: also where the structure has no such
-/// member, or one of another type; where a member is a tensor that the text does not say.
+/// Returns the schema of the structure `type`: `own`, with the features of the text replaced. Errors: also if the
+/// structure has no such member, or a member of another type; if a member is a tensor that the text does not describe.
 result<example_schema> schema_of(const element_type& type, const example_schema& own, std::string_view schema_text);
 
-/// Reads back to the same features.
+/// Returns the text of the schema, from which layout_of() makes the same features.
 std::string schema_text(const example_schema& schema);
 
 }  // namespace sluice::lib

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses many tf.Examples, one after the other: into structs, or into the columns of a batch.
+// Parses many tf.Examples, one after the other, into structs or into the columns of a batch.
 //
 //   example_parser parser(example_schema_of<sample>());
 //   column& rows = batch.storage().make_rows(type_of<sample>());
 //   for (const record& r : records) why = parser.append_to(rows, r.view());
 //
-// It expects the features of each record in the order of the record before: writers keep to one. Then a feature costs one
-// comparison, whether it is asked for or not, and wherever it stands; records in another order are read all the same.
-// Records as nearly all writers make them (each message once, lengths below 16 KiB, numbers packed) are read in one short
-// walk; all others, the damaged too, by a second, general one.
-// Errors: as format/example_schema.hpp.
-// Thread: belongs to one at a time.
-// Cost:   no allocation, once it has seen a record.
+// It expects the features of each record in the order of the previous record, since most writers use one order. Then a
+// feature costs one comparison, whether the schema has it or not, and at any place. Records in another order are read
+// as well. Records in the usual form (each message once, lengths below 16 KiB, packed numbers) are read in one short
+// pass. All others, including damaged ones, are read by a second, general pass.
+// Errors: the same as in format/example_schema.hpp.
+// Thread: belongs to one thread at a time.
+// Cost:   no allocation after the first record.
 #pragma once
 
 #include <cstddef>
@@ -30,24 +30,25 @@ class example_parser {
   /// `schema` must outlive it.
   explicit example_parser(const example_schema& schema);
 
-  /// As example_schema::parse.
+  /// Does what example_schema::parse does.
   status parse(std::string_view example, void* to, buffer* owner = nullptr);
-  /// Appends the example as a row to a column of structures that have the slots as members, in their order; bytes are
-  /// copied. After an error the column is as before. Errors: those of parse; resource_exhausted, as column says
-  /// (element/column.hpp); throws std::bad_alloc.
+  /// Appends the example as a row to a column of structures whose members are the slots, in order; bytes are copied.
+  /// After an error the column is unchanged. Errors: those of parse; resource_exhausted, as in element/column.hpp;
+  /// throws std::bad_alloc.
   status append_to(column& rows, std::string_view example);
 
  private:
   struct known_entry {
     feature_key key;
-    std::size_t slot = 0;  ///< slots().size(): nobody asks for it
+    std::size_t slot = 0;  ///< slots().size(): no slot has this feature
   };
-  /// What a record has for a slot.
+  /// The data of a record for one slot.
   struct found_feature {
-    std::string_view entry;  ///< the last of this key
+    std::string_view entry;  ///< the last one of this key
     feature_kind kind = feature_kind::none;
     std::size_t count = 0;
-    std::size_t lists = 0;  ///< each of another kind than the one before; the last counts
+    /// The number of lists, each of another kind than the one before. The last one counts.
+    std::size_t lists = 0;
   };
   class field_row;
   class column_row;
@@ -63,10 +64,11 @@ class example_parser {
   std::size_t slot_of(std::string_view name, const feature_key& key, std::size_t position);
 
   const example_schema& schema_;
-  std::vector<known_entry> order_;       ///< of the record before
-  std::vector<std::uint64_t> found_in_;  ///< of each slot: the last record that had it, in read_usual
-  std::uint64_t record_ = 0;             ///< counts the calls of read_usual
-  std::vector<found_feature> found_;     ///< of each slot, in look_through
+  std::vector<known_entry> order_;  ///< of the previous record
+  /// For each slot: the last record that had it, in read_usual.
+  std::vector<std::uint64_t> found_in_;
+  std::uint64_t record_ = 0;          ///< counts the calls of read_usual
+  std::vector<found_feature> found_;  ///< for each slot, in look_through
 };
 
 }  // namespace sluice::lib

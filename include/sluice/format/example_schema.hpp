@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// tf.Example: from bytes to the fields of a struct, without a message object between.
+// tf.Example: parses bytes directly into the fields of a struct, without a message object.
 //
 //   struct sample { std::string text; std::int64_t label; std::array<float, 16> values; };
 //   auto s = example_as<sample>(record);                  // the members' names are the features' names
 //
-// Members: std::int64_t, float, std::string, slice (shares the record's buffer: no copy), arrays of these (exactly so
-// many values), std::vectors of these (any number), and std::optional of any of those (may be missing). Every other
-// member is required, unless it has a default; a feature without a kind, as tf.data writes a missing one, is missing.
-// Features nobody asks for are passed over unread. A key that occurs twice counts by its last entry, as in protobuf.
-// Other names, defaults, and the shapes of members that are tensors are said by a text: format/example_layout.hpp.
-// Errors: data_loss: not the wire format of a tf.Example. invalid_argument, naming the feature: missing, of another
-//   kind, another number of values than the member has.
-// Thread: a schema is immutable once made; parsing is a pure function. Many records: format/example_parser.hpp.
+// Members: std::int64_t, float, std::string, slice (shares the record's buffer: no copy), arrays of these (exactly that
+//   number of values), std::vectors of these (any number), and std::optional of any of those (may be missing). Every
+//   other member is required, unless it has a default. A feature without a kind, which tf.data writes for a missing
+//   one, is missing. Other features are skipped without parsing them. If a key occurs twice, its last entry counts, as
+//   in protobuf. A text gives other names, defaults, and the shapes of members that are tensors:
+//   format/example_layout.hpp.
+// Errors: data_loss: not the wire format of a tf.Example. invalid_argument, with the feature's name: missing, of
+//         another kind, or with another number of values than the member has.
+// Thread: a schema is immutable; parsing is a pure function. For many records use format/example_parser.hpp.
 #pragma once
 
 #include <array>
@@ -35,12 +36,12 @@
 
 namespace sluice::lib {
 
-/// Numbered as the fields of tf.Feature.
+/// The numbers are those of the fields of tf.Feature.
 enum class feature_kind : std::uint8_t { none = 0, bytes = 1, floats = 2, int64s = 3 };
 
 std::string_view to_string(feature_kind kind);  ///< "bytes", "float", "int64", "nothing"
 
-/// One feature's values, in the member that `kind` says.
+/// The values of one feature, in the member that `kind` selects.
 struct feature_values {
   feature_kind kind = feature_kind::none;
   std::vector<std::string> bytes{};
@@ -51,36 +52,37 @@ struct feature_values {
   friend bool operator==(const feature_values&, const feature_values&) = default;
 };
 
-/// What a member is, or what is in the optional that it is.
+/// The form of a member, or of the value of an optional member.
 enum class field_form : std::uint8_t { single, array, list, tensor, sparse, ragged };
 
-/// Another feature of int64s, which says where values stand: an index of each value of a sparse tensor, or how a ragged
-/// tensor's rows are parted, as tf.io.RaggedFeature says it.
+/// Another feature of int64s, which describes the places of the values: an index of each value of a sparse tensor, or
+/// the rows of a ragged tensor, as in tf.io.RaggedFeature.
 struct feature_part {
   enum class means : std::uint8_t { index, row_splits, row_lengths, row_starts, row_limits, value_rowids, uniform };
   means meaning = means::index;
-  std::string name{};       ///< of the feature; empty for uniform
-  std::int64_t length = 0;  ///< uniform: of each row
-  std::size_t slot = 0;     ///< of the schema, which has it among its slots
+  std::string name{};       ///< the name of the feature; empty for uniform
+  std::int64_t length = 0;  ///< for uniform: the length of each row
+  std::size_t slot = 0;     ///< its index among the slots of the schema
   friend bool operator==(const feature_part&, const feature_part&) = default;
 };
 
-/// Where the values of one feature go. example_schema_of makes them; a layout known only at run time writes its own.
+/// The destination of the values of one feature. example_schema_of makes it; a layout known only at run time writes its
+/// own.
 struct feature_slot {
-  std::string name;      ///< of the feature
-  std::string member{};  ///< of the structure; empty: the feature's
+  std::string name;      ///< the name of the feature
+  std::string member{};  ///< the name in the structure; empty: the feature's name
   feature_kind kind = feature_kind::none;
-  std::size_t offset = 0;  ///< of the field in the struct
-  std::size_t length = 1;  ///< exactly so many values; kAny: as many as there are
-  std::size_t each = 1;    ///< of length kAny: a multiple of it
+  std::size_t offset = 0;  ///< the offset of the field in the struct
+  std::size_t length = 1;  ///< the exact number of values; kAny: any number
+  std::size_t each = 1;    ///< for length kAny: the number of values is a multiple of it
   bool required = true;
   field_form form = field_form::single;
   bool is_optional = false;                      ///< the field is a std::optional
-  std::vector<std::int64_t> shape{};             ///< of a tensor; the first kUnknown: it follows from the number of
-                                                 ///< values; of a sparse one its dense_shape
-  std::vector<feature_part> parts{};             ///< of sparse and ragged tensors; `name` is the values' feature
-  shared_ref<const feature_values> otherwise{};  ///< what a missing feature's values are; null: it has none
-  const element_type* type = nullptr;            ///< of the field, where no C++ type is known
+  std::vector<std::int64_t> shape{};             ///< for a tensor; kUnknown first: that length follows from the number
+                                                 ///< of values; for a sparse tensor its dense_shape
+  std::vector<feature_part> parts{};             ///< for sparse and ragged tensors; `name` is the values' feature
+  shared_ref<const feature_values> otherwise{};  ///< the values of a missing feature; null: none
+  const element_type* type = nullptr;            ///< the type of the field, if no C++ type is known
   static constexpr std::size_t kAny = ~std::size_t{0};
   static constexpr std::int64_t kUnknown = -1;
 
@@ -89,15 +91,17 @@ struct feature_slot {
     return count == length || (length == kAny && (each == 1 || count % each == 0));
   }
 
-  /// For length kAny, and optional fields: makes room for `count` values, keeping those there are; returns the first.
+  /// For length kAny, and optional fields: makes room for `count` values, and keeps existing ones. Returns the first.
   void* (*resize)(const feature_slot& slot, void* field, std::size_t count) = nullptr;
-  /// For fields that are optionals: it has no value.
+  /// For optional fields: removes the value.
   void (*reset)(const feature_slot& slot, void* field) = nullptr;
-  /// For bytes: stores one value. `owner`: whose bytes they are, or null for bytes that will not last.
+  /// For bytes: stores one value. `owner`: the buffer that owns the bytes, or null for bytes that are only valid during
+  /// the call.
   void (*store)(void* first, std::size_t index, std::string_view bytes, buffer* owner) = nullptr;
 };
 
-/// The name of a feature in a form that is compared by its length and two words; longer ones by their bytes too.
+/// The name of a feature in a form that is compared by its length and two words. Longer names also need a comparison of
+/// bytes.
 class feature_key {
  public:
   feature_key() = default;
@@ -115,7 +119,8 @@ class feature_key {
     }
   }
 
-  /// Are the names the same? Not decided by this alone if is_long(): two long names may be equal here and differ.
+  /// Returns true if the names are equal. If is_long(), this is not sufficient: two long names may compare equal here
+  /// and differ.
   bool operator==(const feature_key&) const noexcept = default;
   bool is_long() const noexcept { return size_ > 2 * sizeof(std::uint64_t); }
 
@@ -127,12 +132,13 @@ class feature_key {
   }
 
   std::size_t size_ = 0;
-  std::uint64_t front_ = 0, back_ = 0;  ///< the first and the last eight bytes, zeros where there are fewer
+  std::uint64_t front_ = 0, back_ = 0;  ///< the first and the last eight bytes, padded with zeros
 };
 
 class example_schema {
  public:
-  /// Of members. Errors: throws invalid_argument where a feature of a part is a member's, and no list of int64.
+  /// Makes a schema of members. Errors: throws invalid_argument if the feature of a part is also a member's and not a
+  /// list of int64.
   explicit example_schema(std::vector<feature_slot> slots);
   example_schema(const example_schema& other);
   example_schema(example_schema&& other) noexcept;
@@ -142,19 +148,20 @@ class example_schema {
 
   /// Fills the fields of the struct at `to`. After an error its fields are valid but unspecified.
   status parse(std::string_view example, void* to, buffer* owner = nullptr) const;
-  /// One for each member, in their order; then those of features that only say where values of others stand.
+  /// One slot for each member, in order; then those of features that only describe the places of other features'
+  /// values.
   const std::vector<feature_slot>& slots() const noexcept { return slots_; }
-  /// How many are members.
+  /// The number of slots that are members.
   std::size_t members() const noexcept { return members_; }
-  /// Has it sparse or ragged tensors?
+  /// Returns true if it has sparse or ragged tensors.
   bool has_parts() const noexcept { return has_parts_; }
-  /// The index of the slot of this name; slots().size(), if there is none.
+  /// The index of the slot of this name; slots().size() if no slot has it.
   std::size_t find(std::string_view name, const feature_key& key) const noexcept;
 
  private:
   std::vector<feature_slot> slots_;
-  std::vector<feature_key> keys_;     ///< of the slots' names
-  std::vector<std::uint32_t> table_;  ///< of many slots: their numbers by hashes of their names
+  std::vector<feature_key> keys_;     ///< for the slots' names
+  std::vector<std::uint32_t> table_;  ///< for many slots: their indices by hashes of their names
   std::size_t members_ = 0;
   bool has_parts_ = false;
 };
@@ -224,7 +231,7 @@ template <class V> struct feature_field<std::vector<V>> {
     };
   }
 };
-/// What the schema's text says all of.
+/// Member types whose features only the schema's text describes.
 template <class F>
 inline constexpr bool is_said_by_text =
     std::is_same_v<F, tensor> || std::is_same_v<F, sparse_tensor> || std::is_same_v<F, ragged_tensor>;
@@ -292,7 +299,7 @@ template <class T> example_schema make_schema() {
 
 }  // namespace detail
 
-/// Has the struct members whose shape no C++ type says?
+/// Returns true if the struct has members whose shape does not follow from the C++ type.
 template <reflectable T>
 inline constexpr bool has_tensor_members = []<class... M>(std::tuple<M*...>*) {
   return (false || ... || detail::is_said_by_text<std::remove_cv_t<M>>);
@@ -304,12 +311,12 @@ template <reflectable T> const example_schema& example_schema_of() {
   return schema;
 }
 
-/// Into a struct that is there already. `from`: members of type slice share its buffer.
+/// Parses into an existing struct. Members of type slice share the buffer of `from`.
 template <reflectable T> status parse_example_into(const slice& from, T& to) {
   return example_schema_of<T>().parse(from.view(), &to, from.owner());
 }
 
-/// One record; the stage is op/parse_example.hpp. Errors: throws `error`.
+/// Parses one record; the stage is op/parse_example.hpp. Errors: throws `error`.
 template <reflectable T> T example_as(const record& from) {
   T parsed{};
   status why = parse_example_into(from, parsed);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What images are: tensors of [height, width, channels]. image_view: one that a transform reads, or a part of it; pixel_sink:
-// where a function writes one.
+// Images: tensors of [height, width, channels]. A transform reads an image_view, which is an image or a part of it. A
+//   function writes its result to a pixel_sink.
 //
 //   tensor photo = decode_jpeg(bytes).value();                        // uint8[375,500,3]
 //   image_view middle = image_view(photo).crop({.y = 10, .x = 20, .height = 100, .width = 80});   // no copy
 //   result<tensor> small = resize(middle, {.height = 50, .width = 40});
 //
-//   std::vector<std::uint8_t> mine;                                   // or where the caller wants the pixels to be:
+//   std::vector<std::uint8_t> mine;                                   // or into memory of the caller:
 //   auto spec = decode_jpeg(bytes, {}, [&](const image_spec& s) { mine.resize(s.bytes()); return mine.data(); });
 //
-// Shape:  uint8, uint16 or float32 of [height, width, channels]; animations are [frames, height, width, channels], and their
-//         frames (`animation[i]`) images.
+// Shape:  uint8, uint16 or float32 of [height, width, channels]. Animations are [frames, height, width, channels], and
+//         their frames (`animation[i]`) are images.
 // Owns:   image_view: nothing.
-// Thread: as plain values.
+// Thread: the same as for plain values.
 // See:    format/image_codecs.hpp, format/image_transforms.hpp, docs/images.md. Library: sluice-images.
 #pragma once
 
@@ -27,18 +27,19 @@
 
 namespace sluice::lib {
 
-/// A part of an image; the first row and column are 0. Without height and width: all of it.
+/// A part of an image; the first row and column are 0. Without height and width: the whole image.
 struct image_box {
   int y = 0, x = 0, height = 0, width = 0;
   bool is_all() const noexcept { return height == 0 && width == 0; }
 };
 
-/// What an image is, besides its numbers. 1 channel is grey, 2 are grey and alpha, 3 are RGB, 4 are RGBA. Alpha is not multiplied into
-/// the others.
+/// The properties of an image except its pixels. 1 channel is gray, 2 are gray and alpha, 3 are RGB, 4 are RGBA. The
+/// other channels are not multiplied by alpha.
 struct image_spec {
   int height = 0, width = 0, channels = 0;
   lib::dtype type = dtype::uint8;  ///< or uint16, or float32
-  int frames = 0;                  ///< of an animation, one behind the other; 0: an image, without that dimension
+  /// The frames of an animation, stored consecutively; 0: a single image, without that dimension.
+  int frames = 0;
 
   std::size_t row_bytes() const noexcept {
     return static_cast<std::size_t>(width) * static_cast<std::size_t>(channels) * size_bytes(type);
@@ -51,24 +52,24 @@ struct image_spec {
   friend bool operator==(const image_spec&, const image_spec&) = default;
 };
 
-/// An image, or a part of one, that lies somewhere else. Rows may have a distance of more than their own bytes.
+/// An image, or a part of one, in memory that it does not own. The distance between rows may exceed the bytes of a row.
 struct image_view {
   const std::uint8_t* data = nullptr;
   int height = 0, width = 0, channels = 0;
   lib::dtype type = dtype::uint8;
-  std::size_t row_bytes = 0;  ///< from a row to the next
+  std::size_t row_bytes = 0;  ///< distance from one row to the next
 
   image_view() noexcept = default;
-  /// Without gaps between rows. One frame.
+  /// A view of one frame without gaps between rows.
   image_view(const std::uint8_t* pixels, const image_spec& s) noexcept
       : data(pixels), height(s.height), width(s.width), channels(s.channels), type(s.type), row_bytes(s.row_bytes()) {}
-  /// Valid as long as the tensor. Errors: throws invalid_argument, unless it has three dimensions and is of uint8, uint16 or
-  /// float32; and where a dimension is above 2^31 - 1.
+  /// Valid as long as the tensor. Errors: throws invalid_argument unless the tensor has three dimensions of at most
+  /// 2^31 - 1, and is of uint8, uint16 or float32.
   image_view(const tensor& image);  // NOLINT: functions that take images take such tensors
 
   image_spec spec() const noexcept { return {.height = height, .width = width, .channels = channels, .type = type}; }
   const std::uint8_t* row(int y) const noexcept { return data + static_cast<std::size_t>(y) * row_bytes; }
-  /// A part of this view. REQUIRES: it lies inside; crop_view() in image_transforms.hpp checks that.
+  /// Returns a part of this view. REQUIRES: it lies inside; crop_view() in image_transforms.hpp checks that.
   image_view crop(const image_box& b) const noexcept {
     image_view v = *this;
     v.data = row(b.y) + static_cast<std::size_t>(b.x) * static_cast<std::size_t>(channels) * size_bytes(type);
@@ -78,18 +79,20 @@ struct image_view {
   }
 };
 
-/// Refused before anything is allocated, with resource_exhausted.
+/// Images above these limits are rejected before anything is allocated, with resource_exhausted.
 struct image_limits {
   std::size_t encoded_bytes_max = std::size_t{1} << 29;
-  int side_max = 1 << 17;                           ///< of height and of width, as they are in the file
-  std::int64_t pixels_max = std::int64_t{1} << 28;  ///< height · width · frames, as they are in the file
-  std::size_t bytes_max = std::size_t{1} << 30;     ///< of the result; and once more of what a decoder needs besides
+  int side_max = 1 << 17;                           ///< for height and for width, as stored in the file
+  std::int64_t pixels_max = std::int64_t{1} << 28;  ///< height · width · frames, as stored in the file
+  /// For the result, and a second time for the other memory of a decoder.
+  std::size_t bytes_max = std::size_t{1} << 30;
 };
 
-/// Where a function's pixels go: a reference to a callable of the caller's, `std::uint8_t* (const image_spec&)`. It is called at
-/// most once, when limits and arguments have been checked, and gives room for spec.bytes() bytes, aligned to the type; they
-/// are written without gaps, and hold anything if there is an error afterwards. What it throws reaches the caller; null is
-/// resource_exhausted. Alive as long as the callable: for parameters.
+/// The destination of a function's pixels: a reference to a callable of the caller, `std::uint8_t* (const
+/// image_spec&)`. It is called at most once, after limits and arguments have been checked, and returns room for
+/// spec.bytes() bytes, aligned to the type. The bytes are written without gaps; after an error their content is
+/// unspecified. Exceptions of the callable reach the caller; null is resource_exhausted. Use it for parameters only: it
+/// is valid as long as the callable.
 class pixel_sink {
  public:
   template <class F>

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Undoes compression (gzip, zlib, zstd, lz4, snappy, bzip2, xz), a window at a time.
+// Decompresses gzip, zlib, zstd, lz4, snappy, bzip2 and xz, a window at a time.
 //
 //   inflater gz(compression::gzip);
 //   inflate_step s = gz.step(input, last, out, out_bytes);
-//   // s.consumed of the input, s.produced in out, s.why; s.ended: nothing more will come
+//   // s.consumed of the input, s.produced in out, s.why; s.ended: the stream is complete
 //
-// The output is as large as the caller's room and no larger, so a bomb costs time, not memory; inflate_limits bounds the time, too.
-// Concatenated members are one stream where the format has them (gzip, zstd, lz4, bzip2, xz, snappy); zlib streams stand alone.
+// The output never exceeds the caller's room, so a decompression bomb costs time but no memory. inflate_limits bounds
+// the time, too. Concatenated members are one stream if the format allows them (gzip, zstd, lz4, bzip2, xz, snappy). A
+// zlib file has only one stream.
 // Errors: data_loss: not a file of the format, damaged (a wrong checksum, an impossible code, reserved flags in a gzip
-//   header), cut short, bytes after the end, larger than inflate_limits allows. The reader adds the file's name; in_bytes() is
-//   the compressed offset reached. unimplemented: the library was built without the format.
-// Owns: held_bytes() of state. A format whose members say how much memory they take asks for it before it takes it: see allow().
-// Thread: none; one inflater per file.
+//         header), truncated, bytes after the end, larger than inflate_limits allows. The reader adds the file's name;
+//         in_bytes() is the compressed offset reached. unimplemented: the library was built without the format.
+// Owns:   held_bytes() of state. If a member's header states how much memory the format needs, the inflater requests
+//         that memory before it allocates it: see allow().
+// Thread: not safe for concurrent use; one inflater per file.
 #pragma once
 
 #include <cstddef>
@@ -24,52 +26,60 @@
 
 namespace sluice::lib {
 
-/// "none" (or ""), "gzip", "zlib", "zstd" …, "auto", in any case, so that tf.data's "GZIP" and "ZLIB" are understood.
+/// Parses "none" (or ""), "gzip", "zlib", "zstd" …, "auto", in upper or lower case, so that tf.data's "GZIP" and "ZLIB"
+/// are accepted.
 result<compression> parse_compression(std::string_view text);
 std::string_view to_string(compression c);
-/// False: the library was built without it, and every step of an inflater answers with unimplemented.
+/// Returns false if the library was built without it. Every step of such an inflater returns unimplemented.
 bool is_built_in(compression c);
 
-/// Bytes of a file's beginning that tell whether it may be compressed at all, and that detect_compression wants if so.
-inline constexpr std::size_t kCompressionMagicBytes = 12;  // a TFRecord is known by the CRC of its first length
+/// The number of bytes at a file's beginning that may_be_compressed() needs. detect_compression() needs
+/// kCompressionGuessBytes.
+inline constexpr std::size_t kCompressionMagicBytes = 12;  // a TFRecord is recognized by the CRC of its first length
 inline constexpr std::size_t kCompressionGuessBytes = 4096;
 
-/// False: a file that begins with these kCompressionMagicBytes (fewer: all there are) is plain.
+/// Returns false if a file with these first kCompressionMagicBytes (or all bytes of a shorter file) is not compressed.
 bool may_be_compressed(std::string_view first_bytes);
 
-/// What a file is, by its first kCompressionGuessBytes, or all there are.
-/// gzip: the magic bytes, deflate, no reserved flags. zlib: a header with a sound checksum, of any window size, without a
-/// dictionary. zstd, lz4, snappy, bzip2, xz: their magic bytes; skippable frames of zstd and lz4 as zstd. Such bytes may also
-/// begin a text ("x^2", "BZh9") or a number, so the beginning is decompressed: where that fails at once, or a zlib stream is
-/// neither ended nor 512 bytes long, the file is plain. A name in .gz, .gzip, .tgz, .zz, .zlib, .zst, .zstd, .lz4, .sz, .snappy,
-/// .bz2 or .xz makes a right header enough, so that damage close behind it is told as damage of a compressed file. snappy_blocks
-/// has no header, and has to be named.
+/// Detects the compression by the file's first kCompressionGuessBytes, or all bytes of a shorter file.
+/// gzip: the magic bytes, deflate, no reserved flags. zlib: a header with a correct checksum, of any window size,
+/// without a dictionary. zstd, lz4, snappy, bzip2, xz: their magic bytes; skippable frames of zstd and lz4 count as
+/// zstd. A text ("x^2", "BZh9") or a number may begin with such bytes, too, so the beginning is decompressed. If that
+/// fails at once, or if a zlib stream neither ends nor yields 512 bytes, the file is not compressed. If the name ends
+/// in .gz, .gzip, .tgz, .zz, .zlib, .zst, .zstd, .lz4, .sz, .snappy, .bz2 or .xz, a correct header is enough, so that
+/// damage soon after the header is reported as damage of a compressed file. snappy_blocks has no header, and must be
+/// named.
 compression detect_compression(std::string_view first_bytes, std::string_view path = {});
-/// "a.csv" of "a.csv.zst": without the suffix of a compression, if there is one. ".tgz" stays, which says tar as well.
+/// Returns "a.csv" for "a.csv.zst": removes the suffix of a compression, if present. Keeps ".tgz", which also means
+/// tar.
 std::string_view without_compression_suffix(std::string_view path);
 
 struct inflate_step {
   std::size_t consumed = 0;
   std::size_t produced = 0;
-  bool ended = false;           ///< the stream is complete and the input is used up
-  std::size_t wants_bytes = 0;  ///< not 0: goes on when it may hold so many bytes in all (allow)
+  bool ended = false;  ///< the stream is complete and the input is consumed
+  /// If not 0: continues after allow() with at least this number of bytes.
+  std::size_t wants_bytes = 0;
   status why;
 };
 
 struct inflate_limits {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  /// From so many plain bytes on the ratio counts: what is smaller does no harm, and a short run of zeros has any ratio.
+  /// The ratio is checked after this number of plain bytes: less does no harm, and a short run of zeros may have any
+  /// ratio.
   static constexpr std::uint64_t kRatioFrom = std::uint64_t{1} << 20;
 
-  std::uint64_t bytes_max = kNone;  ///< plain bytes of the whole file; what comes after so many is an error
-  std::uint64_t ratio_max = kNone;  ///< plain bytes for each compressed byte so far
-  std::size_t held_max = kHeldAny;  ///< bytes of state; more is asked for (inflate_step::wants_bytes)
+  std::uint64_t bytes_max = kNone;  ///< plain bytes of the whole file; a larger file is an error
+  std::uint64_t ratio_max = kNone;  ///< plain bytes per compressed byte so far
+  std::size_t held_max = kHeldAny;  ///< bytes of state; if more are needed, step() requests them
+                                    ///< (inflate_step::wants_bytes)
   static constexpr std::size_t kHeldAny = ~std::size_t{0};
 };
 
 class inflater {
  public:
-  /// What one of gzip or zlib takes, its window included, and what any other takes before it has seen a member's header.
+  /// The memory of an inflater for gzip or zlib, with its window, and of any other before it has read a member's
+  /// header.
   static constexpr std::size_t kBytes = std::size_t{88} << 10;
   /// REQUIRES: `format` is neither automatic nor none.
   explicit inflater(compression format, inflate_limits limits = {});
@@ -77,22 +87,22 @@ class inflater {
   inflater& operator=(inflater&&) noexcept;
   ~inflater();
 
-  /// Takes from `input` and fills `out` as far as both go. `last`: no input follows this. A step that neither consumes
-  /// nor produces wants more input behind this one, or wants_bytes. An empty file is an empty stream.
+  /// Consumes `input` and fills `out` as far as both suffice. `last`: no input follows. A step that neither consumes
+  /// nor produces needs more input after this one, or wants_bytes. An empty file is an empty stream.
   inflate_step step(std::string_view input, bool last, char* out, std::size_t out_bytes);
-  /// From now on it may hold so many bytes.
+  /// Allows up to this number of bytes of state from now on.
   void allow(std::size_t held_bytes);
-  /// What it holds at most at present.
+  /// The largest number of bytes of state that it may use at present.
   std::size_t held_bytes() const noexcept;
-  /// Compressed bytes taken, and plain bytes given, so far.
+  /// The number of compressed bytes consumed, and of plain bytes produced, so far.
   std::uint64_t in_bytes() const noexcept { return in_bytes_; }
   std::uint64_t out_bytes() const noexcept { return out_bytes_; }
-  /// Members, or zlib streams, that are complete. Of snappy: chunks; of snappy_blocks: blocks.
+  /// The number of complete members, or zlib streams. For snappy: chunks; for snappy_blocks: blocks.
   std::uint64_t members() const noexcept;
 
  private:
   struct state;
-  /// Between members: false, and why in `done`, unless one begins or padding was passed over.
+  /// Called between members. Returns false, with the reason in `done`, unless a member begins or padding was skipped.
   bool begin_member(std::string_view rest, bool last, inflate_step& done);
   std::unique_ptr<state> state_;
   std::uint64_t in_bytes_ = 0, out_bytes_ = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample to try things on: TFRecord shards of tf.Examples, the same bytes for the same seed on every machine.
+// Sample data: TFRecord shards of tf.Examples. The same seed yields the same bytes on every machine.
 //
 //   struct example { text: 40–60 hexadecimal digits; label: int64, 0 … 999; values: 16 floats in [0, 1) }
 //
-// About 160 bytes a record on disk. Record i of a sample is a function of (seed, i); shards hold runs of equal length.
+// About 160 bytes per record on disk. Record i of a sample is a function of (seed, i); shards contain runs of equal
+// length.
 // Thread: pure functions; shards can be written in parallel.
 #pragma once
 
@@ -16,7 +17,7 @@
 
 namespace sluice::lib {
 
-/// What a record of the sample parses to.
+/// The struct to which a record of the sample is parsed.
 struct sample_example {
   std::string text;
   std::int64_t label = 0;
@@ -35,12 +36,12 @@ sample_example make_sample_example(std::uint64_t seed, std::uint64_t index);
 /// "sample-00003-of-00016.tfrecord"
 std::string sample_shard_name(const sample_options& options, std::uint32_t shard);
 
-/// Writes one shard to `path`, complete or not at all (it is renamed into place); blocks.
-/// Errors: those of the file system, naming the file.
+/// Writes one shard to `path` and blocks. The file appears complete or not at all (it is renamed into place). Errors:
+/// those of the file system, with the file's name.
 status write_sample_shard(const std::string& path, const sample_options& options, std::uint32_t shard);
 
-/// Is that what stands at `path`? Told by its first and its last record, which no other seed, number of records or
-/// shards has at these places, so that nothing has to be written down beside the shards.
+/// Returns true if `path` contains that shard. Compares the first and the last record, which no other seed, number of
+/// records or number of shards has at these places. So nothing needs to be stored beside the shards.
 bool is_sample_shard(const std::string& path, const sample_options& options, std::uint32_t shard);
 
 }  // namespace sluice::lib

@@ -7,11 +7,11 @@
 //   sequence := [ list { "," list } ]
 //   list     := name ":" ( "bytes" | "int64" | "float" ) [ "[" [ count ] "]" ] [ "?" ]
 //
-// Nothing: each step has exactly one value (`label` is a list of int64). `[128]`: exactly so many, an array. `[]`: any
-// number, a list. `?` behind any of these: the feature list may be missing, and has no steps then.
-// A name is anything without a comma and a colon. The text without feature lists is empty. How the context is written:
-// format/example_layout.hpp.
-// Errors: invalid_argument, naming the feature list.
+// Without brackets: each step has exactly one value (`label` is a list of int64). `[128]`: exactly 128 values, an
+// array. `[]`: any number, a list. `?` after any of these: the feature list may be missing, and then has no steps. A
+// name is any text without a comma and a colon. A text without feature lists is empty. format/example_layout.hpp
+// describes the text of the context.
+// Errors: invalid_argument, with the name of the feature list.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ struct sequence_layout {
 
 result<sequence_layout> sequence_layout_of(std::string_view sequence_text);
 
-/// Reads back to the same feature lists.
+/// Returns the text of the schema, from which sequence_layout_of() makes the same feature lists.
 std::string sequence_text(const sequence_schema& schema);
 
 }  // namespace sluice::lib

@@ -4,11 +4,11 @@
 //   sequence_parser parser(example_schema_of<clip>(), sequence_schema_of<frames>());
 //   for (const record& r : records) why = parser.parse(r.view(), &to.context, &to.sequence);
 //
-// Steps as nearly all writers make them (each message once, lengths below 16 KiB, numbers packed) are read in one short
-// walk; all others by a second, general one.
-// Errors: as format/sequence_schema.hpp.
-// Thread: belongs to one at a time.
-// Cost:   no allocation of its own, once it has seen a record.
+// Steps in the usual form (each message once, lengths below 16 KiB, packed numbers) are read in one short pass; all
+// others by a second, general pass.
+// Errors: the same as in format/sequence_schema.hpp.
+// Thread: belongs to one thread at a time.
+// Cost:   no allocation of its own after the first record.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ class sequence_parser {
   /// The schemas must outlive it.
   sequence_parser(const example_schema& context, const sequence_schema& sequence);
 
-  /// Fills the fields of the structs at `context` and `sequence`. After an error they are valid but unspecified. `owner`:
-  /// whose bytes they are, or null for bytes that will not last.
+  /// Fills the fields of the structs at `context` and `sequence`. After an error they are valid but unspecified.
+  /// `owner`: the buffer that owns the bytes, or null for bytes that are only valid during the call.
   status parse(std::string_view record, void* context, void* sequence, buffer* owner = nullptr);
 
  private:
@@ -34,7 +34,8 @@ class sequence_parser {
 
   const sequence_schema& sequence_;
   example_parser context_;
-  std::vector<std::string_view> found_;  ///< of each slot: the last map entry of its key; data() null: there is none
+  /// For each slot: the last map entry of its key; data() is null if the record has none.
+  std::vector<std::string_view> found_;
 };
 
 }  // namespace sluice::lib

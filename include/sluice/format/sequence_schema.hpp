@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// tf.SequenceExample: from bytes to the fields of two structs, one for its context, one for its feature lists.
+// tf.SequenceExample: parses bytes into the fields of two structs, one for its context, one for its feature lists.
 //
 //   struct clip { std::int64_t id; std::string name; };
 //   struct frames {
-//     std::vector<std::int64_t> label;                     // one value a step
-//     std::vector<std::array<float, 128>> audio;           // 128 values a step
-//     std::vector<std::vector<std::int64_t>> tokens;       // any number of values a step
+//     std::vector<std::int64_t> label;                     // one value per step
+//     std::vector<std::array<float, 128>> audio;           // 128 values per step
+//     std::vector<std::vector<std::int64_t>> tokens;       // any number of values per step
 //   };
 //   auto e = sequence_example_as<clip, frames>(record);    // e.context.id, e.sequence.label[0] …
 //
-// The members' names are the names of the features and of the feature lists; the two have names of their own, so one name
-// may stand in both. Members of the context are those of format/example_schema.hpp. A member of the sequence is a
-// std::vector with an element for each step, which is a std::int64_t, float, std::string or slice (exactly one value), a
-// std::array of these (exactly so many), or a std::vector of these (any number). A struct without members asks for nothing.
-// Every feature list is required, unless the schema says otherwise (sequence_slot::required): then one that is missing
-// has no steps. A step without a kind has no values. Feature lists nobody asks for are passed over unread. A key that
-// occurs twice counts by its last entry, as in protobuf.
-// Errors: data_loss: not the wire format of a tf.SequenceExample. invalid_argument: of the context as
-//   format/example_schema.hpp says; a feature list that is missing, with its name; a step of another kind or with another
-//   number of values than the member has, with the names of list and step.
-// Thread: a schema is immutable once made; parsing is a pure function. Many records: format/sequence_parser.hpp.
-// Cost:   memory in proportion to the record's bytes, whatever its lengths say.
+// The members' names are the names of the features and of the feature lists. The same name may occur in both.
+// format/example_schema.hpp lists the members that a context may have. A member of the sequence is a std::vector with
+// an element for each step: a std::int64_t, float, std::string or slice (exactly one value), a std::array of these
+// (exactly that number of values), or a std::vector of these (any number). A struct without members ignores everything.
+// Every feature list is required, unless the schema permits its absence (sequence_slot::required): a missing one then
+// has no steps. A step without a kind has no values. Other feature lists are skipped without parsing them. If a key
+// occurs twice, its last entry counts, as in protobuf.
+// Errors: data_loss: not the wire format of a tf.SequenceExample. invalid_argument: errors of the context, as in
+//         format/example_schema.hpp; a missing feature list, with its name; a step of another kind or with another
+//         number of values than the member has, with the names of list and step.
+// Thread: a schema is immutable; parsing is a pure function. For many records use format/sequence_parser.hpp.
+// Cost:   memory in proportion to the record's bytes, even if the lengths in the record are damaged.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ namespace sluice::lib {
 
 struct element_type;
 
-/// What a record becomes.
+/// The result of parsing a record.
 template <class Context, class Sequence> struct sequence_example {
   Context context{};
   Sequence sequence{};
@@ -49,24 +49,26 @@ template <class Context, class Sequence> struct sequence_example {
 /// A struct without features.
 struct no_features {};
 
-/// Where the steps of one feature list go. sequence_schema_of makes them; a layout known only at run time writes its own.
+/// The destination of the steps of one feature list. sequence_schema_of makes it; a layout known only at run time
+/// writes its own.
 struct sequence_slot {
   static constexpr std::size_t kAny = feature_slot::kAny;
 
   std::string name;
   feature_kind kind = feature_kind::none;
-  std::size_t offset = 0;      ///< of the list in the struct
-  std::size_t length = 1;      ///< each step has exactly so many values; kAny: as many as there are
-  std::size_t step_bytes = 0;  ///< from one step of the list to the next
+  std::size_t offset = 0;      ///< the offset of the list in the struct
+  std::size_t length = 1;      ///< the exact number of values of each step; kAny: any number
+  std::size_t step_bytes = 0;  ///< distance from one step of the list to the next
   bool required = true;
-  bool is_array = false;               ///< a step is an array, of `length` values
-  const element_type* list = nullptr;  ///< the list's type, where no C++ type is known
+  bool is_array = false;               ///< a step is an array of `length` values
+  const element_type* list = nullptr;  ///< the list's type, if no C++ type is known
 
-  /// Gives the list so many steps, each valid and of unspecified content; returns the first.
+  /// Resizes the list to this number of steps, each valid and with unspecified content. Returns the first.
   void* (*resize)(const sequence_slot& slot, void* list, std::size_t steps) = nullptr;
-  /// For length kAny: gives a step so many values, keeping those there are; returns the first.
+  /// For length kAny: resizes a step to this number of values, and keeps existing ones. Returns the first.
   void* (*resize_step)(void* step, std::size_t values) = nullptr;
-  /// For bytes: stores one value. `owner`: whose bytes they are, or null for bytes that will not last.
+  /// For bytes: stores one value. `owner`: the buffer that owns the bytes, or null for bytes that are only valid during
+  /// the call.
   void (*store)(void* first, std::size_t index, std::string_view bytes, buffer* owner) = nullptr;
 };
 
@@ -80,15 +82,15 @@ class sequence_schema {
   ~sequence_schema();
 
   const std::vector<sequence_slot>& slots() const noexcept { return slots_; }
-  /// The index of the slot of this name; slots().size(), if there is none.
+  /// The index of the slot of this name; slots().size() if no slot has it.
   std::size_t find(std::string_view name) const noexcept;
-  /// The same schema, in which these lists may be missing. Errors: throws invalid_argument where there is no such list.
+  /// Returns the schema with these lists made optional. Errors: throws invalid_argument if a list does not exist.
   sequence_schema with_missing(const std::vector<std::string>& names) const;
 
  private:
   std::vector<sequence_slot> slots_;
-  std::vector<feature_key> keys_;     ///< of the slots' names
-  std::vector<std::uint32_t> table_;  ///< of many slots: their numbers by hashes of their names
+  std::vector<feature_key> keys_;     ///< for the slots' names
+  std::vector<std::uint32_t> table_;  ///< for many slots: their indices by hashes of their names
 };
 
 namespace detail {
@@ -172,7 +174,7 @@ template <class T> sequence_schema make_sequence_schema() {
   return slots.made();
 }
 
-/// The fields at `context` and `sequence`.
+/// Parses into the fields at `context` and `sequence`.
 status parse_sequence(const example_schema& context_schema, const sequence_schema& sequence_schema, const slice& from,
                       void* context, void* sequence);
 
@@ -184,15 +186,15 @@ template <reflectable T> const sequence_schema& sequence_schema_of() {
   return schema;
 }
 
-/// Into structs that are there already; after an error their fields are valid but unspecified. `from`: members of type
-/// slice share its buffer.
+/// Parses into existing structs; after an error their fields are valid but unspecified. Members of type slice share the
+/// buffer of `from`.
 template <reflectable Context, reflectable Sequence>
 status parse_sequence_example_into(const slice& from, sequence_example<Context, Sequence>& to) {
   return detail::parse_sequence(example_schema_of<Context>(), sequence_schema_of<Sequence>(), from, &to.context,
                                 &to.sequence);
 }
 
-/// One record; the stage is op/parse_sequence_example.hpp. Errors: throws `error`.
+/// Parses one record; the stage is op/parse_sequence_example.hpp. Errors: throws `error`.
 template <reflectable Context, reflectable Sequence>
 sequence_example<Context, Sequence> sequence_example_as(const record& from) {
   sequence_example<Context, Sequence> parsed{};

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// decode_wav: sound of a WAV file (RIFF) as numbers.
+// decode_wav: decodes the samples of a WAV file (RIFF).
 //
 //   audio s = decode_wav(bytes).value();                       // s.samples: float32[16000,2]; s.rate: 16000
 //   result<audio> second = decode_wav(bytes, {.channels = 1, .samples = 16000});
 //
-// Shape:  float32[samples, channels], in [-1, 1): 8, 16, 24 and 32 bits are divided by 2^7, 2^15, 2^23 and 2^31 (8 bits have 128
-//         as zero); floating-point numbers of 32 and 64 bits stay as they are.
-// Errors: data_loss: cut short, or sizes that contradict each other. invalid_argument: no WAV; compressed (A-law, ADPCM …); other
-//         numbers of bits. resource_exhausted: a result above `bytes_max`, before anything is allocated.
-// Equal:  to tf.audio.decode_wav (16 bits; others it does not read), to the bit (tests/golden/README.md).
+// Shape:  float32[samples, channels], in [-1, 1): 8, 16, 24 and 32 bits are divided by 2^7, 2^15, 2^23 and 2^31 (in 8
+//         bits, 128 is zero); floating-point numbers of 32 and 64 bits stay as they are.
+// Errors: data_loss: truncated, or sizes that contradict each other. invalid_argument: not WAV; compressed (A-law,
+//         ADPCM …); other numbers of bits. resource_exhausted: a result above `bytes_max`, before anything is
+//         allocated.
+// Equal:  to tf.audio.decode_wav (which only reads 16 bits), to the bit (tests/golden/README.md).
 // Thread: a pure function.
 #pragma once
 
@@ -22,14 +23,14 @@
 namespace sluice::lib {
 
 struct wav_options {
-  int channels = 0;          ///< 0: those of the file; fewer: the first ones; more: the last one is repeated
-  std::int64_t samples = 0;  ///< 0: those of the file; fewer: the first ones; more: zeros follow
+  int channels = 0;          ///< 0: as in the file; fewer: the first ones; more: the last one is repeated
+  std::int64_t samples = 0;  ///< 0: as in the file; fewer: the first ones; more: zeros follow
   std::size_t bytes_max = std::size_t{1} << 30;  ///< of the result
 };
 
 struct audio {
   tensor samples;         ///< float32[samples, channels]
-  std::int64_t rate = 0;  ///< samples a second
+  std::int64_t rate = 0;  ///< samples per second
 };
 
 result<audio> decode_wav(std::string_view encoded, const wav_options& options = {});

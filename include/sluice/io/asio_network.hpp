@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP by asio: one thread that waits for all sockets, which resumes coroutines on their own executors.
+// TCP with asio. One thread waits for all sockets, and resumes coroutines on their own executors.
 //
-// Thread: any; asio touches its sockets on its thread only, because they and cancellation slots are not safe to share (asio#1348).
-//         Whoever reads or writes tries the system call first, where it is; only what has to wait goes there.
-// Owns: the thread; connections and listeners must be gone before the network is.
+// Thread: any. Only asio's thread touches asio's sockets, because sockets and cancellation slots are not safe to share
+//         (asio#1348). A read or write first tries the system call on the calling thread, and moves to asio's thread
+//         only if it must wait.
+// Owns:   the thread. REQUIRES: connections and listeners are destroyed before the network.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of calls that may wait for something outside of the program: moments of the environment's own clock, which a
-// simulation moves by hand. Who has a time span adds it to that clock's now(); io_deadline (io/files.hpp) does so for the runtime's
-// io_timeout.
+// Deadlines of calls that may wait for something outside of the program. A deadline is a moment on the environment's
+// own clock, which a simulation advances by hand. A caller with a time span adds it to that clock's now(). io_deadline
+// (io/files.hpp) does so for the runtime's io_timeout.
 #pragma once
 
 #include "sluice/coro/environment.hpp"

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where bytes come from and go to: one of the five seams. Real twins: io_uring and a thread pool; simulated: memory and a seed.
+// The interface for reading, writing and listing files, one of the five seams. Real implementations: io_uring and a
+// thread pool; simulated: memory and a seed.
 //
 //   auto names = files.list("data/train-*.tfrecord");
-//   auto page = co_await names->next();                     // {path, info}, sorted; empty: that was all
+//   auto page = co_await names->next();                     // {path, info}, sorted; empty at the end of the listing
 //   auto f = co_await files.open(page[0].path, {.known = page[0].info});
 //   auto n = co_await f->read_at(0, b, 0, 256 << 10);       // b: a buffer_ref; the kernel may keep it longer
 //
 //   auto out = co_await files.create("copy.tfrecord");
 //   co_await out->write(b, 0, n);
-//   co_await out->commit();                                 // only now is there a copy.tfrecord
+//   co_await out->commit();                                 // copy.tfrecord exists from here on
 //
-// Paths: what they look like is each file system's own; one of a scheme ("s3://bucket/key") is given all of it. files.hpp
-//   says how a runtime chooses.
-// Streams: "-" opens standard input, once in the life of a file system; a FIFO (a process substitution, too) opens at once
-//   and is read when its writers have written. Files without a size, as in /proc, are streams as well. A stream is read
-//   from its beginning to its end, and once; a read waits on a thread for all streams, never on a worker.
-// Sizes: of streams, and of objects whose server does not tell, the size is not known; these end where a read gives 0.
-// Errors: every status names the file. open and stat: not_found, permission_denied, invalid_argument (a directory, a
-//   socket, a device), failed_precondition (standard input, again; not what `known` says), resource_exhausted (no
-//   descriptors left), cancelled, deadline_exceeded. A read: data_loss (EIO), cancelled, deadline_exceeded.
-// Cancel: a stop ends the wait with `cancelled`. What the kernel has begun is waited for, so after the await nothing
-//   reads into the buffer any more; an awaiting coroutine that is destroyed leaves its buffer to the operation.
-// Deadlines: are moments of the run's own clock. A wait that reaches its deadline ends with deadline_exceeded whatever
-//   the kernel or the server does: an operation that hangs keeps its reference on the buffer, whose bytes may then still
-//   change. So a buffer of a read that failed so is not to be used for anything else.
+// Paths:  each file system defines its own paths. A path with a scheme ("s3://bucket/key") is passed to its file system
+//         as a whole. files.hpp describes how a runtime chooses the file system.
+// Streams: "-" opens standard input, once in the life of a file system. A FIFO (also a process substitution) opens at
+//   once, and is read when its writers have written. Files without a size, such as those in /proc, are streams as well.
+//   A stream is read once, from its beginning to its end. A read waits on a thread for all streams, never on a worker.
+// Sizes: the size of a stream is unknown, as is that of an object whose server does not report it. These end where a
+//   read returns 0.
+// Errors: every status contains the file's name. open and stat: not_found; permission_denied; invalid_argument (a
+//         directory, a socket, a device); failed_precondition (standard input is opened again; the file differs from
+//         `known`); resource_exhausted (no file descriptors left); cancelled; deadline_exceeded. A read: data_loss
+//         (EIO), cancelled, deadline_exceeded.
+// Cancel: a stop ends the wait with `cancelled`. The call waits for operations that the kernel has begun, so after the
+//         await nothing writes into the buffer any more. If an awaiting coroutine is destroyed, the operation keeps the
+//         buffer.
+// Deadlines: moments on the run's own clock. A wait that reaches its deadline ends with deadline_exceeded, whatever the
+//            kernel or the server does. An operation that hangs keeps its reference to the buffer, whose bytes may
+//            still change. So do not reuse the buffer of a read that failed with deadline_exceeded.
 // Thread: a file system and its files may be used from any thread; results arrive on the awaiter's executor.
-// Owns: files share their descriptor with reads in flight and may outlive neither the file system nor its runtime.
+// Owns:   files share their descriptor with reads in flight. They must not outlive the file system or its runtime.
 #pragma once
 
 #include <cstddef>
@@ -43,26 +47,26 @@
 
 namespace sluice::lib {
 
-/// What a read that does not wait has given.
+/// The result of a read that does not wait.
 struct ready_read {
   std::size_t bytes = 0;   ///< 0: the end of the file, or must_wait, or an error
-  bool must_wait = false;  ///< nothing can be had without waiting: use read_at
+  bool must_wait = false;  ///< nothing is available without waiting: use read_at
   status why = {};
 };
 
-/// How a file is best read from its beginning to its end. Zeros leave it to the reader.
+/// Advice on how to read a file efficiently from beginning to end. The reader chooses values that are 0.
 struct read_advice {
-  std::size_t first_bytes = 0;  ///< each read asks for at least so many: a request for less costs as much
+  std::size_t first_bytes = 0;  ///< the smallest useful read: a shorter one takes as long
   std::size_t range_bytes_max =
-      0;  ///< ranges that are read ahead may be this long; each is twice as long as the one before
+      0;  ///< the longest useful range to read ahead; each range is twice as long as the one before
   std::uint32_t ahead_at_once =
-      0;  ///< from the first read that waits on, so many ranges are read ahead, as far as allowed
-  std::uint32_t reads_at_once = 0;  ///< so many ranges in flight where neither plan nor user says how many
-  bool in_order = false;   ///< nothing may be read ahead: one read at a time, each where the last one has ended
-  bool keep_read = false;  ///< what was read is not to be read again: that takes as long as it did
+      0;  ///< number of ranges to read ahead from the first read that waits, as far as allowed
+  std::uint32_t reads_at_once = 0;  ///< ranges in flight if neither the plan nor the user sets the number
+  bool in_order = false;            ///< no read-ahead: one read at a time, each beginning where the last one ended
+  bool keep_read = false;  ///< keep the bytes that were read: reading them again takes as long as the first time
 };
 
-/// An open file or stream, for reading. Any number of reads may be in flight at once, but for a stream.
+/// An open file or stream, for reading. A file allows any number of reads in flight at once, a stream one.
 class file {
  public:
   /// `head_bytes`: see head_bytes().
@@ -73,23 +77,24 @@ class file {
   file& operator=(const file&) = delete;
 
   const std::string& path() const noexcept { return path_; }
-  /// When it was opened.
+  /// The size when the file was opened.
   std::uint64_t size_bytes() const noexcept { return info_.size_bytes; }
   const file_info& info() const noexcept { return info_; }
-  /// So many bytes, from the file's beginning on, were read into open_options::head when it was opened.
+  /// The number of bytes, from the file's beginning, that were read into open_options::head when it was opened.
   std::size_t head_bytes() const noexcept { return head_bytes_; }
-  /// Its size at this moment, which others may have changed; kUnknownSize where it has none.
+  /// The current size, which other programs may have changed; kUnknownSize if the file has no size.
   virtual std::uint64_t size_now() const noexcept = 0;
 
-  /// Reads `n` bytes from `offset` on to `to->data() + at`; returns how many: fewer than n only at the end of the file.
-  /// Takes what is in memory on the calling thread; only the rest goes to the back end.
-  /// Of a stream: what comes next, as soon as there is any; `offset` says how much was read before; 0: the end.
+  /// Reads `n` bytes from `offset` on to `to->data() + at`. Returns the number of bytes read, which is less than n only
+  /// at the end of the file. Copies bytes that are in memory on the calling thread; only the rest goes to the back end.
+  /// A stream returns the next bytes, as soon as any are available, and 0 at its end. Its `offset` is the number of
+  /// bytes read before.
   virtual task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
                                     time_point deadline = kNever) = 0;
 
   virtual read_advice advice() const noexcept { return {}; }
 
-  /// Only what needs no waiting.
+  /// Reads only bytes that are available without waiting.
   virtual ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept = 0;
 
  private:
@@ -98,53 +103,56 @@ class file {
   std::size_t head_bytes_;
 };
 
-/// A file that is being written. Dropped without commit() it leaves nothing behind, and what had its name is as it was.
-/// One call at a time.
+/// A file that is being written. If it is destroyed without commit(), it leaves nothing behind, and an existing file of
+/// its name is unchanged. One call at a time.
 class file_writer {
  public:
   virtual ~file_writer() = default;
-  /// Adds n bytes from `from->data() + at` on.
+  /// Appends n bytes from `from->data() + at` on.
   virtual task<> write(buffer_ref from, std::size_t at, std::size_t n, time_point deadline = kNever) = 0;
-  /// Makes it durable, then gives it its name: after a power cut it is the old file or the whole new one. The last call.
+  /// Makes the file durable, then gives it its name: after a power cut the name refers to the old file or to the whole
+  /// new one. Must be the last call.
   virtual task<file_info> commit(time_point deadline = kNever) = 0;
 };
 
 struct listed_file {
   std::string path;
-  /// What the listing knew anyway, or was asked for; nothing: the path is a folder, or nobody looked.
+  /// The information that the listing had, or was asked for. Empty if the path is a folder, or was not examined.
   std::optional<file_info> info;
 };
 
 struct list_options {
-  bool with_info = false;  ///< where looking costs more than the listing: look all the same
+  /// Examine every file, even if that costs more than the listing.
+  bool with_info = false;
 };
 
-/// The paths that match a pattern, page by page. One call at a time.
+/// The paths that match a pattern, in pages. One call at a time.
 class listing {
  public:
   virtual ~listing() = default;
-  /// The next of them, sorted by bytes within a page and from page to page; none: that was all.
-  /// Errors: not_found naming the pattern where nothing matches, also for a plain path that does not exist;
-  ///   permission_denied where a folder cannot be read.
+  /// Returns the next page, sorted by bytes within a page and from page to page; an empty page at the end. Errors:
+  /// not_found with the pattern if nothing matches, also for a plain path that does not exist; permission_denied if a
+  /// folder cannot be read.
   virtual task<std::vector<listed_file>> next(time_point deadline = kNever) = 0;
 };
 
 struct open_options {
-  /// What a listing said of it. A file system may believe that instead of asking once more; it then has to notice, at the
-  /// latest with the first read, where the file is another one by now: failed_precondition. Readers of pipelines then open it
-  /// again without this.
+  /// The information from a listing. A file system may use it instead of examining the file again. It must then detect,
+  /// at the latest at the first read, that the file is a different one by now, and report failed_precondition. Readers
+  /// of pipelines then open the file again without `known`.
   std::optional<file_info> known = {};
   time_point deadline = kNever;
-  page_cache cache = page_cache::keep;  ///< a wish: file systems without such a cache need not know it
-  /// Of a file that is read from its beginning next. A file system for which opening and reading take less together than one
-  /// after
-  /// the other may read its first bytes into this buffer, up to `head_bytes`, and says so by file::head_bytes(). A wish, too:
-  /// whatever stands in the way of the read is left to the next one. As with a read, the operation keeps its reference.
+  /// Optional: a file system without a page cache ignores it.
+  page_cache cache = page_cache::keep;
+  /// For a file that is next read from its beginning. If opening and reading together take less time than one after the
+  /// other, the file system may read the first bytes into this buffer, up to `head_bytes`, and report their number by
+  /// file::head_bytes(). This is optional, too: if the read fails, the next read reports the error. The operation keeps
+  /// its reference to the buffer, as a read does.
   buffer_ref head = {};
   std::size_t head_bytes = 0;
 };
 
-/// `files_of(runtime)` in files.hpp gives a runtime's own.
+/// `files_of(runtime)` in files.hpp returns the file system of a runtime.
 class file_system {
  public:
   virtual ~file_system() = default;
@@ -152,21 +160,21 @@ class file_system {
   virtual task<file_info> stat(std::string path, time_point deadline = kNever) = 0;
   /// `*`, `?` and `[…]` do not cross a `/`; `**` does (op/list_files.hpp).
   virtual std::unique_ptr<listing> list(std::string pattern, list_options o = {}) = 0;
-  /// A second writer of the same file is refused, and told who the first is, where the file system can know.
-  /// Errors: unimplemented where nothing can be written.
+  /// A second writer of the same file is rejected, if the file system can detect it; the error names the first writer.
+  /// Errors: unimplemented if the file system cannot write.
   virtual task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline = kNever) = 0;
-  /// How much a reader of a whole file reads first, where opening one takes so long that the memory for it can be made ready
-  /// meanwhile. 0: it does not.
+  /// The number of bytes that a reader of a whole file reads first, if opening a file is slow enough to prepare the
+  /// memory for them meanwhile. 0 if opening is fast.
   virtual std::size_t first_read_bytes(const std::string& path) const {
     (void)path;
     return 0;
   }
-  /// Which back end this is, and why: for reports. "io_uring", "threads: io_uring is not available: …". Empty: it has not been
-  /// used, and there is nothing to say of it.
+  /// The back end and the reason for it, for reports: "io_uring", "threads: io_uring is not available: …". Empty if it
+  /// has not been used and nothing is known about it.
   virtual std::string description() const = 0;
 };
 
-/// All paths that match, sorted. Errors: those of listing::next.
+/// Returns all paths that match, sorted. Errors: those of listing::next.
 task<std::vector<std::string>> glob(file_system& files, std::string pattern, time_point deadline = kNever);
 
 }  // namespace sluice::lib

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the back end behind the real file system.
+// Chooses the back end of the real file system.
 //
 //   auto files = open_file_system({.backend = io_backend::automatic});
 //   (*files)->description();     // "io_uring", "threads: io_uring is not available: …"
 //
-// Containers often forbid io_uring; `automatic` then takes threads and says so in description().
-// SLUICE_IO=uring|threads|auto in the environment decides where the options leave it open.
+// Containers often forbid io_uring; `automatic` then chooses threads and reports this in description(). The environment
+// variable SLUICE_IO=uring|threads|auto decides if the options are `automatic`.
 #pragma once
 
 #include <memory>
@@ -20,14 +20,16 @@ enum class io_backend : std::uint8_t { automatic, uring, threads };
 
 struct io_options {
   io_backend backend = io_backend::automatic;
-  /// At most so many threads for blocking calls; started when needed. Disks want several reads in flight.
+  /// The largest number of threads for blocking calls. Threads are started when needed. Disks benefit from several
+  /// reads in flight.
   unsigned threads_max = 16;
 };
 
-/// "uring", "threads", "auto" or "". Errors: invalid_argument, naming the three.
+/// Parses "uring", "threads", "auto" or "". Errors: invalid_argument; the message lists the three names.
 result<io_backend> parse_io_backend(std::string_view text);
 
-/// Errors: invalid_argument (SLUICE_IO is none of the three), unavailable (uring was insisted on, with the errno).
+/// Errors: invalid_argument (SLUICE_IO has another value), unavailable (uring is required but not available, with the
+/// errno).
 result<std::unique_ptr<file_system>> open_file_system(io_options options = {});
 
 }  // namespace sluice::lib

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns of paths, for file systems of your own: the rules that list_files has (sluice/op/list_files.hpp).
+// Patterns of paths, for your own file systems, with the rules of list_files (sluice/op/list_files.hpp).
 //
 //   path_pattern p("data/**/part-*.csv");
 //   p.prefix();                                   // "data/": every match begins with it
 //   p.matches("data/2026/07/part-3.csv");         // true
-//   p.may_match_in("data/2026/");                 // true: worth looking into
+//   p.may_match_in("data/2026/");                 // true: the folder must be listed
 //
-// Give it what stands behind your scheme: "*" of "mem://*" is no part of a name.
-// Thread: any; nothing changes.
+// Pass the part after your scheme: the "mem://" of "mem://*" does not belong to the pattern.
+// Thread: any; the class is immutable.
 #pragma once
 
 #include <memory>
@@ -25,12 +25,12 @@ class path_pattern {
   explicit path_pattern(std::string text);
 
   const std::string& text() const noexcept;
-  /// Does it match one path only, which is prefix()?
+  /// Returns true if the pattern matches one path only, which is prefix().
   bool is_plain() const noexcept;
-  /// What every match begins with, without the \ of the pattern.
+  /// The text that every match begins with, without the pattern's \ characters.
   const std::string& prefix() const noexcept;
   bool matches(std::string_view path) const;
-  /// May a path match that begins with `folder`? It ends with a /, or is empty.
+  /// Returns true if a path that begins with `folder` may match. REQUIRES: `folder` is empty or ends with a /.
   bool may_match_in(std::string_view folder) const;
 
  private:

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remote files that plans are made by: csv("https://…") without a schema looks at the file's first rows when the plan is
-// made, which is before a run and its runtime.
+// Remote files that are read while a plan is built: csv("https://…") without a schema reads the file's first rows then,
+// before a run and its runtime exist.
 //
-//   plan_files known([](runtime& rt) { add_http(rt, make_asio_network); });     // while it lives
+//   plan_files known([](runtime& rt) { add_http(rt, make_asio_network); });     // as long as `known` lives
 //   auto rows = parse_plan("csv(\"https://example.org/a.csv\")");
 //
-// Each file is read by a small runtime of its own, to which the function adds the schemes that there are. Local files need
-// no plan_files.
-// Errors: of the plan: failed_precondition, where a path has a scheme and no plan_files lives; those of opening and reading
-//         the file.
-// Thread: any. Where several live, the one that was made last counts. The destructor waits for the files that are being read. A
-//         plan that is made in a run waits on its worker, as it does for local files.
+// Each file is read by a small runtime of its own, to which the function adds the schemes. Local files need no
+// plan_files.
+// Errors: errors of the plan: failed_precondition if a path has a scheme and no plan_files object exists; those of
+//         opening and reading the file.
+// Thread: any. If several objects exist, the newest one is used. The destructor waits for the files that are being
+//         read. A plan that is built in a run waits on its worker, as it does for local files.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace sluice::lib {
 
 class plan_files {
  public:
-  /// `io_timeout`: as runtime_options::io_timeout, of each file.
+  /// `io_timeout`: for each file, as in runtime_options::io_timeout.
   explicit plan_files(std::function<void(runtime&)> add_schemes,
                       std::chrono::nanoseconds io_timeout = std::chrono::nanoseconds{0});
   ~plan_files();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small file, read whole through the runtime's file system: without blocking a thread, and in a simulation.
+// Reads a small file as a whole through the runtime's file system: without blocking a thread, and in a simulation.
 //
 //   std::string words = co_await read_file(rt, "vocabulary.txt");
 //
-// Deadlines: every open and read has runtime_options::io_timeout, as those of a pipeline.
-// Errors: those of file_system::open and file::read_at; out_of_range: the file is longer than `bytes_max`. All name the path.
-// Cancel: as file::read_at.
-// See: sluice/base/small_file.hpp, which blocks, and needs no runtime.
+// Deadlines: every open and read has runtime_options::io_timeout, as in a pipeline.
+// Errors: those of file_system::open and file::read_at; out_of_range: the file is longer than `bytes_max`. All contain
+//         the path.
+// Cancel: the same as for file::read_at.
+// See:    sluice/base/small_file.hpp, which blocks and needs no runtime.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of s3://bucket/key: objects of Amazon S3, and of the many servers that speak its protocol.
+// Files of s3://bucket/key: objects of Amazon S3, and of servers with the same protocol.
 //
 //   runtime rt;
 //   add_s3(rt, make_asio_network);                                    // sluice/io/asio_network.hpp
@@ -9,27 +9,27 @@
 //   own.endpoint = "http://127.0.0.1:9000";                           // MinIO, Ceph, versitygw, …
 //   own.anonymous = true;                                             // a public bucket: nothing is signed
 //
-// Reads:   as http.hpp: ranges of one version (If-Match), ahead, again, at once. An object that a listing has told of
-//          is opened without a request of its own.
-// Listing: `*`, `?`, `[…]` within a name of the key, `**` for any number of them; a thousand keys a request. What
-//          stands before the first of them is all that the server is asked for. Objects only; a pattern that ends
-//          with / gives folders. The bucket is no pattern.
-// Writing: nobody sees an object before commit(). One of up to 8 MiB is one request, a longer one goes in parts of 8
-//          MiB, four of them at the same time; dropped without a commit its parts are thrown away. Each goes with its MD5
+// Reads:   as described in http.hpp: ranges of one version (If-Match), read-ahead, retries, parallel requests. An
+//          object from a listing is opened without a request.
+// Listing: `*`, `?`, `[…]` match within a name of the key, `**` any number of names; a thousand keys per request. The
+//          server is asked for the keys that begin with the part before the first wildcard. Only objects are listed; a
+//          pattern that ends with / yields folders. The bucket must not contain wildcards.
+// Writing: an object is visible only after commit(). An object of up to 8 MiB is one request. A longer one is sent in
+//          parts of 8 MiB, four at the same time; without a commit they are discarded. Each part is sent with its MD5
 //          (Content-MD5), and the ETag of the answer is compared with it: a difference is data_loss.
-// Who asks: s3_options, else AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), else the profile AWS_PROFILE of
-//          ~/.aws/credentials and ~/.aws/config (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE), else a web identity
-//          (AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN), else the container's (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
-//          or _FULL_URI), else the machine's (IMDSv2, unless AWS_EC2_METADATA_DISABLED): the first of them that is
-//          there. Credentials that end are fetched anew five minutes before. Nothing is asked anonymously unless
-//          `anonymous` or AWS_NO_SIGN_REQUEST=1 says so.
-// TLS:     as http.hpp; AWS_CA_BUNDLE, too, names a file of roots.
-// Where:   s3_options::endpoint, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's endpoint_url, else Amazon's of
-//          the region: s3_options::region, AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. A bucket of
-//          another region is asked for there.
+// Credentials: the first of these that exists: s3_options, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+//   (AWS_SESSION_TOKEN), the profile AWS_PROFILE of ~/.aws/credentials and ~/.aws/config (AWS_SHARED_CREDENTIALS_FILE,
+//   AWS_CONFIG_FILE), a web identity (AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN), the container's
+//   (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI), the machine's (IMDSv2, unless AWS_EC2_METADATA_DISABLED).
+//   Credentials that expire are renewed five minutes earlier. Requests are anonymous only with `anonymous` or
+//   AWS_NO_SIGN_REQUEST=1.
+// TLS:     as described in http.hpp; AWS_CA_BUNDLE also names a file of roots.
+// Server:  the first of these that is set: s3_options::endpoint, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's
+//          endpoint_url; otherwise Amazon's endpoint of the region: s3_options::region, AWS_REGION, AWS_DEFAULT_REGION,
+//          the profile's region, us-east-1. Requests for a bucket of another region are sent there.
 // Errors:  those of http.hpp, with S3's code, message and request id: not_found (NoSuchKey, NoSuchBucket),
 //          permission_denied (AccessDenied), unauthenticated (no credentials; InvalidAccessKeyId,
-//          SignatureDoesNotMatch). Secrets are in no message.
+//          SignatureDoesNotMatch). Messages contain no secrets.
 // See:     docs/remote.md, docs/internals/decisions/object_stores.md
 #pragma once
 
@@ -42,21 +42,22 @@ namespace sluice::lib {
 
 struct s3_options {
   std::string region;
-  std::string endpoint;  ///< a URL without a path: instead of Amazon's
-  std::optional<bool>
-      path_style;  ///< the bucket is in the path, not in the name of the host; nullopt: with an endpoint of one's own
-  bool anonymous = false;     ///< nothing is signed
-  std::string access_key_id;  ///< with secret_access_key: instead of what the environment has
+  std::string endpoint;  ///< a URL without a path, instead of Amazon's
+  /// True if the bucket is in the path, not in the host name. nullopt: true if an endpoint is set.
+  std::optional<bool> path_style;
+  bool anonymous = false;     ///< requests are not signed
+  std::string access_key_id;  ///< used with secret_access_key, instead of the environment's keys
   std::string secret_access_key;
   std::string session_token;
   std::string profile;  ///< instead of AWS_PROFILE
-  /// An ETag that looks like an MD5 is taken for that of what was written; false for a server whose tags look so, and are not.
+  /// Treats an ETag that looks like an MD5 as the MD5 of the written bytes. Set it to false for a server whose tags
+  /// only look so.
   bool tags_are_md5 = true;
-  http_options http;  ///< its headers go with every request
+  http_options http;  ///< its headers are added to every request
 };
 
-/// Adds s3:// to the runtime's file systems (files.hpp). Errors: throws invalid_argument: it is there already, an
-/// endpoint that is no URL, half of a pair of keys, anonymous with keys.
+/// Adds s3:// to the runtime's file systems (files.hpp). Errors: throws invalid_argument: s3:// exists already, the
+/// endpoint is not a URL, one of a pair of keys is missing, or `anonymous` is set together with keys.
 void add_s3(runtime& rt, network_maker connect, s3_options options = {});
 
 }  // namespace sluice::lib

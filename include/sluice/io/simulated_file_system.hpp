@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in memory, in a simulated world: slow, short and failing as its seed has it.
+// Files in memory, in a simulated world, with delays, short reads and failures that depend on the seed.
 //
 //   simulation world(seed);
 //   runtime rt(world);
@@ -7,7 +7,7 @@
 //   files->put("a.tfrecord", bytes);
 //   set_files(rt, std::move(files));
 //
-// The same plan over the same files and seed does the same reads at the same virtual times.
+// The same plan with the same files and seed makes the same reads at the same virtual times.
 // Thread: the simulation's.
 #pragma once
 
@@ -25,10 +25,11 @@ namespace sluice::lib {
 
 struct simulated_io {
   duration delay_min{0};
-  duration delay_max{1'000'000};  ///< of an open, a read that waits, a glob: uniform between the two
-  double page_cache_hits = 0.5;   ///< how often try_read_at has something …
-  double short_reads = 0.3;       ///< … and how often that is less than was asked for
-  double heads = 0.5;  ///< how often open() reads a head that is asked for; as often as reads are short, less than all
+  duration delay_max{1'000'000};  ///< of an open, a read that waits, a glob: uniformly distributed between the two
+  double page_cache_hits = 0.5;   ///< how often try_read_at has bytes
+  double short_reads = 0.3;       ///< how often these are fewer than requested
+  /// How often open() reads a requested head; a head is incomplete as often as a read is short.
+  double heads = 0.5;
   double open_failures = 0;  ///< EMFILE
   double read_failures = 0;  ///< EIO
 };
@@ -38,38 +39,38 @@ class simulated_file_system final : public file_system {
   explicit simulated_file_system(simulation& world, simulated_io behaviour = {});
   ~simulated_file_system() override;
 
-  /// Makes or replaces a file. Those who have it open keep the old bytes.
+  /// Creates or replaces a file. Readers that have it open keep the old bytes.
   void put(std::string path, std::string bytes);
-  /// Makes or replaces a stream: a FIFO whose writer has all of this to say, in pieces, to each who opens it.
+  /// Creates or replaces a stream: a FIFO whose writer sends all of these bytes, in pieces, to each reader.
   void put_stream(std::string path, std::string bytes);
-  /// From now on the file is one whose size nobody tells before it has been read.
+  /// Hides the file's size from now on until the file has been read.
   void hide_size(const std::string& path);
-  /// Adds to a file in place: those who have it open see it grow.
+  /// Appends to a file in place: readers that have it open see it grow.
   void append(const std::string& path, const std::string& bytes);
-  /// Cuts a file in place.
+  /// Truncates a file in place.
   void cut(const std::string& path, std::size_t size_bytes);
   void remove(const std::string& path);
-  /// From now on opening `path` fails, as with EACCES.
+  /// Makes opening `path` fail from now on with this error number, for example EACCES.
   void refuse(const std::string& path, int error_number);
-  /// From now on a read of `path` that has to wait waits for ever: for its deadline, or for a stop.
+  /// Makes reads of `path` that must wait hang from now on, until their deadline or a stop.
   void hang(const std::string& path);
-  /// From now on every read of `path` that takes in the byte at `offset` fails with EIO.
+  /// Makes every read of `path` that includes the byte at `offset` fail with EIO from now on.
   void damage(const std::string& path, std::uint64_t offset);
 
   std::size_t files_open() const noexcept;
-  std::uint64_t opens() const noexcept;  ///< so far
-  /// Of these, those that asked what the file is, because no listing had said so; and stats.
+  std::uint64_t opens() const noexcept;  ///< the number of opens so far
+  /// The number of opens that examined the file because no listing had done so, and of stats.
   std::uint64_t looks() const noexcept;
-  std::uint64_t reads() const noexcept;  ///< of both kinds, so far
-  /// The most reads that were waiting at one moment.
+  std::uint64_t reads() const noexcept;  ///< the number of reads of both kinds so far
+  /// The largest number of reads that waited at one moment.
   std::size_t reads_at_once() const noexcept;
-  /// What a file has now; nothing: there is none.
+  /// The current bytes of a file; nullopt if it does not exist.
   std::optional<std::string> contents(const std::string& path) const;
 
-  /// With `known` it believes what the listing said, and takes no time: the first read that waits finds out.
+  /// With `known` it trusts the listing and takes no time: the first read that waits detects a difference.
   task<std::unique_ptr<file>> open(std::string path, open_options o = {}) override;
   task<file_info> stat(std::string path, time_point deadline = kNever) override;
-  /// Entries have their info: its listings know.
+  /// Entries have their info, which simulated listings always know.
   std::unique_ptr<listing> list(std::string pattern, list_options o = {}) override;
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline = kNever) override;
   std::string description() const override { return "simulated"; }
@@ -81,7 +82,7 @@ class simulated_file_system final : public file_system {
   struct content;
   struct shared_state;
   struct entry;
-  /// Sleeps for what an answer takes, or until the deadline, which is an error of this place.
+  /// Sleeps for the time of an answer, or until the deadline, and then throws deadline_exceeded.
   task<> answer(std::string path, time_point deadline) {
     return answer_after(draw_delay(), std::move(path), provenance::kUnknown, deadline);
   }
@@ -96,8 +97,8 @@ class simulated_file_system final : public file_system {
   std::shared_ptr<shared_state> state_;
   std::map<std::string, std::shared_ptr<content>> files_;
   std::map<std::string, int> refused_;
-  std::set<std::string> written_;                     ///< paths that a writer has now
-  std::map<std::string, std::uint64_t> generations_;  ///< how often each path was put: its inode
+  std::set<std::string> written_;                     ///< paths that have a writer now
+  std::map<std::string, std::uint64_t> generations_;  ///< how often each path was put: used as its inode number
 };
 
 }  // namespace sluice::lib

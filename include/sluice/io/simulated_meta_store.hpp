@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metadata store in the memory of a simulation, as slow and as unreachable as the seed says.
+// A metadata store in the memory of a simulation, with delays and failures that depend on the seed.
 //
 //   simulated_meta_store store(world, {.fail_chance = 0.1});   // half of the failed commits have happened
 //
@@ -14,8 +14,8 @@
 namespace sluice::lib {
 
 struct simulated_meta_store_options {
-  duration delay_max = std::chrono::milliseconds(5);  ///< there, and the same again back
-  double fail_chance = 0;                             ///< of each call, before or after it took effect
+  duration delay_max = std::chrono::milliseconds(5);  ///< for the request, and the same for the answer
+  double fail_chance = 0;                             ///< for each call, before or after it took effect
 };
 
 class simulated_meta_store final : public meta_store {
@@ -29,9 +29,10 @@ class simulated_meta_store final : public meta_store {
                                             time_point deadline = kNever) override;
   task<std::uint64_t> revision(time_point deadline = kNever) override;
 
-  /// Nobody reaches it until it is set back.
+  /// Makes the store unreachable until it is set back.
   void set_reachable(bool reachable) noexcept { reachable_ = reachable; }
-  /// From now on no call is answered: it waits for its deadline, or for a stop. What a commit writes, it writes all the same.
+  /// Stops answering calls from now on: each waits for its deadline, or for a stop. The writes of a commit still
+  /// happen.
   void set_silent(bool silent) noexcept { silent_ = silent; }
 
  private:
@@ -40,7 +41,7 @@ class simulated_meta_store final : public meta_store {
   task<std::optional<std::uint64_t>> commit_now(std::vector<meta_guard> guards, std::vector<meta_write> writes);
   task<std::uint64_t> revision_now();
   task<> travel();
-  /// The way of an answer.
+  /// Delays an answer.
   task<> travel_back();
   bool hold(const std::vector<meta_guard>& guards) const;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network inside a simulation: what a real one may do to a program, it does, when the seed says so.
+// A network inside a simulation. The seed decides which delays and failures of a real network happen.
 //
 //   simulated_network net(world, {.delay_max = std::chrono::milliseconds(50), .break_chance = 0.01});
 //   net.unplug("a:1");       // its listener and all its connections are cut; plug() lets new ones in again
 //
-// Order: bytes of one connection arrive in order, in pieces of any size; connections overtake each other freely.
+// Order: bytes of one connection arrive in order, in pieces of any size. Connections are independent of each other.
 // Thread: the simulation's.
 #pragma once
 
@@ -20,9 +20,9 @@ namespace sluice::lib {
 struct simulated_network_options {
   duration delay_min = std::chrono::microseconds(50);
   duration delay_max = std::chrono::milliseconds(5);
-  double refuse_chance = 0;             ///< a connect fails though somebody listens
-  double break_chance = 0;              ///< a write finds the connection lost, with what was on its way
-  std::size_t window_bytes = 64 << 10;  ///< on their way in one direction, before the writer has to wait
+  double refuse_chance = 0;             ///< a connect fails although a listener exists
+  double break_chance = 0;              ///< a write finds the connection lost, with the bytes on their way
+  std::size_t window_bytes = 64 << 10;  ///< bytes on their way in one direction before the writer must wait
 };
 
 class simulated_network final : public network {
@@ -35,15 +35,15 @@ class simulated_network final : public network {
 
   task<std::vector<std::string>> resolve(std::string address, time_point deadline = kNever) override;
 
-  /// From now on `address` resolves to these; to none: it is a name that nobody knows.
+  /// Makes `address` resolve to these addresses from now on; an empty list makes it an unknown name.
   void name(std::string address, std::vector<std::string> means) { names_[std::move(address)] = std::move(means); }
-  /// Either end of a connection of this network: it is lost now, for both, with what was on its way.
+  /// Loses a connection of this network, of which `one` is either end, for both ends, with the bytes on their way.
   void reset(connection& one);
   void unplug(const std::string& address);
   void plug(const std::string& address) { unplugged_.erase(address); }
-  /// From now on a connect to it gets no answer, as from behind a firewall that drops what it does not like.
+  /// Leaves connects to this address unanswered from now on, like a firewall that discards packets.
   void silence(std::string address) { silent_.insert(std::move(address)); }
-  /// Connections that were lost by chance or by unplug.
+  /// The number of connections lost by chance or by unplug.
   std::uint64_t broken() const noexcept { return broken_; }
 
  private:

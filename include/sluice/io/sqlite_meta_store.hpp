@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metadata store in one SQLite file: nothing to set up, and as durable as the disk.
+// A metadata store in one SQLite file: it needs no setup, and is as durable as the disk.
 //
 //   auto store = open_sqlite_meta_store("/var/lib/sluice/meta.db", rt.blocking_calls());
 //
-// Errors: unavailable with SQLite's words (cannot be opened, disk full, locked for more than 5 s), data_loss (damaged).
+// Errors: unavailable with SQLite's message (cannot be opened, disk full, locked for more than 5 s), data_loss
+//         (damaged).
 // Thread: any, and any number of processes. Every call runs on a thread for blocking calls.
-// Deadlines: part the caller from its call, which goes on: a commit is then carried out, or not, by itself.
-// Durability: write-ahead log, synchronous=FULL: a commit that was answered survives the machine.
+// Deadlines: a call whose deadline passes returns to its caller and continues in the background: a commit may still
+//            happen.
+// Durability: write-ahead log, synchronous=FULL: an answered commit survives a crash of the machine.
 #pragma once
 
 #include <memory>

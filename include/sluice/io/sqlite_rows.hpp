@@ -9,7 +9,7 @@
 
 namespace sluice::lib {
 
-/// Queries of this program are SQLite's.
+/// Makes SQLite run the queries of this program.
 void register_sqlite();
 
 }  // namespace sluice::lib

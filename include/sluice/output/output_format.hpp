@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats that elements are written in, and what a file's name says of them.
+// The formats in which elements are written, and the formats of file names.
 //
 //   format_of_path("a.csv.gz")            // {output_format::csv, compression::gzip}
 //
@@ -17,31 +17,32 @@
 namespace sluice::lib {
 
 enum class output_format : std::uint8_t {
-  automatic,     ///< by the path's name, and for .tfrecord by the elements: texts as records, others as tf.Examples
+  automatic,     ///< by the path; for .tfrecord by the elements: texts as records, others as tf.Examples
   jsonl,         ///< a line of JSON for each element, as print() (element/type.hpp) writes it
   csv,           ///< RFC 4180: a header, and a line for each element; of numbers, bools, texts and optionals of these
-  raw,           ///< the bytes of texts, one after the other, without anything between
-  text_lines,    ///< texts without line ends, a line each: what lines() reads back
+  raw,           ///< the bytes of texts, consecutively, without separators
+  text_lines,    ///< texts without line ends, one per line, as lines() reads them
   tfrecords,     ///< texts (records, lines, strings) as records
   example,       ///< structures as tf.Examples, in TFRecords: a feature for each member
   arrow,         ///< an Arrow IPC stream (docs/arrow_ipc.md)
-  arrow_binary,  ///< the same with texts as binary, also those of C++ strings
+  arrow_binary,  ///< the same, with all texts as binary, even C++ strings
   numpy,         ///< one array of NumPy: numbers, arrays and tensors of one shape; the first dimension is the elements
 };
 
 /// "jsonl", "arrow-binary" …
 std::string_view to_string(output_format f);
-/// Errors: invalid_argument, with what there is.
+/// Errors: invalid_argument, with the list of formats.
 result<output_format> parse_output_format(std::string_view name);
 
 struct named_format {
-  output_format format = output_format::automatic;  ///< automatic: the name does not say
+  output_format format = output_format::automatic;  ///< automatic: the name does not determine it
   lib::compression compression = lib::compression::none;
 };
 /// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .npy, .txt (lines), then .gz.
 named_format format_of_path(std::string_view path);
 
-/// Whether elements of this type have a form in this format. Errors: invalid_argument: why not, and what would do.
+/// Checks that elements of this type have a form in this format. Errors: invalid_argument, with the reason and a
+/// remedy.
 status check_output(output_format f, const element_type& type);
 
 }  // namespace sluice::lib

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// broadcast: one run, whose elements go to several consumers, each with a stream of its own.
+// broadcast: delivers the elements of one run to several consumers, each with its own stream.
 //
 //   std::vector<stream<batched<sample>>> both = broadcast(ds, rt, 2, {.lag_max = 256});
 //   all.spawn(train(std::move(both[0])));
 //   all.spawn(evaluate(std::move(both[1])));
 //
-//   checkpoint here = broadcast_position({&a, &b});                 // of all of them together, each at its own element
+//   checkpoint here = broadcast_position({&a, &b});                 // of all consumers, each at its own element
 //   auto again = broadcast(ds, rt, 2, {.from = here});
 //
 // `tee` is another name for it.
-// Whoever asks for an element that is not there yet has the run make it; the others find it there. What some have not taken
-// yet is held, so a consumer may be ahead of the last one by `lag_max` elements or `lag_bytes_max` bytes. Then, as `on_lag` says,
-// it waits (hold_back), or the last ones are dropped: their streams end with resource_exhausted.
-// With hold_back consumers have to be read by turns, or by tasks of their own: one that reads its stream to the end before
-// the other is begun waits for ever where there is more than lag_max.
+// A request for an element that does not exist yet makes the run compute it; the other consumers then receive it
+// without waiting. Elements that some consumers have not read yet are held, so a consumer may be ahead of the last one
+// by `lag_max` elements or `lag_bytes_max` bytes. At that limit `on_lag` decides: the consumer waits (hold_back), or
+// the last consumers are dropped: their streams end with resource_exhausted. With hold_back read the consumers
+// alternately, or in separate tasks: a consumer that reads its stream to the end before another one begins waits
+// forever if the run has more than lag_max elements.
 // Order:  each consumer gets every element, in the run's order.
 // Ends:   each stream with the run; the run, when all streams are gone.
-// Errors: an error of the run comes to each consumer, behind the elements before it. failed_precondition: position() of one
-//         of the streams, which has none of its own; a checkpoint of another number of consumers or of a plain run.
+// Errors: an error of the run reaches each consumer, after the elements before it. failed_precondition: position() of
+//         one of the streams, which has no position of its own; a checkpoint with another number of consumers or of a
+//         plain run.
 // Cancel: request_stop() of a stream, and its destructor, end that consumer alone.
-// Thread: each stream has one consumer at a time, on any thread. REQUIRES of broadcast_position: no request is outstanding on any
-//         of the streams.
-// Owns:   the run; elements that are held, each once, charged to the ledger. Each consumer gets copies.
-// State:  a checkpoint has the position of the run at the last consumer's element, and how far each of the others is ahead; the
-//         elements between are made again, not stored.
+// Thread: each stream has one consumer at a time, on any thread. REQUIRES for broadcast_position: no request is
+//         outstanding on any of the streams.
+// Owns:   the run, and the held elements, each once, charged to the ledger. Each consumer gets copies.
+// State:  a checkpoint contains the position of the run at the last consumer's element, and the distance of each other
+//         consumer from it. The elements between are computed again, not stored.
 #pragma once
 
 #include <concepts>
@@ -35,26 +37,26 @@
 
 namespace sluice::lib {
 
-/// What happens when a consumer is `lag_max` behind the first.
+/// The treatment of a consumer that is `lag_max` elements behind the first.
 enum class lagging : std::uint8_t {
   hold_back,  ///< the others wait for it
   drop,       ///< its stream ends with resource_exhausted
 };
 
 struct broadcast_options {
-  checkpoint from = {};          ///< of broadcast_position(); empty: from the start
-  std::uint64_t lag_max = 1024;  ///< elements that are held, at least 1
+  checkpoint from = {};          ///< from broadcast_position(); empty: from the start
+  std::uint64_t lag_max = 1024;  ///< elements that may be held, at least 1
   std::size_t lag_bytes_max = std::size_t{64} << 20;
   lagging on_lag = lagging::hold_back;
-  iterate_options run = {};  ///< of the one run; its `from` is not used
+  iterate_options run = {};  ///< for the one run; its `from` is not used
 };
 
-/// For elements whose type is not known in C++. Errors: throws invalid_argument: no consumer, lag_max 0, elements that cannot
-/// be copied; failed_precondition and data_loss as iterate().
+/// For elements whose type is unknown in C++. Errors: throws invalid_argument: no consumer, lag_max 0, elements that
+/// cannot be copied; failed_precondition and data_loss as iterate() does.
 std::vector<any_stream> broadcast_run(runtime& rt, const node_ptr& plan, std::size_t consumers,
                                       const broadcast_options& o = {});
 
-/// As broadcast_run.
+/// Does the same for a typed dataset.
 template <class T>
 std::vector<stream<T>> broadcast(const dataset<T>& ds, runtime& rt, std::size_t consumers,
                                  const broadcast_options& o = {}) {
@@ -72,10 +74,11 @@ std::vector<stream<T>> tee(const dataset<T>& ds, runtime& rt, std::size_t consum
   return broadcast(ds, rt, consumers, o);
 }
 
-/// The position of all consumers of one broadcast, of which the streams that are left are given, in any order. Errors: throws
-/// failed_precondition: not all of those, or others; a request is outstanding.
+/// broadcast_position() returns the position of all consumers of one broadcast. Pass all remaining streams, in any
+/// order. Errors: throws failed_precondition: a stream is missing or belongs to another broadcast; a request is
+/// outstanding.
 namespace detail {
-/// stream_base, in words that are looked at when the function around them is used.
+/// stream_base, as a dependent type, which is complete when the calling function is instantiated.
 template <class T> struct base_of {
   using type = stream_base;
 };
@@ -91,7 +94,7 @@ template <class T> checkpoint broadcast_position(std::initializer_list<const str
   return broadcast_position(std::vector<const stream<T>*>(streams));
 }
 
-/// The report of the run behind the streams. REQUIRES: no request on any of them is outstanding.
+/// The report of the run of these streams. REQUIRES: no request on any of them is outstanding.
 run_report report_of_broadcast(const stream_base& s);
 template <class T> run_report broadcast_report(const stream<T>& s) {
   return report_of_broadcast(detail::engine_access::of(s));

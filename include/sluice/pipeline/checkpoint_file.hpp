@@ -8,9 +8,9 @@
 //   auto s = ds.iterate(rt, {.from = here.value()});
 //
 // `attached` is for data that must change together with the position: the length of the output, the step of a model. It
-// is stored in the same file, so that a crash cannot leave one without the other.
+// is stored in the same file, so that a crash cannot keep one without the other.
 //
-// Crash:  a temporary file is written and synchronised, renamed to `path`, and the folder is synchronised. A process
+// Crash:  a temporary file is written and synchronized, renamed to `path`, and the folder is synchronized. A process
 //         that is killed in between leaves `PATH.partial` and `.NAME.lock`, which the next save removes.
 // Errors: statuses with the path. Saving: those of the file system; unavailable: another process or thread is saving to
 //         the same path. Loading: not_found and others of the file system; data_loss: the file is empty, damaged, or
@@ -29,7 +29,7 @@ namespace sluice::lib {
 
 /// Returns when the file is durable: it would survive a loss of power.
 status save_checkpoint(const std::string& path, const checkpoint& at, std::string_view attached = {});
-/// `attached`: if not null, is set to what was saved with the checkpoint; empty if nothing was.
+/// `attached`: if not null, receives the data that were saved with the checkpoint, or an empty text.
 result<checkpoint> load_checkpoint(const std::string& path, std::string* attached = nullptr);
 
 }  // namespace sluice::lib

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// tf.data's older names for two operators at once, and for an interleave that works ahead. The plan has what they stand for.
+// tf.data's older names for two operators at once, and for an interleave that works ahead. The plan contains the
+// operators that they represent.
 //
 //   files | map_and_batch(parse, 64, {.parallelism = 4})                    // map(parse, parallelism=4) | batch(64)
 //   numbers | shuffle_and_repeat(1000, 3, {.seed = 7})                      // shuffle(1000, seed=7) | repeat(3)
 //   list_files("a-*") | parallel_interleave(tfrecord, 4, {.sloppy = true})  // interleave(tfrecord, cycle_length=4,
 //                                                                           //            parallelism=4, order=sloppy)
-// In plan text and JSON they may be written, too: map_and_batch(parse, 64, parallelism=4), shuffle_and_repeat(1000, 3, 7),
+// Plan text and JSON accept them, too: map_and_batch(parse, 64, parallelism=4), shuffle_and_repeat(1000, 3, 7),
 // parallel_interleave(tfrecord, 4, sloppy=true).
-// See: map, batch, shuffle, repeat, interleave, which have their contracts.
+// See:    map, batch, shuffle, repeat, interleave for their contracts.
 #pragma once
 
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts runs: iterate() lowers a plan to a tree of streams and returns its root, from which the elements are
-// requested.
+//   requested.
 //
 //   runtime rt;
 //   auto s = ds.iterate(rt);                                        // opens no file and computes nothing yet
@@ -11,27 +11,26 @@
 //
 // The destructor of the stream stops the run, too, but does not wait: the runtime joins the run's tasks.
 // Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, by another version of one
-//         of its functions, with other captured values or other elements in memory; or by a run that drops bad
-//         elements when this one would stop at them, or in another epoch than the one asked for). While it runs:
-//         failed_precondition for an input that is not what the checkpoint was made with, unless on_changed_inputs says
-//         otherwise. position() throws failed_precondition once the run reads standard input or a FIFO, which cannot be
-//         read again.
+//         of its functions, with other captured values or other elements in memory; or by a run that drops bad elements
+//         when this one would stop at them, or in another epoch than the requested one). While it runs:
+//         failed_precondition for an input that has changed since the checkpoint, unless on_changed_inputs allows it.
+//         position() throws failed_precondition once the run reads standard input or a FIFO, which cannot be read
+//         again.
 // Counts: under error_policy::skip a bad element is counted at its place in the stream. When a run has delivered n
-//         elements, its report has counted the bad elements that come before the n-th, and no others. The first one
+//         elements, its report has counted the bad elements before the n-th, and no others. The first bad element
 //         beyond errors_max ends the stream: the elements before it are delivered, then its error, whose message names
-//         the limit; it was not dropped, and is not counted. For plans whose
-//         order is deterministic, elements, counts and that error are therefore the same on any number of workers, with
-//         any parallelism and prefetch, and for any sizes of requests; bad elements that were met while working ahead,
-//         but not reached by the consumer, do not count. A sloppy stage counts in the order in which it delivers
-//         elements. If a stage that works ahead drops more than 1,000 consecutive elements, those after the first 1,000
-//         are counted, and reported with the status of the last of these. The errors_max of a stage, or of an
-//         ignore_errors, is compared at the same places with the count of that stage: the first error that exceeds a
-//         limit of its stage or of the run ends the stream. A stage of an inner plan has one count for all elements
-//         that the plan is opened for. A resumed run counts from 0. Bad elements among those that it makes again before
-//         the position of its checkpoint (coro/stream_base.hpp, Marks) are counted again; their number depends on
-//         timing.
-// Warns:  once for a run, in its report and by runtime_options::on_warning, when it makes or uses a checkpoint that
-//         cannot tell whether a function or data of the plan has changed (plan/identity.hpp).
+//         the limit. It was not dropped, and is not counted. For plans whose order is deterministic, elements, counts
+//         and that error are therefore the same on any number of workers, with any parallelism and prefetch, and for
+//         any sizes of requests. Bad elements that were computed ahead of the consumer, but not reached by it, do not
+//         count. A sloppy stage counts in the order in which it delivers elements. If a stage that works ahead drops
+//         more than 1,000 consecutive elements, those after the first 1,000 are counted, and reported with the status
+//         of the last of these. The errors_max of a stage, or of an ignore_errors, is compared at the same places with
+//         the count of that stage: the first error that exceeds a limit of its stage or of the run ends the stream. A
+//         stage of an inner plan has one count for all elements that the plan is opened for. A resumed run counts from
+//         0. It counts bad elements again that it computes again before the position of its checkpoint
+//         (coro/stream_base.hpp, Marks); their number depends on timing.
+// Warns:  once per run, in its report and by runtime_options::on_warning, when it makes or uses a checkpoint that
+//         cannot detect changes of some functions or data of the plan (plan/identity.hpp).
 // Thread: iterate() on any thread; a stream has one consumer at a time.
 // Owns:   a stream shares the ownership of its plan, with the user's functions in it, and of its run.
 #pragma once
@@ -51,36 +50,36 @@ struct iterate_options {
   /// The policy of stages for which the plan sets none (plan/on_error.hpp, op/ignore_errors.hpp). A checkpoint of a run
   /// with stop may be resumed with skip, but not the reverse.
   error_policy on_error = error_policy::stop;
-  std::uint64_t errors_max = ~std::uint64_t{0};  ///< of all stages together; one more ends the stream (Counts, above)
-  /// Where bad elements are kept that are dropped where the plan names no file for them (docs/errors.md, Quarantine).
+  /// The limit for all stages together; one more bad element ends the stream (see Counts).
+  std::uint64_t errors_max = ~std::uint64_t{0};
+  /// The file for dropped bad elements of stages for which the plan names no file (docs/errors.md, Quarantine).
   lib::quarantine quarantine = {};
   std::optional<std::uint64_t> seed = {};  ///< for stages without a seed of their own; nullopt: drawn
   /// The number of the epoch, for a program that iterates a plan once per epoch by hand: shuffles draw as in epoch
   /// number `epoch` of a repeat() at the end of the plan. nullopt: that of the checkpoint, or 0.
   std::optional<std::uint64_t> epoch = {};
-  /// For a resumed run: what happens if an input has changed. Compared are size, time of modification, inode and device
-  /// of the files that were open at the checkpoint and of the last 1,000 closed ones, and the names that patterns
-  /// matched.
+  /// For a resumed run: the reaction to a changed input. It compares size, time of modification, inode and device of
+  /// the files that were open at the checkpoint and of the last 1,000 closed ones, and the names that patterns matched.
   changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
 
 /// A summary of a run, at its end or during it.
 struct run_report {
-  std::uint64_t seed = 0;                     ///< of stages without a seed of their own
+  std::uint64_t seed = 0;                     ///< for stages without a seed of their own
   std::uint64_t epoch = 0;                    ///< of iterate_options or of the checkpoint
-  std::uint64_t errors = 0;                   ///< bad elements dropped (Counts, above)
-  std::vector<status> first_errors;           ///< of the first 16 of them
-  std::vector<stage_errors> errors_by_stage;  ///< of the stages that have dropped elements, or have a limit
+  std::uint64_t errors = 0;                   ///< bad elements dropped (see Counts)
+  std::vector<status> first_errors;           ///< the statuses of the first 16 of them
+  std::vector<stage_errors> errors_by_stage;  ///< for the stages that have dropped elements, or have a limit
   std::uint64_t inputs_changed = 0;           ///< under changed_inputs::warn: inputs that differ from the checkpoint's
-  std::vector<status> first_changed_inputs;   ///< of the first 16 of them
+  std::vector<status> first_changed_inputs;   ///< the statuses of the first 16 of them
   std::vector<std::string> warnings;          ///< about parts of the plan that checkpoints cannot compare
-  /// Its stages, each before its inputs; those of inner plans when they have been opened. Counters of stages that are
-  /// running may lag behind a little.
+  /// Its stages, each before its inputs, including those of inner plans that have been opened. Counters of stages that
+  /// are running may lag behind a little.
   std::vector<site_report> sites;
 };
 
-/// Starts a run of a plan whose element type need not be known in C++, as the command line does. Errors: as iterate();
-/// invalid_argument for a null plan.
+/// Starts a run of a plan whose element type may be unknown in C++, as the command line does. Errors: those of
+/// iterate(); invalid_argument for a null plan.
 any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
 /// Starts a run of `rewritten`, a rewritten form of the plan `written` whose nodes have kept their sites
 /// (plan/node.hpp). Its checkpoints are those of `written`, so that they fit every other rewritten form of it.

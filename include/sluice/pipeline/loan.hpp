@@ -2,13 +2,13 @@
 // Requests on a stream by a consumer that is not a coroutine of this library; the base of adapters such as
 // sluice/asio.hpp.
 //
-// A consumer outside has no coroutine frame that the tree could resume, and it may destroy its stream object at any
-// time, also during a request. So the tree is *lent*: lend() moves it out of the stream object to a task of the run,
-// which makes a request on the runtime's workers; when that is finished, give_back() moves the tree back, on the
-// consumer's own thread. In between, the stream object has no stage, only a reference to its loan: moving the object
-// informs the loan, and destroying it stops the run and leaves the tree to the task. No call blocks.
+// Such a consumer has no coroutine frame that the tree could resume, and it may destroy its stream object at any time,
+// even during a request. So the tree is *lent*: lend() moves it out of the stream object to a task of the run, which
+// makes a request on the runtime's workers. When that is finished, give_back() moves the tree back, on the consumer's
+// own thread. In between, the stream object has no stage, only a reference to its loan: moving the object informs the
+// loan, and destroying it stops the run and leaves the tree to the task. No call blocks.
 //
-// Cancel: the consumer may abandon its wait. The request continues, and its block is there for the next wait, so no
+// Cancel: the consumer may abandon its wait. The request continues, and its block is available to the next wait, so no
 //         element is lost.
 // Thread: lend, wait, abandon, give_back and all use of the stream object: the consumer's thread (or strand).
 //         waiter::ready() is called on any thread.
@@ -41,9 +41,9 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
   /// Moves the tree out of `s` and starts a request on it. REQUIRES: `s` is the root of a run, at rest, and not lent.
   static std::shared_ptr<loan> lend(stream_base& s);
 
-  /// Registers `w` for the end of the request. Returns false if there is another waiter already; `w` is unchanged then.
+  /// Registers `w` for the end of the request. Returns false if another waiter exists; `w` is then unchanged.
   bool wait(std::unique_ptr<waiter>& w);
-  /// Removes and returns the waiter `who`; null if it was called already, or is not the one that waits.
+  /// Removes and returns the waiter `who`; null if it was called already, or is not the registered one.
   std::unique_ptr<waiter> abandon(const waiter* who);
   /// If the request has ended, moves the tree back and returns the stream object. Null while the request is
   /// outstanding, and if the stream object was destroyed.
@@ -81,10 +81,10 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
 
   const std::shared_ptr<run_base> run_;
   std::atomic<bool> returned_{false};
-  stream_base* owner_;  ///< the stream object; null: destroyed. Used on the consumer's thread only
+  stream_base* owner_;  ///< the stream object; null if destroyed. Used on the consumer's thread only
   std::mutex mutex_;
-  borrowed tree_;         ///< the pull's until at_rest_
-  bool at_rest_ = false;  ///< guarded by mutex_, as are the two below
+  borrowed tree_;         ///< used by the request until at_rest_
+  bool at_rest_ = false;  ///< guarded by mutex_, like the two below
   bool owner_gone_ = false;
   std::unique_ptr<waiter> waiter_;
 };

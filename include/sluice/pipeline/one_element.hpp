@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that run a plan for one answer: the element at a place, the only element, the number of elements.
+// Tasks that run a plan for one result: the element at an index, the only element, the number of elements.
 //
 //   std::int64_t x = co_await numbers.at(rt, 7);                     // the element number 7, from 0
 //   auto all = co_await get_single_element(rt, numbers | batch(100));
 //   std::int64_t n = co_await count_elements(rt, samples | filter(expr("label == 0")));
 //
-// at() opens the plan and passes over what stands before: one element is made, and nothing works ahead. Its cost is that of opening the
-// plan, and depends on neither `index` nor the number of elements. Which stages can: those whose op_info says `seeks` (plan/node.hpp),
-// among them range, from_elements, map, enumerate, batch, zip, concatenate, take, skip, shard, repeat, window and global_shuffle. A plan
-// that draws should have seeds: without them each call is a run of its own, with draws of its own.
-// Errors: as iterate() and the run. at(): failed_precondition, a stage cannot seek; the message names the first. out_of_range: index
-//         is negative, or there are no more than so many elements; the message says how many.
-// Thread: on any; the task is awaited on the runtime, or by sync_wait.
+// at() opens the plan and skips the elements before `index`: one element is made, and nothing works ahead. Its cost is
+// that of opening the plan, and depends on neither `index` nor the number of elements. All stages must seek
+// (op_info::seeks, plan/node.hpp); among those that do are range, from_elements, map, enumerate, batch, zip,
+// concatenate, take, skip, shard, repeat, window and global_shuffle. Set seeds in a plan that draws: without them each
+// call is a separate run with its own draws.
+// Errors: those of iterate() and the run. at(): failed_precondition, a stage cannot seek; the message names the first.
+//         out_of_range: index is negative, or not less than the number of elements; the message contains that number.
+// Thread: any; the task is awaited on the runtime, or by sync_wait.
 // Owns:   the task owns its run and a reference to the plan. REQUIRES: the runtime outlives it.
 #pragma once
 
@@ -26,9 +27,9 @@ namespace sluice::lib {
 
 namespace detail {
 
-/// A run of the plan that gives the element `index` first. Errors: throws, as at().
+/// Starts a run of the plan whose first element is number `index`. Errors: throws, as described for at().
 any_stream open_at(runtime& rt, const node_ptr& plan, std::int64_t index, const iterate_options& o);
-/// The error where it gave none: `left` of those before it were not there either.
+/// Throws the error for a run without elements: `left` of the elements before it did not exist either.
 [[noreturn]] void refuse_index(std::int64_t index, std::uint64_t left);
 
 template <class T> task<T> element_at(runtime* rt, dataset<T> ds, std::int64_t index, iterate_options o) {
@@ -42,7 +43,7 @@ template <class T> task<T> element_at(runtime* rt, dataset<T> ds, std::int64_t i
   co_return std::move(value);
 }
 
-/// The element of a plan that gives one.
+/// Returns the element of a plan that delivers exactly one.
 template <class T> task<T> only_element(runtime* rt, dataset<T> ds, iterate_options o) {
   stream<T> s = ds.iterate(*rt, o);
   auto* x = co_await s.next();
@@ -54,11 +55,11 @@ template <class T> task<T> only_element(runtime* rt, dataset<T> ds, iterate_opti
 
 }  // namespace detail
 
-/// The element of a dataset that has exactly one. Errors: those of op/get_single_element.hpp.
+/// Returns the element of a dataset that has exactly one. Errors: those of op/get_single_element.hpp.
 template <class T> task<T> get_single_element(runtime& rt, const dataset<T>& ds, const iterate_options& o = {}) {
   return detail::only_element(&rt, ds | get_single_element(), o);
 }
-/// How many elements a run of the dataset gives; those are passed over (op/count_elements.hpp).
+/// Returns the number of elements of a run of the dataset, which are skipped (op/count_elements.hpp).
 template <class T> task<std::int64_t> count_elements(runtime& rt, const dataset<T>& ds, const iterate_options& o = {}) {
   return detail::only_element(&rt, ds | count_elements(), o);
 }

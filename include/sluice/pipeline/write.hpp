@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// write: the elements of a dataset into files.
+// write: writes the elements of a dataset into files.
 //
 //   task<void> save(runtime& rt) {
-//     write_report done = co_await write(rt, range(1000), "squares.jsonl");       // the name says the format
+//     write_report done = co_await write(rt, range(1000), "squares.jsonl");       // the name determines the format
 //     std::printf("%lld elements\n", static_cast<long long>(done.elements));
 //     co_await write(rt, range(1000), "a.csv.gz");                                // compressed
 //     co_await write(rt, range(1000), "b.tfrecord", {.format = output_format::example, .shards = 4});
 //     co_await write(rt, range(1000), "c.npy", {.checkpoint = "c.ckpt", .checkpoint_elements = 100});
 //   }
 //
-// Formats: sluice/output/output_format.hpp says what each takes. Structures are rows of CSV (a header, inner members by their
-//         dotted paths), tf.Examples in TFRecords (parse_example reads them back), lines of JSON, rows of Arrow.
-// Shards: `shards` files take turns, element by element: b-00000-of-00004.tfrecord …. With `shard_bytes` each ends with the
-//         element by which it has so many bytes (before compression): b-00000.tfrecord …; more than one file is never
-//         open. A path with {shard} in it (and {shards}) is the name itself.
-// Whole:  a file is written as PATH.partial, synchronised, and takes its name when it is whole; what stood there until then can be
-//         read. After an error, or when the task is destroyed, nothing new is there, but for shards that had their size, each
-//         of which is whole. A pipe or a device is written to as it stands.
-// Resume: with `checkpoint` the position, and how far the files reach, are written to that file so often and at the end;
-//         where it is there already, the run goes on from it, and the files are cut back to that place and grow. So the
-//         same call is made again after a crash, with the same plan; once it has returned, another one changes nothing.
-//         Whatever ends the process, no element is missing or there twice (docs/resuming.md).
-// Remote: a path with a scheme (mem://a.csv) is written through its file system, and is there when it is whole. Such a run has no
-//         checkpoint, npy has no such outputs, and later shards of an earlier output are told instead of removed.
-// Errors: thrown by the co_await: those of the plan and of iterate(); of the files, with the path; invalid_argument, before
-//         anything is read: elements of this type have no form in the format (check_output says why), no format is
-//         named, a stream cannot be sharded, npy cannot be compressed; failed_precondition: a checkpoint of another plan or
-//         output, or files that are not as they were then; unavailable: another process writes the same file.
-// Cancel: the files are given up as after an error; a checkpoint that was written stays of use.
-// Thread: as iterate(): the plan runs on the runtime's workers; local files are written by its threads for blocking calls, and are
-//         real in a simulation, too.
-// See:    docs/internals/decisions/outputs.md: why this is no operator.
+// Formats: sluice/output/output_format.hpp lists the elements of each. Structures are rows of CSV (a header, inner
+//          members by their dotted paths), tf.Examples in TFRecords (parse_example reads them back), lines of JSON,
+//          rows of Arrow.
+// Shards: elements are assigned alternately to `shards` files: b-00000-of-00004.tfrecord …. With `shard_bytes` each
+//         file ends with the element that makes it this long (before compression): b-00000.tfrecord …; only one file is
+//         open at a time. A path that contains {shard} (and {shards}) is used as the name itself.
+// Whole:  a file is written as PATH.partial, synchronized, and renamed when it is complete; until then the previous
+//         file of that name can be read. After an error, or when the task is destroyed, no new file exists, except for
+//         complete shards that had reached their size. A pipe or a device is written directly.
+// Resume: with `checkpoint` the position and the lengths of the files are written to that file at the set intervals and
+//         at the end. If that file exists already, the run continues from it: the output files are truncated to that
+//         position and continued. So after a crash make the same call again, with the same plan. After a call that
+//         returned, the same call changes nothing. However the process ends, no element is missing or duplicated
+//         (docs/resuming.md).
+// Remote: a path with a scheme (mem://a.csv) is written through its file system, and exists when it is complete. Such a
+//         run has no checkpoint, npy does not support such outputs, and higher-numbered shards of an earlier output are
+//         reported instead of removed.
+// Errors: thrown by the co_await: those of the plan and of iterate(); those of the files, with the path;
+//         invalid_argument, before anything is read: elements of this type have no form in the format (check_output
+//         returns the reason), no format is named, a stream cannot be sharded, npy cannot be compressed;
+//         failed_precondition: a checkpoint of another plan or output, or files that have changed since; unavailable:
+//         another process writes the same file.
+// Cancel: the files are abandoned as after an error; a checkpoint that was written stays usable.
+// Thread: the same as for iterate(): the plan runs on the runtime's workers. Its threads for blocking calls write local
+//         files, which are real even in a simulation.
+// See:    docs/internals/decisions/outputs.md: why this is not an operator.
 #pragma once
 
 #include <cstdint>
@@ -44,25 +48,26 @@
 
 namespace sluice::lib {
 
-/// Texts are copied by write().
+/// write() copies the texts.
 struct write_options {
   output_format format = output_format::automatic;        ///< by the path
   lib::compression compression = compression::automatic;  ///< by the path: .gz is gzip; zlib is not written
-  count shards = 1;                                       ///< files that take turns
-  byte_size shard_bytes = 0;                              ///< not 0: as many files as it takes when each is so long
-  std::string_view checkpoint = {};                       ///< a file; empty: none
-  std::int64_t checkpoint_elements = 0;                   ///< written after so many, besides at the end
-  std::chrono::nanoseconds checkpoint_every{0};           ///< and so often
+  count shards = 1;                                       ///< number of files to which elements are assigned
+                                                          ///< alternately
+  byte_size shard_bytes = 0;                              ///< if not 0: starts a new file after this size
+  std::string_view checkpoint = {};                       ///< a file; empty: no checkpoint
+  std::int64_t checkpoint_elements = 0;                   ///< written after this number of elements, and at the end
+  std::chrono::nanoseconds checkpoint_every{0};           ///< and at this interval
 };
 
 struct write_report {
-  std::int64_t elements = 0;  ///< in the files, those of runs before a checkpoint as well
+  std::int64_t elements = 0;  ///< in the files, including those of runs before a checkpoint
   std::int64_t files = 0;
-  std::int64_t bytes = 0;   ///< written by this call, as they lie in the files
+  std::int64_t bytes = 0;   ///< written by this call, as stored in the files
   std::int64_t errors = 0;  ///< bad elements that this call dropped
 };
 
-/// `run`: as for iterate(); its `from` is not used with a checkpoint.
+/// `run`: the options of iterate(); its `from` is not used with a checkpoint.
 task<write_report> write(runtime& rt, const node_ptr& plan, std::string path, const write_options& o = {},
                          const iterate_options& run = {});
 template <class T>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apply: a function from dataset to dataset as a part of a pipeline.
+// apply: calls a function from dataset to dataset as a part of a pipeline.
 //
 //   auto shuffled = [](const auto& in) { return in | shuffle(100) | batch(8); };
 //   auto ds = numbers | apply(shuffled) | prefetch(2);
 //
-// `ds | apply(f)` is f(ds): the plan has what f made, and no trace of apply itself.
+// `ds | apply(f)` is f(ds): the plan contains what f made; apply itself does not appear.
 #pragma once
 
 #include <utility>

@@ -2,19 +2,18 @@
 // The arguments of an operator: one struct, whose members are the arguments.
 //
 //   struct shuffle_arguments {              // in the operator's header
-//     count buffer_size = {};               // by position, and required: its default breaks its type's own rule
-//     shuffle_options options = {};         // the members of a last member `options` are arguments that have names
+//     count buffer_size = {};               // positional and required: its default value is invalid for its type
+//     shuffle_options options = {};         // the members of a last member `options` are named arguments
 //   };
 //   arguments a = arguments::of(shuffle_arguments{100, {.seed = 7}});
 //   a.as<shuffle_arguments>().options.seed
 //
-//   .arguments = arguments_of<shuffle_arguments>,        // in its op_info: the one place where the struct is named as a list
+//   .arguments = arguments_of<shuffle_arguments>,        // in its op_info, the only place that lists the members
 //
 // Members may be the types of base/field_types.hpp, bool, std::int64_t, double, std::string, enums of one byte,
-// functions and inner plans (below), whole plans (node_ptr), and std::vector, std::optional, std::map<std::string, …>
 // and structs of those. Plan text, JSON, equality, fingerprint, rules and the documentation are derived from the struct
-// (plan/codecs/arguments_of.hpp, in the library's sources, so that user programs do not include it). Renaming a member changes
-// the format of plans.
+// (plan/codecs/arguments_of.hpp, in the library's sources, so that user programs do not include it). Renaming a member
+// changes the format of plans.
 // Thread: immutable.
 #pragma once
 
@@ -53,15 +52,15 @@ template <class... Forms> struct function_arg : function_value {
   function_arg(function_ptr f) : function_value(std::move(f)) {}  // NOLINT: a function is written as a function
 };
 
-/// A user's function of a whole number, and of no element: of a step, an index. In text it may be an expression of `it`, an int64.
-/// Not required.
+/// A user's function of a whole number instead of an element: a step, an index. In text it may be an expression of
+/// `it`, an int64. Not required.
 template <class... Forms> struct number_function : function_value {
   number_function() = default;
   number_function(function_ptr f) : function_value(std::move(f)) {}  // NOLINT: as above
 };
 
-/// The initial state of a function that is an expression: another expression, which no element is part of. In text it may stand
-/// before the function: scan(0, state + it).
+/// The initial state of a function that is an expression: another expression, which does not depend on an element. In
+/// text it may precede the function: scan(0, state + it).
 struct initial_value : function_value {};
 
 /// The inner plan of an operator: a plan, or a user's function that returns a plan for an element. One of the two is
@@ -80,7 +79,7 @@ struct plan_or_function {
   function_ptr function{};
 };
 
-/// Which plans an inner_plan accepts.
+/// The plans that an inner_plan accepts.
 enum class opens : std::uint8_t {
   readers,   ///< only readers: plans that lack their path, which is the element: interleave(tfrecord)
   any_plan,  ///< readers and complete plans
@@ -116,18 +115,18 @@ class arguments {
   arguments();
   /// For code that knows the struct only by its argument_list.
   arguments(const char* tag, std::shared_ptr<const void> value) noexcept : tag_(tag), value_(std::move(value)) {}
-  /// Of a `new A`, which it owns.
+  /// Owns the struct at `value`, which was made by `new A`.
   arguments(const char* tag, const void* value, void (*destroy)(const void*));
   template <class A> static arguments of(A a) {
     return {&detail::arguments_tag<A>, new A(std::move(a)), [](const void* p) { delete static_cast<const A*>(p); }};
   }
-  // In the library, as those of plan_holder are: every stage that a program writes down has some of each.
+  // Defined in the library, like those of plan_holder, because every stage in a program uses them.
   arguments(const arguments& other) noexcept;
   arguments(arguments&& other) noexcept;
   arguments& operator=(const arguments& other) noexcept;
   ~arguments();
 
-  /// The struct. REQUIRES: it is an A; otherwise the program is aborted.
+  /// Returns the struct. REQUIRES: it is an A; otherwise the program is aborted.
   template <class A> const A& as() const {
     if (tag_ != &detail::arguments_tag<A>) detail::refuse_other_arguments();
     return *static_cast<const A*>(value_.get());

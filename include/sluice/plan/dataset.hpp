@@ -7,7 +7,7 @@
 //
 // The plan is immutable: copying a dataset is cheap, and one dataset may have many runs. Element types are checked
 // here, when the program is compiled: a verb's apply() has a static_assert, whose message is the first error that the
-// compiler prints. Behind the dataset the library works with element_type descriptors.
+// compiler prints. Below this class the library works with element_type descriptors.
 // Thread: immutable.
 #pragma once
 
@@ -29,8 +29,8 @@ template <class T> class stream;
 template <class T> class task;
 struct iterate_options;
 
-/// The element type of what apply() returns after its static_assert has failed: operators behind it report no further
-/// errors.
+/// The element type of apply()'s result after its static_assert has failed. Later operators report no further errors
+/// for it.
 struct refused {};
 
 namespace detail {
@@ -42,27 +42,29 @@ template <class T> struct element_is {
 };
 }  // namespace detail
 
-/// The base of datasets and readers: owns a reference to the plan. Its members are not inline, because a program copies and
-/// destroys one for every stage that it writes, and would compile all of that.
+/// The base of datasets and readers: owns a reference to the plan. Its members are not inline, because a program copies
+/// and destroys one for every stage, and would compile all of that.
 class plan_holder {
  public:
   const node_ptr& plan() const noexcept { return node_; }
-  /// How many elements it gives, as far as that is known without a run: exact, infinite or unknown; and bounds of it.
+  /// The number of elements, as far as it is known without a run: exact, infinite or unknown. cardinality_limits()
+  /// returns bounds.
   sluice::lib::cardinality cardinality() const;
   cardinality_bounds cardinality_limits() const;
-  /// What its elements are: dtypes, shapes as far as they are known, structures. `element_spec().text()` is its text, such as
-  /// "{label: int64, image: uint8[?,?,3]}". To use the result, include sluice/element/spec.hpp.
+  /// The spec of the elements: dtypes, shapes as far as they are known, structures. `element_spec().text()` is its
+  /// text, such as "{label: int64, image: uint8[?,?,3]}". Include sluice/element/spec.hpp to use the result.
   spec element_spec() const;
-  /// What its with_options say together, the outermost first. To use the result, include sluice/engine/dataset_options.hpp.
+  /// The combined options of its with_options calls, the outermost first. Include sluice/engine/dataset_options.hpp to
+  /// use the result.
   dataset_options options() const;
-  /// As an element of another dataset: its plan's text, as JSON.
+  /// Prints the dataset as an element of another one: its plan's text, as JSON.
   void sluice_print(std::string& json) const;
 
  protected:
   explicit plan_holder(node_ptr n) noexcept;
   /// Errors: throws invalid_argument if the elements of the plan are not of type t.
   plan_holder(node_ptr n, const element_type& t);
-  /// Of make_stage(op, a, in), and of make_source(op, a). Errors: as those.
+  /// Holds the result of make_stage(op, a, in), or of make_source(op, a). Errors: those of these functions.
   plan_holder(const op_info& op, const arguments& a, const node_ptr& in, const element_type& t);
   plan_holder(const op_info& op, const arguments& a, const element_type& t);
   plan_holder(const plan_holder& other) noexcept;
@@ -78,13 +80,13 @@ class plan_holder {
 template <class T> class dataset : public plan_holder {
  public:
   using value_type = T;
-  /// Datasets may be elements, too; flat_map and interleave read those that their functions return.
+  /// Datasets may be elements, too; flat_map and interleave read the datasets that their functions return.
   static std::string sluice_type_name() { return "dataset<" + type_of<T>().name + ">"; }
   static constexpr bool trivially_relocatable = true;
   /// Errors: throws invalid_argument if the elements of the plan are of another type.
   explicit dataset(node_ptr n) : plan_holder(std::move(n), type_of<T>()) {}
-  /// The stage that a verb makes of its input, and the source. The same as of make_stage() and make_source(), and a program
-  /// compiles less: no node_ptr that it would have to destroy.
+  /// Makes the stage of a verb from its input, or a source. Does what make_stage() and make_source() do, but the
+  /// program compiles less code: it has no node_ptr to destroy.
   dataset(const op_info& op, const arguments& a, const node_ptr& in) : plan_holder(op, a, in, type_of<T>()) {}
   dataset(const op_info& op, const arguments& a) : plan_holder(op, a, type_of<T>()) {}
 
@@ -98,26 +100,25 @@ template <class T> class dataset : public plan_holder {
 template <> class dataset<refused> {};
 
 namespace detail {
-/// node_ptr, in words that are looked at when the function around them is used.
+/// node_ptr, as a dependent type, which is complete when the calling function is instantiated.
 template <class T> struct plan_of {
   using type = node_ptr;
 };
 }  // namespace detail
 
-/// Those of several datasets, for verbs of many inputs.
+/// The plans of several datasets, for verbs with many inputs.
 template <class T> std::vector<node_ptr> plans_of(const std::vector<dataset<T>>& datasets) {
   std::vector<typename detail::plan_of<T>::type> plans;
   for (const dataset<T>& d : datasets) plans.push_back(d.plan());
   return plans;
 }
 
-/// The base of all classes of verbs that can stand behind a `|`. Each has a member template apply(const dataset<T>&).
+/// The base of all classes of verbs that may follow a `|`. Each has a member template apply(const dataset<T>&).
 struct stage_base_tag {};
 template <class S> concept stage = std::is_base_of_v<stage_base_tag, S>;
 
-/// The class of the verbs of operators whose input elements are of any type T and whose output elements are of type
-/// Out<T>. A verb that depends on T in another way, because it refuses some types or has a function, has a class of its
-/// own, NAME_verb.
+/// The class of the verbs of operators that accept elements of any type T and yield elements of type Out<T>. A verb
+/// that depends on T in another way, because it rejects some types or has a function, has its own class, NAME_verb.
 template <template <class> class Out> class verb : public stage_base_tag {
  public:
   verb(const op_info& op, arguments a) : op_(&op), arguments_(std::move(a)) {}
@@ -129,7 +130,7 @@ template <template <class> class Out> class verb : public stage_base_tag {
   const op_info* op_;
   arguments arguments_;
 };
-/// For operators whose output elements are of the type of their input elements.
+/// For operators that yield elements of the type of their input.
 using preserving = verb<std::type_identity_t>;
 
 template <stage A, stage B> class composed : public stage_base_tag {
@@ -150,7 +151,7 @@ template <class T, stage S> auto operator|(dataset<T> in, S s) {
 }
 template <stage A, stage B> composed<A, B> operator|(A a, B b) { return {std::move(a), std::move(b)}; }
 
-// Mistakes with `|`, each with a message.
+// Each of these overloads reports a mistake with `|`.
 template <class T, class U> auto operator|(dataset<T>, dataset<U>) {
   static_assert(detail::element_is<T>::template can_be_piped_into<dataset<U>>,
                 "sluice: a source stands first and takes no input, so nothing can be piped into it; flat_map and "
@@ -163,7 +164,7 @@ template <stage A, class U> auto operator|(A, dataset<U>) {
   return dataset<refused>();
 }
 
-/// A reader: a plan that lacks its path, and is opened by interleave or flat_map once for each path.
+/// A reader: a plan that lacks its path. interleave and flat_map open it once for each path.
 template <class T> class file_reader : public plan_holder {
  public:
   using value_type = T;

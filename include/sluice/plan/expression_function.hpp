@@ -2,13 +2,13 @@
 // Expressions as the functions of stages.
 //
 //   rows | filter(expr("label != 0 && length(text) > 10"))
-//   rows | map(expr<double>("mean(values)"))                     // the type of the new elements, as C++ has to know it
+//   rows | map(expr<double>("mean(values)"))                     // the C++ type of the new elements
 //   rows | map(expr<pair_of_ids>("{first: id, second: label}"))  // a struct, filled by the names of its members
-//   rows | reduce(expr<double>("0"), expr("state + label"))      // `state`: the value for the element before
+//   rows | reduce(expr<double>("0"), expr("state + label"))      // `state`: the value for the previous element
 //
-// The language: sluice/expr/expression.hpp and docs/expressions.md. Unlike a lambda an expression is printed with the plan, and
-// part of its fingerprint.
-// Errors: throws expression_error, when it is read (its grammar) and when the plan is made (its types).
+// sluice/expr/expression.hpp and docs/expressions.md describe the language. Unlike a lambda, an expression is printed
+// with the plan, and is part of its fingerprint.
+// Errors: throws expression_error when it is parsed (grammar) and when the plan is built (types).
 #pragma once
 
 #include <string>
@@ -20,8 +20,9 @@
 
 namespace sluice::lib {
 
-/// A function that make_node() binds to the type of its elements. `otherwise`: what to say where it is one name that nothing has;
-/// `wanted`: the type of its values, if it is known. Defined in engine/expressions/by_expression_text.cpp.
+/// A function that make_node() binds to the type of its elements. `otherwise`: the error message if the expression is a
+/// single unknown name; `wanted`: the type of its values, if it is known. Defined in
+/// engine/expressions/by_expression_text.cpp.
 function_ptr expression_function(expression e, std::string otherwise = {}, const element_type* wanted = nullptr);
 
 /// An expression whose values have the C++ type U.

@@ -8,11 +8,11 @@
 //   auto part = tfrecord("a") | map(fn("crop", 3, [size](const image& x) { return crop(x, size); }));   // in place
 //
 // SLUICE_FUNCTION is used in a header or a source, at namespace scope. The version is part of fingerprints: raise it
-// when the results of the function change, and older checkpoints are refused. A plain lambda may be used as well, but a
-// plan with it has no text form, and a checkpoint cannot distinguish it from another lambda; fn() gives it a name and a
-// version for checkpoints and error messages. Captured values, with or without a name, are compared by a resume if they
-// can be (base/content_hash.hpp: no pointer, no padding); so are the elements of from_elements and from_range.
-// A function with a name must have one signature: no auto parameter, no overloads.
+// when the results of the function change, and older checkpoints are rejected. A plain lambda may be used as well, but
+// a plan with it has no text form, and a checkpoint cannot distinguish it from another lambda; fn() gives it a name and
+// a version for checkpoints and error messages. A resume compares captured values, with or without a name, if they are
+// comparable (base/content_hash.hpp: no pointer, no padding), and also the elements of from_elements and from_range. A
+// function with a name must have one signature: no auto parameter, no overloads.
 // Thread: the registry is safe from any thread; functions are called from several workers at once.
 #pragma once
 
@@ -43,7 +43,7 @@ template <class F> void describe(stage_function& s, const F& f, const element_ty
 struct stage_function {
   std::string name;  ///< empty: a lambda, or elements in memory; the plan has no text form then
   int version = 0;
-  const element_type* in = nullptr;  ///< null: of a source
+  const element_type* in = nullptr;  ///< null for a source
   const element_type* out = nullptr;
   bool draws = false;  ///< it has a parameter for random numbers, so that its stage has a seed
   function_facts facts = {};
@@ -56,13 +56,13 @@ struct stage_function {
   stage_function(const stage_function&) = delete;
   stage_function& operator=(const stage_function&) = delete;
   virtual ~stage_function();
-  /// A hash of the values that it contains (captured values, elements), the same in every process. Thread: any.
+  /// A hash of the values that it contains (captured values, elements), equal in every process. Thread: any.
   virtual std::uint64_t values() const { return captured; }
   /// Returns true for elements in memory (from_elements), false for code.
   virtual bool is_data() const { return false; }
-  /// Its name is the text of an expression: nobody has to register it.
+  /// True if its name is the text of an expression, which needs no registration.
   bool is_expression = false;
-  /// Others of its name and version may take other elements.
+  /// True if functions of the same name and version may have other element types.
   bool is_overload = false;
 
  protected:
@@ -85,21 +85,21 @@ struct stage_function {
   template <class F> friend void detail::describe(stage_function&, const F&, const element_type*, const element_type*);
 };
 
-/// Where an expression stands.
+/// The place of an expression in a plan.
 struct bind_context {
-  const element_type& in;  ///< what its elements are
-  const stage_function* initial =
-      nullptr;  ///< the expression of its initial state, where the stage takes one and has one
+  const element_type& in;  ///< the type of its elements
+  /// The expression of its initial state, if the stage has one.
+  const stage_function* initial = nullptr;
 };
 
-/// An expression before the type of its element is known. make_node() puts what bind() returns in its place.
+/// An expression before the type of its element is known. make_node() replaces it by the result of bind().
 struct unbound_function : stage_function {
-  /// A function that the stage `accepts`. Errors: throws expression_error.
+  /// Returns a function that the stage `accepts`. Errors: throws expression_error.
   virtual function_ptr bind(const bind_context& context, bool (*accepts)(const stage_function&)) const = 0;
 };
 
-/// Registers one form of a named function. A function may have several (one for map and one for filter).
-/// Errors: already_exists: the name is registered with another version, or with another input type and one of both is no
+/// Registers one form of a named function. A function may have several (one for map and one for filter). Errors:
+/// already_exists: the name is registered with another version, or with another input type and one of the two is not an
 /// overload.
 void add_function(function_ptr function);
 /// All forms that are registered under this name.
@@ -136,7 +136,7 @@ template <class C, class R, class... A> struct signature<R (C::*)(A...) const no
 
 }  // namespace detail
 
-/// A function with a name and a version (SLUICE_FUNCTION). A call of it is a call of `function`.
+/// A function with a name and a version (SLUICE_FUNCTION). Calling it calls `function`.
 template <class F> struct named_function {
   F function;
   std::string_view name;
@@ -164,7 +164,7 @@ template <class F> named_function(F, std::string_view, int, function_facts) -> n
 template <class F> inline constexpr bool is_named = false;
 template <class F> inline constexpr bool is_named<named_function<F>> = true;
 
-/// A function that was given a name where it is used (fn). A call of it is a call of `function`.
+/// A function that was given a name where it is used (fn). Calling it calls `function`.
 template <class F> struct function_named_in_place {
   F function;
   std::string_view name;
@@ -197,12 +197,12 @@ constexpr function_named_in_place<F> fn(const char (&name)[N], int version, F f,
 #define SLUICE_DETAIL_VERSIONED_(NAME, MAJOR, MINOR) NAME##_##MAJOR##_##MINOR
 #define SLUICE_DETAIL_VERSIONED(NAME, MAJOR, MINOR) SLUICE_DETAIL_VERSIONED_(NAME, MAJOR, MINOR)
 namespace detail {
-/// Does nothing. Whoever registers functions needs it, and its name has the version: a plug-in that was compiled for another
-/// version cannot be loaded.
+/// Does nothing. Code that registers functions links to it. Its name contains the version, so a plug-in that was
+/// compiled for another version cannot be loaded.
 void SLUICE_DETAIL_VERSIONED(compiled_for, SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR)() noexcept;
 inline void check_version() { SLUICE_DETAIL_VERSIONED(compiled_for, SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR)(); }
-/// Until it is called with null, add_function() appends its errors there instead of throwing: nothing can be thrown through the
-/// loader of shared objects.
+/// Makes add_function() append its errors to `to` instead of throwing, until it is called with null. Exceptions cannot
+/// pass through the loader of shared objects.
 void note_registration_errors(std::vector<std::string>* to);
 }  // namespace detail
 
@@ -224,7 +224,7 @@ template <class F> void describe(stage_function& s, const F& f, const element_ty
   s.out = out;
 }
 
-/// Takes ownership; makes the shared_ptr in the library, so that it is not instantiated for each function type.
+/// Takes ownership. Makes the shared_ptr in the library, so that it is not instantiated for each function type.
 function_ptr adopt(const stage_function* f);
 
 }  // namespace detail
@@ -241,7 +241,7 @@ using lib::named_function;
 
 }  // namespace sluice
 
-// The lambda initialises an inline object, so that all source files use the same function; a lambda as a template
+// The lambda initializes an inline object, so that all source files use the same function; a lambda as a template
 // argument in a header would be a different type in each.
 #define SLUICE_FUNCTION(NAME, ...) SLUICE_FUNCTION_VERSION(NAME, 1, __VA_ARGS__)
 #define SLUICE_FUNCTION_VERSION(NAME, VERSION, ...)                                        \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The identities of the functions and data that a plan contains: what a checkpoint compares besides the plan's
+// The identities of the functions and data of a plan, which a checkpoint compares in addition to the plan's
 // fingerprint.
 //
 //   auto here = identities_of(*plan);
@@ -26,19 +26,19 @@ struct function_identity {
   bool is_data = false;      ///< elements in memory; only `values` identifies them
   bool values_known = true;  ///< `values` is a hash of all values that it contains
   std::uint64_t values = 0;
-  /// Returns true if its values (captured values, elements in memory) may differ between two runs without being
-  /// noticed. It says nothing about code, of which there is no hash; only a name and a version identify it.
+  /// Returns true if its values (captured values, elements in memory) may differ between two runs without detection.
+  /// Code has no hash; only a name and a version identify it.
   bool is_open() const { return !values_known; }
 };
 
-/// In the order of the plan's text. Cost: the first call hashes the elements in memory.
+/// Returns the identities in the order of the plan's text. Cost: the first call hashes the elements in memory.
 std::vector<function_identity> identities_of(const node& plan);
 
-/// Describes the first difference, to follow "the checkpoint was made by another plan: "; empty if there is none.
+/// Describes the first difference, as the end of "the checkpoint was made by another plan: "; empty if all are equal.
 std::string difference_of(const std::vector<function_identity>& there, const std::vector<function_identity>& here);
 
-/// A warning that names the functions and data of the plan that may change unnoticed between a checkpoint and a resume,
-/// and what to do about it; empty if there are none.
+/// A warning that names the functions and data of the plan whose changes between a checkpoint and a resume are not
+/// detected, with a remedy. Empty if all changes are detected.
 std::string open_identities(const std::vector<function_identity>& identities);
 
 }  // namespace sluice::lib

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// member_map<T>: what an argument says of single members, by their names.
+// member_map<T>: values of an argument for single members, by their names.
 //
 //   padded_batch(4, {.shapes = {{"tokens", {128}}}, .values = {{"tokens", -1}}})
 //   padded_batch_options o;
 //   o.values["tokens"] = -1;
 //
-// It is written, and prints, as a std::map<std::string, T>, and is made of one. It is none because <map> would cost every
-// program that includes sluice some hundredths of a second (docs/internals/decisions/compile_time.md).
-// T:     pad_value and lists of int64 (src/engine/lowering/member_maps.cpp); what is not here is in src/plan/member_map.hpp.
+// It is written and printed like a std::map<std::string, T>, and can be made from one. It is a class of its own because
+// <map> would cost every program that includes sluice some hundredths of a second
+// (docs/internals/decisions/compile_time.md).
+// T:     pad_value and lists of int64 (src/engine/lowering/member_maps.cpp); the remaining definitions are in
+// src/plan/member_map.hpp.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +30,7 @@ template <class T> class member_map {
   using value_type = entry;
 
   member_map() noexcept = default;
-  /// Of two that have one name the first counts.
+  /// If two entries have the same name, the first counts.
   member_map(std::initializer_list<entry> all);
   template <class Map>
     requires requires { typename Map::mapped_type; }
@@ -48,10 +50,10 @@ template <class T> class member_map {
 
   bool empty() const noexcept { return size() == 0; }
   std::size_t size() const noexcept;
-  /// In the order of their names.
+  /// The entries, sorted by name.
   const entry* begin() const noexcept;
   const entry* end() const noexcept { return begin() + size(); }
-  /// Null: the name is there already.
+  /// Returns null if the name exists already.
   T* add(std::string_view name);
   T& operator[](std::string_view name);
   void clear() noexcept {
@@ -60,11 +62,11 @@ template <class T> class member_map {
 
  private:
   void destroy() noexcept;
-  /// The first that is not before this name.
+  /// The index of the first entry whose name is not less than this one.
   std::size_t place_of(std::string_view name) const noexcept;
   T& insert(std::size_t at, std::string_view name);
 
-  std::vector<entry>* entries_ = nullptr;  ///< null: none
+  std::vector<entry>* entries_ = nullptr;  ///< null if empty
 };
 
 }  // namespace sluice::lib

@@ -44,13 +44,13 @@ struct cardinality {
   static cardinality forever() { return {infinite, 0}; }
   bool is_most() const { return kind == exact && elements == kMost; }
 
-  // REQUIRES of these: n >= 0. The result of an unknown one is unknown, unless n alone determines it.
+  // REQUIRES: n >= 0. The result for an unknown cardinality is unknown, unless n alone determines it.
   cardinality times(std::int64_t n) const;
   cardinality at_most(std::int64_t n) const;
   cardinality without(std::int64_t n) const;
   /// The sum of both.
   cardinality and_then(cardinality next) const;
-  /// The number of groups of n elements; with `drop_remainder` only of those that are full. REQUIRES: n > 0.
+  /// The number of groups of n elements; with `drop_remainder` only full groups count. REQUIRES: n > 0.
   cardinality in_groups(std::int64_t n, bool drop_remainder) const;
   bool operator==(const cardinality&) const = default;
 };
@@ -104,14 +104,14 @@ struct op_info {
 };
 
 /// Three arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
-/// errors_max=100)`; ignore_errors, which is itself a policy, has none. Operators contain no code for them. (In C++:
-/// plan/on_error.hpp.)
+/// errors_max=100)`. ignore_errors, which is itself a policy, does not have them. Operators contain no code for them.
+/// (In C++: plan/on_error.hpp.)
 struct error_handling {
-  /// The error policy of the stage. nullopt: that of the nearest ignore_errors downstream; or else, in an inner plan,
-  /// of the stage that opens it; or else of the run. Part of the fingerprint if it is set.
+  /// The error policy of the stage. nullopt: the policy of the nearest ignore_errors downstream; otherwise, in an inner
+  /// plan, that of the stage that opens it; otherwise that of the run. Part of the fingerprint if it is set.
   std::optional<error_policy> on_error = {};
   error_limit errors_max = {};      ///< under skip: one more bad element in this stage ends the stream
-  lib::quarantine quarantine = {};  ///< under skip: the file that keeps the bad elements of this stage
+  lib::quarantine quarantine = {};  ///< under skip: the file for the bad elements of this stage
 };
 
 struct node {
@@ -122,11 +122,12 @@ struct node {
   const element_type* type = nullptr;  ///< of the output elements
   bool lacks_path = false;             ///< a reader; with_path() completes it
   std::uint32_t depth = 1;             ///< at most kPlanDepthMax
-  /// Identifies the node within its chain: site_above() of the input it was first given, kept by rewrites. 0 before
+  /// Identifies the node within its chain: site_above() of its original input, preserved by rewrites. 0 before
   /// make_node().
   std::uint32_t site = 0;
-  /// The rewrite that inserted the node: a string literal, for example "add_prefetch". Empty: the user wrote it. Sites of inserted
-  /// nodes are hashed apart, so that no stage of the user's changes its site, and none shares it with an inserted one.
+  /// The rewrite that inserted the node: a string literal, for example "add_prefetch". Empty if the user wrote the
+  /// node. Sites of inserted nodes are hashed separately: inserting nodes changes no site of the user's stages, and no
+  /// stage shares its site with an inserted one.
   std::string_view inserted_by = {};
 
   /// The operator's arguments. REQUIRES: A is its struct.
@@ -136,8 +137,8 @@ struct node {
 /// The largest depth of a plan; bounded because functions over plans are recursive.
 inline constexpr std::uint32_t kPlanDepthMax = 1000;
 
-// Operators by name: used for plan text, JSON and the command line only. A verb refers to the constant of its operator,
-// so a program links the operators that it uses, and all operators only if it reads plans.
+// Operators by name: for plan text, JSON and the command line only. A verb refers to the constant of its operator, so a
+// program links only the operators that it uses, or all operators if it reads plans.
 
 /// All operators. Defined in op/registry.cpp, which refers to each, so that a static library cannot lose one.
 std::span<const op_info* const> operators();
@@ -151,31 +152,33 @@ class scoped_operators {
 };
 /// operators(), or the table of a scoped_operators.
 std::span<const op_info* const> known_operators();
-/// Null if there is no operator of that name.
+/// Returns null if no operator has that name.
 const op_info* find_op(std::string_view name);
 
-/// The site of a node of the operator `op` with the input `below` (null: a source, or a combine): a hash of the
+/// The site of a node of the operator `op` with the input `below` (null for a source or a combine): a hash of the
 /// operator's name and of the number of nodes of that name upstream in the chain. So adding or removing other operators
-/// changes no site. Unique among the nodes upstream. `inserted_by`: see node; only nodes with the same origin are counted.
+/// changes no site. Unique among the nodes upstream. `inserted_by`: see node; only nodes with the same origin are
+/// counted.
 std::uint32_t site_above(std::string_view op, const node* below, std::string_view inserted_by = {});
 
-/// Checks arguments, inputs and types, makes arguments canonical, and sets type, depth and, unless the node has one
-/// already (a rewritten copy), site.
+/// Checks arguments, inputs and types, makes arguments canonical, and sets type and depth. Sets the site unless the
+/// node has one already (a rewritten copy).
 node_ptr make_node(node n);
-// make_node() for each shape. A source without its path is a reader.
+// Each of these calls make_node() for one shape. A source without its path is a reader.
 node_ptr make_stage(const op_info& op, const arguments& a, const node_ptr& input);
 node_ptr make_source(const op_info& op, arguments a);
 node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inputs);
 /// A copy of the reader with its path. Nodes that do not change are shared with the reader.
 node_ptr with_path(const node_ptr& reader, std::string_view path);
 
-/// A copy of the plan in which all nodes without an error policy of their own get `errors`, except `below` (null: none)
-/// and the nodes upstream of it, and except every ignore_errors. Inner plans are not changed; they follow the stage that opens them.
+/// Returns a copy of the plan in which all nodes without an error policy of their own get `errors`, except `below` (may
+/// be null) and the nodes upstream of it, and except every ignore_errors. Inner plans are not changed: they follow the
+/// stage that opens them.
 node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors, const node* below = nullptr);
 
-/// Unknown if the node itself drops bad elements.
+/// The number of elements of the plan. Unknown if the node itself drops bad elements.
 cardinality cardinality_of(const node& n);
-/// At least and at most so many; `most` is unknown where nothing bounds them.
+/// Bounds of the number of elements; `most` is unknown if no bound is known.
 struct cardinality_bounds {
   std::int64_t least = 0;
   cardinality most = {};
@@ -183,14 +186,16 @@ struct cardinality_bounds {
 cardinality_bounds cardinality_bounds_of(const node& n);
 /// The number of rows in all batches that a plan delivers.
 cardinality row_cardinality_of(const node& n);
-/// Ok, if a run can pass over any number of elements of this plan at once: every stage seeks, and none drops bad elements, so that
-/// each element has its place. Otherwise failed_precondition, which names the first stage that cannot and says why.
+/// Returns ok if a run can skip any number of elements of this plan at a constant cost: every stage seeks, and none
+/// drops bad elements, so that each element has a fixed number. Otherwise failed_precondition, which names the first
+/// stage that cannot seek, with the reason.
 status why_not_seekable(const node& n);
 /// For op_facts::seeks: always, if the inputs can.
 bool seeks_with_inputs(const node& n);
 /// Returns true if operators, arguments and inputs are equal; a lambda is equal only to itself.
 bool same_plan(const node& a, const node& b);
-/// The hash that a checkpoint is compared by: of everything except knobs, so that a run may resume with other knobs.
+/// The hash by which checkpoints are compared. It covers everything except knobs, so that a run may resume with other
+/// knobs.
 std::uint64_t fingerprint(const node& n);
 
 }  // namespace sluice::lib

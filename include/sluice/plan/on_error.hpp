@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // on_error: sets the error policy of the operators inside.
 //
-//   files | on_error(error_policy::skip, map(parse)) | batch(64)                  // in text: … | map(parse, on_error=skip) | …
-//   files | on_error(error_policy::skip, map(parse) | filter(is_whole), {.errors_max = 100})     // 100 in either of the two
-//   on_error(error_policy::skip, tfrecord("a"))                                   // of a source, and of any dataset
-//   names | interleave(on_error(error_policy::skip, tfrecord))                    // of a reader
-//   on_error(quarantine("bad.tfrecord"), tfrecord("a"))                           // skip, and what is dropped is kept there
+//   files | on_error(error_policy::skip, map(parse)) | batch(64)  // in text: … | map(parse, on_error=skip) | …
+//   files | on_error(error_policy::skip, map(parse) | filter(is_whole), {.errors_max = 100})  // 100 in each of the two
+//   on_error(error_policy::skip, tfrecord("a"))                   // for a source, or any dataset
+//   names | interleave(on_error(error_policy::skip, tfrecord))    // for a reader
+//   on_error(quarantine("bad.tfrecord"), tfrecord("a"))           // skip, and store dropped elements there
 //
 // It makes no stage, but sets an argument that every operator has (plan/node.hpp, error_handling). An operator inside
-// that has a policy already keeps it, and an ignore_errors inside stays as it is. The policy of a flat_map or an
+// that has a policy already keeps it, and an ignore_errors inside is unchanged. The policy of a flat_map or an
 // interleave also applies to the inner plans that it opens.
-// Errors: invalid_argument when the plan is made: errors_max with error_policy::stop, or below 0.
+// Errors: invalid_argument when the plan is built: errors_max with error_policy::stop, or below 0.
 // See:    op/ignore_errors.hpp, for all stages upstream of it.
 #pragma once
 
@@ -21,7 +21,7 @@
 namespace sluice::lib {
 
 struct on_error_options {
-  error_limit errors_max = {};  ///< of each operator inside; one more bad element ends the stream
+  error_limit errors_max = {};  ///< for each operator inside; one more bad element ends the stream
 };
 
 template <stage S> class handling_stage : public stage_base_tag {
@@ -50,7 +50,7 @@ template <reader_verb R> auto on_error(error_policy policy, const R& inside, on_
   return decltype(reader)(with_error_handling(reader.plan(), {policy, o.errors_max, {}}));
 }
 
-// As error_policy::skip, and what is dropped is kept in a file (docs/errors.md, Quarantine).
+// The policy error_policy::skip; dropped elements are stored in a file (docs/errors.md, Quarantine).
 template <stage S> handling_stage<S> on_error(quarantine into, S inside, on_error_options o = {}) {
   return {std::move(inside), {error_policy::skip, o.errors_max, std::move(into)}};
 }

@@ -8,14 +8,14 @@
 //                       .inserted_by = "add_prefetch"});
 //   });
 //
-// Calls the change once for each node of the plan, inputs first. The change gets a node whose inputs are rewritten
-// already. It returns the node that takes its place: the same node, a changed copy, or stages on top of either.
-// A node that is the input of several nodes is visited once, and its replacement is shared by the same nodes. A node
-// that neither changes nor has a changed input is not copied, so a rewrite that changes nothing returns the plan itself.
-// Sites:  copies keep the site of the original (plan/node.hpp). Inserted nodes are made with `inserted_by`.
-//         A node that an earlier rewrite inserted gets another site if this one inserts its equal upstream.
+// Calls the change once for each node of the plan, inputs first. The change receives a node whose inputs are rewritten
+// already. It returns the node that replaces it: the same node, a changed copy, or stages on top of either. A node that
+// is the input of several nodes is visited once, and these nodes share its replacement. A node that does not change,
+// and whose inputs do not change, is not copied, so a rewrite that changes nothing returns the plan itself.
+// Sites:  copies keep the site of the original (plan/node.hpp). Inserted nodes are made with `inserted_by`. A node that
+//   an earlier rewrite inserted gets another site if this one inserts an equal node upstream.
 // Inner plans are arguments: they are not visited.
-// Errors: what make_node() or the change throws; internal if the change returns null.
+// Errors: those of make_node() or the change; internal if the change returns null.
 // Thread: any.
 #pragma once
 
@@ -45,7 +45,8 @@ class node_change {
   node_ptr (*call_)(void*, const node_ptr&);
 };
 
-/// Returns the plan, rewritten. Neither `below` (null: none) nor the nodes upstream of it are visited; they are shared.
+/// Returns the rewritten plan. `below` (may be null) and the nodes upstream of it are not visited; both plans share
+/// them.
 node_ptr rewrite(const node_ptr& plan, node_change change, const node* below = nullptr);
 
 }  // namespace sluice::lib

@@ -9,15 +9,15 @@
 //   value := number | string | plan | "[" [ value { "," value } ] "]" | "{" [ key "=" value { "," … } ] "}"
 //   key  := name | string
 //
-// Numbers may have a unit (64MiB) and separators (10'000). Strings are in double quotes, with \" \\ \n \t \r \xHH.
-// Printed are the inputs of a combine first, then the required arguments, then options by name. Read are arguments with a
-// name at any place in the parentheses; those without one mean the inputs and the required arguments in that order, so
-// zip(on_error=skip, a, b) is zip(a, b, on_error=skip). A bare word is a value, a
-// function or a plan, depending on the type of the argument: interleave(tfrecord | take(3)). Brackets enclose lists;
-// braces enclose maps and structs. An optional value that is not set is `nothing`.
-// The text of a plan parses back to an equal plan, unless it contains lambdas, which print as <lambda>.
-// Limits: kPlanBytesMax bytes; chains of kPlanDepthMax operators, and as many levels of plans, lists and braces inside
-//         of each other.
+// Numbers may have a unit (64MiB) and separators (10'000). Strings are in double quotes, with \" \\ \n \t \r \xHH. A
+// call is printed with the inputs of a combine first, then the required arguments, then options by name. Named
+// arguments are accepted at any place in the parentheses. The others are the inputs and the required arguments, in that
+// order, so zip(on_error=skip, a, b) is zip(a, b, on_error=skip). A bare word is a value, a function or a plan,
+// depending on the type of the argument: interleave(tfrecord | take(3)). Brackets enclose lists; braces enclose maps
+// and structs. An optional value that is not set is `nothing`. The text of a plan parses back to an equal plan, unless
+// it contains lambdas, which print as <lambda>.
+// Limits: kPlanBytesMax bytes; chains of kPlanDepthMax operators, and the same number of nested levels of plans, lists
+//         and braces.
 // Cost:   linear in the length of the text.
 #pragma once
 
@@ -28,14 +28,14 @@
 
 namespace sluice::lib {
 
-/// Longer texts and JSON are refused; usual plans have some kilobytes.
+/// Longer texts and JSON are rejected; usual plans have some kilobytes.
 inline constexpr std::size_t kPlanBytesMax = 16 << 20;
 
 /// A mistake in the text of a plan, with its place.
 class plan_error : public error {
  public:
   plan_error(std::size_t column, std::string_view message);
-  /// The number of the character (of UTF-8) in the text, all lines counted together, from 1; at most one past the end.
+  /// The position of the character (of UTF-8) in the text, counted over all lines, from 1; at most one past the end.
   std::size_t column() const noexcept { return column_; }
 
  private:
@@ -44,12 +44,12 @@ class plan_error : public error {
 
 /// Errors: throws plan_error: "column 17: shufle: no such operator; did you mean shuffle?"
 node_ptr parse_plan(std::string_view text);
-/// The text of any plan, also of one that cannot be parsed again (serialisable()).
+/// Returns the text of any plan, even of one that cannot be parsed again (serialisable()).
 std::string plan_text(const node& n);
 /// The text of one node without its input: "shuffle(10, seed=7)".
 std::string stage_text(const node& n);
-/// Ok if the text parses back to an equal plan; otherwise failed_precondition with the operator that has a lambda or
-/// elements in memory as an argument.
+/// Returns ok if the text parses back to an equal plan; otherwise failed_precondition with the operator that has a
+/// lambda or elements in memory as an argument.
 status serialisable(const node& n);
 
 }  // namespace sluice::lib

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls a function that blocks on a thread that is not a worker, and awaits its result.
+// Calls a blocking function on a thread that is not a worker, and awaits its result.
 //
-//   auto names = co_await blocking(rt.blocking_calls(), list_directory);       // returns what list_directory() returns
+//   auto names = co_await blocking(rt.blocking_calls(), list_directory);       // the result of list_directory()
 //
 // Errors: an exception of the function is thrown by the co_await.
 // Cancel: a call that has begun cannot be stopped; after a stop the co_await still waits for its end.
@@ -18,9 +18,9 @@
 
 namespace sluice::lib {
 
-/// A call that was submitted; part of the frame that awaits it.
+/// A submitted call; part of the frame that awaits it.
 struct blocking_call {
-  /// Calls the function, and posts the coroutine: the call may not exist any more when this returns.
+  /// Calls the function, and posts the coroutine. When this returns, the call may no longer exist.
   void (*run)(blocking_call&) noexcept = nullptr;
   blocking_call* next = nullptr;  ///< used by the service
   environment* env = nullptr;
@@ -69,7 +69,7 @@ template <class F> class [[nodiscard]] blocking final : blocking_call {
     executor* exec = me.env->exec;
     std::coroutine_handle<> next = me.handle_;
     if (!why.ok()) next = fail_wait(me.promise_, std::move(why));
-    exec->post(next);  // the last access: from here on the frame may be resumed and destroyed
+    exec->post(next);  // the last access: after it the frame may be resumed and destroyed
   }
 
   blocking_service& service_;

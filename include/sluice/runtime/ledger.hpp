@@ -11,11 +11,11 @@
 //   ledger.charge(b->capacity(), mine);                  // charged even if it exceeds the budget
 //   b->charge(&mine, b->capacity());                     // credited when the last reference is dropped
 //
-// The three rules by which stages charge:
+// Stages charge by three rules:
 //   1. Working ahead. A pump charges the expected size of its next block *before* the block is made, and only if it
 //      fits into the budget; otherwise it waits until bytes are credited (docs/internals/decisions/memory_budget.md).
-//   2. What the consumer waits for. The block that a consumer is waiting for is charged without regard to the budget,
-//      because the memory it would wait for may be freed only by that consumer.
+//   2. Requested blocks. The block that a consumer is waiting for is charged without regard to the budget, because the
+//      memory it would wait for may be freed only by that consumer.
 //   3. Held memory (shuffles, batches, open compressed files, listings). Waiting would not free it, so its stage fails
 //      with resource_exhausted when the sum of all held bytes would exceed the budget
 //      (docs/internals/decisions/memory_budget.md).
@@ -23,7 +23,7 @@
 // windows.
 //
 // No call blocks or suspends.
-// Thread: any. REQUIRES: the caller has no lock that room_again() of any waiter takes, since crediting bytes calls
+// Thread: any. REQUIRES: the caller holds no lock that room_again() of any waiter acquires, since crediting bytes calls
 //         waiters.
 // Units:  bytes.
 // Owns:   its lines; they outlive the ledger as long as buffers are charged to them.
@@ -40,7 +40,7 @@
 
 namespace sluice::lib {
 
-/// What bytes are charged for, as reports name it.
+/// The purpose of charged bytes, with its name in reports.
 enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch, open_file, listing, window, state };
 inline constexpr std::size_t kPurposes = 8;
 std::string_view to_string(purpose p);
@@ -58,12 +58,12 @@ class ledger_line : public byte_account {
 };
 
 struct ledger_line_report {
-  std::string stage;  ///< empty: charged without a name
+  std::string stage;  ///< empty if charged without a name
   purpose held_for = purpose::channel;
   std::size_t used_bytes = 0;
   std::size_t peak_bytes = 0;
-  std::size_t holders =
-      0;  ///< how many objects hold memory on this line now: shuffles, unfinished batches, open files …
+  /// The number of objects that hold memory on this line now: shuffles, unfinished batches, open files …
+  std::size_t holders = 0;
 };
 
 struct ledger_report {
@@ -71,10 +71,10 @@ struct ledger_report {
   std::size_t used_bytes = 0;
   std::size_t peak_bytes = 0;
   std::array<std::size_t, kPurposes> by_purpose{};
-  std::vector<ledger_line_report> lines;  ///< those to which anything was ever charged, the highest peak first
-  /// "12.0 MiB of 64.0 MiB (channel 10.0 MiB, batch 2.0 MiB), peak 30.1 MiB"
+  std::vector<ledger_line_report> lines;  ///< all lines that were ever charged, the highest peak first
+  /// Returns "12.0 MiB of 64.0 MiB (channel 10.0 MiB, batch 2.0 MiB), peak 30.1 MiB".
   std::string to_string() const;
-  /// "shuffle 16.0 MiB in 17 places, batch 2.0 MiB": the held memory of this moment, the largest first.
+  /// Returns "shuffle 16.0 MiB in 17 places, batch 2.0 MiB": the memory held now, the largest first.
   std::string held_text() const;
 };
 
@@ -82,8 +82,7 @@ struct ledger_report {
 class room_waiter {
  public:
   /// Called at most once for each refusal, when bytes have been credited: the charge may fit now and can be tried
-  /// again.
-  /// Thread: that of the caller of release() or change().
+  /// again. Thread: that of the caller of release() or change().
   virtual void room_again() noexcept = 0;
 
  protected:
@@ -105,17 +104,17 @@ class memory_ledger {
   void charge(std::size_t bytes, ledger_line& l) { change(0, bytes, l); }
   /// Credits `bytes`. REQUIRES: they are charged on this line.
   void release(std::size_t bytes, ledger_line& l) noexcept { change(bytes, 0, l); }
-  /// Replaces a charge of `from` bytes by one of `to` bytes, even beyond the budget. `holders`: how many more hold
-  /// something on this line, or fewer.
+  /// Replaces a charge of `from` bytes by one of `to` bytes, even beyond the budget. `holders`: the change in the
+  /// number of objects that hold memory on this line.
   void change(std::size_t from, std::size_t to, ledger_line& l, int holders = 0) noexcept;
   /// Charges `bytes` and returns true if the sum is then within the budget, or if nothing else is charged at all.
   /// Otherwise charges nothing and returns false.
   bool try_charge(std::size_t bytes, ledger_line& l);
-  /// The same; after a refusal `waiter`, if it still exists, is called once bytes have been credited.
+  /// Does the same. After a refusal `waiter`, if it still exists, is called once bytes have been credited.
   bool try_charge(std::size_t bytes, ledger_line& l, std::weak_ptr<room_waiter> waiter);
   /// Charges as much of `bytes` as fits into the budget; returns the number of bytes charged.
   std::size_t charge_up_to(std::size_t bytes, ledger_line& l);
-  /// As try_charge, against the budget plus `beyond`.
+  /// Does what try_charge does, against the budget plus `beyond`.
   bool charge_within(std::size_t bytes, std::size_t beyond, ledger_line& l);
 
   /// Declares that `bytes` more (or fewer, if negative) of those charged on this line are an estimate of a size that is
@@ -125,13 +124,13 @@ class memory_ledger {
   void charge(std::size_t bytes, purpose p) { charge(bytes, line(p)); }
   void release(std::size_t bytes, purpose p) noexcept { release(bytes, line(p)); }
 
-  /// Changes the budget for later charges; bytes that are charged stay charged.
+  /// Changes the budget for later charges. Bytes charged before stay charged.
   void set_budget(std::size_t budget_bytes);
   /// Returns true if less is charged than the budget.
   bool within_budget() const noexcept;
   std::size_t budget_bytes() const noexcept;
   std::size_t used_bytes() const noexcept;
-  /// Of used_bytes(), what is held (is_held).
+  /// The part of used_bytes() that is held (is_held).
   std::size_t held_bytes() const noexcept;
   ledger_report report() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reaper counts the tasks of all runs of a runtime, so that the runtime's destructor can wait for those of runs
+// The reaper counts the tasks of all runs of a runtime, so that the runtime's destructor can wait for the tasks of runs
 // whose streams have been destroyed.
 //
 // A destructor cannot await. So the destructor of a stream that has not ended only requests a stop of its run; the
@@ -21,15 +21,15 @@ struct run_context;
 
 class reaper {
  public:
-  /// To be called when a task begins.
+  /// Call it when a task begins.
   void enter() noexcept { live_.fetch_add(1, std::memory_order_relaxed); }
-  /// To be called when a task has ended: on a worker, or before the runtime's destructor begins.
+  /// Call it when a task has ended: on a worker, or before the runtime's destructor begins.
   void leave() noexcept;
-  /// Adds a run to those that stop_and_wait() stops.
+  /// Adds a run to the runs that stop_and_wait() stops.
   void watch(std::shared_ptr<run_context> run);
   std::size_t live() const noexcept { return live_.load(std::memory_order_acquire); }
 
-  /// Stops all runs and blocks until no task is live; prints a line to standard error if that takes long. Over a
+  /// Stops all runs and blocks until no task is live. Prints a line to standard error if that takes long. With a
   /// simulation it drives the simulation meanwhile. Called by the runtime's destructor only.
   void stop_and_wait(executor& exec);
 
@@ -37,7 +37,8 @@ class reaper {
   std::atomic<std::size_t> live_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::weak_ptr<run_context>> runs_;  ///< guarded by mutex_; expired ones are removed when it has doubled
+  /// Guarded by mutex_. Expired runs are removed when the size has doubled.
+  std::vector<std::weak_ptr<run_context>> runs_;
   std::size_t sweep_at_ = 16;
 };
 

@@ -5,8 +5,9 @@
 //   run->request_stop();                                // every wait in this run fails with `cancelled`
 //
 // Thread: any, except that the options are set before the first task starts and not changed afterwards.
-// Owns:   of the runtime only a share of its ledger. The runtime's destructor stops the run and waits for its tasks; a
-//         stream of the run may be destroyed after the runtime, but no element may be requested from it any more.
+// Owns:   a share of the runtime's ledger, and nothing else of the runtime. The runtime's destructor stops the run and
+//         waits for its tasks. A stream of the run may be destroyed after the runtime, but no element may be requested
+//         from it any more.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ class quarantine_table;
 class seen_inputs;
 class site_table;
 
-/// What a resumed run does if an input differs from the one that the checkpoint was made with: a file with another
-/// size, time of modification or inode, or a pattern that matches other names.
+/// The reaction of a resumed run to an input that has changed since the checkpoint: a file with another size, time of
+/// modification or inode, or a pattern that matches other names.
 enum class changed_inputs : std::uint8_t {
   refuse,  ///< the stream ends with failed_precondition
   warn,    ///< the difference is counted and reported, and the run continues
@@ -42,19 +43,19 @@ enum class changed_inputs : std::uint8_t {
 /// The bad elements that a run has dropped at one of its stages.
 struct stage_errors {
   std::string stage;         ///< "map(parse)"
-  std::uint64_t number = 0;  ///< as site_report::number, where several stages have this name
+  std::uint64_t number = 0;  ///< site_report::number, if several stages have this name
   std::uint64_t errors = 0;  ///< dropped by the stage itself
-  /// Of an ignore_errors: including those dropped by the stages upstream that it sets the policy of; errors_max limits
-  /// this number.
+  /// For an ignore_errors: includes those dropped by the stages upstream whose policy it sets. errors_max limits this
+  /// number.
   std::uint64_t errors_in_all = 0;
   std::uint64_t errors_max = ~std::uint64_t{0};
 };
 
 struct run_options {
-  error_policy on_error = error_policy::stop;    ///< of stages for which the plan does not set one
+  error_policy on_error = error_policy::stop;    ///< for stages for which the plan does not set one
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< bad elements that the whole run may drop; one more ends the stream
-  lib::quarantine quarantine = {};               ///< keeps what is dropped where the plan names no such file
-  std::optional<std::uint64_t> seed = {};        ///< nullopt: the runtime's
+  lib::quarantine quarantine = {};               ///< the file for dropped elements if the plan names no such file
+  std::optional<std::uint64_t> seed = {};        ///< nullopt: the runtime's seed
   changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
 
@@ -71,29 +72,29 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::uint64_t seed;
   changed_inputs on_changed_inputs;
   shared_ref<seen_inputs> inputs;  ///< the files and patterns that this run has opened; part of its checkpoints
-  shared_ref<known_files> known;   ///< what its listings returned about files that it has not opened yet
+  shared_ref<known_files> known;   ///< information from its listings about files that it has not opened yet
   shared_ref<site_table> sites;    ///< the counters, knobs and error accounts of its stages
   lib::quarantine quarantine;
-  shared_ref<quarantine_table> quarantines;  ///< the files that bad elements are kept in, once a stage has one
+  shared_ref<quarantine_table> quarantines;  ///< the files for bad elements, once a stage has one
 
-  /// Ends every wait in this run with `cancelled`; stages that do not wait notice the stop at their next block. Thread:
+  /// Ends every wait in this run with `cancelled`. Stages that do not wait notice the stop at their next block. Thread:
   /// any. May be called several times.
   void request_stop() noexcept;
 
-  /// Called when dropped elements arrive at the root of the run (coro/dropped_errors.hpp): counts them for the run and
-  /// for the account of their stage. If a limit allows fewer than came, counts those only, and returns the error that
-  /// the stream must end with: that of the first one too many, and in its message the limit.
+  /// Called when dropped elements arrive at the root of the run (coro/dropped_errors.hpp). Counts them for the run and
+  /// for the account of their stage. If this exceeds a limit, counts only up to the limit, and returns the error that
+  /// the stream must end with: that of the first element beyond the limit, with the limit in its message.
   status met(dropped_error e) override;
   /// The number of bad elements dropped so far.
   std::uint64_t errors() const noexcept;
   /// The errors of the first kErrorsKept of them.
   std::vector<status> first_errors() const;
-  /// The counts of each stage that has dropped an element or has a limit, in the order in which the stages were opened: each before
-  /// its inputs.
+  /// The counts of each stage that has dropped an element or has a limit, in the order in which the stages were opened:
+  /// each before its inputs.
   std::vector<stage_errors> errors_by_stage() const;
   static constexpr std::size_t kErrorsKept = 16;
-  /// How many consecutive errors must keep their own status on the way to the root (dropped_errors::add): as many as
-  /// the report keeps, or, if there is a limit, more, because the stream may end with any of them.
+  /// The number of consecutive errors that must keep their own status on the way to the root (dropped_errors::add): the
+  /// number that the report keeps, or, with a limit, more, because the stream may end with any of them.
   std::size_t errors_kept_apart() const;
 
   /// Called for an input that differs from the checkpoint's (`why` is not ok). Returns ok if the run continues, under
@@ -103,8 +104,8 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::uint64_t inputs_changed() const noexcept;
   std::vector<status> first_changed_inputs() const;
 
-  /// To be called when a task that works for this run (a pump, for example) starts and when it has ended. The runtime's
-  /// destructor and when_idle() wait for live tasks.
+  /// Call task_started() when a task that works for this run (a pump, for example) starts, and task_ended() when it has
+  /// ended. The runtime's destructor and when_idle() wait for live tasks.
   void task_started() noexcept;
   void task_ended() noexcept;
   std::size_t live_tasks() const noexcept;
@@ -114,7 +115,7 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
 
  private:
   struct books;
-  books* const books_;  ///< what is counted and kept for the report, and who waits for the end
+  books* const books_;  ///< the counters and statuses of the report, and the callers of when_idle()
 };
 
 }  // namespace sluice::lib

@@ -8,7 +8,7 @@
 //   simulation sim(seed);                     // the same interface, single-threaded and in virtual time
 //   runtime rt(sim);
 //
-// A process usually has one. Runs do not own threads, so thousands of them may share a runtime.
+// A process usually has one runtime. Runs do not own threads, so thousands of them may share a runtime.
 // Thread: every member may be called from any thread. The destructor stops all runs, waits for their tasks and joins
 //         the threads; it must not run on a worker.
 // Owns:   its threads, ledger and back ends. Streams of its runs may be destroyed after it, but no element may be
@@ -36,12 +36,12 @@ struct runtime_options {
   std::size_t memory_budget_bytes = 0;
   std::string io = {};  ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
   unsigned blocking_threads_max = 64;
-  /// How long an open, a page of a listing or a read of a file may take before it fails with deadline_exceeded; 0: no
+  /// The time limit of an open, a page of a listing or a read of a file, which then fails with deadline_exceeded; 0: no
   /// limit. Reads of byte streams (a FIFO, standard input) have no limit.
   std::chrono::nanoseconds io_timeout{0};
-  /// Called with each warning that a run's report gets, on the thread that requests a checkpoint or starts from one.
+  /// Called with each warning of a run's report, on the thread that requests a checkpoint or starts from one.
   void (*on_warning)(std::string_view text) = nullptr;
-  std::uint64_t seed = 0;  ///< of runs that are given none
+  std::uint64_t seed = 0;  ///< for runs without a seed of their own
 };
 
 /// Base class of the file back ends; the runtime only owns one. The layer `io` derives the real and the simulated one.
@@ -56,7 +56,7 @@ class runtime {
  public:
   runtime() : runtime(runtime_options()) {}
   explicit runtime(runtime_options options);
-  /// Over a simulation, which must outlive it.
+  /// Makes a runtime in a simulation, which must outlive it.
   explicit runtime(simulation& world, runtime_options options = {});
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -70,7 +70,7 @@ class runtime {
   memory_ledger& ledger() noexcept { return *ledger_; }
   const std::shared_ptr<memory_ledger>& shared_ledger() const noexcept { return ledger_; }
   sluice::lib::reaper& reaper() noexcept;
-  /// The simulation that it was made over; null for a real runtime.
+  /// The simulation of this runtime; null for a real runtime.
   simulation* world() const noexcept { return world_; }
   /// The environment of tasks that belong to no run: the runtime's executor and clock, never stopped.
   environment& root() noexcept { return root_; }

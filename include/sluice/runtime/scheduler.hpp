@@ -7,12 +7,14 @@
 //
 // Order:  a worker resumes, in this order: the coroutine that it has posted last; the newest of its own queue; one
 //         posted by a thread that is not a worker; the oldest of its own post_later(); the oldest of another worker
-//         (work stealing). Now and then it goes through these in reverse, so that no coroutine starves.
-// Sharing: worth_sharing() compares with what this machine takes to move work (src/runtime/sites/moving_cost.hpp); one worker
-//         shares nothing. For tests, the environment variable SLUICE_SHARE, read by the constructor: `always`, everything is
-//         worth it; `mixed`, now this and now that.
-// Thread: every member may be called from any thread. REQUIRES of the destructor: nothing is posted during or after it.
+//         (work stealing). From time to time it reverses this order, so that no coroutine starves.
+// Sharing: worth_sharing() compares the time with the cost of moving work on this machine
+//          (src/runtime/sites/moving_cost.hpp). One worker shares nothing. For tests, the constructor reads the
+//          environment variable SLUICE_SHARE: with `always` everything is worth sharing, with `mixed` the answers vary.
+// Thread: every member may be called from any thread. REQUIRES for the destructor: nothing is posted during or after
+//         it.
 // Owns:   its threads. Coroutines that are posted and not yet resumed when it is destroyed are not resumed or
+//         destroyed.
 //         destroyed.
 #pragma once
 
@@ -26,9 +28,9 @@ namespace sluice::lib {
 /// Counters of all workers since the start; not consistent with each other while workers are running.
 struct scheduler_counts {
   std::uint64_t resumed = 0;  ///< coroutines resumed
-  std::uint64_t stolen = 0;   ///< of these, from another worker's queue
-  std::uint64_t parked = 0;   ///< times that a worker found nothing to do and blocked
-  std::uint64_t woken = 0;    ///< times that a blocked worker was woken
+  std::uint64_t stolen = 0;   ///< the part of these taken from another worker's queue
+  std::uint64_t parked = 0;   ///< number of times that a worker found nothing to do and blocked
+  std::uint64_t woken = 0;    ///< number of times that a blocked worker was woken
 };
 
 class scheduler final : public executor {

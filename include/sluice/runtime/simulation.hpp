@@ -2,15 +2,15 @@
 // A simulated executor, clock and pool of threads: everything runs on one thread, the next coroutine is drawn at random
 // from a seed, and virtual time advances only when no coroutine is ready.
 //
-//   simulation world(seed);                       // print the seed: with it a failing test can be repeated exactly
+//   simulation world(seed);                       // print the seed: it allows repeating a failing test exactly
 //   runtime rt(world);
 //   auto out = sync_wait(rt, my_test(rt));        // a sleep of an hour takes no real time
 //   world.elapsed();                              // the virtual time that has passed
 //
-// Order:  the next coroutine is any of those that are ready; if none is, time advances to the earliest timer.
+// Order:  the next coroutine is any that is ready; if none is, time advances to the earliest timer.
 // Errors: if no coroutine is ready, no timer is armed and the task has not ended, sync_wait throws failed_precondition
-//         with seed and time: a deadlock, found at once.
-// Thread: the one that made it. Posting from another thread is a defect and ends the program.
+//         with seed and time: a deadlock, detected at once.
+// Thread: the thread that made it. Posting from another thread is a defect and ends the program.
 #pragma once
 
 #include <coroutine>
@@ -36,19 +36,19 @@ class simulation final : public executor, public clock, public blocking_service 
 
   std::uint64_t seed() const noexcept { return seed_; }
   duration elapsed() const noexcept { return now_.time_since_epoch(); }
-  /// The next random number below `below`. The simulated files, network and metadata store draw theirs here.
+  /// The next random number below `below`. The simulated files, network and metadata store draw their numbers here.
   std::uint64_t random(std::uint64_t below) noexcept;
   bool chance(double probability) noexcept;
   /// A hash of all choices so far. Two simulations of the same program with the same seed have the same trace.
   std::uint64_t trace() const noexcept { return trace_; }
   std::uint64_t steps() const noexcept { return steps_; }
-  /// Advances the virtual time, as if the caller had computed for so long. Timers that become due by it fire later, in
-  /// their order.
+  /// Advances the virtual time by `work`, as if the caller had computed for that time. Timers that become due meanwhile
+  /// fire later, in order.
   void spend(duration work) noexcept { now_ += work; }
   /// Sets a function that returns how long the next blocking call takes in virtual time; without one, no time.
   void delay_blocking_calls(std::function<duration()> draw) { blocking_delay_ = std::move(draw); }
-  /// Sets a function that answers worth_sharing(); without one, the answer is drawn. Where it is always true, every channel
-  /// works ahead.
+  /// Sets a function that answers worth_sharing(); without one, the answer is drawn. If it always returns true, every
+  /// channel works ahead.
   void decide_sharing(std::function<bool()> answer) { sharing_ = std::move(answer); }
   /// An environment with this executor and clock, never stopped.
   environment& env() noexcept { return env_; }
@@ -56,7 +56,7 @@ class simulation final : public executor, public clock, public blocking_service 
   // executor
   void post(std::coroutine_handle<> h) noexcept override;
   bool on_worker() const noexcept override { return inside_; }
-  /// Drawn from the seed: what is right at either answer is right at any cost.
+  /// Drawn from the seed: code that is correct for either answer is correct at any cost.
   bool worth_sharing(std::chrono::nanoseconds, std::size_t) noexcept override {
     return sharing_ ? sharing_() : random(2) == 0;
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a run by their sites: their counters, their error accounts, the sizes of elements that their channels have
+// The stages of a run by their sites: their counters, their error accounts, the element sizes that their channels have
 // measured, and their knobs, which may be changed during the run.
 //
 //   for (const site_report& s : report_of(stream).sites) print(s.name, s.elements, s.busy);
 //   sites_of(stream)->set_knob(path, "parallelism", 8);              // pipeline/iterate.hpp
 //
-// A site is a node of the plan. All streams of that node share one site record: those of a repeat's epochs, and those
-// of the inner plans that a flat_map or an interleave opens.
+// A site is a node of the plan. All streams of that node share one site record, including those of a repeat's epochs
+// and of the inner plans that a flat_map or an interleave opens.
 // Thread: any.
 #pragma once
 
@@ -25,7 +25,7 @@ class site_record;
 struct error_account;
 struct stage_errors;
 
-/// The present value of a knob, and the range of values that it may be set to.
+/// The current value of a knob, and its allowed range.
 struct knob_report {
   std::string name;
   std::int64_t value = 0, least = 0, most = 0;
@@ -37,7 +37,7 @@ struct knob_report {
 struct site_report {
   std::uint64_t path = 0;  ///< identifies the site within the run, and is the same in every run of the plan
   std::string name;        ///< "map(parse)"
-  /// Among the sites of its name, in the order of site_table::report(), from 1; 0 if there is no other of that name.
+  /// Its number among the sites of this name, in the order of site_table::report(), from 1; 0 if the name is unique.
   std::uint64_t number = 0;
   bool is_inner = false;  ///< its node belongs to an inner plan, or to an input of a combine
   /// The paths of the sites that it reads from: its inputs, and the ends of the inner plans that it has opened.
@@ -46,13 +46,13 @@ struct site_report {
   std::uint64_t passed = 0;
   std::uint64_t blocks = 0;
   duration busy{};                 ///< its own computing time, without that of its inputs; estimated from samples
-  std::uint64_t waits = 0;         ///< how often it waited for a channel or a file,
-  duration waited{};               ///< and for how long
-  std::uint64_t room_waits = 0;    ///< how often its pump waited because the channel or the budget was full,
-  duration room_waited{};          ///< and for how long
+  std::uint64_t waits = 0;         ///< how often it waited for a channel or a file
+  duration waited{};               ///< how long these waits took
+  std::uint64_t room_waits = 0;    ///< how often its pump waited because the channel or the budget was full
+  duration room_waited{};          ///< how long these waits took
   std::uint64_t bytes = 0;         ///< memory of its elements, estimated from samples
   std::uint64_t read_bytes = 0;    ///< read from files, before inflating
-  std::vector<knob_report> knobs;  ///< those that can be changed now
+  std::vector<knob_report> knobs;  ///< the knobs that can be changed now
 };
 
 class site_table {
@@ -64,28 +64,28 @@ class site_table {
 
   /// All sites in the order in which they were first opened: each before its inputs.
   std::vector<site_report> report() const;
-  /// Sets a knob, to the allowed value nearest to `value`, effective from the next block on. Returns false if no stage
+  /// Sets a knob to the allowed value nearest to `value`, effective from the next block on. Returns false if no stage
   /// of that site was opened yet, or if it has no knob of that name.
   bool set_knob(std::uint64_t path, std::string_view name, std::int64_t value);
 
   // For the engine (src/runtime/sites/site_record.hpp) and the run.
-  /// The record of a site; null if there is none yet.
+  /// The record of a site; null if it does not exist yet.
   site_record* find(std::uint64_t path) const;
-  /// The record of a site, made with this name if there is none.
+  /// The record of a site; made with this name if it does not exist.
   site_record& add(std::uint64_t path, std::string name, bool is_inner);
-  /// The account that counts the bad elements that the stage of `record` drops (src/runtime/sites/error_account.hpp). `around`: null,
-  /// or an account whose limit holds as well. The same arguments return the same account.
+  /// The account that counts the bad elements that the stage of `record` drops (src/runtime/sites/error_account.hpp).
+  /// `around`: null, or an account whose limit applies as well. The same arguments return the same account.
   error_account* account(site_record& record, std::uint64_t errors_max, error_account* around);
   /// Returns true if any account has a limit.
   bool has_error_limits() const { return has_error_limits_.load(std::memory_order_relaxed); }
-  /// The counts of the stages that have dropped an element or have a limit. The caller has the run's lock.
+  /// The counts of the stages that have dropped an element or have a limit. REQUIRES: the caller has the run's lock.
   std::vector<stage_errors> errors() const;
 
  private:
   struct records;
   records* const records_;
   std::atomic<bool> has_error_limits_{
-      false};  ///< relaxed: it only decides how many errors in a row keep their own words
+      false};  ///< relaxed: it only decides how many consecutive errors keep their own status
 };
 
 }  // namespace sluice::lib

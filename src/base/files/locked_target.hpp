@@ -11,9 +11,9 @@
 // The lock is `.NAME.lock` in the same folder: a file that contains the writer's process id, with a flock on it, which
 // ends with the process. A later process that takes the lock finds the lock file and the partial file of a dead writer;
 // create() removes the partial file. Links are followed to the file that they refer to. For the lock and the partial
-// file themselves links are never followed: a link that somebody planted there is an error or is removed, and its
-// target is not touched. A target that is not a regular file (a pipe, a device) has no lock and no file beside it. A
-// target with the name of a partial file, `NAME.partial`, takes the lock of NAME as well: another process may be
+// file themselves links are never followed: a link that another user has placed there is an error or is removed, and
+// its target is not touched. A target that is not a regular file (a pipe, a device) has no lock and no file beside it.
+// A target with the name of a partial file, `NAME.partial`, takes the lock of NAME as well: another process may be
 // writing NAME there.
 //
 // Errors: those of the file system, with the path; unavailable: another process writes to the path, with its process

@@ -13,8 +13,8 @@ namespace sluice::lib {
 
 /// Opens a descriptor that exec closes.
 int open_again(const std::string& path, int flags, unsigned mode = 0);
-/// Appends all bytes up to the end to `bytes`, and waits even if `fd` does not block. Fails with EFBIG if there are
-/// more than `bytes_max`, and then reads hardly more than that.
+/// Appends all bytes up to the end to `bytes`, and waits even if `fd` does not block. Fails with EFBIG for more than
+/// `bytes_max` bytes, and then reads hardly more than that.
 bool read_all(int fd, std::size_t bytes_max, std::string& bytes);
 /// Writes all of `bytes`, with as many calls as necessary.
 bool write_all(int fd, std::string_view bytes);

@@ -22,7 +22,7 @@ inline constexpr std::size_t kPageBytes = 4096;
 /// Returns the true size of an allocation of `bytes`: whole pages, and for large sizes an eighth of a power of two, so
 /// that buffers that grow with their records fit into each other's memory.
 std::size_t pages_bytes(std::size_t bytes);
-/// Memory of pages_bytes(bytes), aligned to a page, uninitialised. Errors: std::bad_alloc.
+/// Memory of pages_bytes(bytes), aligned to a page, uninitialized. Errors: std::bad_alloc.
 void* allocate_pages(std::size_t bytes);
 /// `bytes`: as allocated.
 void free_pages(void* at, std::size_t bytes) noexcept;

@@ -68,8 +68,8 @@ bool ends_with_network_scheme(std::string_view text) {
   return std::find(std::begin(kNetworkSchemes), std::end(kNetworkSchemes), scheme) != std::end(kNetworkSchemes);
 }
 
-/// Returns the start of the host of a URL whose scheme ends before the : before the / at `at`; `at` if there is no such
-/// scheme. With a missing or extra slash the text is not a URL, but the part before its @ is a password all the same.
+/// Returns the start of the host of a URL whose scheme ends before the : before the / at `at`; `at` if no such scheme
+/// exists. With a missing or extra slash the text is not a URL, but the part before its @ is still a password.
 std::size_t host_begin(std::string_view text, std::size_t at) {
   if (at < 2 || text[at - 1] != ':' || !is_scheme(text[at - 2])) return at;
   const std::size_t end = std::min(text.find_first_not_of('/', at), text.size());

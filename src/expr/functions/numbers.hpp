@@ -60,7 +60,7 @@ template <class S> std::string spelled(S v) {
   else if constexpr (std::is_floating_point_v<S>) {
     std::string out;
     type_of<S>().print(type_of<S>(), &v, out);
-    return out.front() == '"' ? out.substr(1, out.size() - 2) : out;  // JSON's words for what is no number
+    return out.front() == '"' ? out.substr(1, out.size() - 2) : out;  // JSON's text for a value that is not a number
   } else {
     return std::to_string(v);
   }

@@ -41,7 +41,7 @@ struct argument {
   std::vector<argument> items{};  ///< for a list, fields or an object
   plan_syntax calls{};
 
-  /// For objects. Returns null if there is no member with this name.
+  /// For objects. Returns null if no member has this name.
   const argument* find(std::string_view name) const;
   /// For messages: "5", "\"five\"", "an object", "a list", "a plan".
   std::string shown() const;

@@ -9,7 +9,8 @@ namespace sluice::lib {
 
 namespace {
 
-std::atomic<const std::span<const op_info* const>*> scoped{nullptr};  // tests only; relaxed would do, nobody races
+std::atomic<const std::span<const op_info* const>*> scoped{nullptr};  // tests only; relaxed suffices, because no other
+                                                                      // thread uses it
 
 }  // namespace
 

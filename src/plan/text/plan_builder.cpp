@@ -194,7 +194,7 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   return b.build();
 }
 
-/// Builds a call that stands for other calls (spellings.hpp).
+/// Builds a call that abbreviates other calls (spellings.hpp).
 node_ptr build_spelled(const call_syntax& call, node_ptr input, bool may_lack_path) {
   node_ptr n = std::move(input);
   for (const call_syntax& each : spelled_out(call)) n = build_call(each, std::move(n), may_lack_path);

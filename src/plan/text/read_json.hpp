@@ -9,7 +9,7 @@
 namespace sluice::lib::detail {
 
 /// Objects are numbered from 1, in the order in which they begin.
-/// A plan's stages stand two objects or lists below each other, as inputs or as arguments.
+/// Each stage of a plan is nested two objects or lists deeper than the next one, as an input or as an argument.
 /// Errors: `error`, invalid_argument: not JSON (with line and column), too deep, too long.
 /// Costs: linear in the text. Values take up to about forty times its memory, lists of numbers no more than their text.
 argument read_json(std::string_view text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that abbreviate several calls of a plan, or rename one: map_and_batch(f, 32) is read as map(f) | batch(32),
-// tap(f) as inspect(f). A plan never contains them: it prints the calls that they stand for.
+// tap(f) as inspect(f). A plan never contains them: it prints the calls that they abbreviate.
 //
-// The table lists only their arguments; the operators they stand for are looked up as usual.
+// The table lists only their arguments. The operators that they use are looked up as usual.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ struct spelling_text {
   std::string name, arguments, calls;
 };
 std::vector<spelling_text> all_spellings();
-/// Returns the calls that `call` stands for, each argument with its position. REQUIRES: is_spelling(call.name). Errors:
-/// throws misplaced.
+/// Returns the calls that `call` abbreviates, each argument with its position. REQUIRES: is_spelling(call.name).
+/// Errors: throws misplaced.
 plan_syntax spelled_out(const call_syntax& call);
 /// Does the same for a JSON object whose "op" is the spelling `name`. Returns the object of the last call, with the
 /// others as its inputs.

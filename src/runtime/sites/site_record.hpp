@@ -43,8 +43,8 @@ class site_record {
   /// Adds the accounts that have counted an error or have a limit. REQUIRES: the caller has the lock under which the
   /// counts are written. `number`: see site_report.
   void report_errors(std::vector<stage_errors>& to, std::uint64_t number) const;
-  /// Records that a stage was built. An operator without a stage (ignore_errors, take(-1)) stands for its input's
-  /// stage, and is not reported.
+  /// Records that a stage was built. An operator without a stage (ignore_errors, take(-1)) uses its input's stage, and
+  /// is not reported.
   void stage_made() noexcept { has_stage_.store(true, std::memory_order_relaxed); }
   bool has_stage() const noexcept { return has_stage_.load(std::memory_order_relaxed); }
   /// Records that the stage reads from the stage of `input`: its input, or the end of an inner plan that it opens.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An estimate of the bytes of one element in a channel, learned from the elements that have passed through it.
 //
-// A channel charges blocks before they are computed; otherwise all its slots could be filled before the first of them
-// has a size. An estimate that is too high reduces read-ahead, and one that is too low exceeds the budget. So a larger
+// A channel charges blocks before they are computed. Otherwise all its slots could be filled before the first of them
+// has a size. An estimate that is too high reduces read-ahead; one that is too low exceeds the budget. So a larger
 // element raises it at once, and smaller elements lower it slowly. All inner channels of an interleave share one
 // estimate, so that only the first of them starts without one.
 // Thread: any.  Units: bytes.

@@ -143,8 +143,8 @@ void scheduler::crew::inject(void* item) noexcept {
 
 void scheduler::crew::run(worker& w) {
   t_worker = &w;
-  // Registers the thread's lists of frames. To do so, glibc allocates memory or ends the process, so it must happen
-  // now: the first frame that is freed here may belong to a run that has found no memory.
+  // Registers the thread's lists of frames. For that glibc allocates memory or ends the process, so it must happen now:
+  // the first frame that is freed here may belong to a run that has found no memory.
   detail::free_frame(detail::allocate_frame(1), 1);
   while (void* item = next(w)) {
     w.resumed.store(w.resumed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

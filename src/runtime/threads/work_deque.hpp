@@ -9,8 +9,8 @@
 //
 // Invariants
 //   top_ ≤ bottom_ except inside pop(); items live in [top_, bottom_). top_ only grows, so a CAS on it has no ABA.
-//   bottom_ is written by the owner only. Slot i is rewritten only when top_ > i - kCapacity, so a thief that read a slot
-//   which the owner reused meanwhile finds top_ moved and its CAS fails; the value it read is thrown away.
+//   bottom_ is written by the owner only. Slot i is rewritten only when top_ > i - kCapacity. So a thief that read a
+//   slot while the owner reused it finds top_ moved: its CAS fails, and the value that it read is discarded.
 //   The last item is decided by the CAS on top_, between the owner's pop and the thieves.
 // Thread: push and pop by the owner; steal and size by anyone.
 #pragma once

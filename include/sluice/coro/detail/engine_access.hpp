@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's way from the streams that users hold to the tree below them, and back.
+// Converts the streams that users hold to the tree upstream of them, and back.
 //
-// stream<T> and any_stream derive from stream_base where users cannot see it, because many of its members may be called in
-// certain states only (coro/stream_base.hpp). Code that needs them names this class: the promises of stages, which
-// register their inputs; adapters for other executors; what reports on a run; tests.
-// Thread: as the stream's own: its consumer's.
-// Cost:   none, these are conversions.
+// stream<T> and any_stream derive from stream_base where users cannot see it, because many members of stream_base may
+// be called in certain states only (coro/stream_base.hpp). Code that needs these members uses this class: the promises
+// of stages, which register their inputs; adapters for other executors; reports on a run; tests.
+// Thread: the stream's own: its consumer's.
+// Cost:   none: these are conversions.
 #pragma once
 
 #include <utility>
@@ -27,11 +27,11 @@ struct engine_access {
   static const erased_stream& of(const any_stream& s);
   static stream_base& of(stream_base& s) { return s; }
   static const stream_base& of(const stream_base& s) { return s; }
-  /// The stream of that type which `s` is the base of. REQUIRES: it is one.
+  /// The stream of type Stream whose base is `s`. REQUIRES: `s` is the base of such a stream.
   template <class Stream> static Stream& typed(stream_base& s) {
     return static_cast<Stream&>(static_cast<must_be_awaited<typename Stream::value_type, stream_base>&>(s));
   }
-  /// A user's stream becomes the engine's; `s` is empty then. Only at rest.
+  /// Converts a user's stream to the engine's; `s` is empty afterwards. REQUIRES: at rest.
   static erased_stream release(any_stream&& s);
 };
 

@@ -3,12 +3,12 @@
 //
 //   struct promise_type : promise_base, detail::pooled_frame { … };      // the frames of this coroutine are pooled
 //
-// Shape:  one list for each multiple of 64 bytes up to 2 KiB; larger frames come from malloc. Under a sanitizer all of
-//         them do, since a recycled frame would hide a use after free.
+// Shape:  one list for each multiple of 64 bytes up to 2 KiB. Larger frames come from malloc. Under a sanitizer all
+//         frames do, since a recycled frame would hide a use after free.
 // Thread: any. A frame may be freed on another thread than the one that allocated it, and then joins that thread's
 //         list. A list has at most 1,024 frames, so that frames allocated by one thread and freed by another do not
 //         accumulate.
-// Cost:   about 3 ns for an allocation, where malloc takes 10.
+// Cost:   about 3 ns per allocation; malloc takes 10.
 // Errors: std::bad_alloc, thrown out of the call of the coroutine.
 #pragma once
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input streams of a stage: pointers to those of its coroutine's parameters that are streams, in their order.
+// The input streams of a stage: pointers to those parameters of its coroutine that are streams, in order.
 //
-// The promise of a stage fills the list when the coroutine is called, and then reads positions, keeps marks and asks
-// whether a wait is possible for every input without knowing the coroutine. A parameter is an input if it is a stream,
-// a std::vector of streams, or has a member each_input(f) that calls f with each of its streams (input_set).
+// The promise of a stage fills the list when the coroutine is called. It then reads positions, keeps marks and checks
+// for possible waits of every input without knowing the coroutine. A parameter is an input if it is a stream, a
+// std::vector of streams, or has a member each_input(f) that calls f with each of its streams (input_set).
 //   erased_stream take_loop(outlet out, saved<std::uint64_t> left, erased_stream in);           // one input: `in`
-//   erased_stream zip_loop(outlet out, input_set in);                                           // as many as the set has
-//   stream<std::int64_t> sums(saved<int> n, std::vector<stream<std::int64_t>> in);              // as many as the vector has
+//   erased_stream zip_loop(outlet out, input_set in);                                    // all streams of the set
+//   stream<std::int64_t> sums(saved<int> n, std::vector<stream<std::int64_t>> in);       // all streams of the vector
 //
 // Invariant: the streams keep their addresses while the coroutine lives; a vector of streams must not be resized.
 // Owns:   nothing; the streams live in the coroutine's frame.
-// Thread: none; used by the stage's thread and, at rest, by its consumer's.
+// Thread: not safe for concurrent use; used by the stage's thread and, at rest, by its consumer's.
 // Cost:   a single input, the usual case, needs no allocation.
 #pragma once
 
@@ -24,11 +24,11 @@ namespace sluice::lib {
 
 class stream_base;
 
-/// One input, and how far it had been consumed at the resume point of its stage (element_stage::cut; element stages only).
+/// One input, and its position at the resume point of its stage (element_stage::cut; element stages only).
 struct stage_input {
   stream_base* stream = nullptr;
-  /// The resume point as the address of the next element in the input's current block. Cheap to record at every
-  /// element; element_stage::settle_cut() turns it into an ordinal before the input gets another block.
+  /// The resume point, as the address of the next element in the input's current block. Cheap to record for every
+  /// element. element_stage::settle_cut() converts it into an ordinal before the input gets another block.
   char* cut_cursor = nullptr;
   std::uint64_t cut_ordinal = 0;  ///< the resume point as the ordinal of the input's next element, once settled
 };
@@ -43,15 +43,15 @@ class input_list {
   stage_input* end() noexcept { return begin() + size_; }
   const stage_input* begin() const noexcept { return size_ > 1 ? all_.data() : &one_; }
   const stage_input* end() const noexcept { return begin() + size_; }
-  /// The first input; one whose stream is null if the list is empty.
+  /// The first input. If the list is empty, an input whose stream is null.
   stage_input& first() noexcept { return *begin(); }
   const stage_input& first() const noexcept { return *begin(); }
-  /// As first(), without a branch. REQUIRES: size() <= 1.
+  /// The first input, without a branch. REQUIRES: size() <= 1.
   stage_input& only() noexcept { return one_; }
 
  private:
   stage_input one_;
-  std::vector<stage_input> all_;  ///< all inputs if there are several, else empty
+  std::vector<stage_input> all_;  ///< all inputs if the stage has several, else empty
   std::uint32_t size_ = 0;
 };
 

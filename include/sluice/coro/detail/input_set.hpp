@@ -13,11 +13,11 @@
 //     }
 //   }
 //
-// State:  each stream of the set is an input of the stage like a stream parameter: the stage's position contains the
-//         position of each, in their order. The number of inputs is part of the plan, so a position with another number
-//         is refused.
-// Errors: of an input: unwind the stage, as those of a single input do.
-// Thread: none; belongs to the stage.
+// State:  each stream of the set is an input of the stage, like a stream parameter: the stage's position contains the
+//         position of each stream, in order. The number of inputs is part of the plan, so a position with another
+//         number is rejected.
+// Errors: an error of an input unwinds the stage, as that of a single input does.
+// Thread: not safe for concurrent use; belongs to the stage.
 // See:    src/ahead/any_input.hpp, to request from whichever input is ready first.
 #pragma once
 
@@ -31,8 +31,8 @@ namespace sluice::lib {
 
 class input_set {
  public:
-  /// REQUIRES: nothing was requested from the streams yet. Each of them keeps marks from now on, because one may have
-  /// delivered a block whose elements wait for those of another.
+  /// REQUIRES: no request was made on the streams yet. Each stream keeps marks from now on, because it may have
+  /// delivered a block whose elements wait for those of another stream.
   explicit input_set(std::vector<erased_stream> in);
 
   std::size_t size() const { return streams_.size(); }
@@ -40,7 +40,7 @@ class input_set {
   auto begin() { return streams_.begin(); }
   auto end() { return streams_.end(); }
 
-  /// Calls f with each stream. By this member the stage's promise recognises a parameter with inputs (input_list.hpp).
+  /// Calls f with each stream. This member identifies a parameter with inputs to the stage's promise (input_list.hpp).
   template <class F> void each_input(F f) {
     for (erased_stream& s : streams_) f(s);
   }
@@ -49,28 +49,29 @@ class input_set {
   std::vector<erased_stream> streams_;  ///< never resized: the stage's promise has their addresses
 };
 
-/// One demand on all inputs of a set: pass over `skip` elements of each, then make at least one element of each ready.
+/// One demand on all inputs of a set: skips `skip` elements of each, then makes at least one element of each ready.
 ///
-/// It does not suspend by itself: it is a loop of the stage (example above), which requests from the inputs one after
-/// the other. Once an input has ended, the result has no elements, and the other inputs are requested only as far as
-/// needed to tell how many of the elements to be passed over existed in all of them.
-/// Thread: none; a local of the stage's coroutine, used up once next() has returned null.
+/// It does not suspend by itself: the stage has a loop (example above), which requests from the inputs one after the
+/// other. Once an input has ended, the result has no elements. The other inputs are then requested only as far as
+/// needed to count how many of the elements to skip existed in all of them.
+/// Thread: not safe for concurrent use; a local variable of the stage's coroutine, used up once next() has returned
+/// null.
 class request_to_all {
  public:
   request_to_all(input_set& in, const demand& d) : inputs_(in), demand_(d), existed_(d.skip) {}
 
   /// The next input to request from; null when no further request is needed.
-  /// REQUIRES: `co_await input->ready(each())` was done on the input that the call before returned.
+  /// REQUIRES: `co_await input->ready(each())` was done on the input that the previous call returned.
   erased_stream* next();
   /// The demand for the input that next() has just returned; its bytes are an equal share of the whole demand's.
   demand each() const;
 
-  // The result. REQUIRES of both: next() has returned null.
+  // The result. REQUIRES for both: next() has returned null.
 
   /// The number of elements that every input has ready: the minimum over the inputs; 0 if an input has ended.
   std::uint32_t ready() const { return ended_ || inputs_.size() == 0 ? 0 : ready_; }
-  /// How many of the elements to be passed over existed in every input; all of them unless an input has ended. The
-  /// stage returns the others to its consumer with outlet::unpass.
+  /// The number of elements to skip that existed in every input; all of them unless an input has ended. The stage
+  /// returns the others to its consumer with outlet::unpass.
   std::uint64_t existed() const { return existed_; }
 
  private:

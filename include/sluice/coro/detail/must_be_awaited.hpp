@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a forgotten `co_await` a compile error that says so.
+// Makes a forgotten `co_await` a compile error with a clear message.
 //
 //   if (s.next()) …                  // error: static assertion failed: sluice: co_await is missing: …
 //   auto b = s.next();               // clang: error: call to deleted constructor …: sluice: co_await is missing
@@ -11,8 +11,8 @@
 // Cost: none at run time; no code of this header gets into a program.
 #pragma once
 
-// `delete` with a reason. Clang accepts one in every language mode, but warns before C++26; other compilers do not
-// accept it.
+// `delete` with a reason. Clang accepts a reason in every language mode, but warns before C++26. Other compilers reject
+// it.
 #if defined(__clang__) && __clang_major__ >= 19
 #define SLUICE_DETAIL_CO_AWAIT_IS_MISSING                                            \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpragmas\"") \
@@ -32,8 +32,8 @@ struct nothing {};
 /// used.
 template <class> inline constexpr bool is_awaited = false;
 
-/// A Base for which `if (x)`, `*x` and `x->` do not compile. T is the type of the `co_await` expression. The members of the
-/// Base are for derived classes and for the library (engine_access), not for users.
+/// A Base for which `if (x)`, `*x` and `x->` do not compile. T is the type of the `co_await` expression. The members of
+/// the Base are for derived classes and for the library (engine_access), not for users.
 template <class T, class Base = nothing> class must_be_awaited : protected Base {
   friend struct engine_access;
 

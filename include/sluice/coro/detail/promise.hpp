@@ -4,15 +4,15 @@
 // Tasks. In a task, and in a user's stage, an operation that fails throws at its co_await: another task, a sleep, a
 // channel, when_all, a scope's join. So try, catch and destructors work as in any C++ function.
 //
-// Stages. Between stages errors do not throw but *unwind*. When the input of a stage fails, the status passes along the
-// `waiter` links, from each stage to the one that waits for it, up to the first coroutine that takes it: a task, or a
-// stage that requested by try_next. That one is resumed. Every stage between has ended: it stays suspended at its
-// co_await, with the status in `failure`, until its owner destroys it; its locals are destroyed then, when the consumer
-// destroys the stream. So a damaged record costs a few nanoseconds for each stage that it passes, and stages need
-// neither a macro nor a `try` (docs/internals/decisions/errors_in_tasks.md).
+// Stages. Between stages errors do not throw but *unwind*. When the input of a stage fails, the status moves along the
+// `waiter` links, from each stage to the one that waits for it, up to the first coroutine that accepts it: a task, or a
+// stage that requested with try_next. That coroutine is resumed. Every stage between has ended: it stays suspended at
+// its co_await, with the status in `failure`, until its owner destroys it. Its local variables are destroyed then, when
+// the consumer destroys the stream. So a damaged record costs a few nanoseconds for each stage that it passes, and
+// stages need neither a macro nor a `try` (docs/internals/decisions/errors_in_tasks.md).
 //
-// Implementing an awaiter. await_suspend stores the awaiting promise. An operation that fails reports that by
-// fail_wait(), which returns the coroutine to resume, and await_resume throws:
+// Implementing an awaiter. await_suspend stores the awaiting promise. An operation that fails calls fail_wait(), which
+// returns the coroutine to resume, and await_resume throws:
 //
 //   class read_some {
 //    public:
@@ -38,8 +38,8 @@
 //
 // An operation that a stop should end also arms a detail::stop_hook (coro/stop_token.hpp), as sleep_until does.
 //
-// Thread: a promise is accessed by the thread that its coroutine is running on, or, while the coroutine is suspended,
-//         by whoever is going to resume it.
+// Thread: a promise is accessed by the thread on which its coroutine is running, or, while the coroutine is suspended,
+//         by the thread that will resume it.
 #pragma once
 
 #include <coroutine>
@@ -51,7 +51,7 @@
 
 namespace sluice::lib {
 
-/// What happens to a coroutine when an operation that it awaits fails.
+/// The effect on a coroutine when an operation that it awaits fails.
 enum class on_failure : std::uint8_t {
   throws,                ///< tasks and all other coroutines that are not stages: the co_await throws
   throws_but_for_input,  ///< a user's stage: the co_await throws, but an error of an input stream unwinds the stage
@@ -59,11 +59,12 @@ enum class on_failure : std::uint8_t {
 };
 
 struct promise_base {
-  /// The coroutine that awaits this one, and is resumed when this one has a result. Null: not awaited yet, or detached.
+  /// The coroutine that awaits this one, and is resumed when this one has a result. Null if not awaited yet, or
+  /// detached.
   promise_base* waiter = nullptr;
   std::coroutine_handle<> self;
   environment* env = nullptr;  ///< inherited from the waiter at the first await; outlives the coroutine
-  /// The status that the coroutine ended with. Before its end: the error that its pending co_await is going to throw.
+  /// The status that the coroutine ended with. Before its end: the error that its pending co_await will throw.
   status failure;
   /// The pending co_await returns a status instead of failing (try_next, as_result). Set when the coroutine suspends,
   /// and cleared by the awaiter's await_resume.
@@ -76,12 +77,12 @@ struct promise_base {
   promise_base(const promise_base&) = delete;
   promise_base& operator=(const promise_base&) = delete;
   /// Called by unwind() on each stage that the status in `failure` ends. If the stage has made output that is not
-  /// delivered yet, it delivers that first: the returned handle is to be resumed instead of passing the status on, and
-  /// the next request on the stage fails with `failure`. Null: there is no such output. May replace `failure` by the
-  /// status of an error that comes earlier in the stream.
+  /// delivered yet, it delivers that output first: it returns the handle to resume, the status does not move further,
+  /// and the next request on the stage fails with `failure`. Returns null if no such output exists. May replace
+  /// `failure` by the status of an error that comes earlier in the stream.
   virtual std::coroutine_handle<> flush() noexcept { return {}; }
-  /// To be called by the await_resume of every awaiter that fails by fail_wait(): throws the status that the wait
-  /// failed with, if it did.
+  /// Throws the status that the wait failed with, if it failed. Every awaiter that uses fail_wait() calls it in
+  /// await_resume.
   void throw_if_failed() {
     if (!failure.ok()) [[unlikely]]
       throw_failure();
@@ -94,9 +95,9 @@ struct promise_base {
   [[noreturn]] void throw_failure();
 };
 
-/// Ends the stage `p` with the status `why`, and every stage that waits for it, up to the first coroutine that takes
-/// the status: a task, or a coroutine that is `catching`. Returns the coroutine to resume: that one, or the consumer of
-/// a stage on the way that had output to deliver first. REQUIRES: all of these coroutines are suspended.
+/// Ends the stage `p` with the status `why`, and every stage that waits for it, up to the first coroutine that accepts
+/// the status: a task, or a coroutine that is `catching`. Returns the coroutine to resume: that coroutine, or the
+/// consumer of a stage on the way that must deliver output first. REQUIRES: all of these coroutines are suspended.
 inline std::coroutine_handle<> unwind(promise_base* p, status why) noexcept {
   for (;;) {
     p->failure = why;
@@ -110,7 +111,7 @@ inline std::coroutine_handle<> unwind(promise_base* p, status why) noexcept {
 
 /// Reports to `p` that the operation it awaits (anything except a request on an input stream) has failed with `why`.
 /// Returns the coroutine to resume, on p's executor: `p`, whose awaiter then throws in await_resume (throw_if_failed),
-/// or, if `p` is a stage of the library, the coroutine that takes the unwinding status.
+/// or, if `p` is a stage of the library, the coroutine that accepts the unwinding status.
 inline std::coroutine_handle<> fail_wait(promise_base* p, status why) noexcept {
   if (p->on_error == on_failure::unwinds) return unwind(p, std::move(why));
   p->failure = std::move(why);
@@ -118,7 +119,7 @@ inline std::coroutine_handle<> fail_wait(promise_base* p, status why) noexcept {
 }
 
 /// Returns the coroutine to resume after the final suspend point of the stage `p`: its waiter, or, if the stage has
-/// failed, the coroutine that takes the unwinding status.
+/// failed, the coroutine that accepts the unwinding status.
 inline std::coroutine_handle<> leave(promise_base* p) noexcept {
   promise_base* w = p->waiter;
   if (!w) return std::noop_coroutine();
@@ -126,8 +127,8 @@ inline std::coroutine_handle<> leave(promise_base* p) noexcept {
   return w->self;
 }
 
-/// The same for a task. Its awaiter throws in a task and in a user's stage; a stage of the library that awaits it
-/// unwinds.
+/// Does for a task what leave() does for a stage. The task's awaiter throws in a task and in a user's stage; a stage of
+/// the library that awaits it unwinds.
 inline std::coroutine_handle<> leave_task(promise_base* p) noexcept {
   promise_base* w = p->waiter;
   if (!w) return std::noop_coroutine();

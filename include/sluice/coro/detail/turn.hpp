@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a coroutine has worked without letting others run, by a clock that it looks at now and then: every 64 steps
-// (blocks asked for, elements passed over) where they are quick, some every 500 µs where they are not.
+// Measures how long a coroutine has worked without letting others run. It looks at the clock every 64 steps (blocks
+// requested, elements skipped) if they are quick, and about every 500 µs if they are slow.
 //
 //   if (turn_.step()) {                          // true: a look is due
 //     turn::seen s = turn_.look(env);
 //     if (s.others_first) env.exec->post_later(me);
 //   }
 //
-// Who: each stream, for its fills; each stage, for the elements that it passes over.
-// Cost: a step is one decrement; a look reads the clock, 25 ns.
+// Users:  each stream, for its fills; each stage, for the elements that it skips.
+// Cost:   a step is one decrement; a look reads the clock, 25 ns.
 // Thread: that of the coroutine.
 #pragma once
 
@@ -28,13 +28,13 @@ class turn {
     time_point now;
     duration since_last_look;
     std::uint16_t steps = 0;    ///< since the last look
-    bool others_first = false;  ///< this turn has been long enough: yield to the executor
+    bool others_first = false;  ///< this turn was long enough: yield to the executor
   };
   /// Looks at the clock of `env`, which has one. `steps_max`: the most steps until the next look.
   seen look(const environment& env, std::uint16_t steps_max = kStepsMax);
-  /// There is no clock, so do not look.
+  /// Disables looks, because the environment has no clock.
   void look_never() { until_look_ = steps_ = kStepsMax; }
-  /// Has a look been asked for by step() and not taken yet?
+  /// Returns true if step() has requested a look that has not happened yet.
   bool due() const { return until_look_ == 0; }
 
  private:

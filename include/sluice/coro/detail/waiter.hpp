@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part that awaiters of one primitive (coro/channel.hpp) have in common: a suspended coroutine in a queue, which is
-// resumed exactly once, either by another coroutine that completes its operation or by a stop.
+// The common part of the awaiters of one primitive (coro/channel.hpp): a suspended coroutine in a queue. It is resumed
+// exactly once, either by another coroutine that completes its operation or by a stop.
 //
 // The awaiter object is the node of the queue, so waiting allocates nothing. The primitive owns a mutex and the queues.
-// There are two threads that may want to wake the same waiter, one that serves it and one that requests a stop:
+// Two threads may want to wake the same waiter: one that serves it and one that requests a stop:
 //   1. wait() arms the stop hook before it queues the waiter. Once the waiter is queued, another thread may resume the
 //      coroutine and destroy its frame, so wait() does not access the waiter after that.
-//   2. Invariant: the thread that removes a waiter from its queue, which it does under the mutex, is the one that wakes
-//      it, after it has released the mutex. So there is exactly one wake-up.
+//   2. Invariant: the thread that removes a waiter from its queue, which it does under the mutex, also wakes it, after
+//      it has released the mutex. So each waiter is woken exactly once.
 //   3. A stop before the waiter is queued sets `stopped_`, and wait() then does not queue it. A stop after the waiter
 //      was removed finds it in no queue, and does nothing.
-// A waiter is served before it is woken: its value has been moved, its room reserved. So an await_resume never has to
-// try again.
+// A waiter is served before it is woken: its value has been moved, its room reserved. So await_resume never tries
+// again.
 //
-// A primitive on top of it, an event that is set once:
+// Example of a primitive: an event that is set once:
 //
 //   class event {
 //    public:
@@ -46,7 +46,7 @@
 //   };
 //
 // Thread: all members that access a queue are called under the primitive's mutex, except where noted.
-// Owns:   nothing; an awaiter is owned by the frame that waits.
+// Owns:   nothing; the waiting frame owns the awaiter.
 #pragma once
 
 #include <mutex>
@@ -71,12 +71,12 @@ class waiter_list {
   waiter* last_ = nullptr;
 };
 
-/// Waiters that have been removed from their queues and are to be woken once the mutex is released. A local of the
-/// thread that removed them; needs no lock.
+/// Waiters that have been removed from their queues and will be woken after the mutex is released. A local variable of
+/// the thread that removed them; needs no lock.
 class wake_list {
  public:
   inline void push_back(waiter& w) noexcept;
-  /// Posts each coroutine to its own executor, and empties the list; a waiter with a status has its wait fail
+  /// Posts each coroutine to its own executor, and empties the list. The wait of a waiter with a status fails
   /// (fail_wait). After the post a waiter's frame may be gone. REQUIRES: the caller does not have the primitive's
   /// mutex, because the executor may resume the coroutine at once, on another thread.
   inline void wake_all() noexcept;
@@ -86,7 +86,7 @@ class wake_list {
   waiter* last_ = nullptr;
 };
 
-/// A lock guard with a list of waiters to wake. The destructor first unlocks the mutex and then wakes the waiters: a
+/// A lock guard with a list of waiters to wake. The destructor first unlocks the mutex and then wakes the waiters. A
 /// woken coroutine may lock the mutex at once, or destroy the object that contains it, so the mutex must not be
 /// accessed afterwards.
 class waking_lock {
@@ -106,7 +106,7 @@ class waking_lock {
 
 /// The outcome of trying an operation without suspending.
 enum class attempt : std::uint8_t {
-  pending,  ///< not possible now: the coroutine has to wait
+  pending,  ///< not possible now: the coroutine must wait
   done,     ///< completed, or ended because the primitive is closed
   failed,   ///< completed with an error, in why_
 };
@@ -119,8 +119,8 @@ class waiter {
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
 
-  /// Removes the waiter from its queue and appends it to `woken`. With a status that is not ok its wait fails;
-  /// otherwise the operation must have been completed for it. REQUIRES: it is queued, and the caller has the mutex.
+  /// Removes the waiter from its queue and appends it to `woken`. If `why` is not ok, its wait fails; otherwise the
+  /// operation must have been completed for it. REQUIRES: it is queued, and the caller has the mutex.
   void wake_into(wake_list& woken, status why = {}) noexcept {
     list_->erase(*this);
     why_ = std::move(why);
@@ -130,14 +130,13 @@ class waiter {
  protected:
   ~waiter() = default;
   /// Called under the mutex after the waiter was removed from its queue without being served, because of a stop or
-  /// because its frame is being destroyed. The primitive serves waiters that were queued behind it, if that is possible
-  /// now.
+  /// because its frame is being destroyed. The primitive then serves waiters queued after it, if that is possible now.
   virtual void left(wake_list& woken) noexcept { (void)woken; }
 
   /// The body of await_suspend: arms the stop hook, calls `try_now(woken) → attempt` under the mutex, and queues the
   /// waiter if that returns `pending`. If it returns `failed`, it has set why_. Returns the coroutine to resume: the
-  /// awaiting one if the operation is done, none if it waits, what fail_wait returns if it failed or the environment is
-  /// stopped.
+  /// awaiting coroutine if the operation is done, none if it waits, the result of fail_wait if it failed or the
+  /// environment is stopped.
   template <class Promise, class TryNow>
   std::coroutine_handle<> wait(std::coroutine_handle<Promise> h, std::mutex& mutex, waiter_list& queue,
                                TryNow try_now) {
@@ -158,13 +157,13 @@ class waiter {
     return fail_wait(promise_, a == attempt::failed ? std::move(why_) : cancelled_error());
   }
 
-  /// To be called by await_resume: throws the status that the wait failed with, if it did.
+  /// Throws the status that the wait failed with, if it failed. Call it in await_resume.
   void throw_if_failed() const {
     if (promise_) promise_->throw_if_failed();
   }
 
-  /// To be called by the destructor of an awaiter: removes the waiter from its queue if it is still there. A frame may
-  /// be destroyed while it waits, but not between its removal from the queue and its resumption.
+  /// Removes the waiter from its queue if it is still there. Call it in the destructor of an awaiter. A frame may be
+  /// destroyed while it waits, but not between its removal from the queue and its resumption.
   void abandon() noexcept {
     hook_.disarm();
     if (!mutex_ || served_) return;  // after serving it the primitive may have been destroyed, and its mutex with it
@@ -180,7 +179,7 @@ class waiter {
   friend class waiter_list;
   friend class wake_list;
 
-  /// On the thread that requests the stop.
+  /// Runs on the thread that requests the stop.
   static void on_stop(void* self) noexcept {
     auto& w = *static_cast<waiter*>(self);
     waking_lock lock(*w.mutex_);
@@ -197,10 +196,10 @@ class waiter {
   promise_base* promise_ = nullptr;
   std::coroutine_handle<> handle_;
   std::mutex* mutex_ = nullptr;
-  waiter_list* list_ = nullptr;  ///< the queue it is in; null: none. Guarded by *mutex_
+  waiter_list* list_ = nullptr;  ///< the queue that contains it, or null; guarded by *mutex_
   waiter* next_ = nullptr;
   waiter* previous_ = nullptr;
-  bool stopped_ = false;  ///< a stop came before it was queued. Guarded by *mutex_
+  bool stopped_ = false;  ///< a stop came before it was queued; guarded by *mutex_
   bool served_ = false;   ///< it was removed from its queue to be woken
   stop_hook hook_;        // last: its destructor waits for a callback that accesses the members above
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users' functions of one element, as forms: f(T) that computes an element, f(T) that returns a task of one, a predicate.
+// Users' functions of one element, as forms: f(T) that computes an element, f(T) that returns a task, a predicate.
 //
-//   detail::adopt(new detail::any_map_function<T, F>(f))      // a function_ptr; what it is called with: functions.hpp
+//   detail::adopt(new detail::any_map_function<T, F>(f))      // a function_ptr; functions.hpp describes its calls
 //   detail::adopt(new detail::filter_function<T, F>(f))
 //
 // Shared by map, filter, the `finish` and `init` of reduce and group_by_reducer, and SLUICE_FUNCTION.
-// Thread: as in functions.hpp.
+// Thread: the same as in functions.hpp.
 #pragma once
 
 #include <concepts>
@@ -36,12 +36,12 @@ template <class F, class T> using mapped = typename returned<call_result<F, T>>:
 template <class F, class T> concept callable_over = requires { typename called<F, T>::type; };
 template <class F, class T> concept maps = callable_over<F, T> && !std::is_void_v<mapped<F, T>>;
 
-/// Can the function write its result as a row of a batch's columns?
+/// The function can write its result as a row of a batch's columns.
 template <class F, class T>
 concept writes_rows = takes_element<F, T> && requires(const F& f, T&& x, column& rows) {
   { f.append_to(rows, std::move(x)) } -> std::same_as<void>;
 };
-/// Was a member `append_to(column&, T)` meant for this, and does not fit?
+/// Finds a member `append_to(column&, T)` that was meant for this but does not fit.
 template <class F> struct row_writer_of {
   using row = void;
 };
@@ -58,8 +58,8 @@ struct row_writer_of<F> {
 template <class F, class T>
 concept writes_rows_wrongly = std::same_as<typename row_writer_of<F>::row, T> && !writes_rows<F, T>;
 
-/// After an append_to() on a column that had `before` rows. Errors: failed_precondition, unless it has whole rows and one more
-/// now.
+/// Checks a column after an append_to(); it had `before` rows. Errors: failed_precondition, unless it now has exactly
+/// one more whole row.
 status check_appended_row(const column& rows, std::size_t before);
 std::size_t rows_of(const column& rows) noexcept;
 void remove_rows(column& rows, std::size_t before) noexcept;
@@ -100,7 +100,7 @@ template <class T, class F> struct map_function final : block_function {
   applied apply(const block& from, void* to, const element_place& first) const override {
     T* p = from.as<T>();
     if constexpr (std::is_same_v<T, U> && std::is_trivially_copyable_v<T>) {
-      // One pointer for input and output: with two the compiler must assume that they overlap, and does not vectorise.
+      // One pointer for input and output: with two the compiler must assume that they overlap, and does not vectorize.
       if (to == p) return each(from.size(), p, first, [p](std::uint32_t i) { return p + i; });
     }
     U* o = static_cast<U*>(to);
@@ -144,7 +144,7 @@ template <class T, class F> struct awaited_function final : async_function {
   }
   static task<void> call(const F& function, T* from, U* to, element_place place) {
     random_source random =
-        place.random(0);  // a local of this coroutine, because the call may refer to it until its end
+        place.random(0);  // a local variable of this coroutine, because the call may refer to it until its end
     auto calling = begin(function, *from, random, place);
     U u = co_await calling;
     ::new (static_cast<void*>(to)) U(std::move(u));
@@ -155,11 +155,11 @@ template <class T, class F>
 using any_map_function =
     std::conditional_t<returned<call_result<F, T>>::is_task, awaited_function<T, F>, map_function<T, F>>;
 
-/// A block_function that draws nothing.
+/// A block_function that draws no random numbers.
 struct finishing_form {
   static bool accepts(const stage_function& f);
 };
-/// Gives an argument that may be left out its function. Here, so that not every program compiles it.
+/// Sets the function of an optional argument. Defined in the library, so that not every program compiles it.
 void set_function(std::optional<function_arg<finishing_form>>& argument, function_ptr function);
 
 template <class F, class S>

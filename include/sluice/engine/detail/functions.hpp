@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of users' functions: base classes by which stages call them once per block, by a virtual call, without
+// The forms of users' functions: base classes through which stages call them once per block, by a virtual call, without
 // their types.
 //
-// element_functions.hpp, state_calls.hpp, keys.hpp, inner_functions.hpp and stream_functions.hpp derive the class templates
-// that hold a user's function; an operator's header makes one. Only its constructor and one loop are instantiated for each
-// lambda of a user. An exception of the user's function is caught in that loop, once per block,
-// and becomes a status.
+// element_functions.hpp, state_calls.hpp, keys.hpp, inner_functions.hpp and stream_functions.hpp derive the class
+// templates that contain a user's function; an operator's header makes one. Only its constructor and one loop are
+// instantiated for each lambda of a user. That loop catches an exception of the user's function, once per block, and
+// converts it to a status.
 // Thread: the member functions are const, and may be called on several workers at once; so may the user's function.
 #pragma once
 
@@ -100,15 +100,16 @@ struct applied {
 
 /// One output for each input, by a function that does not wait.
 struct block_function : stage_function {
-  /// Each output is written over its input: both have the same, trivially copyable type.
+  /// Each output replaces its input: both have the same, trivially copyable type.
   bool in_place = false;
-  /// Constructs the outputs for the elements of `in` at `to`: uninitialised memory, or in.data() if in_place. The
-  /// inputs may be moved from, and stay to be destroyed by the caller. `first`: the place of in's first element.
+  /// Constructs the outputs for the elements of `in` at `to`: uninitialized memory, or in.data() if in_place. The
+  /// inputs may be moved from; the caller must still destroy them. `first`: the place of in's first element.
   virtual applied apply(const block& in, void* to, const element_place& first) const = 0;
 
-  /// Can it append its outputs to the columns of a batch? They have the same values as those of apply().
+  /// True if it can append its outputs to the columns of a batch. They have the same values as those of apply().
   bool appends_rows = false;
-  /// Appends a row for each element of `in`; none of an element whose call fails. May throw what column does.
+  /// Appends a row for each element of `in`, but none for an element whose call fails. May throw the exceptions of
+  /// column.
   virtual applied append_rows(const block& in, column& rows, const element_place& first) const;
 };
 
@@ -121,54 +122,53 @@ struct async_function : stage_function {
 
 struct predicate_function : stage_function {
   struct outcome {
-    std::uint32_t kept = 0;  ///< elements for which the predicate is true; they are at the front of the view now
-    std::uint32_t seen = 0;  ///< elements for which it was called successfully; an error is that of the element `seen`
+    std::uint32_t kept = 0;  ///< elements for which the predicate is true; they are now at the front of the view
+    std::uint32_t seen = 0;  ///< elements for which it was called successfully; an error belongs to the element `seen`
     status why;
   };
-  /// Moves the elements for which the predicate is true to the front of the view; the others stay constructed behind
-  /// them.
-  /// `first`: the place of in's first element.
+  /// Moves the elements for which the predicate is true to the front of the view; the others stay constructed after
+  /// them. `first`: the place of in's first element.
   virtual outcome keep(const block& in, const element_place& first) const = 0;
-  /// Looks at the elements from the front up to the first for which the predicate is false: `kept` before it, and `seen`, which
-  /// counts it, too. Nothing moves.
+  /// Examines the elements from the front up to the first for which the predicate is false. `kept` counts the elements
+  /// before it, `seen` counts it, too. Nothing moves.
   virtual outcome keep_while(const block& in, const element_place& first) const = 0;
 };
 
-/// A function that changes a state with each element, and makes one output for each input or none: scan, reduce,
-/// group_by_reducer. The function object is const and shared by all runs; each stream has a state object of its own
-/// (engine/held/state_box.hpp), or one for each of its groups, whose values are part of checkpoints.
+/// A function that changes a state with each element, and yields one output for each input or none: scan, reduce,
+/// group_by_reducer. The function object is const and shared by all runs. Each stream has its own state object
+/// (engine/held/state_box.hpp), or one for each of its groups; their values are part of checkpoints.
 struct state_function : stage_function {
-  const element_type* state_type =
-      nullptr;                      ///< null where it makes outputs: those never hand their state on as an element
-  std::size_t state_size = 0;       ///< bytes of the state's object
-  bool owns_memory = false;         ///< the object may own more
-  bool can_fail = true;             ///< false: calls are noexcept
-  bool can_undo = false;            ///< the state can be copied, so that a call that fails leaves no trace in it
-  bool always_undoes = false;       ///< it does so whether it is asked to or not
-  std::uint32_t state_version = 0;  ///< of what save() writes,
-  std::uint32_t state_version_oldest = 0;  ///< and the oldest that load() reads
+  /// Null if it makes outputs: such a function never yields its state as an element.
+  const element_type* state_type = nullptr;
+  std::size_t state_size = 0;              ///< bytes of the state's object
+  bool owns_memory = false;                ///< the object may own additional memory
+  bool can_fail = true;                    ///< false: calls are noexcept
+  bool can_undo = false;                   ///< the state can be copied, so that a call that fails leaves no trace in it
+  bool always_undoes = false;              ///< it undoes even if it is not asked to
+  std::uint32_t state_version = 0;         ///< of the bytes that save() writes
+  std::uint32_t state_version_oldest = 0;  ///< the oldest that load() reads
 
-  /// A new state as it is before the first element, for destroy().
+  /// Returns a new state, with its value before the first element, to be freed by destroy().
   virtual void* make() const = 0;
-  /// A new state, moved from the one at `from`.
+  /// Returns a new state, moved from the one at `from`.
   virtual void* make_from(void* from) const = 0;
   virtual void destroy(void* state) const noexcept = 0;
   virtual void save(const void* state, position_writer& w) const = 0;
   virtual void load(void* state, position_reader& r) const = 0;
-  /// Bytes that the state owns beyond its object. It looks at all that the state consists of.
+  /// The number of bytes that the state owns in addition to its object. Visits all parts of the state.
   virtual std::size_t owned_bytes(const void* state) const = 0;
-  /// Moves the state to uninitialised room at `to`, as an element. What is left is for destroy() only.
+  /// Moves the state to uninitialized room at `to`, as an element. Afterwards only destroy() may be called for it.
   virtual void move_state(void* state, void* to) const = 0;
-  /// Calls the function for the elements of `in`, which may be moved from, and builds the outputs, where it makes any,
-  /// at `to` (uninitialised room). An error is element `done`'s. `undo`: the state is then as it was before that
-  /// element; otherwise it may be anything, and must not be used any more. REQUIRES: can_undo or !undo.
+  /// Calls the function for the elements of `in`, which may be moved from, and builds the outputs, if it makes any, at
+  /// `to` (uninitialized room). An error belongs to element `done`. With `undo` the state then has its value before
+  /// that element. Otherwise it is unspecified, and must not be used any more. REQUIRES: can_undo or !undo.
   virtual applied apply(void* state, const block& in, void* to, bool undo) const = 0;
 };
 
-/// The codes of keys (engine/keys.hpp), one behind the other.
+/// The codes of keys (engine/keys.hpp), consecutively.
 struct key_codes {
   std::string bytes;
-  std::vector<std::size_t> ends;  ///< of each code within bytes
+  std::vector<std::size_t> ends;  ///< the end of each code within bytes
 
   std::size_t size() const { return ends.size(); }
   std::string_view operator[](std::size_t i) const {
@@ -181,17 +181,17 @@ struct key_codes {
   }
 };
 
-/// A key for each element, of type `out`: what elements are grouped by. The engine knows keys by their codes, which are
-/// equal where keys are equal and ordered as keys are.
+/// Returns a key for each element, of type `out`: elements are grouped by it. The engine knows keys by their codes,
+/// which are equal if keys are equal, and have the order of the keys.
 struct key_function : stage_function {
-  /// Adds the code of each element's key to `to`. Elements are only looked at. An error is element `done`'s.
+  /// Appends the code of each element's key to `to`. Elements are only read. An error belongs to element `done`.
   virtual applied codes(const block& in, key_codes& to) const = 0;
-  /// Builds the key that has this code in uninitialised room at `to`.
+  /// Builds the key with this code in uninitialized room at `to`.
   virtual void build_key(std::string_view code, void* to) const = 0;
 
-  /// Is a key one number without a fraction, an enum or a bool? Then its code, read as a number, says the same.
+  /// True if a key is one whole number, an enum or a bool. Its code can then be read as a number.
   bool is_number = false;
-  /// The codes as numbers, at `to`: equal where keys are, and ordered as they are. REQUIRES: is_number.
+  /// Writes the codes as numbers to `to`: equal if keys are equal, and in the same order. REQUIRES: is_number.
   virtual applied numbers(const block& /*in*/, std::uint64_t* /*to*/) const { return {}; }
 };
 
@@ -204,7 +204,7 @@ struct plan_function : stage_function {
 struct elements_function : stage_function {
   bool is_data() const final { return true; }
   virtual std::size_t size() const = 0;
-  /// Copies the elements [first, first + n) to uninitialised memory.
+  /// Copies the elements [first, first + n) to uninitialized memory.
   virtual void copy(std::size_t first, std::size_t n, void* to) const = 0;
 };
 

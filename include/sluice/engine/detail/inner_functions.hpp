@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users' functions that return a dataset for an element, as a form, and the stage of flat_map and interleave, whose inner
+// Users' functions that return a dataset for an element, as a form; and the verbs flat_map and interleave, whose inner
 // plan is such a function, an expression that is a list, or a reader.
 //
 //   return detail::over_inner_plans(flat_map_op, in, f_, [](auto inner) {
 //     return arguments::of(flat_map_arguments{std::move(inner)});
 //   });
 //
-// Thread: as in functions.hpp.
+// Thread: the same as in functions.hpp.
 #pragma once
 
 #include <concepts>
@@ -47,8 +47,8 @@ concept path_like = std::is_same_v<T, std::string> || requires(const T& t) {
   { t.view() } -> std::convertible_to<std::string_view>;
 };
 
-/// The class of flat_map and interleave, whose inner plan is a function, an expression or a reader. `over(inner)` returns the
-/// arguments.
+/// Makes the dataset of flat_map or interleave, whose inner plan is a function, an expression or a reader.
+/// `over(inner)` returns the arguments.
 template <class T, class F, class Over>
 auto over_inner_plans(const op_info& op, const dataset<T>& in, const F& f, const Over& over) {
   using plan_or_reader = inner_plan<opens::readers, plan_function>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users' functions that look at an element and make nothing of it, as a form: inspect.
+// Users' functions that read an element and yield nothing, as a form: inspect.
 //
-//   detail::adopt(new detail::look_calls<T, F>(f))       // f(const T&) → void, status, or anything, which is ignored
+//   detail::adopt(new detail::look_calls<T, F>(f))       // f(const T&) → void, status, or any type, which is ignored
 //
-// Thread: as in functions.hpp.
+// Thread: the same as in functions.hpp.
 #pragma once
 
 #include <concepts>
@@ -16,14 +16,14 @@
 namespace sluice::lib {
 
 struct look_function : stage_function {
-  /// Calls the function for the elements of `in`, which stay as they are. An error is element `done`'s.
+  /// Calls the function for the elements of `in`, which stay unchanged. An error belongs to element `done`.
   virtual applied look(const block& in) const = 0;
 };
 
 namespace detail {
 
 template <class F, class T> concept looks = std::invocable<const F&, const T&>;
-/// What a look returns that has to be awaited would be lost.
+/// True for a task. inspect rejects such a result, because it would never be awaited.
 template <class R> inline constexpr bool is_task_type = false;
 template <class R> inline constexpr bool is_task_type<task<R>> = true;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ form of the operators that ask a predicate about each element: filter, take_while, drop_while.
+// The C++ form of the operators that call a predicate for each element: filter, take_while, drop_while.
 //
 //   template <class F> auto filter(F f) { return predicate_verb<filter_op, filter_arguments, F>(std::move(f)); }
 //

@@ -4,7 +4,7 @@
 //
 //   detail::adopt(new detail::scan_function<T, S, F>(std::make_shared<const S>(initial), f))
 //
-// What an S may be, and how it is saved and measured, is in state_functions.hpp.
+// state_functions.hpp describes which types an S may be, and how it is saved and measured.
 // Thread: the function object is const and shared; each state is called by one stage at a time.
 #pragma once
 
@@ -54,7 +54,7 @@ template <class T, class S, class F> struct scan_function final : function_of_st
   }
 };
 
-/// A state_function that makes outputs.
+/// A state_function that yields outputs.
 struct scanning_form {
   static bool accepts(const stage_function& f);
 };
@@ -85,7 +85,7 @@ template <class T, class S, class F> struct reduce_function final : function_of_
   }
 };
 
-/// A state_function that makes no outputs.
+/// A state_function that yields no outputs.
 struct reducing_form {
   static bool accepts(const stage_function& f);
 };

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of state_function that its forms share: making, saving, loading and measuring the state of a user's function.
+// The common part of all forms of state_function: making, saving, loading and measuring the state of a user's function.
 // state_calls.hpp adds the call of the function.
 //
 //   SLUICE_FUNCTION(running_sum, [](std::int64_t& sum, const std::int64_t& x) { return sum += x; });
 //
-// The state is a value of a type S that a checkpoint can hold: numbers, enums, strings, vectors, arrays, maps, sets,
+// The state is a value of a type S that a checkpoint can contain: numbers, enums, strings, vectors, arrays, maps, sets,
 // optional values, pairs, tuples and structs of those, or a class with
 //   void save(position_writer&) const; void load(position_reader&);
-// whose load() restores the value that save() has written into a new S{}. When the format of what save() writes
-// changes, such a class raises
+// whose load() restores the value that save() has written into a new S{}. When the format written by save() changes,
+// such a class raises
 //   static constexpr std::uint32_t state_version = 2, state_version_oldest = 1;
 // A checkpoint with a version from state_version_oldest to state_version is passed to load(), which asks
-// position_reader::version(); any other is refused.
-// Memory: what a state owns is charged to the run's budget (engine/state_bytes.hpp).
+// position_reader::version(). Any other version is rejected.
+// Memory: the memory that a state owns is charged to the run's budget (engine/state_bytes.hpp).
 #pragma once
 
 #include <concepts>
@@ -32,7 +32,7 @@ namespace sluice::lib::detail {
 template <class S>
 inline constexpr bool undoable = copyable<S>() && std::is_copy_assignable_v<S> && std::is_nothrow_move_assignable_v<S>;
 
-/// The text of `state` as the argument `initial_state` of a plan; empty if it is equal to `begun`, a value-initialised
+/// The text of `state` as the argument `initial_state` of a plan; empty if it is equal to `begun`, a value-initialized
 /// state.
 std::string initial_state_text(const state_function& f, const void* state, const void* begun);
 
@@ -47,7 +47,7 @@ template <class F>
 concept has_signature =
     requires { &unnamed_function<F>::operator(); } || std::is_function_v<std::remove_pointer_t<unnamed_function<F>>>;
 template <class F> using signature_of = signature<unnamed_function<F>>;
-/// A function of two arguments, as f(S&, T) is: no initial state, nor a function that makes one of a key.
+/// A function of two arguments, such as f(S&, T): neither an initial state nor a function that makes one from a key.
 template <class F> concept takes_two = has_signature<F> && signature_of<F>::arguments == 2;
 
 /// The type of the state that F changes: that of its first parameter, or `Given` if its parameters are templates.
@@ -58,7 +58,7 @@ template <has_signature F, class Given> struct state_changed_by<F, Given> {
   using type = typename signature_of<F>::argument;
 };
 
-/// Returns false if F takes the state by value, so that its changes would be lost.
+/// Returns false if F receives the state by value, so that its changes would be lost.
 template <class F> constexpr bool changes_state() {
   if constexpr (has_signature<F>) return signature_of<F>::has_state;
   else return true;
@@ -102,7 +102,8 @@ template <class S> struct function_of_state : state_function {
     if constexpr (!Fails) {
       return run<nothing_kept>(kept, n, each);
     } else if constexpr (std::is_trivially_copyable_v<S> && std::is_copy_assignable_v<S> && sizeof(S) <= 64) {
-      S now = kept;  // a local, so that it stays in registers although the loop stores to memory of its type
+      // A local variable, which stays in registers although the loop stores to memory of its type.
+      S now = kept;
       applied a = run<copy_kept>(now, n, each);
       kept = now;
       return a;

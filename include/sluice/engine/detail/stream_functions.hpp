@@ -3,7 +3,7 @@
 //
 //   detail::adopt(new detail::transform_function<T, F>(f))
 //
-// Thread: as in functions.hpp.
+// Thread: the same as in functions.hpp.
 #pragma once
 
 #include <concepts>
@@ -33,7 +33,7 @@ template <class T, class F> struct transform_function final : stream_function {
   }
 };
 
-/// A stream_function that takes a stream.
+/// A stream_function with an input stream.
 struct transform_form {
   static bool accepts(const stage_function& f);
 };
