@@ -34,7 +34,7 @@ task<piece> read_piece(runtime& rt, file* from, std::uint64_t offset, std::size_
   co_return std::move(p);
 }
 
-/// How the source is read: its pieces from the beginning on, some of them at once.
+/// The reader of the source, which reads several pieces at once in order.
 struct piece_reader {
   std::unique_ptr<file> from;
   std::size_t at_once = 1;
@@ -44,7 +44,7 @@ struct piece_reader {
   bool has_size() const { return from->info().has_size() && !from->info().is_stream; }
 };
 
-/// The next ones; none at the end.
+/// Reads the next pieces. Returns none at the end.
 task<pieces> read_pieces(runtime& rt, piece_reader* r) {
   std::vector<task<piece>> reads;
   const std::uint64_t end = r->has_size() ? r->from->size_bytes() : file_info::kUnknownSize;
@@ -68,7 +68,7 @@ task<pieces> read_pieces(runtime& rt, piece_reader* r) {
 struct piece_writer {
   std::unique_ptr<file_writer> to;
   const copy_options* options = nullptr;
-  std::vector<std::uint64_t> hashes;  ///< of the pieces, where they are to be compared
+  std::vector<std::uint64_t> hashes;  ///< hashes of the pieces, if the copy is compared
   std::uint64_t bytes = 0;
 };
 

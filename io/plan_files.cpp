@@ -18,7 +18,7 @@ struct schemes {
   std::chrono::nanoseconds io_timeout{0};
 };
 struct known_schemes {
-  std::shared_mutex mutex;  // shared: by those who read
+  std::shared_mutex mutex;  // readers lock it shared
   std::vector<schemes> all;
 };
 known_schemes& known() {

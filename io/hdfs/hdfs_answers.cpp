@@ -12,7 +12,7 @@ namespace sluice::lib::detail {
 namespace {
 
 constexpr std::int64_t kMillisecond = kSecondNs / 1000;
-/// Exceptions bring the stack that they were thrown on along, line by line; the first line is what they say.
+/// The limit of an exception's message. Servers append the stack line by line, and only the first line is used.
 constexpr std::size_t kMessageBytes = 300;
 
 bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -74,7 +74,7 @@ hdfs_meaning meaning_of(const hdfs_exception& e, int code, bool of_data_node) {
   if (n.ends_with("QuotaExceededException")) return {status_code::resource_exhausted};
   if (n == "IOException") {
     if (e.message.find("out of the range") != std::string::npos) return {status_code::out_of_range};
-    return {status_code::unavailable, true};  // no data node for it just now, or one that cannot read its disk
+    return {status_code::unavailable, true};  // no data node is available now, or one cannot read its disk
   }
   if (of_data_node && code != 400 && code != 404) return {status_code::unavailable, true};
   return {status_code::failed_precondition};
