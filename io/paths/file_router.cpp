@@ -28,7 +28,7 @@ template <class T> task<T> failed(status why) {
   co_return {};
 }
 
-/// A listing of a path that nobody answers for.
+/// The listing of a path that no file system handles.
 class failed_listing final : public listing {
  public:
   explicit failed_listing(status why) : why_(std::move(why)) {}

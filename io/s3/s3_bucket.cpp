@@ -20,7 +20,7 @@ bool is_one_of(std::string_view code, std::initializer_list<std::string_view> co
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
-/// The access key that a request was signed with.
+/// Returns the access key that a request was signed with.
 std::string_view signer_of(const http_request& sent) {
   constexpr std::string_view kBefore = "Credential=";
   for (const auto& [name, value] : sent.fields) {
@@ -129,7 +129,7 @@ std::optional<http_failure> s3_bucket::explain(const http_request& sent, const r
   status_code meaning = f.why.code();
   if (is_one_of(code, {"InvalidAccessKeyId", "SignatureDoesNotMatch"}) || says_secret_is_over(code))
     meaning = status_code::unauthenticated;
-  // The bytes were changed on their way: the same may come through better.
+  // The bytes were changed in transit, and another attempt may succeed.
   if (is_one_of(code, {"BadDigest", "XAmzContentSHA256Mismatch"})) {
     meaning = status_code::data_loss;
     f.again = true;
@@ -137,7 +137,7 @@ std::optional<http_failure> s3_bucket::explain(const http_request& sent, const r
   if (head.is_redirect() || code == "RequestTimeTooSkewed") meaning = status_code::failed_precondition;
   const std::string reason =
       code.empty() ? std::string() : joined(": ", code, message.empty() ? "" : ": ", std::string(message));
-  if (code.empty() && !body.empty()) return f;  // not S3's own words: a proxy's, perhaps
+  if (code.empty() && !body.empty()) return f;  // not from S3, but for example from a proxy
   f.why = status(meaning, joined("the server says ", head.status_text(), printable(reason),
                                  f.again ? "" : advice(code, head.code)));
   return f;

@@ -22,7 +22,7 @@ int value_of(char c) {
   return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
 }
 
-/// Digits of an MD5, and for an object in parts "-3".
+/// Returns true for the digits of an MD5, followed by "-3" for an object in parts.
 bool has_form(std::string_view tag) {
   if (tag.size() < kMd5Digits) return false;
   const std::string_view digits = tag.substr(0, kMd5Digits), count = tag.substr(kMd5Digits);
@@ -31,7 +31,7 @@ bool has_form(std::string_view tag) {
          (count.empty() || (count.front() == '-' && parse_digits(count.substr(1), ignored)));
 }
 
-/// The tag is what it is without keys that only some have.
+/// Returns true if the tag depends on an encryption key.
 bool is_encrypted(const response_head& head) {
   const std::string_view by = head.field("x-amz-server-side-encryption");
   return !(by.empty() || by == "AES256") || !head.field("x-amz-server-side-encryption-customer-algorithm").empty() ||
