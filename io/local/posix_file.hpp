@@ -4,13 +4,12 @@
 //
 // keep:   bytes in the cache are read on the calling thread (preadv2 with RWF_NOWAIT), other bytes by the back end.
 // drop:   like keep, but the back end reads with RWF_DONTCACHE (Linux 6.14, some file systems), which removes the pages
-// of a read after
-//         copying them. posix_fadvise(DONTNEED) after each read removes pages that were cached before or read ahead, and all
-//         pages if the flag is not available.
+//         of a read after copying them. posix_fadvise(DONTNEED) after each read removes pages that were cached before
+//         or read ahead, and all pages if the flag is not available.
 // direct: the back end reads aligned ranges past the cache into a buffer, up to 1 MiB for each read in flight, and
-// copies the
-//         requested bytes. Alignments come from statx (Linux 6.1), or are 4096. After a read that is refused with EINVAL the file
-//         is read with `drop`.
+//         copies the requested bytes. Alignments come from statx (Linux 6.1), or are 4096. After a read that is refused
+//         with EINVAL the file is read with `drop`.
+//
 // The bytes that are read are the same in each case.
 #pragma once
 

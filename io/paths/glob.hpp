@@ -6,11 +6,13 @@
 //   p.matches("data/2026/07/part-3.csv");         // true
 //   p.may_match_in("data/2026/");                 // true: the folder may contain matches
 //
-// *         any number of characters of a name, including none ?         one byte [abc]     one character of a set,
-// with ranges ([a-z]) and classes ([[:digit:]]); [!…] and [^…]: one that is not in the set \x        x itself **
-// as a whole name: any number of folders, including none. As the last name: every file in these folders. The folders
-//           themselves do not match, because object stores have none, and readers cannot read them. Within a name it is a *.
-//           Folders with an empty name, which keys of object stores may have (a//b), are matched, too.
+// *         any number of characters of a name, including none
+// ?         one byte
+// [abc]     one character of a set, with ranges ([a-z]) and classes ([[:digit:]]); [!…] and [^…]: one not in the set
+// \x        x itself
+// **        as a whole name: any number of folders, including none. As the last name: every file in these folders. The
+//           folders themselves do not match, because object stores have none, and readers cannot read them. Within a
+//           name it is a *. Folders with an empty name, which keys of object stores may have (a//b), are matched, too.
 // None of them matches a /, another empty name, or the dot at the beginning of a name. Everything else matches itself,
 // including a [ without its ], and a \ at the end. {a,b} is not supported.
 //
