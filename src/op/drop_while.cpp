@@ -24,13 +24,13 @@ erased_stream drop_while_loop(outlet out, saved<bool> begun, erased_stream in, f
     predicate_function::outcome tested = p.keep_while(view, {in.consumed(), seed});
     in.drop(tested.kept);
     if (!tested.why.ok()) {
-      auto settled = gate.settle(out, tested.why, in.consumed());  // ends the stage where it may not be dropped
+      auto settled = gate.settle(out, tested.why, in.consumed());  // ends the stage if the element must not be dropped
       co_await settled;
       in.drop(1);
       continue;
     }
     if (tested.kept == tested.seen) continue;
-    // Alone: a mark in front of it asks again for this element, and for none behind it.
+    // Yielded alone: a mark before it reads this element again, and none after it.
     *begun = true;
     std::uint64_t passed = out.pass(1);
     if (passed) {

@@ -15,7 +15,7 @@ namespace {
 status none_at_all() { return invalid_argument_error("the input is empty, and was to have one element"); }
 status several() { return invalid_argument_error("the input has more than one element, and was to have one"); }
 
-// Only the second request shows if the element is the only one: so it is made even if the element is skipped.
+// Only a second request shows whether the element is the only one, so it is sent even if the element is skipped.
 erased_stream get_single_element_loop(outlet out, saved<bool> given, erased_stream in, error_gate gate) {
   if (!*given) {
     bool any = co_await in.ready({0, 2, out.wanted_bytes()});

@@ -22,9 +22,10 @@ std::vector<double> weights_of(const node& n) {
   return weights;
 }
 
-/// How many elements each dataset gives: all of the one that runs out first, and of the others in proportion, rounded down.
+/// Returns the number of elements that each dataset delivers: all of the one that runs out first, and of the others in
+/// proportion, rounded down.
 std::vector<std::uint64_t> parts_of(const node& n) {
-  constexpr double kRounding = 1e-12;  // so that 10 / 0.5 * 0.3 is 6
+  constexpr double kRounding = 1e-12;  // makes 10 / 0.5 * 0.3 equal to 6
   const std::vector<double> weights = weights_of(n);
   std::vector<double> there;
   for (const node_ptr& input : n.inputs) there.push_back(static_cast<double>(cardinality_of(*input).elements));

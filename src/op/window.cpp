@@ -16,7 +16,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// Lists of them.
+/// Builds lists of elements.
 class list_windows final : public window_form {
  public:
   explicit list_windows(const element_type& list) : list_(list) {}

@@ -27,7 +27,7 @@ cardinality size_with_options(const node& n) {
   return may_drop && in != cardinality::of(0) ? cardinality{} : in;
 }
 
-/// Not where bad elements are dropped upstream, or come as they are ready.
+/// Returns true unless stages upstream drop bad elements or deliver elements as they are ready.
 bool keeps_numbers(const node& n) {
   const dataset_options& o = n.as<with_options_arguments>().options;
   return o.on_error != error_policy::skip && o.order != order::sloppy;
