@@ -39,7 +39,7 @@ struct inflater::state {
 
   compression format;
   inflate_limits limits;
-  std::unique_ptr<detail::decompressor> by;  ///< null: the library was built without it
+  std::unique_ptr<detail::decompressor> by;  ///< null: the library was built without this format
   bool between = true;                       ///< at the file's start or after a complete member
   std::uint64_t members = 0;
   std::size_t held = kBytes, asked = 0;
@@ -145,7 +145,7 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
     std::string_view rest = input.substr(done.consumed);
     if (s.between) {
       if (!begin_member(rest, last, done)) break;
-      if (s.between) continue;  // that was padding
+      if (s.between) continue;  // the bytes were padding
     }
     // One byte beyond the limit shows that the data exceed it.
     const std::uint64_t allowed = s.limits.bytes_max - out_bytes_;

@@ -25,7 +25,7 @@ void* resize_by_type(const sequence_slot& slot, void* field, std::size_t steps) 
   auto destroy = [&](char* p) { step.destroy(step, p, 1); };
   std::unique_ptr<char, decltype(destroy)> made(empty.get(), destroy);
   alignas(std::vector<std::string>) char room[sizeof(std::vector<std::string>)];
-  list.collect(list, room, empty.get(), steps, steps, 0);  // what an empty step is moved from is an empty step
+  list.collect(list, room, empty.get(), steps, steps, 0);  // an empty step that was moved from is still an empty step
   list.destroy(list, field, 1);
   list.relocate(list, field, room, 1, list.size, list.size);
   return const_cast<void*>(list.items(list, field, there));
@@ -36,7 +36,7 @@ struct described_list {
   const element_type* type = nullptr;
 };
 
-/// `shape`: "", "[]" or "[16]". False: it says none of these.
+/// Parses "", "[]" or "[16]". Returns false for any other text.
 template <class V> bool describe_list(std::string_view shape, described_list& d) {
   if (shape.empty()) {
     detail::sequence_field<std::vector<V>>::describe(d.slot);
