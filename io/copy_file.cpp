@@ -103,7 +103,7 @@ task<> compare(runtime& rt, std::string path, const piece_writer* w, std::size_t
   }
   status why = is_same && compared == w->hashes.size()
                    ? status()
-                   : data_loss_error("what is read back is not what was written").in_file(path);
+                   : data_loss_error("the bytes read back differ from those written").in_file(path);
   if (!why.ok()) co_await fail(std::move(why));
 }
 
@@ -111,7 +111,7 @@ task<> refuse_to_replace(runtime& rt, std::string path) {
   auto looking = files_of(rt).stat(path, io_deadline(rt));
   auto found = co_await looking.as_result();
   status why = found.why();
-  if (found.ok()) why = failed_precondition_error("is there already").in_file(path);
+  if (found.ok()) why = failed_precondition_error("exists already").in_file(path);
   else if (why.code() == status_code::not_found) co_return;
   co_await fail(std::move(why));
 }

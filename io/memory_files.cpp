@@ -181,7 +181,7 @@ class memory_file_system final : public file_system {
   task<std::unique_ptr<file_writer>> create(std::string path, time_point) override {
     const std::string key = key_of(path);
     if (!claim(key)) {
-      status why = unavailable_error("somebody else writes to it").in_file(std::move(path));
+      status why = unavailable_error("another writer has it open").in_file(std::move(path));
       co_await fail(std::move(why));
     }
     std::unique_ptr<file_writer> writer = std::make_unique<memory_writer>(key, state_);

@@ -59,8 +59,8 @@ result<file_info> written(const http_answer& answer, std::uint64_t bytes, std::u
   if (!info.ok()) return info.why();
   auto reply = stored_crc32c(object->at("crc32c"));
   if (info->size_bytes != bytes || (reply && *reply != crc32c))
-    return data_loss_error(joined("the server has stored something else than was sent: ", info->size_bytes, " of ",
-                                  bytes, " bytes; write it again"));
+    return data_loss_error(joined("the server has stored other bytes than were sent: ", info->size_bytes, " of ", bytes,
+                                  " bytes; write it again"));
   return info;
 }
 

@@ -117,7 +117,7 @@ task<hdfs_page> hdfs_listing::ask_for_page(const level& of, time_point deadline)
     if (got.why().code() == status_code::data_loss)
       co_await fail(
           status(status_code::resource_exhausted,
-                 joined("the folder is too large to be listed whole, and the server knows no pages "
+                 joined("the folder is too large to be listed whole, and the server supports no pages "
                         "(LISTSTATUS_BATCH): ask the name nodes themselves, or spread its files over folders; ",
                         got.why().message()))
               .in_file(place_of(of.path).text));
@@ -150,8 +150,8 @@ task<> hdfs_listing::read_page(level& to, time_point deadline) {
   status room = held_.resize(events_bytes_);
   if (!room.ok()) co_await fail(room.in_file(where_->text));
   if (!to.is_read && to.after == before)
-    co_await fail(
-        data_loss_error("the listing stands still: more entries remain, and none has come").in_file(where_->text));
+    co_await fail(data_loss_error("the listing makes no progress: more entries remain, and none has arrived")
+                      .in_file(where_->text));
 }
 
 task<> hdfs_listing::open_level(std::string path, glob_places at, time_point deadline) {

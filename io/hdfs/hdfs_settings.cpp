@@ -169,7 +169,7 @@ result<hdfs_asker> hdfs_settings::asker_for(const hdfs_path& path, const std::ve
   who.user = options_.user;
   if (who.user.empty()) who.user = around_.text("HADOOP_USER_NAME");
   if (who.user.empty()) who.user = login_name();
-  if (who.user.empty()) return unauthenticated("nobody says who asks: set HADOOP_USER_NAME");
+  if (who.user.empty()) return unauthenticated("no user is known: set HADOOP_USER_NAME");
   return who;
 }
 

@@ -133,8 +133,8 @@ task<file_info> hdfs_upload::finish_upload(store_upload upload, std::span<const 
   auto looking = look_up_hdfs(place, deadline);
   const hdfs_entry written = co_await looking;
   if (written.info.size_bytes != bytes)
-    co_await fail(data_loss_error(joined("the server has stored something else than was sent: ",
-                                         written.info.size_bytes, " of ", bytes, " bytes; write it again"))
+    co_await fail(data_loss_error(joined("the server has stored other bytes than were sent: ", written.info.size_bytes,
+                                         " of ", bytes, " bytes; write it again"))
                       .in_file(target_.text));
   auto renaming = rename(place, written, deadline);
   co_await renaming;

@@ -101,9 +101,9 @@ task<std::size_t> http_file::read_on(std::uint64_t offset, std::span<char> to, t
     std::unique_lock lock(mutex_);
     if (ended_ && offset == body_at_) co_return std::size_t{0};
     lock.unlock();
-    co_await fail(
-        unimplemented_error("the server tells no size and does no ranges: the object can be read once, in order")
-            .in_file(path(), offset));
+    co_await fail(unimplemented_error(
+                      "the server reports no size and supports no ranges: the object can be read only once, in order")
+                      .in_file(path(), offset));
   }
   auto reading = object_->read_on(offset, to, *body, deadline);
   const std::size_t n = co_await reading;

@@ -163,7 +163,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     std::lock_guard lock(mutex_);
     now_at_ = to;
   }
-  a.failed = final_failure(failed_precondition_error("is redirected again and again"));
+  a.failed = final_failure(failed_precondition_error("is redirected too often"));
   co_return a;
 }
 

@@ -21,8 +21,7 @@ inline status nothing_matches(const std::string& pattern) {
 inline status cannot_open(int error_number, const std::string& path) {
   std::string what = "cannot open";
   if (error_number == ENOENT && has_wildcard(path))
-    what = "is no file's name; what matches a pattern is read by list_files(\"" + path +
-           "\") | interleave(…): cannot open";
+    what = "is a pattern, not a file; read its matches with list_files(\"" + path + "\") | interleave(…): cannot open";
   return errno_error(error_number, what).in_file(path);
 }
 

@@ -96,18 +96,17 @@ std::string s3_bucket::advice(std::string_view code, int http_code) const {
   if (code == "NoSuchBucket")
     return account_->settings.endpoint ? "; the endpoint is " + account_->settings.endpoint->origin() : std::string();
   if (is_one_of(code, {"InvalidAccessKeyId", "SignatureDoesNotMatch"}))
-    return "; the keys are not the server's: check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the profile, and "
-           "with a "
-           "server of your own AWS_ENDPOINT_URL";
-  if (says_secret_is_over(code)) return "; the credentials are over: get new ones";
+    return "; the server does not know these keys: check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the profile, "
+           "and for another server AWS_ENDPOINT_URL";
+  if (says_secret_is_over(code)) return "; the credentials have expired: get new ones";
   if (code == "RequestTimeTooSkewed") return "; the clock of this machine is wrong";
   if (http_code == 403)
     return account_->settings.anonymous
-               ? "; this was asked anonymously, and the bucket is not public: give credentials, without "
+               ? "; the request was anonymous, and the bucket is not public: give credentials, without "
                  "AWS_NO_SIGN_REQUEST"
-               : "; the credentials are known and may not do this: the bucket's policy or the role has to allow it "
-                 "(s3:GetObject, s3:ListBucket, s3:PutObject); who may not list a bucket is told the same of an object "
-                 "that is not there";
+               : "; the credentials are valid and lack a permission: the bucket's policy or the role must allow it "
+                 "(s3:GetObject, s3:ListBucket, s3:PutObject); without s3:ListBucket a missing object causes this "
+                 "error, too";
   if (http_code == 301 || http_code == 307) return "; the bucket is in another region: set AWS_REGION";
   return {};
 }

@@ -60,7 +60,7 @@ status check_tag(const response_head& head, std::string_view tag, std::string_vi
   const std::string_view theirs = without_quotes(tag), ours = without_quotes(expected);
   const bool can_be_compared = has_form(theirs) && theirs.size() == ours.size() && !is_encrypted(head);
   if (!can_be_compared || same_name(theirs, ours)) return {};
-  return data_loss_error(joined("the server has stored something else than was sent: its ETag is ", theirs,
+  return data_loss_error(joined("the server has stored other bytes than were sent: its ETag is ", theirs,
                                 ", the MD5 of what was sent ", ours,
                                 "; write it again (s3_options::tags_are_md5 is for servers whose tags are no MD5)"));
 }

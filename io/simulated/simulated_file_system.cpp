@@ -305,7 +305,7 @@ task<std::unique_ptr<file_writer>> simulated_file_system::create(std::string pat
   status why;
   auto refused = refused_.find(path);
   if (refused != refused_.end()) why = errno_error(refused->second, "cannot open").in_file(path);
-  else if (!written_.insert(path).second) why = unavailable_error("somebody else writes to it").in_file(path);
+  else if (!written_.insert(path).second) why = unavailable_error("another writer has it open").in_file(path);
   if (!why.ok()) co_await fail(std::move(why));
   std::unique_ptr<file_writer> writer = std::make_unique<simulated_writer>(*this, std::move(path));
   co_return std::move(writer);

@@ -69,7 +69,7 @@ task<std::unique_ptr<file_writer>> store_file_system::create(std::string text, t
   if (!path.ok()) co_await fail(path.why());
   if (path->key.ends_with('/'))
     co_await fail(
-        invalid_argument_error("ends with a /, as folders do, and no object is written there").in_file(path->text));
+        invalid_argument_error("ends with a /, like a folder: an object cannot be written there").in_file(path->text));
   co_return std::make_unique<store_writer>(store_, *std::move(path), ledger_, cleaning_);
 }
 

@@ -75,7 +75,8 @@ task<std::vector<listed_file>> store_listing::next(time_point deadline) {
     auto asking = store_->list_page(where, by_folder_, from_, deadline);
     store_page got = co_await asking;
     if (!got.next.empty() && got.next == from_)
-      co_await fail(data_loss_error("the listing stands still: a page names itself as the next").in_file(where_->text));
+      co_await fail(
+          data_loss_error("the listing makes no progress: a page names itself as the next").in_file(where_->text));
     from_ = std::exchange(got.next, {});
     done_ = from_.empty();
     take(std::move(got), page);

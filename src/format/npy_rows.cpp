@@ -39,7 +39,7 @@ class npy_dict_reader {
       if (!take(',') && !at('}')) refuse_npy("a comma is missing in its header");
     }
     spaces();
-    if (at_ != text_.size()) refuse_npy("text stands behind its header");
+    if (at_ != text_.size()) refuse_npy("text follows its header");
     if (!descr || !fortran || !shape) refuse_npy("its header lacks descr, fortran_order or shape");
   }
 
@@ -168,7 +168,7 @@ void read_npy_dict(std::string_view text, npy_head& to) {
 }
 
 void append_utf8(std::uint32_t c, std::string& out) {
-  if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) refuse_npy("a text has a character that is none");
+  if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) refuse_npy("a text has an invalid character");
   auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
   if (c < 0x80) return put(c);
   if (c < 0x800) {

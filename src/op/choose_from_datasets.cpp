@@ -104,7 +104,7 @@ cardinality chosen_size(const node& n) {
 
 const op_info choose_from_datasets_op{
     .name = "choose_from_datasets",
-    .doc = "for each number of a selector the next element of that dataset",
+    .doc = "the next element of the dataset that a selector chooses",
     .shape = op_info::combine,
     .arguments = arguments_of<choose_from_datasets_arguments>,
     .type = chosen_type,

@@ -64,7 +64,7 @@ erased_stream open_drop_while(const node& n, open_context& context) {
 
 const op_info drop_while_op{
     .name = "drop_while",
-    .doc = "the elements from the first on for which a predicate is false",
+    .doc = "skips elements until a predicate is false",
     .arguments = arguments_of<drop_while_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<drop_while_arguments>().function.value, why); },

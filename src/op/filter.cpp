@@ -79,7 +79,7 @@ erased_stream open_filter(const node& n, open_context& context) {
 
 const op_info filter_op{
     .name = "filter",
-    .doc = "the elements a predicate keeps",
+    .doc = "the elements for which a predicate is true",
     .arguments = arguments_of<filter_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<filter_arguments>().function.value, why); },

@@ -143,8 +143,7 @@ result<const element_type*> rows_in_file(const from_arrow_arguments& a) {
   const std::string& path = a.path.value;
   const inflate_limits limits = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
   if (path.empty() || path == "-")
-    return invalid_argument_error(
-        "the schema of a file that is not known yet: say what it has by schema=\"label: int64\"");
+    return invalid_argument_error("the schema of an unknown file cannot be read: give it as schema=\"label: int64\"");
   for (std::size_t looked_at = kFirstLookBytes;;) {
     auto begin = read_file_head(path, a.options.compression, looked_at, limits);
     if (!begin.ok()) return begin.why();

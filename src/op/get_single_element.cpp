@@ -12,8 +12,8 @@
 namespace sluice::lib {
 namespace {
 
-status none_at_all() { return invalid_argument_error("the input is empty, and was to have one element"); }
-status several() { return invalid_argument_error("the input has more than one element, and was to have one"); }
+status none_at_all() { return invalid_argument_error("the input is empty, and must have one element"); }
+status several() { return invalid_argument_error("the input has more than one element, and must have one"); }
 
 // Only a second request shows whether the element is the only one, so it is sent even if the element is skipped.
 erased_stream get_single_element_loop(outlet out, saved<bool> given, erased_stream in, error_gate gate) {
@@ -44,7 +44,7 @@ erased_stream open_get_single_element(const node& n, open_context& context) {
 
 const op_info get_single_element_op{
     .name = "get_single_element",
-    .doc = "the element of an input that has one",
+    .doc = "the only element of the input",
     .type = same_type,
     .open = open_get_single_element,
     .size = [](const node&) { return cardinality::of(1); },

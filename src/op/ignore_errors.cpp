@@ -171,7 +171,7 @@ erased_stream open_ignore_errors(const node& n, open_context& context) {
 
 const op_info ignore_errors_op{
     .name = "ignore_errors",
-    .doc = "what fails upstream is dropped",
+    .doc = "drops elements that fail upstream",
     .arguments = arguments_of<ignore_errors_arguments>,
     .type = same_type,
     .open = open_ignore_errors,

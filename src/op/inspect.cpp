@@ -62,7 +62,7 @@ erased_stream open_inspect(const node& n, open_context& context) {
 
 const op_info inspect_op{
     .name = "inspect",
-    .doc = "a function looks at each element",
+    .doc = "calls a function with each element",
     .arguments = arguments_of<inspect_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<inspect_arguments>().function.value, why); },

@@ -22,7 +22,7 @@ constexpr std::size_t kLinesLookedAt = 100;
 constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
 
 status line_too_long() {
-  return resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
+  return resource_exhausted_error("a line is longer than 16 MiB; the file must have one JSON text per line");
 }
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
@@ -106,10 +106,10 @@ result<file_head> head_with_a_line(const jsonl_arguments& a) {
 
 /// Infers the type from the file under a path when a plan is built, before a run exists.
 result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
-  constexpr const char* kWayOut = ": say what a line has by a schema, such as \"label: int64, text: string\"";
+  constexpr const char* kWayOut = ": give a schema of the lines, such as \"label: int64, text: string\"";
   const std::string& path = a.path.value;
   if (path.empty() || path == "-")
-    return invalid_argument_error(absl::StrCat("the members of a file that is not known yet", kWayOut));
+    return invalid_argument_error(absl::StrCat("the members of an unknown file cannot be inferred", kWayOut));
   auto head = head_with_a_line(a);
   if (!head.ok()) return head.why();
   json_type_guess guess;
@@ -127,7 +127,7 @@ result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
     if (!why.ok() && skips) continue;
     if (!why.ok())
       return status(why.code(), absl::StrCat("line ", number, ": ", std::string(why.message()), kWayOut,
-                                             ", or pass over such lines by on_error=skip in the call"))
+                                             ", or skip such lines with on_error=skip in the call"))
           .in_file(path);
   }
   if (lines == 0 && head->is_all) return &type_of<std::string>();  // the type of nulls; no element has it

@@ -48,7 +48,8 @@ class lines_format final : public element_format {
     f.ended = w.last && w.bytes.empty();
     f.searched_bytes = p.bytes;
     f.needed_bytes = w.bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
-    if (p.bytes > kLineBytesMax) f.why = resource_exhausted_error("a line is longer than 1 GiB; is this a text file?");
+    if (p.bytes > kLineBytesMax)
+      f.why = resource_exhausted_error("a line is longer than 1 GiB; perhaps this is not a text file");
     return f;
   }
 };

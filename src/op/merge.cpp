@@ -86,7 +86,7 @@ const element_type* merged_type(const node& n, std::string& why) {
 
 const op_info merge_op{
     .name = "merge",
-    .doc = "the elements of all inputs as they come",
+    .doc = "the elements of all inputs, in the order of their arrival",
     .shape = op_info::combine,
     .type = merged_type,
     .open = open_merge,

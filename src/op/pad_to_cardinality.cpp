@@ -42,7 +42,7 @@ padded_layout mask_layout_of(const element_type& in, const element_type& out, co
 }
 
 status too_many(std::uint64_t n) {
-  return failed_precondition_error("the input is to be padded to " + std::to_string(n) + " elements, and has more");
+  return failed_precondition_error("the input must be padded to " + std::to_string(n) + " elements, and has more");
 }
 
 /// Gives padding elements with tensors the dtypes and shapes of the last valid element, so that all elements stack.
@@ -186,8 +186,8 @@ const element_type* with_mask(const element_type& in, const std::string& mask_ke
   if (mask_key.empty()) return why = "mask_key is empty: the member needs a name", nullptr;
   if (const member* known = member_called(in, mask_key)) {
     if (known->type == &type_of<bool>()) return &in;
-    return why = "the member " + mask_key + " says which elements are valid, so it is a bool, and not " +
-                 known->type->name + "; another mask_key names another member",
+    return why = "the member " + mask_key + " marks valid elements, so it must be a bool, not " + known->type->name +
+                 "; name another member with mask_key",
            nullptr;
   }
   std::vector<member> members = in.members;
@@ -208,8 +208,8 @@ const element_type* masked_type(const node& n, std::string& why) {
   if (a.elements.value < 0)
     return why = "elements must be at least 0, and is " + std::to_string(a.elements.value), nullptr;
   if (there.kind == cardinality::exact && there.elements > a.elements.value && drops_nothing(*n.inputs[0])) {
-    why = "the input has " + std::to_string(there.elements) + " elements, more than the " +
-          std::to_string(a.elements.value) + " that there are to be";
+    why = "the input has " + std::to_string(there.elements) +
+          " elements, more than elements=" + std::to_string(a.elements.value);
     return nullptr;
   }
   if (has_named_members(in)) return with_mask(in, a.options.mask_key, why);
@@ -222,7 +222,7 @@ const element_type* masked_type(const node& n, std::string& why) {
 
 const op_info pad_to_cardinality_op{
     .name = "pad_to_cardinality",
-    .doc = "elements that are not valid follow, up to n in all",
+    .doc = "appends invalid elements until there are n",
     .arguments = arguments_of<pad_to_cardinality_arguments>,
     .type = masked_type,
     .open = open_pad_to_cardinality,
@@ -242,7 +242,7 @@ node_ptr detail::padded_in_place(const node_ptr& in, const pad_to_cardinality_ar
   node_ptr made = make_stage(pad_to_cardinality_op, arguments::of(a), in);
   if (made->type == in->type) return made;
   throw_status(invalid_argument_error("pad_to_cardinality: " + in->type->name + " needs a member `bool " +
-                                      a.options.mask_key + "`, which says which elements are valid"));
+                                      a.options.mask_key + "`, which marks valid elements"));
 }
 
 }  // namespace sluice::lib

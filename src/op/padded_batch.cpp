@@ -75,7 +75,7 @@ spec padded_spec(const node& n) {
 
 const op_info padded_batch_op{
     .name = "padded_batch",
-    .doc = "n elements become one, lists and tensors as long as the longest",
+    .doc = "n elements become one; lists and tensors are padded to the longest",
     .arguments = arguments_of<padded_batch_arguments>,
     .type = padded_type,
     .open = open_padded_batch,

@@ -124,7 +124,7 @@ erased_stream open_ragged_batch(const node& n, open_context& context) {
 
 const op_info ragged_batch_op{
     .name = "ragged_batch",
-    .doc = "n elements become one, lists and tensors as long as they are",
+    .doc = "n elements become one; lists and tensors keep their lengths",
     .arguments = arguments_of<ragged_batch_arguments>,
     .type = ragged_type,
     .open = open_ragged_batch,

@@ -131,7 +131,7 @@ const element_type* limited_type(const node& n, std::string& why) {
 
 const op_info rate_limit_op{
     .name = "rate_limit",
-    .doc = "no more than so many elements or bytes a second",
+    .doc = "limits the elements or bytes per second",
     .arguments = arguments_of<rate_limit_arguments>,
     .type = limited_type,
     .open = open_rate_limit,

@@ -84,7 +84,7 @@ const element_type* reduced_type(const node& n, std::string& why) {
 
 const op_info reduce_op{
     .name = "reduce",
-    .doc = "one element of all, made step by step",
+    .doc = "combines all elements into one",
     .arguments = arguments_of<reduce_arguments>,
     .type = reduced_type,
     .open = open_reduce,

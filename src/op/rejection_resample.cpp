@@ -185,7 +185,7 @@ cardinality resampled_size(const node& n) {
 
 const op_info rejection_resample_op{
     .name = "rejection_resample",
-    .doc = "leaves out elements, so that each class comes as often as is wanted",
+    .doc = "drops elements, so that each class has a given share",
     .arguments = arguments_of<rejection_resample_arguments>,
     .type = resampled_type,
     .open = open_rejection_resample,

@@ -100,7 +100,7 @@ cardinality repeated(const node& n, cardinality once) {
 
 const op_info repeat_op{
     .name = "repeat",
-    .doc = "the input again and again; -1: for ever",
+    .doc = "the input several times; -1: forever",
     .arguments = arguments_of<repeat_arguments>,
     .type = same_type,
     .open = open_repeat,

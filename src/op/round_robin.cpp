@@ -54,7 +54,7 @@ cardinality round_robin_size(const node& n) {
 
 const op_info round_robin_op{
     .name = "round_robin",
-    .doc = "one element of each dataset in turn",
+    .doc = "one element of each dataset, alternately",
     .shape = op_info::combine,
     .arguments = arguments_of<round_robin_arguments>,
     .type = [](const node& n, std::string& why) { return type_of_inputs(n, n.inputs.size(), why); },

@@ -219,7 +219,7 @@ cardinality sampled_size(const node& n) {
 
 const op_info sample_from_datasets_op{
     .name = "sample_from_datasets",
-    .doc = "elements of several datasets, each from one that is drawn",
+    .doc = "elements of several datasets, each from one drawn at random",
     .shape = op_info::combine,
     .arguments = arguments_of<sample_from_datasets_arguments>,
     .type = sampled_type,

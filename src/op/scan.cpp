@@ -74,7 +74,7 @@ const element_type* scanned_type(const node& n, std::string& why) {
 
 const op_info scan_op{
     .name = "scan",
-    .doc = "each element becomes f(state, element), with a state that goes on",
+    .doc = "each element becomes f(state, element), which changes the state",
     .arguments = arguments_of<scan_arguments>,
     .type = scanned_type,
     .open = open_scan,

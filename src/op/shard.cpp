@@ -99,7 +99,7 @@ const element_type* sharded_type(const node& n, std::string& why) {
 
 const op_info shard_op{
     .name = "shard",
-    .doc = "one of n parts, which takes each n-th element",
+    .doc = "one of n parts: every n-th element",
     .arguments = arguments_of<shard_arguments>,
     .type = sharded_type,
     .open = open_shard,

@@ -77,7 +77,7 @@ erased_stream open_take_while(const node& n, open_context& context) {
 
 const op_info take_while_op{
     .name = "take_while",
-    .doc = "the elements in front of the first for which a predicate is false",
+    .doc = "the elements before the first for which a predicate is false",
     .arguments = arguments_of<take_while_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<take_while_arguments>().function.value, why); },

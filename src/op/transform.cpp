@@ -128,7 +128,7 @@ erased_stream open_transform(const node& n, open_context& context) {
 
 const op_info transform_op{
     .name = "transform",
-    .doc = "a user's own coroutine as a stage",
+    .doc = "a coroutine of the user as a stage",
     .arguments = arguments_of<transform_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<transform_arguments>().function.value, why); },

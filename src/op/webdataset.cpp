@@ -182,7 +182,7 @@ const record& webdataset_sample::at(std::string_view extension) const {
 
 const op_info webdataset_op{
     .name = "webdataset",
-    .doc = "the samples of a tar archive: files of one name together",
+    .doc = "the samples of a tar archive: files grouped by name",
     .shape = op_info::source,
     .arguments = arguments_of<webdataset_arguments>,
     .type = [](const node&, std::string&) { return &type_of<webdataset_sample>(); },

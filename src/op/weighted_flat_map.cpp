@@ -72,7 +72,7 @@ const element_type* flattened_type(const node& n, std::string& why) {
 
 const op_info weighted_flat_map_op{
     .name = "weighted_flat_map",
-    .doc = "of each dataset as many elements as its weight says",
+    .doc = "elements of each dataset in proportion to its weight",
     .shape = op_info::combine,
     .arguments = arguments_of<weighted_flat_map_arguments>,
     .type = flattened_type,

@@ -58,7 +58,7 @@ const element_type* list_of_input(const node& n, std::string& why) {
 
 const op_info window_op{
     .name = "window",
-    .doc = "lists of elements in a row, moving on by some",
+    .doc = "lists of consecutive elements; each begins some elements later",
     .arguments = arguments_of<window_arguments>,
     .type = list_of_input,
     .open = open_window,

@@ -124,7 +124,7 @@ const element_type* batch_of_window(const node& n, std::string& why) {
 
 const op_info window_batch_op{
     .name = "window_batch",
-    .doc = "batches of elements in a row, moving on by some",
+    .doc = "batches of consecutive elements; each begins some elements later",
     .arguments = arguments_of<window_batch_arguments>,
     .type = batch_of_window,
     .open = open_window_batch,

@@ -17,7 +17,7 @@ erased_stream open_with_options(const node& n, open_context& context) {
 const element_type* type_with_options(const node& n, std::string& why) {
   const dataset_options& o = n.as<with_options_arguments>().options;
   if (!o.on_error && !o.order) why = "needs an option: on_error or order";
-  if (o.errors_max.is_given() && o.on_error != error_policy::skip) why = "errors_max goes with on_error=skip";
+  if (o.errors_max.is_given() && o.on_error != error_policy::skip) why = "errors_max needs on_error=skip";
   return why.empty() ? n.inputs[0]->type : nullptr;
 }
 

@@ -71,8 +71,8 @@ std::string why_not_trusted(long result, const X509* certificate) {
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-      return joined("its root is not among those that are trusted (", X509_verify_cert_error_string(result),
-                    "; SSL_CERT_FILE or http_options::ca_file name a file of them)");
+      return joined("its root is not trusted (", X509_verify_cert_error_string(result),
+                    "; SSL_CERT_FILE or http_options::ca_file names a file of trusted roots)");
     default: return X509_verify_cert_error_string(result);
   }
 }
@@ -158,11 +158,11 @@ int tls_connection::on_verified(int holds, X509_STORE_CTX* chain) noexcept {
 status tls_connection::why_no_handshake(int error) const {
   if (!why_not_trusted_.empty()) {
     ERR_clear_error();
-    return refused(joined("TLS: the certificate of ", host_, " does not hold: ", why_not_trusted_));
+    return refused(joined("TLS: the certificate of ", host_, " is not valid: ", why_not_trusted_));
   }
   if (error == SSL_ERROR_SYSCALL || error == SSL_ERROR_ZERO_RETURN)
     return unavailable_error("TLS: the connection ended during the handshake");
-  return refused(joined("TLS: there is no handshake with ", host_, ": ", last_error()));
+  return refused(joined("TLS: the handshake failed with ", host_, ": ", last_error()));
 }
 
 task<> tls_connection::shake_hands(time_point deadline) {

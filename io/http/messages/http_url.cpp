@@ -98,7 +98,7 @@ result<http_url> follow_whole(const http_url& from, const std::string& to) {
   auto url = parse_parts(to);
   if (!url.ok())
     return failed_precondition_error(joined("the server redirects to ", printable(redacted(to)).substr(0, kPlaceBytes),
-                                            ", which is not gone to: ", url.why().message()));
+                                            ", which is not accepted: ", url.why().message()));
   if (from.tls && !url->tls) return failed_precondition_error(joined("is redirected out of TLS, to ", url->origin()));
   return url;
 }

@@ -63,9 +63,8 @@ std::optional<http_failure> check_body(const response_head& head, const check_op
     return wrong(joined("the body is encoded as ", head.content_encoding, ", though identity was asked for"));
   const bool ends_with_its_range = head.code == 206;
   if (!head.chunked && !head.length && !ends_with_its_range)
-    return http_failure{
-        .why = unimplemented_error("the response has neither a length nor chunks, so that its end cannot be "
-                                   "told from a lost connection")};
+    return http_failure{.why = unimplemented_error("the response has neither a length nor chunks, so that its end "
+                                                   "cannot be distinguished from a lost connection")};
   return {};
 }
 

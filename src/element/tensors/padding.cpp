@@ -177,7 +177,7 @@ status pad_member(const padded_member& m, char* rows, std::size_t row_bytes, std
       const std::string spelled = m.is_given ? m.spelled : is_text ? std::string() : std::string("0");
       if (!fill.set(t.dtype(), spelled, m.is_given ? m.is_text : is_text))
         return invalid_argument_error(m.path + " is " + t.spec_text() + ", and its padding " + spelled +
-                                      " is none of these");
+                                      " is not a value of that type");
     }
     tensor_spec{t.dtype(), shape}.check();
     t = padded(t, shape, fill);

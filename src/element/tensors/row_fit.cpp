@@ -68,7 +68,7 @@ status row_fit::check_tensor(const padded_member& m, const void* first, const vo
   }
   if (is_padded && !can_be_filled(m, t))
     return invalid_argument_error(m.path + " is " + t.spec_text() + ", and its padding " + m.spelled +
-                                  " is none of these");
+                                  " is not a value of that type");
   return {};
 }
 

@@ -83,7 +83,7 @@ erased_stream open_given_elements(const node& n, open_context& context) {
 
 const op_info given_elements_op{
     .name = kGivenElements,
-    .doc = "the elements that a stage gives",
+    .doc = "the elements that a stage passes on",
     .shape = op_info::source,
     .arguments = arguments_of<given_elements_arguments>,
     .type = [](const node& n, std::string&) { return n.as<given_elements_arguments>().elements.type; },

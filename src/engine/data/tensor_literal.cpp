@@ -210,7 +210,7 @@ class literal_reader {
       const token name = lexer_.now();
       if (name.kind != token::word && name.kind != token::string) fail("expected a member's name, " + name.found());
       for (const member& m : members)
-        if (m.name == name.text) fail("member " + name.text + " is there twice");
+        if (m.name == name.text) fail("member " + name.text + " appears twice");
       lexer_.advance();
       expect(':');
       members.push_back({name.text, 0, nest(leaves)});
@@ -259,7 +259,7 @@ class literal_reader {
     for (const std::string& s : dims.numbers) t.dims.push_back(number_as<std::int64_t>(s, dtype::int64, dims.at));
     tensor_spec spec{dtype::uint8, t.dims};
     spec.check();
-    if (spec.elements() != 0) fail_at(dims.at, "the shape " + spec.text() + " has elements, and none are there");
+    if (spec.elements() != 0) fail_at(dims.at, "the shape " + spec.text() + " has elements, and the text has none");
   }
 
   void values(spelled_tensor& t, std::size_t dim) {

@@ -52,9 +52,9 @@ bool from_hex(std::string_view text, std::string& bytes) {
 }  // namespace
 
 std::string state_too_large(std::size_t bytes) {
-  return "the function's state takes " + std::to_string(bytes) + " bytes in a checkpoint, where " +
+  return "the function's state takes " + std::to_string(bytes) + " bytes in a checkpoint, and the limit is " +
          std::to_string(kStateBytesMax) +
-         " is the most; keep counts, sums or a few elements in it, and the elements themselves in a window, a batch "
+         "; keep counts, sums or a few elements in it, and the elements themselves in a window, a batch "
          "or a file";
 }
 

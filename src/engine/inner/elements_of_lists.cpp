@@ -46,14 +46,15 @@ status place_of(const function_ptr& index_map, std::uint64_t number, flat_place&
   const std::int64_t input = whole_number_at(f.out->members[0], said),
                      in_list = whole_number_at(f.out->members[1], said);
   if (input < 0 || in_list < 0)
-    return invalid_argument_error("index_map says (" + std::to_string(input) + ", " + std::to_string(in_list) +
-                                  ") for " + std::to_string(number) + ", and there are no negative places");
+    return invalid_argument_error("index_map returned (" + std::to_string(input) + ", " + std::to_string(in_list) +
+                                  ") for " + std::to_string(number) + ": places must not be negative");
   place = {static_cast<std::uint64_t>(input), static_cast<std::uint64_t>(in_list)};
   return {};
 }
 
 std::string said_of(std::uint64_t number, std::uint64_t input) {
-  return "index_map says that element " + std::to_string(number) + " is in the list of input " + std::to_string(input);
+  return "index_map returned that element " + std::to_string(number) + " is in the list of input " +
+         std::to_string(input);
 }
 status list_too_short(std::uint64_t number, const made_list& list, std::uint64_t in_list) {
   return invalid_argument_error(said_of(number, list.input()) + " at place " + std::to_string(in_list) +
@@ -67,7 +68,7 @@ status no_such_input(std::uint64_t number, std::uint64_t input, std::uint64_t th
   return invalid_argument_error(said_of(number, input) + ", and there are " + std::to_string(there) + " inputs");
 }
 status other_cardinality(std::uint64_t total, std::uint64_t there, bool has_ended) {
-  return failed_precondition_error("cardinality is said to be " + std::to_string(total) + ", and there are " +
+  return failed_precondition_error("the declared cardinality is " + std::to_string(total) + ", and there are " +
                                    (has_ended ? std::to_string(there) : "more") + " elements");
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kQuarantineFull =
     "this file is full: bad elements that were dropped after these are not kept";
-constexpr const char* kCannotOpen = "cannot open the file that keeps bad elements";
+constexpr const char* kCannotOpen = "cannot open the file for bad elements";
 constexpr std::string_view kFirstMember = "{\"error\":";
 /// The first bytes of the entry of feature "error" in a tf.Example. Entries are recognized by them, so that the reader
 /// of whole examples need not be linked.
@@ -132,9 +132,9 @@ class quarantine_file final : public quarantine_sink {
     status why;
     struct stat s{};
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
-      why = unavailable_error("another process keeps its bad elements in this file; give each run a file of its own");
+      why = unavailable_error("another process stores its bad elements in this file; give each run its own file");
     else if (::fstat(file_, &s) != 0 || !S_ISREG(s.st_mode))
-      why = invalid_argument_error("bad elements are to be kept here, and this is no regular file");
+      why = invalid_argument_error("bad elements cannot be stored here: this is not a regular file");
     else why = read_entries(static_cast<std::uint64_t>(s.st_size));
     if (why.ok()) return why;
     ::close(file_);
@@ -150,7 +150,7 @@ class quarantine_file final : public quarantine_sink {
       const std::size_t had = bytes.size();
       bytes.resize(had + static_cast<std::size_t>(std::min<std::uint64_t>(size - read, kReadBytes)));
       const ssize_t got = ::pread(file_, bytes.data() + had, bytes.size() - had, static_cast<off_t>(read));
-      if (got < 0) return errno_error(errno, "cannot read the bad elements that were kept before");
+      if (got < 0) return errno_error(errno, "cannot read the bad elements stored before");
       bytes.resize(had + static_cast<std::size_t>(got));
       read += static_cast<std::uint64_t>(got);
       std::size_t used = 0;
@@ -164,7 +164,7 @@ class quarantine_file final : public quarantine_sink {
     const bool may_be_ours = size_ != 0 || begins_entry(bytes);
     if (!may_be_ours) return not_ours();
     return ::ftruncate(file_, static_cast<off_t>(size_)) == 0 ? status()
-                                                              : errno_error(errno, "cannot cut off a torn entry");
+                                                              : errno_error(errno, "cannot remove an incomplete entry");
   }
 
   status note_entries(std::string_view bytes, std::size_t& used) {
@@ -200,8 +200,7 @@ class quarantine_file final : public quarantine_sink {
   }
   static status not_ours() {
     return failed_precondition_error(
-        "bad elements are to be kept here, and there is a file with something else in it, which is left as it is; name "
-        "another path");
+        "bad elements cannot be stored here: the file has other content, and was left unchanged; name another path");
   }
 
   status append(const std::string& entry) {
@@ -210,7 +209,7 @@ class quarantine_file final : public quarantine_sink {
       const ssize_t n = ::write(file_, entry.data() + done, entry.size() - done);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) {
-        status why = errno_error(errno, "cannot keep a bad element");
+        status why = errno_error(errno, "cannot store a bad element");
         if (::ftruncate(file_, static_cast<off_t>(size_)) != 0)
           return why;  // the file contains whole entries only, or the next opening cuts off the incomplete one
         return why;

@@ -173,7 +173,7 @@ class entry_reader {
   }
   bool take_end() {
     if (at_ != from_) {
-      broken_here("an extended header without a header behind it");
+      broken_here("an extended header without a header after it");
       return false;
     }
     if (left_in_file(at_) >= 2 * kTarBlockBytes) {
@@ -197,7 +197,7 @@ class entry_reader {
     }
     if (at_ - from_ > kTarExtensionsBytesMax) {
       breaks(resource_exhausted_error("extended headers of more than " + std::to_string(kTarExtensionsBytesMax) +
-                                      " bytes in front of one member"),
+                                      " bytes before one member"),
              at_ - from_ + padded(size));
       return false;
     }
@@ -208,7 +208,7 @@ class entry_reader {
     if (type == 'L' || type == 'K') return true;
     extension global;
     if (!read_pax(data, type == 'x' ? said_ : global)) {
-      broken_here("a record of a pax header is none");
+      broken_here("a pax header has an invalid record");
       step_.size_bytes = at_ - from_;
       return false;
     }

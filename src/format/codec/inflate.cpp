@@ -58,8 +58,8 @@ struct inflater::state {
   std::string name() const { return std::string(to_string(format)); }
   status not_built_in() const {
     const std::string_view library = format == compression::snappy_blocks ? "snappy" : to_string(format);
-    return unimplemented_error(absl::StrCat("the file is to be read as ", name(), ", and this build of sluice has no ",
-                                            std::string(library), ": build it with the library (meson option -D",
+    return unimplemented_error(absl::StrCat("cannot read the file as ", name(), ": this build of sluice has no ",
+                                            std::string(library), "; build it with the library (meson option -D",
                                             std::string(library), "=enabled)"));
   }
   status damaged(std::string_view how, std::uint64_t at) const {
@@ -85,7 +85,7 @@ struct inflater::state {
         absl::StrCat("the ", name(), " stream is more than ", by_size ? limits.bytes_max : limits.ratio_max,
                      by_size ? " plain bytes, which inflated_bytes_max allows"
                              : " times as large as it was compressed, which inflate_ratio_max allows",
-                     ", at compressed byte ", in, "; where that is no bomb, raise the option"));
+                     ", at compressed byte ", in, "; if the file is valid, raise the option"));
   }
   bool is_too_large(std::uint64_t in, std::uint64_t out) const {
     if (out > limits.bytes_max) return true;

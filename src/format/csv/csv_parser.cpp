@@ -121,9 +121,8 @@ bool csv_parser::quoted_field(const window_view& w, place& p, csv_field& f, foun
     const bool is_end = p.at == w.indexed || (p.entry != w.entry_count && w.at(p.entry) == p.at);
     if (is_end) return true;
     otherwise = found_row::broken;
-    why = invalid_argument_error(
-        absl::StrCat(in_line(), "field ", field_count_ + 1,
-                     ": text stands behind the closing quote; a quote within a field is written twice"));
+    why = invalid_argument_error(absl::StrCat(in_line(), "field ", field_count_ + 1,
+                                              ": text follows the closing quote; write a quote within a field twice"));
     return false;
   }
 }
@@ -145,7 +144,7 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
       if (p.entry != w.entry_count && dialect_.quotes && w.bytes[end] == '"') {
         otherwise = found_row::broken;
         why = invalid_argument_error(absl::StrCat(in_line(), "field ", field_count_ + 1,
-                                                  ": a quote stands in a field that does not begin with one"));
+                                                  ": a quote is in a field that does not begin with one"));
         break;
       }
       f.text = w.bytes.substr(p.at, end - p.at);
@@ -229,7 +228,7 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
     s.why = resource_exhausted_error(
         absl::StrCat(in_line(), "a row ",
                      has_many_signs ? "has more than 4 Mi delimiters, quotes and line ends" : "is longer than 16 MiB",
-                     "; is a quote not closed?"));
+                     "; perhaps a quote is not closed"));
     place p{s.used_bytes, 0};
     const window_view w{window, tape_.entries(), tape_.size(), tape_.shift(), tape_.indexed_bytes(), true};
     while (p.entry != w.entry_count && w.at(p.entry) < p.at) ++p.entry;
@@ -375,7 +374,7 @@ status csv_parser::wrong_field(const parsed_column& c, std::string_view text) co
     return invalid_argument_error(
         absl::StrCat(in_line(), "column ", c.is.member, " is required, and its field is ",
                      text.empty() ? "empty" : shown_field(text),
-                     hint.empty() ? ": say a default in the schema, or `?` for no value" : hint));
+                     hint.empty() ? ": give it a default in the schema, or `?` for an optional value" : hint));
   csv_schema one;
   one.columns.push_back({.member = c.is.member, .name = c.is.member, .values = c.is.values});
   return invalid_argument_error(absl::StrCat(in_line(), "column ", c.is.member, ": ", shown_field(text), " is no ",

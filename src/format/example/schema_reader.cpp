@@ -30,9 +30,9 @@ class schema_reader {
       all.push_back(feature());
       const feature_slot& slot = all.back().slot;
       if (!features.insert(slot.name).second)
-        fail_in_schema(all.back().at, absl::StrCat("feature ", slot.name, " is there twice"));
+        fail_in_schema(all.back().at, absl::StrCat("feature ", slot.name, " appears twice"));
       if (!members.insert(slot.member_name()).second)
-        fail_in_schema(all.back().at, absl::StrCat("member ", slot.member_name(), " is there twice"));
+        fail_in_schema(all.back().at, absl::StrCat("member ", slot.member_name(), " appears twice"));
     } while (take(','));
     return all;
   }
@@ -289,11 +289,12 @@ class schema_reader {
   }
 
   [[noreturn]] void refuse_type(const written_feature& f, std::size_t from) {
-    fail_in_schema(from,
-                   absl::StrCat("feature ", f.slot.name,
-                                " is bytes, int64 or float, then nothing, [], [16], [28,28], [?,64], ? where it may be "
-                                "missing; and \"",
-                                until_comma(from), "\" is none of these"));
+    fail_in_schema(
+        from,
+        absl::StrCat("feature ", f.slot.name,
+                     ": expected bytes, int64 or float, then nothing, [], [16], [28,28], [?,64], or ? if it may be "
+                     "missing, and found \"",
+                     until_comma(from), "\""));
   }
 
   bool done() const { return at_ == text_.size(); }

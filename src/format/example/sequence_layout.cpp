@@ -82,10 +82,10 @@ status read_described(absl::string_view text, described_list& d) {
   type = stripped(type);
   const auto end_of_kind = std::min(type.find('['), type.size());
   if (describe_list(standard(stripped(type.substr(0, end_of_kind))), standard(type.substr(end_of_kind)), d)) return {};
-  return invalid_argument_error(
-      absl::StrCat("feature list ", d.slot.name,
-                   " is bytes, int64 or float, then nothing, [] or [16], then ? where it may be missing; and \"", said,
-                   "\" is none of these"));
+  return invalid_argument_error(absl::StrCat(
+      "feature list ", d.slot.name,
+      ": expected bytes, int64 or float, then nothing, [] or [16], then ? if it may be missing, and found \"", said,
+      "\""));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ result<sequence_layout> sequence_layout_of(std::string_view sequence_text) {
       described_list d;
       if (status why = read_described(text, d); !why.ok()) return why;
       if (!names.insert(d.slot.name).second)
-        return invalid_argument_error(absl::StrCat("feature list ", d.slot.name, " is there twice"));
+        return invalid_argument_error(absl::StrCat("feature list ", d.slot.name, " appears twice"));
       members.push_back({d.slot.name, 0, d.type});
       slots.push_back(std::move(d.slot));
     }

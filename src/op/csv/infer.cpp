@@ -127,10 +127,10 @@ std::vector<csv_column> named(std::vector<csv_column> columns, std::vector<std::
 
 result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& dialect, compression packed,
                                     error_policy bad_rows, inflate_limits limits) {
-  constexpr const char* kWayOut = ": say the columns by a schema, such as \"label: int64, text: bytes\"";
-  constexpr const char* kOrSkip = ", or pass over such rows by on_error=skip in the call";
+  constexpr const char* kWayOut = ": give a schema of the columns, such as \"label: int64, text: bytes\"";
+  constexpr const char* kOrSkip = ", or skip such rows with on_error=skip in the call";
   if (path.empty() || path == "-")
-    return invalid_argument_error(absl::StrCat("the columns of a file that is not known yet", kWayOut));
+    return invalid_argument_error(absl::StrCat("the columns of an unknown file cannot be inferred", kWayOut));
   auto head = read_file_head(path, packed, kBytesLookedAt, limits);
   if (head.ok() && !has_row(*head, dialect))
     head = read_file_head(path, packed, csv_parser::kRowBytesMax + kBytesLookedAt, limits);

@@ -133,7 +133,7 @@ const element_type* grouped_type(const node& n, std::string& why) {
 
 const op_info group_by_reducer_op{
     .name = "group_by_reducer",
-    .doc = "one element for each group of equal keys, made step by step",
+    .doc = "combines the elements of each key into one",
     .arguments = arguments_of<group_by_reducer_arguments>,
     .type = grouped_type,
     .open = open_group_by_reducer,

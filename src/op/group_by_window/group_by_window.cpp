@@ -170,7 +170,7 @@ void bind_window_size(arguments& given) {
 
 const op_info group_by_window_op{
     .name = "group_by_window",
-    .doc = "elements of one key in groups, each a dataset of its own",
+    .doc = "groups elements by key and opens a dataset for each group",
     .arguments = arguments_of<group_by_window_arguments>,
     .type = type_of_windows,
     .open = open_group_by_window,

@@ -53,7 +53,7 @@ const element_type* interleaved_type(const node& n, std::string& why) {
 
 const op_info interleave_op{
     .name = "interleave",
-    .doc = "several elements' datasets at once, by turns",
+    .doc = "opens a dataset for each element and alternates between them",
     .arguments = arguments_of<interleave_arguments>,
     .type = interleaved_type,
     .open = open_interleave,

@@ -182,7 +182,7 @@ erased_stream open_shuffle(const node& n, open_context& context) {
 
 const op_info shuffle_op{
     .name = "shuffle",
-    .doc = "a random order, as far as a buffer of n elements reaches",
+    .doc = "a random order within a buffer of n elements",
     .arguments = arguments_of<shuffle_arguments>,
     .type = same_type,
     .open = open_shuffle,

@@ -35,7 +35,7 @@ std::string shown_value(const sql_value& v) {
   one.columns.push_back({.member = c.member, .name = c.member, .values = c.values});
   if (v.kind == sql_value::null)
     throw_status(invalid_argument_error(
-        absl::StrCat("column ", c.member, " is NULL: say a default in the schema, or `?` for no value")));
+        absl::StrCat("column ", c.member, " is NULL: give it a default in the schema, or `?` for an optional value")));
   throw_status(invalid_argument_error(absl::StrCat("column ", csv_schema_text(one), " cannot be ", shown_value(v))));
 }
 

@@ -192,7 +192,7 @@ const element_type* sql_type(const node& n, std::string& why) {
     if (a.schema.is_said()) return a.schema.columns();
     if (!a.path.is_given)
       return invalid_argument_error(
-          "the columns of a database that is not known yet: say them by a schema, such as schema=\"label: int64\"");
+          "the columns of an unknown database cannot be inferred: give a schema, such as schema=\"label: int64\"");
     try {
       return infer_sql_schema(a.path.value, a.query.value);
     } catch (const error& e) { return e.why(); }
