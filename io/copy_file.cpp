@@ -34,7 +34,7 @@ task<piece> read_piece(runtime& rt, file* from, std::uint64_t offset, std::size_
   co_return std::move(p);
 }
 
-/// How the source is read: its pieces from the beginning on, some of them at once.
+/// The reader of the source, which reads several pieces at once in order.
 struct piece_reader {
   std::unique_ptr<file> from;
   std::size_t at_once = 1;
@@ -44,7 +44,7 @@ struct piece_reader {
   bool has_size() const { return from->info().has_size() && !from->info().is_stream; }
 };
 
-/// The next ones; none at the end.
+/// Reads the next pieces. Returns none at the end.
 task<pieces> read_pieces(runtime& rt, piece_reader* r) {
   std::vector<task<piece>> reads;
   const std::uint64_t end = r->has_size() ? r->from->size_bytes() : file_info::kUnknownSize;
@@ -68,7 +68,7 @@ task<pieces> read_pieces(runtime& rt, piece_reader* r) {
 struct piece_writer {
   std::unique_ptr<file_writer> to;
   const copy_options* options = nullptr;
-  std::vector<std::uint64_t> hashes;  ///< of the pieces, where they are to be compared
+  std::vector<std::uint64_t> hashes;  ///< hashes of the pieces, if the copy is compared
   std::uint64_t bytes = 0;
 };
 
@@ -103,7 +103,7 @@ task<> compare(runtime& rt, std::string path, const piece_writer* w, std::size_t
   }
   status why = is_same && compared == w->hashes.size()
                    ? status()
-                   : data_loss_error("what is read back is not what was written").in_file(path);
+                   : data_loss_error("the bytes read back differ from those written").in_file(path);
   if (!why.ok()) co_await fail(std::move(why));
 }
 
@@ -111,7 +111,7 @@ task<> refuse_to_replace(runtime& rt, std::string path) {
   auto looking = files_of(rt).stat(path, io_deadline(rt));
   auto found = co_await looking.as_result();
   status why = found.why();
-  if (found.ok()) why = failed_precondition_error("is there already").in_file(path);
+  if (found.ok()) why = failed_precondition_error("exists already").in_file(path);
   else if (why.code() == status_code::not_found) co_return;
   co_await fail(std::move(why));
 }

@@ -23,7 +23,7 @@ result<std::unique_ptr<file_system>> open_local(runtime& rt) {
   return open_file_system(options);
 }
 
-/// The runtime, left of this layer, holds and names back ends without knowing what files are.
+/// Connects files to the runtime, an earlier layer that holds and names back ends without knowing files.
 class file_service final : public io_service {
  public:
   explicit file_service(runtime& rt) : files_([&rt] { return open_local(rt); }) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scheme with nothing but public headers.
+// A scheme that is implemented with public headers only.
 #include "sluice/io/memory_files.hpp"
 
 #include <algorithm>
@@ -27,13 +27,13 @@ struct file_content {
 
 }  // namespace
 
-/// By what stands behind mem://.
+/// The files, by the text after mem://.
 struct memory_files::shared_state {
   using content = std::shared_ptr<const file_content>;
 
   mutable std::mutex mutex;
   std::map<std::string, content, std::less<>> files;
-  std::set<std::string, std::less<>> written;  ///< those that somebody writes
+  std::set<std::string, std::less<>> written;  ///< files that are being written
 
   content find(std::string_view key) const {
     std::lock_guard lock(mutex);
@@ -43,7 +43,7 @@ struct memory_files::shared_state {
   void put(std::string_view key, content made) {
     std::lock_guard lock(mutex);
     content& place = files[std::string(key)];
-    std::swap(place, made);  // what stood there is destroyed behind the lock
+    std::swap(place, made);  // the previous object is destroyed after the mutex is released
   }
 };
 
@@ -52,7 +52,7 @@ namespace {
 using shared_state = memory_files::shared_state;
 constexpr std::string_view kScheme = "mem://";
 
-/// A runtime sends only paths of this scheme here, in whatever case it is written.
+/// The runtime sends only paths of this scheme here; the scheme may be in upper or lower case.
 std::string key_of(std::string_view path) { return std::string(path.substr(std::min(kScheme.size(), path.size()))); }
 
 std::string checked_key(std::string_view path) {
@@ -110,7 +110,8 @@ class memory_writer final : public file_writer {
   std::string bytes_;
 };
 
-/// Pages, so that a long list is not copied under the lock; what is put behind the last one given is still seen.
+/// Lists in pages, so that a long list is not copied under the mutex. A file added after the last returned one is still
+/// found.
 class memory_listing final : public listing {
  public:
   memory_listing(std::string_view scheme, std::string pattern, std::shared_ptr<shared_state> state)
@@ -146,7 +147,7 @@ class memory_listing final : public listing {
   const std::string scheme_;
   const path_pattern pattern_;
   const std::shared_ptr<shared_state> state_;
-  std::string last_;  ///< of the pages before
+  std::string last_;  ///< the last path of the previous page
   bool is_any_given_ = false;
 };
 
@@ -180,7 +181,7 @@ class memory_file_system final : public file_system {
   task<std::unique_ptr<file_writer>> create(std::string path, time_point) override {
     const std::string key = key_of(path);
     if (!claim(key)) {
-      status why = unavailable_error("somebody else writes to it").in_file(std::move(path));
+      status why = unavailable_error("another writer has it open").in_file(std::move(path));
       co_await fail(std::move(why));
     }
     std::unique_ptr<file_writer> writer = std::make_unique<memory_writer>(key, state_);

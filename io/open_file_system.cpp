@@ -25,9 +25,8 @@ backend_result open_backend(const io_options& options) {
   if (ring.ok()) return ring;
   std::string why(ring.why().message());
   if (options.backend == io_backend::automatic)
-    return threads(options, absl::StrCat(why, "; SLUICE_IO=threads asks for threads without trying"));
-  return unavailable_error(
-      absl::StrCat(why, "; SLUICE_IO=uring was asked for, SLUICE_IO=auto or threads would use threads"));
+    return threads(options, absl::StrCat(why, "; SLUICE_IO=threads uses threads without trying"));
+  return unavailable_error(absl::StrCat(why, "; SLUICE_IO=uring requires it; SLUICE_IO=auto or threads uses threads"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct schemes {
   std::chrono::nanoseconds io_timeout{0};
 };
 struct known_schemes {
-  std::shared_mutex mutex;  // shared: by those who read
+  std::shared_mutex mutex;  // readers lock it shared
   std::vector<schemes> all;
 };
 known_schemes& known() {
@@ -62,8 +62,7 @@ result<std::string> detail::read_for_plan(const std::string& path, std::size_t b
   std::shared_lock lock(known().mutex);
   if (known().all.empty())
     return failed_precondition_error(
-               "its first bytes are wanted when the plan is made, and no plan_files says what file system answers for "
-               "it")
+               "its first bytes are needed when the plan is built, and plan_files has registered no file system for it")
         .in_file(path);
   runtime_options small;
   small.workers = 1;

@@ -17,7 +17,7 @@ task<std::string> read_file(runtime& rt, std::string path, std::size_t bytes_max
   how.deadline = io_deadline(rt);
   auto opening = files_of(rt).open(path, std::move(how));
   std::unique_ptr<file> f = co_await opening;
-  // One more than there should be: a file that has grown is noticed.
+  // One byte more than the file's size, so that a file that has grown is detected.
   std::size_t piece = f->info().has_size()
                           ? static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, f->size_bytes() + 1))
                           : kPieceBytes;

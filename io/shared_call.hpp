@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that blocks a thread, with what it needs and what it finds, shared by the waiter and the thread: which may still be at it
-// when a deadline has passed.
+// A blocking call with its arguments and results, shared by the waiter and the thread. The thread may continue after
+// the waiter's deadline has passed.
 //
 //   shared_call<stat_call> call(stat_call{path});
-//   std::int64_t got = co_await call.on(io, deadline);       // what the call returns, or operation::kTimedOut, or -ECANCELED
+//   std::int64_t got = co_await call.on(io, deadline);       // the call's result, operation::kTimedOut, or -ECANCELED
 //   use(call->found);
 #pragma once
 
@@ -19,15 +19,15 @@ template <class Call> struct call_operation final : operation {
   Call call;
 };
 
-/// The waiter's own share of a call: what was found is read from it.
+/// The waiter's reference to a call, from which it reads the results.
 template <class Call> class shared_call {
  public:
   explicit shared_call(Call c) : op_(new call_operation<Call>(std::move(c))) { op_->add_reference(); }
   shared_call(const shared_call&) = delete;
   ~shared_call() { op_->drop_reference(); }
-  /// At most once.
+  /// Starts the call. REQUIRES: it was not called before.
   perform on(backend& io, time_point deadline) { return perform(io, op_, deadline); }
-  /// Once it has given anything but kTimedOut.
+  /// Returns the results. REQUIRES: on() has returned anything but kTimedOut.
   Call* operator->() { return &op_->call; }
 
  private:

@@ -8,7 +8,7 @@
 namespace sluice::lib {
 
 namespace {
-std::atomic<open_sql_function> used_sql = nullptr;  // relaxed: a function's address needs nothing else
+std::atomic<open_sql_function> used_sql = nullptr;  // relaxed: no other memory depends on a function's address
 }  // namespace
 
 void use_sql(open_sql_function open) { used_sql.store(open, std::memory_order_relaxed); }

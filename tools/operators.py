@@ -33,17 +33,17 @@ INTRODUCTION = """# Operators
 
 *Written by `./dev operators` from the operators' headers; change those, not this page.*
 
-Sources start a plan, the others follow after a bar. What is required comes first, options follow by name, in C++ as a braced
-list (`shuffle(1000, {.seed = 7})`), in plan text as `shuffle(1000, seed=7)`. An option of type *knob* may change between a
-checkpoint and its resume: it changes speed, never elements. An operator marked *C++ only* takes a function that plan text
+A plan starts with a source; other operators follow after a bar. Required arguments come first. Options follow by name: in C++ as a
+braced list (`shuffle(1000, {.seed = 7})`), in plan text as `shuffle(1000, seed=7)`. An option of type *knob* may differ between a
+checkpoint and its resume: it changes speed, never elements. An operator marked *C++ only* accepts a function that plan text
 cannot name unless the program registers one (`SLUICE_FUNCTION`).
 
-Every call but that of `ignore_errors` also takes, by name, `on_error=stop` or `skip` (what an element that fails there does) and, with
-`on_error=skip`, `errors_max=N` (one more ends the run). In C++ they are written around stages:
+Every call except `ignore_errors` also accepts two arguments by name: `on_error=stop` or `skip`, the policy for elements that fail
+there, and with `on_error=skip` also `errors_max=N` (one more ends the run). In C++ they are written around stages:
 `on_error(error_policy::skip, map(parse), {.errors_max = N})` ([errors.md](errors.md)).
 """
-TABLE_NOTE = """In the table, **deterministic** says whether two runs of one plan give the same elements in the same order; *owns* is what is held besides the
-block in the making, and *state* what a position holds. Each verb's section has the whole sentences.
+TABLE_NOTE = """In the table, **deterministic** is *yes* if two runs of one plan deliver the same elements in the same order. *Owns* is the memory besides
+the present block, and *state* the contents of a position. Each operator's section has the complete sentences.
 """
 
 

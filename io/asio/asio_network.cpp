@@ -23,7 +23,7 @@ void socket_state::start(const std::function<void(const std::shared_ptr<socket_s
 }
 
 void socket_state::give_up() {
-  if (!started || over) return;  // start() looks itself
+  if (!started || over) return;  // start() checks `stopped` itself
   if (can_be_left) finish(asio::error::operation_aborted, 0);
   else cancel.emit(asio::cancellation_type::terminal);
 }
@@ -40,11 +40,11 @@ void socket_state::on_deadline(timer_node& node) noexcept {
 }
 
 void socket_state::finish(asio::error_code e, std::size_t n) {
-  if (over) return;  // it was left behind
+  if (over) return;  // the operation was abandoned
   over = true;
   outcome = e;
   bytes = n;
-  if (timer.time && !timer.time->cancel(timer)) return;  // its message is on its way, and hands back
+  if (timer.time && !timer.time->cancel(timer)) return;  // the timer's message is in flight and resumes the waiter
   timer.of.reset();
   hand_back();
 }
@@ -122,13 +122,13 @@ class asio_connection final : public connection {
   status failed(std::string_view what, const asio::error_code& e) const {
     return unavailable_error(absl::StrCat(peer_, ": ", std::string(what), ": ", e.message()));
   }
-  /// Else it is a wait that fails at once, and says why.
+  /// Returns true if the call may begin. Otherwise the wait fails at once with the reason.
   static bool may_try(const environment& env, time_point deadline) {
     return !env.stop.stop_requested() && (deadline == kNever || env.time->now() < deadline);
   }
 
   asio::io_context& io_;
-  std::shared_ptr<open_socket> socket_;  // counted: a close on its way may outlive us
+  std::shared_ptr<open_socket> socket_;  // shared: a posted close may outlive this object
   std::string peer_;
 };
 
@@ -168,7 +168,7 @@ class asio_network final : public network {
  public:
   asio_network() : work_(io_.get_executor()), thread_([this] { io_.run(); }) {}
   ~asio_network() override {
-    work_.reset();  // what was posted, closes above all, is still done
+    work_.reset();  // posted work, above all closing, is still done
     thread_.join();
   }
 
@@ -177,7 +177,7 @@ class asio_network final : public network {
     if (!at.ok()) co_await fail(at.why());
     auto looking = look_up(*at, deadline);
     const endpoints found = co_await looking;
-    auto a = std::make_shared<tcp::acceptor>(io_);  // nobody else knows it yet: it is ours on this thread
+    auto a = std::make_shared<tcp::acceptor>(io_);  // still unknown to other threads, so this thread may use it
     asio::error_code e;
     tcp::endpoint first = found.front();
     a->open(first.protocol(), e);
@@ -201,7 +201,7 @@ class asio_network final : public network {
     socket_operation connect(io_, absl::StrCat(address, ": connect"), std::move(start), deadline);
     co_await connect;
     asio::error_code ignored;
-    s->waits.set_option(tcp::no_delay(true), ignored);  // requests are whole messages: nothing to gain from waiting
+    s->waits.set_option(tcp::no_delay(true), ignored);  // requests are whole messages, so delaying them gains nothing
     co_return std::make_unique<asio_connection>(io_, std::move(s), std::move(address));
   }
 
@@ -226,7 +226,7 @@ class asio_network final : public network {
       names_.start(at, keep);
     };
     socket_operation asking(io_, absl::StrCat(at.host, ": look up"), std::move(start), deadline);
-    asking.can_be_left();  // it blocks a thread for as long as the name servers take
+    asking.can_be_left();  // the look-up blocks a thread until the name servers answer
     co_await asking;
     co_return std::move(*found);
   }

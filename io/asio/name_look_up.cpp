@@ -53,13 +53,13 @@ asio::error_code look_up_by_system(const host_and_port& of, endpoints& found) {
   return found.empty() ? asio::error_code(asio::error::host_not_found) : asio::error_code();
 }
 
-/// The state that the threads share with the task that waits for them.
+/// The state that the threads share with the waiting task.
 struct name_look_ups::waiting {
   std::mutex mutex;
-  asio::io_context* io = nullptr;         ///< null: nobody waits any more; guarded by mutex
-  std::map<std::uint64_t, answer> thens;  ///< of those under way; the io thread's
-  std::uint64_t started = 0;              ///< the io thread's
-  std::size_t running = 0;                ///< threads; guarded by mutex
+  asio::io_context* io = nullptr;         ///< null: the object was destroyed; guarded by mutex
+  std::map<std::uint64_t, answer> thens;  ///< handlers of the look-ups in progress; used by the io thread only
+  std::uint64_t started = 0;              ///< used by the io thread only
+  std::size_t running = 0;                ///< the number of threads; guarded by mutex
 
   void run(const std::shared_ptr<waiting>& self, std::uint64_t number, const host_and_port& of, blocking how) {
     endpoints found;

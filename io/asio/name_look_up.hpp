@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The addresses of names, by getaddrinfo(3): each name on a thread of its own.
+// Resolves names to addresses with getaddrinfo(3), each name on a thread of its own.
 //
 //   name_look_ups names(io);
 //   names.start({"objects.example", 80}, [](asio::error_code e, endpoints found) { … });     // on the io thread
 //
-// asio's resolver has one thread for all names, which its end waits for. A name server that does not answer, which
-// getaddrinfo waits for half a minute and nobody can end, would hold every other look-up, and the end of the program.
-// Here who is destroyed leaves the threads behind: what they find out then is dropped.
-// An address is none to look up: its answer is there at once.
-// Thread: start(): the io thread's. The destructor: any, when that has ended.
+// asio's resolver has one thread for all names and joins it at its end. If a name server does not answer, getaddrinfo
+// waits for half a minute and cannot be cancelled. With asio's resolver it would delay every other look-up and the end
+// of the program. This class abandons its threads when it is destroyed, and drops their results. A numeric address
+// needs no look-up: its result is available at once.
+// Thread: start(): the io thread. The destructor: any thread, after the io thread has ended.
 #pragma once
 
 #include <asio/error.hpp>
@@ -31,7 +31,7 @@ class name_look_ups {
  public:
   using blocking = asio::error_code (*)(const host_and_port& of, endpoints& found);
   using answer = std::function<void(asio::error_code, endpoints)>;
-  /// The largest number of look-ups at once; the next call returns an error that asks to try again. Only names that
+  /// The largest number of concurrent look-ups. Another call returns an error that asks to try again. Only names that
   /// hang lead to this number.
   static constexpr std::size_t kAtOnceMax = 64;
 

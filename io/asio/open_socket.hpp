@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connected socket: workers try it without waiting; the asio thread waits on it, and closes it.
+// A connected socket. Workers read and write without waiting; the asio thread waits for it and closes it.
 //
-// Bytes that have arrived need no hop to the asio thread and back, which costs more than the bytes do: the worker
-// itself sends a request and reads a body. A worker that would have to wait leaves that to asio, which tries once more
-// when it begins, so that nothing that comes in between is missed. Ends and errors are reported here, too: asio would
+// A hop to the asio thread and back costs more than reading the bytes that have arrived. A worker therefore sends a
+// request and reads a body itself. If it would have to wait, it passes the call to asio, which tries once more when it
+// begins, so that nothing that arrives in between is missed. Ends and errors are reported here, too, because asio would
 // wait for a change after them, and none comes.
 //
-// Thread: one who tries to read and one who tries to write, on any threads, while asio's is where the socket waits and is closed.
+// Thread: one reader and one writer, on any threads. The asio thread waits for the socket and closes it.
 #pragma once
 
 #include <sys/socket.h>
@@ -24,26 +24,27 @@ namespace sluice::lib {
 struct open_socket {
   explicit open_socket(asio::io_context& io) : waits(io) {}
 
-  asio::ip::tcp::socket waits;  ///< the asio thread's
+  asio::ip::tcp::socket waits;  ///< used by the asio thread only
 
   struct tried {
-    std::size_t bytes = 0;  ///< 0 of a read that need not wait: the peer has sent its last
+    std::size_t bytes = 0;  ///< 0 after a read that need not wait: the peer has closed its side
     bool must_wait = false;
     asio::error_code wrong = {};
   };
-  /// REQUIRES: `to` has room.
+  /// Reads without waiting. REQUIRES: `to` is not empty.
   tried try_read(std::span<char> to) noexcept {
     std::shared_lock held(closing_);
     if (!waits.is_open()) return closed();
     return outcome_of(::recv(waits.native_handle(), to.data(), to.size(), MSG_DONTWAIT));
   }
-  /// From the first byte on, as many as there is room for. REQUIRES: there are any.
+  /// Writes as many bytes as fit without waiting, from the first on. REQUIRES: `from` is not empty.
   tried try_write(std::span<const char> from) noexcept {
     std::shared_lock held(closing_);
     if (!waits.is_open()) return closed();
     return outcome_of(::send(waits.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
   }
-  /// On the asio thread. Nobody is within a try then: the number of a descriptor that is closed may be another's next.
+  /// Closes the socket on the asio thread. No try may be in progress, because the system may give the descriptor's
+  /// number to another file.
   void close() noexcept {
     std::unique_lock held(closing_);
     asio::error_code ignored;

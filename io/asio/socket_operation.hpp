@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One asynchronous call of asio, awaited until a deadline.
+// An asynchronous call of asio that is awaited until a deadline.
 //
-// The state is counted, not in the frame: a message of the stop or of the deadline's timer to the asio thread may arrive after the
-// operation has ended and its coroutine has gone on. Only the asio thread touches it, from the start to the hand-back, so the four
-// who may want it (start, completion, stop, deadline) need no lock. The coroutine is resumed only after asio has let go of
-// the bytes, however the wait ends; a call without bytes of the caller's that asio cannot end (a look-up) is left behind.
+// The state is reference-counted and not part of the frame, because a message of the stop or of the deadline's timer
+// may reach the asio thread after the operation has ended and its coroutine was resumed. Only the asio thread uses it
+// between start and hand-back, so start, completion, stop and deadline need no lock. The coroutine is resumed after
+// asio has released the bytes, however the wait ends. A call that asio cannot end and that uses none of the caller's
+// bytes (a look-up) is abandoned.
 #pragma once
 
 #include <asio/any_io_executor.hpp>
@@ -24,19 +25,19 @@ namespace sluice::lib {
 struct socket_state {
   asio::cancellation_signal cancel;
   bool started = false;
-  bool stopped = false;  ///< a stop asked for it, maybe before it began
-  bool late = false;     ///< the deadline did
-  bool over = false;     ///< its outcome is known
+  bool stopped = false;  ///< a stop was requested, possibly before the call began
+  bool late = false;     ///< the deadline has passed
+  bool over = false;     ///< the outcome is known
   bool can_be_left = false;
   promise_base* promise = nullptr;
   std::coroutine_handle<> handle;
   detail::stop_hook* hook = nullptr;
   std::string what;  ///< for messages: "127.0.0.1:80: connect"
   std::size_t bytes = 0;
-  bool ended = false;  ///< end of file is an answer, not an error
+  bool ended = false;  ///< end of file is a result, not an error
   asio::error_code outcome;
 
-  /// A deadline's timer. While it is armed it has a share of the state, and a pointer to the clock.
+  /// A deadline's timer. While it is armed it shares the state, and points to the clock.
   struct deadline_timer : timer_node {
     std::shared_ptr<socket_state> of;
     asio::io_context* io = nullptr;
@@ -46,9 +47,9 @@ struct socket_state {
 
   void start(const std::function<void(const std::shared_ptr<socket_state>&)>& begin,
              const std::shared_ptr<socket_state>& self);
-  /// Stop or deadline: ends the call as soon as asio lets go of it.
+  /// Ends the call after a stop or the deadline, as soon as asio releases it.
   void give_up();
-  /// Takes up the outcome, the first one; hands back, or leaves that to a timer that is firing.
+  /// Stores the first outcome and resumes the waiter, unless a timer that is firing will do so.
   void finish(asio::error_code e, std::size_t n);
 
  private:
@@ -59,14 +60,15 @@ struct socket_state {
 
 class [[nodiscard]] socket_operation {
  public:
-  /// `start(state)` runs on the asio thread; it begins the call, whose completion calls state->finish().
+  /// `start(state)` runs on the asio thread. It begins the call, whose completion calls state->finish().
   using starter = std::function<void(const std::shared_ptr<socket_state>&)>;
   socket_operation(asio::io_context& io, std::string what, starter start, time_point deadline)
       : io_(io), start_(std::move(start)), state_(std::make_shared<socket_state>()) {
     state_->what = std::move(what);
     state_->timer.due = deadline;
   }
-  /// The call uses nothing of the caller's: if asio does not end it, it continues alone, and its outcome is dropped.
+  /// Declares that the call uses none of the caller's memory. If asio cannot end it, it continues alone, and its result
+  /// is dropped.
   void can_be_left() noexcept { state_->can_be_left = true; }
   socket_operation(const socket_operation&) = delete;
   socket_operation& operator=(const socket_operation&) = delete;
@@ -78,10 +80,10 @@ class [[nodiscard]] socket_operation {
     state_->hook = &hook_;
     hook_.arm(h.promise().env->stop, &socket_operation::on_stop, this);
     arm(*h.promise().env->time);
-    // Last: from here on the asio thread may resume us. Before this message has come it leaves us alone.
+    // The last statement: once asio has this message it may resume the coroutine.
     asio::post(io_, [start = std::move(start_), state = state_] { state->start(start, state); });
   }
-  /// Bytes moved; 0 at the end of the stream.
+  /// Returns the number of bytes moved; 0 at the end of the stream.
   std::size_t await_resume() const {
     state_->promise->throw_if_failed();
     return state_->ended ? 0 : state_->bytes;
@@ -115,7 +117,7 @@ class [[nodiscard]] socket_operation {
   detail::stop_hook hook_;
 };
 
-/// The completion handler for a call on behalf of `state`.
+/// Returns the completion handler of a call for `state`.
 inline auto completion_of(const std::shared_ptr<socket_state>& state) {
   auto finish = [state](asio::error_code e, auto... n) {
     std::size_t bytes = 0;

@@ -70,12 +70,11 @@ std::optional<http_failure> gcs_service::explain(const http_request& sent, const
   if (head.code == 401 && tokens_) f.at_once = tokens_->forget(token_of(sent));
   std::string advice;
   if (head.code == 401)
-    advice = "; the token is over, or nobody's: log in again (gcloud auth application-default login)";
+    advice = "; the token has expired or is unknown: log in again (gcloud auth application-default login)";
   if (head.code == 403 || (head.code == 401 && !tokens_))
-    advice = tokens_ ? "; the account is known and may not do this: it needs a role on the bucket, such as Storage "
-                       "Object Viewer or "
-                       "Storage Object User"
-                     : "; this was asked anonymously, and the bucket is not public: give credentials, without "
+    advice = tokens_ ? "; the account is valid and lacks a permission: it needs a role on the bucket, such as Storage "
+                       "Object Viewer or Storage Object User"
+                     : "; the request was anonymous, and the bucket is not public: give credentials, without "
                        "GS_NO_SIGN_REQUEST";
   if (f.again) advice.clear();
   const error_text t = error_of_body(body);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How requests to Google's store prove who asks, and what its answers mean.
+// Signs requests to Google's store, and interprets its answers.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace sluice::lib::detail {
 
 class gcs_service final : public object_service {
  public:
-  /// `tokens`: null: anonymous.
+  /// `tokens`: null for anonymous requests.
   explicit gcs_service(std::unique_ptr<google_tokens> tokens) : tokens_(std::move(tokens)) {}
 
   task<> sign(http_request& request, time_point deadline) override;

@@ -14,7 +14,7 @@ namespace sluice::lib::detail {
 namespace {
 
 constexpr std::string_view kGoogle = "https://storage.googleapis.com";
-/// Emulators are named as host:port.
+/// The scheme of an emulator, which is given as host:port.
 constexpr std::string_view kPlain = "http://";
 constexpr std::string_view kOfObject = "fields=size,generation,updated,crc32c";
 
@@ -23,12 +23,12 @@ std::string of_bucket(std::string_view before, const store_path& path) {
 }
 std::string of_object(const store_path& path) { return joined(of_bucket("/", path), "/", percent_encoded(path.key)); }
 
-/// A piece of an upload is answered by 308, the last one by 200.
+/// Returns true for 308, the answer to a piece of an upload, and for 200, the answer to the last one.
 bool is_piece_taken(const response_head& head) { return head.code == 308 || head.code == 200 || head.code == 201; }
-/// An upload that is thrown away is answered by 499, in their own words "client closed request".
+/// Returns true for any code below 500: the answer to a deleted upload is 499, "client closed request".
 bool is_gone(const response_head& head) { return head.code < 500; }
 
-/// How many bytes the server has, of "bytes=0-99".
+/// Returns the number of bytes that the server has, from "bytes=0-99".
 std::uint64_t bytes_taken(const response_head& head) {
   const std::string_view range = head.field("range");
   const std::size_t dash = range.rfind('-');
@@ -37,21 +37,21 @@ std::uint64_t bytes_taken(const response_head& head) {
   return last + 1;
 }
 
-/// Returns the offset at which an upload continues after the bytes from `at` to `end` were sent: the server may accept
-/// fewer, and reports how many it has.
+/// Returns the offset at which an upload continues after the bytes from `at` to `end` were sent. The server may have
+/// accepted fewer and reports their number.
 result<std::uint64_t> taken_of(const http_answer& answer, std::uint64_t at, std::uint64_t end, std::string_view what) {
   const std::uint64_t taken = bytes_taken(answer.head);
   if (answer.head.code == 308 && taken > at && taken <= end) return taken;
   return data_loss_error(joined("the answer to ", what, " says that the server has ", taken, " of ", end, " bytes"));
 }
 
-/// May the server have done what it was asked for, though no good answer has come?
+/// Returns true if the server may have carried out a request whose answer was lost.
 bool may_be_done(status_code code) {
   return code == status_code::unavailable || code == status_code::not_found || code == status_code::out_of_range ||
          code == status_code::invalid_argument || code == status_code::failed_precondition;
 }
 
-/// Returns the written file as the answer describes it. Errors: data_loss: it differs from the bytes sent.
+/// Returns the written file from the answer. Errors: data_loss: the answer differs from the bytes sent.
 result<file_info> written(const http_answer& answer, std::uint64_t bytes, std::uint32_t crc32c) {
   auto object = parse_json(answer.body);
   if (!object.ok()) return object.why();
@@ -59,8 +59,8 @@ result<file_info> written(const http_answer& answer, std::uint64_t bytes, std::u
   if (!info.ok()) return info.why();
   auto reply = stored_crc32c(object->at("crc32c"));
   if (info->size_bytes != bytes || (reply && *reply != crc32c))
-    return data_loss_error(joined("the server has stored something else than was sent: ", info->size_bytes, " of ",
-                                  bytes, " bytes; write it again"));
+    return data_loss_error(joined("the server has stored other bytes than were sent: ", info->size_bytes, " of ", bytes,
+                                  " bytes; write it again"));
   return info;
 }
 
@@ -205,7 +205,7 @@ task<store_upload> gcs_store::begin_upload(store_path path, time_point deadline)
     co_await fail(
         data_loss_error("the answer to the begin of an upload has no Location that is a URL").in_file(path.text));
   store_upload upload;
-  upload.id = std::move(session->target);  // at our own server, wherever it says that it is
+  upload.id = std::move(session->target);  // always at the configured server, whatever host the answer names
   upload.to = std::move(path);
   co_return upload;
 }
@@ -239,7 +239,7 @@ task<http_answer> gcs_store::send_piece(const store_upload& to, std::uint64_t at
   auto sent = co_await sending.as_result();
   if (sent.ok()) co_return *std::move(sent);
   if (!may_be_done(sent.why().code())) co_await fail(sent.why());
-  // The answers may have been lost, and nothing else: the server says how much it has.
+  // Perhaps only the answers were lost: the server reports how much it has.
   asked.set("Content-Range", std::move(question));
   asked.body = {};
   auto asking = ask(to.to.text, to.id, std::move(asked), std::move(how));
@@ -312,7 +312,7 @@ task<> gcs_store::abort_upload(store_upload upload, time_point deadline) {
 namespace sluice::lib {
 namespace {
 
-/// Google's store by S3's protocol, as keys of HMAC want it.
+/// Converts the options to S3's protocol, which HMAC keys require.
 s3_options as_s3(gcs_options o) {
   s3_options s;
   s.endpoint = o.endpoint.empty() ? std::string(detail::kGoogle) : o.endpoint;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of Google Cloud Storage by its JSON protocol (sluice/io/gcs.hpp).
+// Objects of Google Cloud Storage, through its JSON protocol (sluice/io/gcs.hpp).
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace sluice::lib::detail {
 
 class gcs_store final : public object_store {
  public:
-  /// `around`: tests give their own.
+  /// `around`: the process's environment, which tests replace.
   gcs_store(clock& time, network_maker connect, gcs_options options, std::uint64_t seed, surroundings around);
 
   task<store_place> place_of(store_path path, time_point deadline) override;
@@ -21,7 +21,7 @@ class gcs_store final : public object_store {
   task<file_info> look_up(store_path path, time_point deadline) override;
   task<file_info> put(store_path path, std::span<const char> bytes, time_point deadline) override;
   task<store_upload> begin_upload(store_path path, time_point deadline) override;
-  /// Continues this part where the upload stands; its tag is the checksum.
+  /// Sends this part at the upload's present offset. Returns its checksum.
   task<std::string> put_part(const store_upload& to, std::size_t number, std::span<const char> bytes,
                              time_point deadline) override;
   task<file_info> finish_upload(store_upload upload, std::span<const char> last, time_point deadline) override;
@@ -35,12 +35,12 @@ class gcs_store final : public object_store {
     std::shared_ptr<gcs_service> service;
   };
   result<place> find_place();
-  /// Sends a piece, of the bytes from `at` on. Where no good answer comes, the server is asked what it has, by
-  /// `question` as Content-Range: then that is the answer. Fails as the piece has failed where it has nothing new.
+  /// Sends a piece whose bytes begin at `at`. If no usable answer arrives, asks the server for its state with
+  /// `question` as Content-Range, and returns that answer. Fails with the piece's error if the server has no new bytes.
   task<http_answer> send_piece(const store_upload& to, std::uint64_t at, http_request piece, std::string question,
                                std::string what, time_point deadline);
-  /// The object, if it is the one that was written: an upload that has ended is forgotten by some servers. Else fails
-  /// with `why`.
+  /// Returns the object if it equals the written bytes, because some servers forget an upload that has ended. Otherwise
+  /// fails with `why`.
   task<file_info> look_for(store_path path, std::uint64_t bytes, std::uint32_t crc32c, status why, time_point deadline);
   /// `target`: path and query.
   task<http_answer> ask(std::string path, std::string target, http_request request, call_options how);

@@ -16,7 +16,8 @@ constexpr std::string_view kMachinePath = "/computeMetadata/v1/instance/service-
 
 status refused_by_google(std::string_view source, const status& why) { return no_secret("token", source, why); }
 
-/// A text of JSON. What it is of has no control characters: else it is left out, and the server says no.
+/// Returns a JSON string. Valid texts have no control characters; they are left out, and the server refuses the
+/// request.
 std::string quoted_json(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
@@ -27,7 +28,7 @@ std::string quoted_json(std::string_view text) {
   return out += '"';
 }
 
-/// Returns the server that a file names for tokens. A claim, or a secret, is sent there.
+/// Returns the token server that a file names. A signed claim or a secret is sent to it.
 result<http_url> token_server(const answer_tree& file) {
   const std::string_view named = file.at("token_uri");
   auto url = parse_http_url(named.empty() ? kTokenServer : named);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the tokens that requests to Google's store carry: the first available source of the list in gcs.hpp.
+// Chooses the tokens for requests to Google's store: the first available source of the list in gcs.hpp.
 //
-// Errors: unauthenticated, naming the source, or where was looked and what to do. Secrets are in no message.
+// Errors: unauthenticated, naming the source, or the places searched and what to do. No message contains a secret.
 // Thread: any.
 #pragma once
 
@@ -18,13 +18,13 @@ namespace sluice::lib::detail {
 
 struct google_token {
   std::string text;
-  std::int64_t ends_ns = kNeverEnds;  ///< since 1970
+  std::int64_t ends_ns = kNeverEnds;  ///< nanoseconds since 1970
   const std::string& name() const { return text; }
 };
 
 class google_tokens final : renewed<google_token>::source {
  public:
-  /// `servers` must outlive it.
+  /// `servers` must outlive this object.
   google_tokens(http_servers& servers, surroundings around, std::string credentials_file, std::string access_token)
       : servers_(servers),
         around_(std::move(around)),
@@ -33,7 +33,7 @@ class google_tokens final : renewed<google_token>::source {
         kept_(servers.context().time, around_.now_ns) {}
 
   task<google_token> get(time_point deadline) { return kept_.get(*this, deadline); }
-  /// A server has refused the token. Returns true if another may be available.
+  /// Drops a token that a server has refused. Returns true if another may be available.
   bool forget(std::string_view token) { return kept_.forget(token); }
 
  private:
@@ -48,7 +48,7 @@ class google_tokens final : renewed<google_token>::source {
   renewed<google_token> kept_;
 };
 
-/// Returns the signed claim with which a service account requests a token for `audience` at the time `now_ns`. Errors:
+/// Returns the signed claim with which a service account requests a token for `audience` at time `now_ns`. Errors:
 /// invalid_argument: the account has no valid key.
 result<std::string> service_account_claim(const answer_tree& account, const std::string& audience, std::int64_t now_ns);
 

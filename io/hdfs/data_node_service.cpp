@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t kPlaceBytesMax = 1 << 20;
 
-/// A redirect, or JSON, contains the place.
+/// Returns true for a redirect or JSON, both of which name the data node.
 bool is_place(const response_head& head) { return head.code == 200 || head.is_redirect(); }
 
-/// Another data node may have what this one cannot read.
+/// Returns true for an error of this data node's disks. Another data node may have the block.
 bool is_of_its_disks(const hdfs_exception& e) { return e.name == "IOException" || e.name == "BlockMissingException"; }
 
 /// Returns the offset of a requested range, as ask_for_range writes it; 0 if the target has none.
@@ -96,7 +96,7 @@ task<http_url> data_node_service::find_node(std::string method, std::string targ
     auto asking = ask_name_node(place_.servers, place_.nodes, std::move(r), std::move(how));
     auto answer = co_await asking.as_result();
     if (!answer.ok() && !without.empty() && answer.why().code() == status_code::unavailable) {
-      std::lock_guard lock(mutex_);  // there is no other with these bytes
+      std::lock_guard lock(mutex_);  // every data node with these bytes was excluded
       lost_.clear();
       continue;
     }
@@ -104,7 +104,7 @@ task<http_url> data_node_service::find_node(std::string method, std::string targ
     auto place = parse_hdfs_place(from, answer->head, answer->body);
     if (!place.ok()) co_await fail(place.why());
     std::lock_guard lock(mutex_);
-    if (lost_.count(place->address()) != 0) lost_.clear();  // it was not understood
+    if (lost_.count(place->address()) != 0) lost_.clear();  // the name node has ignored the exclusion
     co_return *std::move(place);
   }
 }
@@ -114,7 +114,7 @@ task<> data_node_service::send_to_node(http_request& request, std::uint64_t byte
   co_await naming;
   auto finding = find_node(request.method, std::move(request.to.target), deadline);
   request.to = co_await finding;
-  request.fields.clear();  // what is for name nodes
+  request.fields.clear();  // fields for the name node
   if (request.method == "GET") request.set("Accept-Encoding", "identity");
   else request.set("Content-Type", "application/octet-stream");
 }
@@ -130,7 +130,7 @@ std::optional<http_failure> data_node_service::explain(const http_request& sent,
   f.why = status(f.why.code(), place_.nodes->without_secrets(std::string(f.why.message())));
   const hdfs_exception e = parse_hdfs_exception(body);
   if (is_of_its_disks(e)) unanswered(sent);
-  if (is_standby(e)) {  // some name nodes name a data node while they are in standby, and it finds out for them
+  if (is_standby(e)) {  // some name nodes in standby name a data node, which then reports the standby
     place_.nodes->leave(asked_.load(std::memory_order_relaxed));
     f.at_once = place_.nodes->all().size() > 1;
   }
@@ -171,7 +171,7 @@ task<> hdfs_reading::confirm(object_pin pin, time_point deadline) {
 
 task<> hdfs_appending::sign(http_request& request, time_point deadline) {
   if (was_sent_) {
-    // Some of the piece may have come, and nobody says how much but the file.
+    // Some bytes of the piece may have arrived. Only the file's length shows how many.
     auto looking = look_up_hdfs(place_, deadline);
     const hdfs_entry now = co_await looking;
     const std::uint64_t had = now.info.size_bytes;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that a data node answers. For each attempt the name node chooses the data node, and the request goes there with
-// only the data that the name node has written into its answer.
+// Requests that a data node answers. For each attempt the name node chooses the data node, and the request is sent
+// there with only the data that the name node's answer contains.
 //
-// If a data node does not answer, the next request to the name node excludes it, and the name node chooses another one. Name
-// nodes identify data nodes by their addresses for blocks, and list these addresses with the places of a block. A host alone
-// does not identify a data node: it may be a name, or have several data nodes.
+// If a data node does not answer, the next request to the name node excludes it, and the name node chooses another one.
+// Name nodes identify data nodes by the addresses for blocks, and list these addresses with the places of a block. A
+// host alone does not identify a data node: it may be a name, or run several data nodes.
 // Thread: any.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace sluice::lib::detail {
 struct hdfs_place {
   std::shared_ptr<http_servers> servers;
   std::shared_ptr<name_nodes> nodes;
-  std::string text;  ///< of the path as a whole, for messages
+  std::string text;  ///< the whole path, for messages
   std::string path;
 };
 
@@ -33,28 +33,28 @@ class data_node_service : public object_service {
  public:
   explicit data_node_service(hdfs_place place) : place_(std::move(place)) {}
 
-  /// The request has the method, and in its target what the name node is to be asked.
+  /// Sends the question to the name node: the request's method, and its target.
   task<> sign(http_request& request, time_point deadline) override;
   std::optional<http_failure> explain(const http_request& sent, const response_head& head,
                                       std::string_view body) override;
   void unanswered(const http_request& sent) override;
 
  protected:
-  /// Sends the request to a data node; `byte` of the file is on the nodes to choose from.
+  /// Addresses the request to a data node. The nodes to choose from have byte `byte` of the file.
   task<> send_to_node(http_request& request, std::uint64_t byte, time_point deadline);
 
   const hdfs_place place_;
 
  private:
   task<http_url> find_node(std::string method, std::string target, time_point deadline);
-  /// Asks how name nodes call those that have not answered, where that is not known yet.
+  /// Asks for the name node's names of the data nodes that have not answered, unless they are known.
   task<> name_lost(std::uint64_t byte, time_point deadline);
 
   std::string excluded();
 
-  std::atomic<std::size_t> asked_{0};  ///< the name node that has named the last one; relaxed: a hint
+  std::atomic<std::size_t> asked_{0};  ///< the name node that named the last data node; relaxed: a hint
   std::mutex mutex_;
-  std::map<std::string, std::string> lost_;  ///< "host:port" of HTTP -> how a name node calls it; guarded by mutex_
+  std::map<std::string, std::string> lost_;  ///< "host:port" of HTTP -> the name node's name for it; guarded by mutex_
 };
 
 /// Ranges of one version of a file.

@@ -7,7 +7,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// The same limit as Hadoop's; a value that names itself ends there.
+/// The same limit as Hadoop's. It ends the replacement in a value that names itself.
 constexpr int kReplacedMax = 20;
 
 std::string_view without_space(std::string_view text) {

@@ -4,7 +4,7 @@
 //   auto conf = read_hadoop_conf(around);
 //   conf->text("fs.defaultFS");            // "hdfs://warehouse"
 //
-// Thread: any; nothing changes.
+// Thread: any; immutable after reading.
 #pragma once
 
 #include <map>
@@ -18,12 +18,12 @@ namespace sluice::lib::detail {
 
 class hadoop_conf {
  public:
-  /// Adds a file's properties; they replace those added before, unless these are final. Errors: invalid_argument: not
-  /// such XML.
+  /// Adds the properties of a file, which replace earlier ones that are not final. Errors: invalid_argument: the XML
+  /// has another form.
   status add(std::string_view xml);
   /// Returns the value of a property, or "" if it is not set.
   std::string text(const std::string& name) const;
-  /// Returns the values between commas.
+  /// Returns the parts of a value between commas.
   std::vector<std::string> list(const std::string& name) const;
   bool empty() const { return values_.empty(); }
 

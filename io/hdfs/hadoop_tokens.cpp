@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kMagic = "HDTS";
 
-/// Hadoop's numbers of variable length: a byte from -112 to 127 is the number; else it says how many bytes follow, the
-/// highest first.
+/// Reads Hadoop's numbers of variable length. A first byte from -112 to 127 is the number; any other byte is the number
+/// of bytes that follow, the highest first.
 class writable_reader {
  public:
   explicit writable_reader(std::string_view bytes) : rest_(bytes) {}
@@ -23,7 +23,7 @@ class writable_reader {
     if (rest_.empty()) return {};
     const auto first = static_cast<signed char>(take(1)->front());
     if (first >= 0) return static_cast<std::uint64_t>(first);
-    if (first >= -112 || first < -120) return {};  // lengths and counts are not negative
+    if (first >= -112 || first < -120) return {};  // a length or count is not negative
     const auto bytes = take(static_cast<std::size_t>(-(first + 112)));
     if (!bytes) return {};
     std::uint64_t n = 0;

@@ -12,7 +12,7 @@ namespace sluice::lib::detail {
 namespace {
 
 constexpr std::int64_t kMillisecond = kSecondNs / 1000;
-/// Exceptions bring the stack that they were thrown on along, line by line; the first line is what they say.
+/// The limit of an exception's message. Servers append the stack line by line, and only the first line is used.
 constexpr std::size_t kMessageBytes = 300;
 
 bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -32,7 +32,7 @@ result<hdfs_entry> entry_of(const answer_tree& t) {
   if (type == "DIRECTORY") e.what = hdfs_entry::type::folder;
   else if (type == "SYMLINK") e.what = hdfs_entry::type::link;
   else if (type != "FILE")
-    return data_loss_error(joined("the answer has a status of the type \"", first_line(type), "\", which is none"));
+    return data_loss_error(joined("the answer has a file status of the unknown type \"", first_line(type), "\""));
   std::uint64_t changed_ms = 0, number = 0;
   constexpr std::uint64_t kMsMax = INT64_MAX / kMillisecond;
   if (!parse_digits(t.at("length"), e.info.size_bytes) || e.info.size_bytes >= INT64_MAX)
@@ -74,7 +74,7 @@ hdfs_meaning meaning_of(const hdfs_exception& e, int code, bool of_data_node) {
   if (n.ends_with("QuotaExceededException")) return {status_code::resource_exhausted};
   if (n == "IOException") {
     if (e.message.find("out of the range") != std::string::npos) return {status_code::out_of_range};
-    return {status_code::unavailable, true};  // no data node for it just now, or one that cannot read its disk
+    return {status_code::unavailable, true};  // no data node is available now, or one cannot read its disk
   }
   if (of_data_node && code != 400 && code != 404) return {status_code::unavailable, true};
   return {status_code::failed_precondition};
@@ -82,18 +82,18 @@ hdfs_meaning meaning_of(const hdfs_exception& e, int code, bool of_data_node) {
 
 std::string advice_for(const hdfs_exception& e, const response_head& head, const hdfs_asked& asked) {
   if (head.code == 401 && head.field("www-authenticate").find("Negotiate") != std::string_view::npos)
-    return "; the cluster wants Kerberos (SPNEGO), which is not spoken here: give a delegation token "
-           "(WEBHDFS_DELEGATION_TOKEN, or hdfs_options::delegation_token), which `hdfs fetchdt` or "
-           "op=GETDELEGATIONTOKEN gives";
+    return "; the cluster requires Kerberos (SPNEGO), which is not supported: give a delegation token "
+           "(WEBHDFS_DELEGATION_TOKEN, or hdfs_options::delegation_token) from `hdfs fetchdt` or op=GETDELEGATIONTOKEN";
   if (e.name == "InvalidToken" || (head.code == 401 && asked.has_token))
-    return "; the delegation token is over, or nobody's: get a new one";
+    return "; the delegation token has expired or is unknown: get a new one";
   if (e.name == "AccessControlException" || e.name == "AuthorizationException")
-    return joined("; this was asked as ", asked.asked_as,
-                  ": the permissions of the path and of the folders above it decide");
+    return joined("; the request was made as ", asked.asked_as,
+                  ": check the permissions of the path and of the folders above it");
   if (e.name == "UnsupportedOperationException")
-    return "; where that is about append: files of a folder with erasure coding can be written up to 8 MiB only";
+    return "; if append is not supported: files in a folder with erasure coding cannot be larger than 8 MiB";
   if (e.name.empty() && head.code == 404)
-    return "; that is no answer of WebHDFS: is this the web server of a name node (port 9870, as a rule)?";
+    return "; this is not an answer of WebHDFS: check that the address is the web server of a name node (usually port "
+           "9870)";
   return {};
 }
 
@@ -140,7 +140,7 @@ result<http_url> parse_hdfs_place(const http_url& asked, const response_head& he
   auto to = follow_redirect(asked, location);
   if (to.ok()) return to;
   return failed_precondition_error(
-      joined("the name node ", asked.address(), " sends to a place that is not gone to: ", to.why().message()));
+      joined("the name node ", asked.address(), " redirects to an address that is not accepted: ", to.why().message()));
 }
 
 std::vector<hdfs_location> parse_hdfs_locations(std::string_view body) {

@@ -73,7 +73,7 @@ task<std::unique_ptr<file_writer>> hdfs_file_system::create(std::string text, ti
   if (!place.ok()) co_await fail(place.why());
   if (path->path.ends_with('/'))
     co_await fail(
-        invalid_argument_error("ends with a /, as folders do, and no file is written there").in_file(path->text));
+        invalid_argument_error("ends with a /, like a folder: a file cannot be written there").in_file(path->text));
   store_path to{path->text, path->authority, path->path};
   auto upload = std::make_shared<hdfs_upload>(*std::move(place));
   co_return std::make_unique<store_writer>(std::move(upload), std::move(to), ledger_, cleaning_);

@@ -24,7 +24,7 @@ struct hdfs_world {
 
 class hdfs_file_system final : public file_system {
  public:
-  /// `is_described`: one of the three is.
+  /// `is_described`: only one of the three schemes is described in reports.
   hdfs_file_system(runtime& rt, std::shared_ptr<hdfs_world> world, bool is_described = true);
   ~hdfs_file_system() override { world_->client.close(); }
 
@@ -41,7 +41,7 @@ class hdfs_file_system final : public file_system {
   const std::shared_ptr<hdfs_world> world_;
   const bool is_described_;
   const std::shared_ptr<memory_ledger> ledger_;
-  /// Not among the runs that the runtime stops at its end: what it does is short, and has a deadline.
+  /// The run of background work. The runtime does not stop it at its end, because the work is short and has a deadline.
   const std::shared_ptr<run_context> cleaning_;
 };
 

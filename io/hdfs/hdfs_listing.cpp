@@ -12,9 +12,9 @@ namespace {
 
 /// The number of matches in one page.
 constexpr std::size_t kMatchesMax = 1000;
-/// The limit for a folder that arrives whole, from a server without pages.
+/// The size limit of a folder from a server without pages, which sends it whole.
 constexpr std::size_t kWholeFolderBytes = std::size_t{64} << 20;
-/// A page has a thousand names, as name nodes are set up; up to 255 bytes each, and what is said of them.
+/// The size limit of a page: a thousand names by default, each of up to 255 bytes, with their properties.
 constexpr std::size_t kPageBytes = std::size_t{16} << 20;
 /// The memory for each byte of an answer while it is parsed: the byte, simdjson's copy, its tape, the entries.
 constexpr std::size_t kParsingTakes = 4;
@@ -117,7 +117,7 @@ task<hdfs_page> hdfs_listing::ask_for_page(const level& of, time_point deadline)
     if (got.why().code() == status_code::data_loss)
       co_await fail(
           status(status_code::resource_exhausted,
-                 joined("the folder is too large to be listed whole, and the server knows no pages "
+                 joined("the folder is too large to be listed whole, and the server supports no pages "
                         "(LISTSTATUS_BATCH): ask the name nodes themselves, or spread its files over folders; ",
                         got.why().message()))
               .in_file(place_of(of.path).text));
@@ -137,11 +137,11 @@ task<> hdfs_listing::read_page(level& to, time_point deadline) {
   auto asking = ask_for_page(to, deadline);
   auto got = co_await asking.as_result();
   if (!got.ok() && got.why().code() != status_code::not_found) co_await fail(got.why());
-  to.is_read = !got.ok() || got->remaining == 0;  // the folder may be gone by now
+  to.is_read = !got.ok() || got->remaining == 0;  // the folder may have been deleted meanwhile
   if (!got.ok()) co_return;
   const std::string before = to.after;
   for (hdfs_entry& e : got->entries) {
-    if (e.name.empty()) continue;  // it is a file, and no folder
+    if (e.name.empty()) continue;  // a file and no folder
     to.is_by_bytes = to.is_by_bytes && is_ascii(e.name) && to.after < e.name;
     to.after = e.name;
     status why = add(to, std::move(e));
@@ -150,19 +150,19 @@ task<> hdfs_listing::read_page(level& to, time_point deadline) {
   status room = held_.resize(events_bytes_);
   if (!room.ok()) co_await fail(room.in_file(where_->text));
   if (!to.is_read && to.after == before)
-    co_await fail(
-        data_loss_error("the listing stands still: more entries remain, and none has come").in_file(where_->text));
+    co_await fail(data_loss_error("the listing makes no progress: more entries remain, and none has arrived")
+                      .in_file(where_->text));
 }
 
 task<> hdfs_listing::open_level(std::string path, glob_places at, time_point deadline) {
   level opened{std::move(path), std::move(at)};
-  // A pattern that ends with a / is about the folder itself.
+  // A pattern that ends with a / matches the folder itself.
   const bool ends_here = std::any_of(opened.at.begin(), opened.at.end(), [this](std::uint32_t i) {
     const glob_name& n = pattern_.names()[i];
     return i + 1 == pattern_.names().size() && n.is_plain() && n.text().empty();
   });
   if (ends_here && !opened.path.empty()) {
-    bool is_folder = is_begun_;  // then a listing has said so
+    bool is_folder = is_begun_;  // a listing has shown that it is one
     if (!is_folder) {
       auto looking = look_up_hdfs(place_of(opened.path), deadline);
       auto found = co_await looking.as_result();
@@ -210,7 +210,7 @@ task<std::vector<listed_file>> hdfs_listing::next(time_point deadline) {
     if (taken && taken->second.is_match) {
       page.push_back({joined(where_->root(), "/", top.path, taken->first), std::move(taken->second.info)});
     } else if (taken) {
-      if (!page.empty()) {  // what is found is given before more is asked for
+      if (!page.empty()) {  // matches are returned before more is requested
         put(top, std::move(taken->first), std::move(taken->second));
         break;
       }

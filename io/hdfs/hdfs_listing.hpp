@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of HDFS that match a pattern, sorted by bytes: folders are walked as local ones are (io/local/folder_walk.hpp), each read
-// once, page by page.
+// Lists the files of HDFS that match a pattern, sorted by bytes. Folders are walked like local ones
+// (io/local/folder_walk.hpp), and each is read once, page by page.
 //
-// Name nodes list by bytes, too, but take those above 127 for negative: names with such bytes come first. So from the first of
-// them on a folder is read to its end before its names go on.
+// Name nodes also sort by bytes, but treat bytes above 127 as negative: names with such bytes come first. If a folder
+// begins with such names, it is read to its end before its names are returned.
 //
-// Memory: the names that have come and were not given yet, and an answer while it is read, charged to the ledger. A
-// server that knows no pages answers with the whole folder: up to 64 MiB (some 200,000 names).
-// Errors: as well resource_exhausted: a folder that is too large for the budget, or for such a server.
+// Memory: names that have arrived and were not returned yet, and an answer while it is parsed, charged to the ledger. A
+//         server without pages answers with the whole folder, up to 64 MiB (some 200,000 names).
+// Errors: also resource_exhausted: a folder is too large for the budget, or for such a server.
 #pragma once
 
 #include <map>
@@ -26,29 +26,29 @@ namespace sluice::lib::detail {
 
 class hdfs_listing final : public listing {
  public:
-  /// `place`: of any path there. `run`: whose ledger is charged.
+  /// `place`: of any path on this HDFS. `run`: its ledger is charged.
   hdfs_listing(result<hdfs_place> place, result<hdfs_path> pattern, std::shared_ptr<run_context> run);
   task<std::vector<listed_file>> next(time_point deadline) override;
 
  private:
-  /// A match, or a folder to look into: its name ends with a /, which puts what is in it at its place among the others.
+  /// A match, or a folder to search. A folder's name ends with a /, which sorts its contents among the other names.
   struct event {
     bool is_match = false;
     std::optional<file_info> info = {};
     glob_places inside = {};
   };
   struct level {
-    std::string path;  ///< what stands before the names, without the / that paths begin with
+    std::string path;  ///< the path before the names, without the first /
     glob_places at;
     std::map<std::string, event> events = {};
-    std::string after = {};   ///< the last name that has come
-    std::string given = {};   ///< the last that was given to somebody
-    bool is_by_bytes = true;  ///< so far
-    bool is_read = false;     ///< to its end
+    std::string after = {};   ///< the last name that has arrived
+    std::string given = {};   ///< the last name that was returned
+    bool is_by_bytes = true;  ///< the names so far are sorted by bytes
+    bool is_read = false;     ///< all names have arrived
   };
 
   bool are_plain(const glob_places& at) const;
-  /// Nothing: the next of them may not be known yet.
+  /// Returns the next event. Returns nothing if the next one may not be known yet.
   std::optional<std::pair<std::string, event>> take_event(level& from);
   task<> open_level(std::string path, glob_places at, time_point deadline);
   task<> look_at_plain(level& to, time_point deadline);
@@ -61,7 +61,7 @@ class hdfs_listing final : public listing {
 
   const result<hdfs_place> place_;
   const result<hdfs_path> where_;
-  const glob_pattern pattern_;  ///< of what follows the first /
+  const glob_pattern pattern_;  ///< of the text after the first /
   std::vector<level> levels_;
   bool is_begun_ = false, found_any_ = false;
   held_memory held_;

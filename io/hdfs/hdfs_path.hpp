@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scheme://authority/path, taken apart.
+// Parses scheme://authority/path.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 namespace sluice::lib::detail {
 
 struct hdfs_path {
-  std::string text;       ///< all of it, for messages
+  std::string text;       ///< the whole path, for messages
   std::string scheme;     ///< in lower case
-  std::string authority;  ///< a host, host:port, the name of a pair of name nodes, or nothing
+  std::string authority;  ///< a host, host:port, the name of a pair of name nodes, or empty
   std::string path;       ///< begins with a /
   /// scheme://authority
   std::string root() const { return text.substr(0, text.size() - (has_path ? path.size() : 0)); }
-  bool has_path = true;  ///< false: the / is ours
+  bool has_path = true;  ///< false: the path was empty, and / was added
 };
 
-/// Errors: invalid_argument: an authority with a character that none has, or with a user or password.
+/// Errors: invalid_argument: the authority has an invalid character, or a user or password.
 result<hdfs_path> parse_hdfs_path(std::string text);
 
 }  // namespace sluice::lib::detail

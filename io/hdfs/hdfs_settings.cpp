@@ -127,7 +127,7 @@ result<std::vector<http_url>> hdfs_settings::addresses_of(const hdfs_path& path)
     }
   }
   auto url = parse_node(address, "the host of the path", tls);
-  if (!url.ok())  // not its words, which may be a user with a password that has a / in it
+  if (!url.ok())  // the text is not quoted: it may be a user with a password that contains a /
     return invalid_argument_error("the host of the path is no host with or without a port");
   return std::vector<http_url>{*std::move(url)};
 }
@@ -153,7 +153,8 @@ result<hdfs_asker> hdfs_settings::asker_for(const hdfs_path& path, const std::ve
       auto bytes = around_.read_file(file);
       auto tokens = bytes.ok() ? parse_hadoop_tokens(*bytes) : result<std::vector<hadoop_token>>(bytes.why());
       if (!tokens.ok()) return unauthenticated(joined("no token from the file ", file, ": ", tokens.why().message()));
-      // By the name that the path has, else by the host; else the only one there is, but not for any host that a path may name.
+      // By the name in the path, or else by the host. The only token serves as a default, but not for any host that a
+      // path names.
       for (const hadoop_token& t : *tokens) {
         const std::string host = host_of(t.service);
         const bool is_of_host =
@@ -168,7 +169,7 @@ result<hdfs_asker> hdfs_settings::asker_for(const hdfs_path& path, const std::ve
   who.user = options_.user;
   if (who.user.empty()) who.user = around_.text("HADOOP_USER_NAME");
   if (who.user.empty()) who.user = login_name();
-  if (who.user.empty()) return unauthenticated("nobody says who asks: set HADOOP_USER_NAME");
+  if (who.user.empty()) return unauthenticated("no user is known: set HADOOP_USER_NAME");
   return who;
 }
 

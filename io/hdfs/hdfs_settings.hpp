@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the name nodes of a path, and the user who asks there: options, variables, and Hadoop's files.
+// Finds the name nodes of a path and the user for its requests, from options, variables and Hadoop's files.
 //
-// Errors: invalid_argument, saying which setting is wrong, or what is missing; unauthenticated: a token that is none.
+// Errors: invalid_argument, naming the setting that is wrong or missing; unauthenticated: an invalid token.
 // Thread: any.
 #pragma once
 
@@ -23,20 +23,20 @@ class hdfs_settings {
  public:
   hdfs_settings(hdfs_options options, surroundings around) : options_(std::move(options)), around_(std::move(around)) {}
 
-  /// The same for all paths with this scheme and authority.
+  /// Returns the name nodes of a path. All paths with the same scheme and authority share them.
   result<std::shared_ptr<name_nodes>> nodes_of(const hdfs_path& path);
 
  private:
   result<std::vector<http_url>> addresses_of(const hdfs_path& path) const;
   result<std::vector<http_url>> addresses_of_name(const std::string& name, bool tls) const;
-  /// Is it the settings that say where the path is, and not the path alone?
+  /// Returns true if settings, and not the path alone, determine the server.
   bool is_configured(const hdfs_path& path) const;
   result<hdfs_asker> asker_for(const hdfs_path& path, const std::vector<http_url>& nodes) const;
 
   const hdfs_options options_;
   const surroundings around_;
   std::mutex mutex_;
-  std::optional<result<hadoop_conf>> conf_;                          ///< read when first asked for; guarded by mutex_
+  std::optional<result<hadoop_conf>> conf_;                          ///< read at the first use; guarded by mutex_
   std::map<std::string, std::shared_ptr<name_nodes>> of_authority_;  ///< guarded by mutex_
 };
 

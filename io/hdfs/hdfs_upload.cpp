@@ -12,13 +12,14 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Names of HDFS have 255 bytes at most, as a rule.
+/// The limit of a temporary name. HDFS allows 255 bytes by default.
 constexpr std::size_t kNameBytesMax = 200;
-/// A data node that dies while it appends keeps the file for another minute. With four attempts more there is one behind it.
+/// Additional attempts. A data node that dies during an append retains the file for another minute; four more attempts
+/// outlast it.
 constexpr std::uint32_t kAttemptsMore = 4;
 
-/// In the folder of `path`, so that no folder with other rules is between the two; and hidden from patterns. Two processes that
-/// write the same file, with the same seed perhaps, have two such names.
+/// Returns a hidden name in the folder of `path`, so that no folder with other rules lies between the two, and no
+/// pattern matches it. Two processes that write the same file, perhaps with the same seed, get different names.
 result<std::string> other_name(const std::string& path) {
   std::string number(16, '\0');
   if (::getrandom(number.data(), number.size(), 0) != static_cast<ssize_t>(number.size()))
@@ -29,7 +30,8 @@ result<std::string> other_name(const std::string& path) {
   return joined(path.substr(0, name), ".", kept, ".sluice-", hexadecimal(number));
 }
 
-/// HttpFS gives a name only where nothing has it, and says so in the body of a good answer.
+/// Returns a failure if the file was not renamed. HttpFS refuses to replace a file, and reports this in the body of a
+/// good answer.
 std::optional<http_failure> was_renamed(const http_answer& answer) {
   auto tree = parse_json(answer.body);
   if (!tree.ok() || tree->at("boolean") != "false") return {};
@@ -84,8 +86,8 @@ task<> hdfs_upload::rename(hdfs_place from, hdfs_entry written, time_point deadl
   auto asking = ask_name_node(from.servers, from.nodes, std::move(q), std::move(how));
   auto answer = co_await asking.as_result();
   if (answer.ok()) co_return;
-  // An attempt whose answer was lost may have done it, and the next then finds no such file: HttpFS says only that it
-  // gave no name.
+  // An earlier attempt whose answer was lost may have renamed the file, and this one then finds no such file. HttpFS
+  // reports only that nothing was renamed.
   const status_code why = answer.why().code();
   if (why != status_code::not_found && why != status_code::failed_precondition) co_await fail(answer.why());
   auto looking = look_up_hdfs(target_, deadline);
@@ -131,8 +133,8 @@ task<file_info> hdfs_upload::finish_upload(store_upload upload, std::span<const 
   auto looking = look_up_hdfs(place, deadline);
   const hdfs_entry written = co_await looking;
   if (written.info.size_bytes != bytes)
-    co_await fail(data_loss_error(joined("the server has stored something else than was sent: ",
-                                         written.info.size_bytes, " of ", bytes, " bytes; write it again"))
+    co_await fail(data_loss_error(joined("the server has stored other bytes than were sent: ", written.info.size_bytes,
+                                         " of ", bytes, " bytes; write it again"))
                       .in_file(target_.text));
   auto renaming = rename(place, written, deadline);
   co_await renaming;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What store_writer writes to HDFS: a file of another name in the target's folder, which is given the target's name at the end.
+// Writes files to HDFS for store_writer: to a temporary file in the target's folder, which is renamed to the target at
+// the end.
 //
-// The parts are appended, one after the other. An attempt whose answer was lost may have brought all, some or nothing of its
-// part: the next one goes on where the file ends, and the length of the whole is compared before it gets its name.
+// The parts are appended one after another. An attempt whose answer was lost may have appended all, some or nothing of
+// its part, so the next attempt continues at the file's end. The length of the whole file is compared before it is
+// renamed.
 // Thread: as store_writer.
 #pragma once
 
@@ -14,7 +16,7 @@ namespace sluice::lib::detail {
 
 class hdfs_upload final : public upload_store {
  public:
-  /// `place`: of the target.
+  /// `place`: the target.
   explicit hdfs_upload(hdfs_place place) : target_(std::move(place)) {}
 
   task<file_info> put(store_path path, std::span<const char> bytes, time_point deadline) override;
@@ -27,7 +29,7 @@ class hdfs_upload final : public upload_store {
   bool puts_whole() const override { return false; }
 
  private:
-  /// The file that is written, by the name that it has until the end.
+  /// Returns the place of the temporary file.
   hdfs_place place_of(const store_upload& upload) const;
   task<> create(hdfs_place at, std::span<const char> bytes, time_point deadline);
   task<> append(hdfs_place at, std::uint64_t from, std::string what, std::span<const char> bytes, time_point deadline);

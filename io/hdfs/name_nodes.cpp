@@ -35,7 +35,7 @@ class name_node_call final : public object_service {
     f.why = status(f.why.code(), nodes_->without_secrets(std::string(f.why.message())));
     if (!is_standby(e)) return f;
     nodes_->leave(asked_);
-    f.at_once = ++left_ < nodes_->all().size();  // once round without a wait
+    f.at_once = ++left_ < nodes_->all().size();  // each node is tried once without a wait
     return f;
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name nodes of one HDFS: which of them is asked, and how.
+// The name nodes of one HDFS. Chooses the one that a request is sent to.
 //
 //   auto answer = co_await ask_name_node(servers, nodes, {"GET", "/data/a", "GETFILESTATUS"}, how);
 //
-// One that is in standby, or does not answer, has the next asked; who has answered is asked first from then on.
+// If a node is in standby or does not answer, the next one is asked. The last node that has answered is asked first.
 // Errors: those of http.hpp, naming the node.
 // Thread: any.
 #pragma once
@@ -30,20 +30,20 @@ struct hdfs_asker {
 
 class name_nodes {
  public:
-  /// REQUIRES: there is one at least, and all of them have TLS or none.
+  /// REQUIRES: there is at least one node, and either all or none of them use TLS.
   name_nodes(std::vector<http_url> nodes, hdfs_asker who) : nodes_(std::move(nodes)), who_(std::move(who)) {}
 
   const std::vector<http_url>& all() const noexcept { return nodes_; }
   const hdfs_asker& who() const noexcept { return who_; }
   std::size_t active() const noexcept { return active_.load(std::memory_order_relaxed); }
-  /// Another one is asked from now on, unless somebody has said so already.
+  /// Chooses the next node for later requests, unless another caller has already done so.
   void leave(std::size_t node) noexcept {
     active_.compare_exchange_strong(node, (node + 1) % nodes_.size(), std::memory_order_relaxed);
   }
-  /// Returns a server's text without the token: the server may repeat what it was sent.
+  /// Returns a server's text without the token, because servers may repeat it.
   std::string without_secrets(std::string text) const;
 
-  /// Does LISTSTATUS_BATCH work here? Until it has not.
+  /// True until LISTSTATUS_BATCH has failed here.
   std::atomic<bool> lists_in_pages{true};  // relaxed: a hint
 
  private:
@@ -54,19 +54,19 @@ class name_nodes {
 
 struct hdfs_question {
   std::string method;
-  std::string path;  ///< of the file, as it is
+  std::string path;  ///< the file's path, not escaped
   std::string op;
   std::vector<std::pair<std::string, std::string>> more = {};
 };
 
-/// "/webhdfs/v1/a%20b?op=OPEN".
+/// Returns "/webhdfs/v1/a%20b?op=OPEN".
 std::string webhdfs_target(const hdfs_question& q);
 
-/// It has a permit of the name node's while it is asked, and waits for none of a data node's then: who has one of these
-/// may ask.
+/// Sends a question to a name node. The request holds a permit of the name node only, so a caller that holds a permit
+/// of a data node may call it.
 task<http_answer> ask_name_node(std::shared_ptr<http_servers> servers, std::shared_ptr<name_nodes> nodes,
                                 hdfs_question q, call_options how);
-/// The same for a request with its target.
+/// Sends a request that has its target already.
 task<http_answer> ask_name_node(std::shared_ptr<http_servers> servers, std::shared_ptr<name_nodes> nodes,
                                 http_request r, call_options how);
 

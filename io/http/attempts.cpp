@@ -9,9 +9,9 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// The bytes read of an error's body. HDFS sends the stack of an exception, and the JSON is valid only as a whole.
+/// The limit of an error's body. HDFS sends the stack of an exception, and its JSON is valid only as a whole.
 constexpr std::size_t kErrorBodyBytes = 16 << 10;
-/// It is worth so long: what it says is for a message.
+/// The time limit for an error's body, which is used for messages only.
 constexpr duration kErrorBodyTime = std::chrono::seconds(1);
 
 }  // namespace

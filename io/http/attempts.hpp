@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what a request does after a failed attempt.
+// Handles a failed attempt of a request.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sluice::lib::detail {
 
-/// The purpose of a failed attempt, for messages.
+/// The subject of a failed attempt, for messages.
 struct attempted {
   std::string path;
   std::string what;  ///< "bytes 0-99", "listing"

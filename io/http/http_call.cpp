@@ -11,7 +11,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// In a row, of attempts that follow each other without a wait.
+/// The largest number of consecutive attempts without a wait.
 constexpr int kAtOnceMax = 3;
 
 struct call_attempt {

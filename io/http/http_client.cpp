@@ -9,7 +9,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// A line break in a field would be another field, or another request.
+/// Returns false for a field with a line break, which would add another field or another request.
 bool is_field(const std::string& name, const std::string& value) {
   auto is_text = [](char c) { return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != '\x7f'); };
   auto is_name = [](char c) { return c > ' ' && c < '\x7f' && c != ':'; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The servers that one file system asks, and what its requests share.
+// The servers of one file system, and the state that its requests share.
 //
 // Thread: any.
 #pragma once
@@ -22,11 +22,11 @@ class http_client final : public http_servers {
   http_context& context() override { return context_; }
   const http_counts& counts() const noexcept { return context_.counts; }
 
-  /// "HTTP/1.1, 12 requests over 3 connections"; empty until something was asked for.
+  /// Returns "HTTP/1.1, 12 requests over 3 connections", or "" before the first request.
   std::string description() const;
-  /// The runtime ends, and its clock: no connection waits any more for a request. What files have goes with them.
+  /// Closes idle connections when the runtime and its clock end. Open files close their own connections.
   void close();
-  /// Connections that wait for a request.
+  /// Returns the number of idle connections.
   std::size_t idle_connections() const;
 
  private:
@@ -38,7 +38,7 @@ class http_client final : public http_servers {
   std::shared_ptr<secure_layer> secure_;                         ///< guarded by mutex_
 };
 
-/// Errors: invalid_argument: a header that would be none, or two; its value is not told.
+/// Errors: invalid_argument: a header that is invalid or contains a line break; the message omits its value.
 status check_headers(const http_options& options);
 
 }  // namespace sluice::lib::detail

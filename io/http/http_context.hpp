@@ -11,11 +11,11 @@
 
 namespace sluice::lib::detail {
 
-/// Since the beginning. Relaxed: counters.
+/// Counters since the start. Relaxed: no other memory depends on them.
 struct http_counts {
   /// sent, including hedges and requests that met the end of an idle connection
   std::atomic<std::uint64_t> requests{0};
-  std::atomic<std::uint64_t> retries{0};   ///< attempts after the first
+  std::atomic<std::uint64_t> retries{0};  ///< attempts after the first
   std::atomic<std::uint64_t> hedges{0}, hedges_won{0};
 };
 
@@ -28,7 +28,7 @@ struct http_context {
     if (!made) made = make_network();
     return *made;
   }
-  /// For the waits of one range.
+  /// Returns the seed for the waits of one range.
   std::uint64_t next_seed() noexcept { return seed.fetch_add(0x632be59bd9b4e019u, std::memory_order_relaxed); }
 
   clock& time;

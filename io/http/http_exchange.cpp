@@ -9,12 +9,13 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Read at once before it is known where a head ends: heads are a KiB or less, and what comes after it is copied.
+/// The bytes read at once before the end of the head is known. Heads have a KiB or less, and the bytes after the head
+/// are copied.
 constexpr std::size_t kEarlyBytes = 8 << 10;
-/// The piece size of a body that is sent.
+/// The size of the pieces in which a body is sent.
 constexpr std::size_t kPieceBytes = 256 << 10;
 
-/// With the server's number of the request, if that came before what is wrong with the head.
+/// Adds the server's number of the request to the error, if it arrived before the invalid part of the head.
 status numbered(status why, const response_head& head) {
   if (head.request_id.empty()) return why;
   return status(why.code(), joined(why.message(), " (request id ", head.request_id, ")"));
@@ -61,7 +62,8 @@ task<> http_exchange::ask(http_message request, clock& time, duration stall, tim
   const bool answer_has_body = request.answer_has_body;
   auto sending = send(std::move(request), time, stall, deadline);
   status sent = co_await sending.as_result();
-  // A server that refuses a request need not read all of its body: what it has said then is the answer.
+  // A server that refuses a request need not read its whole body. The response that it has sent until then is the
+  // answer.
   const bool may_have_answered = has_body && sent.code() == status_code::unavailable;
   if (!sent.ok() && !may_have_answered) co_await fail(std::move(sent));
   deadline = std::min(deadline, time.now() + stall);

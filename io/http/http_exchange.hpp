@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request and its response on one connection.
+// Sends one request and receives its response on one connection.
 //
 //   http_exchange one(pool, std::move(wire), reused);
-//   co_await one.ask(request, time, stall, deadline);    // sent, and the head has come: one.head()
+//   co_await one.ask(request, time, stall, deadline);    // returns when the head has arrived: one.head()
 //   while (auto n = co_await one.read_body(room, deadline)) …
-//   // destroyed: the connection serves the next request if the response was read to its end, else it is closed
+//   // the destructor returns the connection for the next request if the response was read to its end, else it closes it
 //
-// Bodies are received where they belong; only what came along with the head, and chunks, are copied.
-// Errors: unavailable: the connection was lost, or ended before the response did; data_loss: a response that is none;
+// Bodies are received directly in the caller's memory. Only bytes that arrive with the head, and chunks, are copied.
+// Errors: unavailable: the connection was lost, or ended before the response did; data_loss: an invalid response;
 //         deadline_exceeded, cancelled.
 // Thread: one at a time.
 #pragma once
@@ -29,20 +29,21 @@ class http_exchange {
   http_exchange(const http_exchange&) = delete;
   ~http_exchange();
 
-  /// A body is sent piece by piece, each of which may take as long as `stall`; so may the head of the answer. The
-  /// time is `time`'s.
+  /// Sends the request and waits for the head of the response. Each piece of the body, and the head, may take up to
+  /// `stall`, measured with `time`.
   task<> ask(http_message request, clock& time, duration stall, time_point deadline);
   const response_head& head() const { return parser_.head(); }
-  /// The connection had served another request before. Its server may have ended it at any moment since.
+  /// Returns true if the connection has served another request before. Its server may have ended it at any moment
+  /// since.
   bool was_reused() const { return reused_; }
   /// Returns true if at least one byte of the response has arrived.
   bool was_heard() const { return heard_; }
-  /// A response that ends with its connection may have lost its end, and this cannot be detected.
+  /// Returns false if the response ends with its connection. The loss of its end cannot be detected then.
   bool has_known_end() const { return head().chunked || head().length.has_value(); }
 
-  /// Limits the body to this number of bytes: bytes after them, in chunks that are too long, are not delivered.
+  /// Limits the body to this number of bytes. Bytes after them, in chunks that are too long, are not delivered.
   void expect_body(std::uint64_t bytes) { expected_ = bytes; }
-  /// Up to to.size() bytes; 0: that was all.
+  /// Reads up to to.size() bytes; returns 0 at the end.
   task<std::size_t> read_body(std::span<char> to, time_point deadline);
   bool ended() const { return ended_; }
 
@@ -57,12 +58,12 @@ class http_exchange {
   std::unique_ptr<connection> wire_;
   bool reused_;
   bool heard_ = false;
-  bool sent_ = false;  ///< the whole request
+  bool sent_ = false;  ///< the whole request was sent
   bool ended_ = false;
   response_parser parser_;
-  std::unique_ptr<char[]> early_;  ///< received, and not yet the caller's
+  std::unique_ptr<char[]> early_;  ///< bytes received before the caller asked for them
   std::size_t early_begin_ = 0, early_end_ = 0;
-  std::uint64_t body_bytes_ = 0;  ///< given so far
+  std::uint64_t body_bytes_ = 0;  ///< bytes delivered so far
   std::uint64_t expected_ = ~std::uint64_t{0};
 };
 

@@ -9,11 +9,11 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Ranges ahead from the first read that waits on: a round trip costs as much as some MiB.
+/// The number of ranges that are read ahead after the first read that waits: a round trip costs as much as some MiB.
 constexpr std::uint32_t kAheadAtOnce = 4;
-/// In flight for one file: another one for every six milliseconds that a first byte takes. Ranges that need not wait so long are
-/// better
-/// fewer: each has a buffer of its own, and the page faults of that. Several files share what requests a server is sent at first.
+/// The number of requests in flight for one file: one more for every six milliseconds until the first byte. Servers
+/// that answer sooner get fewer requests, because each has its own buffer and the page faults of that buffer. Several
+/// open files share the initial number of requests to a server.
 constexpr std::uint32_t kReadsAtOnceMin = 4, kReadsAtOnceMax = 16;
 constexpr duration kFirstByteForOne = std::chrono::milliseconds(6);
 
@@ -55,8 +55,8 @@ ready_read http_file::try_read_at(std::uint64_t offset, char*, std::size_t n) no
 std::unique_ptr<http_exchange> http_file::take_body(std::uint64_t offset) {
   std::lock_guard lock(mutex_);
   if (body_ && offset == body_at_) return std::move(body_);
-  // A reader that continues after it in the middle will not come back. A reader far ahead may be a range that is read
-  // ahead.
+  // A reader that continues in the middle of the stored body will not return to its start. A reader far ahead may be a
+  // range that is read ahead.
   if (does_ranges_ && offset > body_at_ && offset < body_at_ + kFirstBytes) body_.reset();
   return {};
 }
@@ -101,9 +101,9 @@ task<std::size_t> http_file::read_on(std::uint64_t offset, std::span<char> to, t
     std::unique_lock lock(mutex_);
     if (ended_ && offset == body_at_) co_return std::size_t{0};
     lock.unlock();
-    co_await fail(
-        unimplemented_error("the server tells no size and does no ranges: the object can be read once, in order")
-            .in_file(path(), offset));
+    co_await fail(unimplemented_error(
+                      "the server reports no size and supports no ranges: the object can be read only once, in order")
+                      .in_file(path(), offset));
   }
   auto reading = object_->read_on(offset, to, *body, deadline);
   const std::size_t n = co_await reading;

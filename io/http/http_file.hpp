@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object as a file that is read by ranges. The body of the answer that opened it is kept until the first read wants
-// it: so an object of up to a MiB costs one request.
+// An object that is read as a file, by ranges. The body of the answer that opened it is stored until the first read, so
+// an object of up to a MiB costs one request.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class http_file final : public file {
   static constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
   static constexpr std::size_t kRangeBytesMax = std::size_t{8} << 20;
 
-  /// `body`: begins at byte 0; null: nothing has been asked for yet.
+  /// `body`: begins at byte 0; null: no request was sent yet.
   http_file(std::string path, file_info info, std::shared_ptr<http_object> object, std::unique_ptr<http_exchange> body);
 
   ~http_file() override;
@@ -32,7 +32,7 @@ class http_file final : public file {
   ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override;
 
  private:
-  /// Returns the kept body if it is at `offset`; null: another request is needed. Drops a body that is no longer
+  /// Returns the stored body if it is at `offset`; null: another request is needed. Drops a body that is no longer
   /// useful.
   std::unique_ptr<http_exchange> take_body(std::uint64_t offset);
   void keep_body(std::unique_ptr<http_exchange> body, std::uint64_t at);
@@ -41,13 +41,13 @@ class http_file final : public file {
   task<std::size_t> read_on(std::uint64_t offset, std::span<char> to, time_point deadline);
 
   const std::shared_ptr<http_object> object_;
-  const std::shared_ptr<std::atomic<std::uint32_t>> open_files_;  ///< of the same server
+  const std::shared_ptr<std::atomic<std::uint32_t>> open_files_;  ///< shared by all files of this server
   const bool does_ranges_;
   const std::unique_ptr<whole_checksum> seen_;  ///< null: the server reports no checksum
   std::mutex mutex_;
   std::unique_ptr<http_exchange> body_;  ///< guarded by mutex_
   std::uint64_t body_at_ = 0;            ///< guarded by mutex_
-  bool ended_ = false;                   ///< of an object of unknown size; guarded by mutex_
+  bool ended_ = false;                   ///< for an object of unknown size; guarded by mutex_
 };
 
 }  // namespace sluice::lib::detail

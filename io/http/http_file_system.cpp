@@ -11,10 +11,10 @@ namespace sluice::lib::detail {
 namespace {
 
 bool is_pattern(const std::string& url) {
-  return url.find('*') != std::string::npos;  // `?` begins the query of a URL, and [ ] stand around addresses
+  return url.find('*') != std::string::npos;  // `?` begins the query of a URL, and [ ] enclose addresses
 }
 
-/// A plain URL, if there is such an object.
+/// Lists a plain URL if the object exists.
 class one_url final : public listing {
  public:
   one_url(http_file_system& files, std::string url) : files_(files), url_(std::move(url)) {}
@@ -28,7 +28,7 @@ class one_url final : public listing {
     bool does_ranges = false;
     auto looking = files_.look_up(url_, deadline, does_ranges);
     file_info info = co_await looking;
-    // Who opens it must not take for granted that there are ranges of it.
+    // A reader must not assume that the server answers ranges of it.
     if (!does_ranges) info.version.clear();
     page.push_back({url_, std::move(info)});
     co_return page;
@@ -73,7 +73,7 @@ task<file_info> http_file_system::look_up(std::string path, time_point deadline,
   auto opening = object.open(1, deadline);
   auto body = co_await opening;
   does_ranges = body && body->head().code == 206;
-  if (does_ranges) {  // so that its connection serves the next request
+  if (does_ranges) {  // the connection can then serve the next request
     char byte = 0;
     auto reading = body->read_body(std::span<char>(&byte, 1), deadline);
     (void)co_await reading.as_result();
@@ -95,7 +95,7 @@ task<std::unique_ptr<file_writer>> http_file_system::create(std::string path, ti
 namespace sluice::lib {
 namespace {
 
-/// One file system under two schemes.
+/// Gives one file system a second scheme.
 class shared_files final : public file_system {
  public:
   shared_files(std::shared_ptr<detail::http_file_system> files, bool is_described)

@@ -23,7 +23,7 @@ class http_file_system final : public file_system {
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
   /// Looks up one object; `does_ranges` must stay valid until the task has ended.
   task<file_info> look_up(std::string path, time_point deadline, bool& does_ranges);
-  /// Empty until something was asked for.
+  /// Returns 0 before the first request.
   std::size_t first_read_bytes(const std::string&) const override { return http_file::kFirstBytes; }
   std::string description() const override { return client_->description(); }
 

@@ -18,12 +18,13 @@ constexpr int kRedirectsMax = 5;
 
 http_failure final_failure(status why) { return {.why = std::move(why)}; }
 
-/// A server that answers no ranges has nothing to say to what is left of an object whose connection was lost.
+/// Returns the error of a lost connection to a server without ranges, which cannot send the rest.
 status cannot_go_on(const status& lost, const status& why) {
   return status(why.code(), joined(lost.message(), "; then, asked for the rest: ", why.message()));
 }
 
-/// The target of a redirect may be valid for an hour only: the object's own URL then returns the present one.
+/// Returns true if a redirect's target has failed. It may be valid for an hour only, and the object's own URL returns
+/// the present one.
 bool led_nowhere(status_code code) {
   return code == status_code::permission_denied || code == status_code::unauthenticated ||
          code == status_code::not_found;
@@ -162,7 +163,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     std::lock_guard lock(mutex_);
     now_at_ = to;
   }
-  a.failed = final_failure(failed_precondition_error("is redirected again and again"));
+  a.failed = final_failure(failed_precondition_error("is redirected too often"));
   co_return a;
 }
 
@@ -228,7 +229,7 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
   http_context& context = servers_->context();
   retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
   std::size_t got = 0;
-  status lost;  // why this range is asked for again
+  status lost;  // why this range is requested again
   while (got != to.size()) {
     const std::size_t before = got;
     answer a;
@@ -271,7 +272,8 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
 
 task<std::size_t> http_object::read_on(std::uint64_t offset, std::span<char> to, http_exchange& body,
                                        time_point deadline) {
-  // Less than what keeps it alive is no answer: a byte now and then would be one for ever.
+  // Fewer bytes than the stall limit requires do not count as an answer, because a byte now and then would count
+  // forever.
   const std::size_t least = std::min(to.size(), std::max<std::size_t>(1, servers_->context().options.stall_bytes));
   std::size_t got = 0;
   auto receiving = receive(body, to.first(least), got, deadline);

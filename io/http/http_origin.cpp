@@ -31,28 +31,29 @@ task<std::unique_ptr<http_exchange>> http_origin::ask_once(http_message request,
     auto asking = one->ask(request, context_.time, context_.options.stall_timeout, deadline);
     status why = co_await asking.as_result();
     if (why.ok()) {
-      if (!request.body.empty()) co_return one;  // how long its body took says nothing of first bytes
+      // the time for sending a body is not part of the time to the first byte
+      if (!request.body.empty()) co_return one;
       const duration took = context_.time.now() - asked;
       times_.add(took);
       limit.answered(took);
       co_return one;
     }
-    // Data that an idle connection still had for the request before are not an answer to this one.
+    // Bytes of a previous request on an idle connection are not an answer to this one.
     const bool was_over = reused && ((why.code() == status_code::unavailable && !one->was_heard()) ||
                                      why.code() == status_code::data_loss);
     if (!was_over) co_await fail(std::move(why));
   }
 }
 
-/// Two requests for the same bytes: the first answer wins, and ends the other request.
+/// Two requests for the same bytes. The first answer wins, and ends the other request.
 struct http_origin::race {
   std::mutex mutex;
   std::unique_ptr<http_exchange> won;
-  status why;  ///< of the first that failed
+  status why;  ///< the error of the first that failed
   bool first_ended = false;
   bool second_asks = false;
 
-  /// Returns true if nothing more is waited for. Mutex locked.
+  /// Returns true if nothing more is awaited. REQUIRES: the mutex is locked.
   bool settle(result<std::unique_ptr<http_exchange>>& answer) {
     if (!answer.ok() && why.ok()) why = answer.why();
     if (answer.ok() && !won) won = *std::move(answer);
@@ -76,8 +77,8 @@ task<> http_origin::second_lane(http_message request, duration after, time_point
   after = std::max<duration>(after, std::chrono::milliseconds(1));
   std::optional<concurrency_limit::permit> permit;
   while (!permit) {
-    // Where others have the hedges that there may be, it waits on: most of those were a little late, and an answer that has
-    // stalled is still missing when theirs have come.
+    // If other requests use all hedges, this one waits again: most of them are only a little late, and an answer that
+    // has stalled is still missing when theirs have arrived.
     co_await sleep_for(after);
     auto free = limit.try_acquire_beyond();
     std::lock_guard lock(between.mutex);

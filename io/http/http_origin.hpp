@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One server, as all requests to it see it: its connections, how many requests it takes at once, how long its answers take.
+// The state of one server that all requests to it share: its connections, its limit of concurrent requests, its
+// response times.
 //
-//   auto answer = co_await origin.ask(request, deadline);     // the head has come; the body is the caller's to read
+//   auto answer = co_await origin.ask(request, deadline);     // returns when the head has arrived; the caller reads the body
 //
-// A request on a connection that has served others may meet its end, which says nothing of the server: it is sent again on
-// another connection, and that is no further attempt.
+// A server may end an idle connection at any time. A request that is sent on such a connection is sent again on another
+// one, and this does not count as another attempt.
 // Thread: any.
 #pragma once
 
@@ -25,12 +26,13 @@ class http_origin {
  public:
   http_origin(http_context& context, const http_url& url, std::shared_ptr<secure_layer> secure);
 
-  /// Errors: those of http_exchange::ask, and of a connect; deadline_exceeded: no head within the stall timeout, too.
+  /// Errors: those of http_exchange::ask, and of a connect; deadline_exceeded: also if no head arrives within the stall
+  /// timeout.
   task<std::unique_ptr<http_exchange>> ask(http_message request, time_point deadline);
 
   concurrency_limit limit;
   connection_pool pool;
-  /// Files that are open. A file may be closed when the server is forgotten.
+  /// The number of open files. Shared, because a file may be closed after the server was destroyed.
   const std::shared_ptr<std::atomic<std::uint32_t>> files = std::make_shared<std::atomic<std::uint32_t>>(0);
 
  private:

@@ -19,7 +19,7 @@ class http_servers {
   ~http_servers() = default;
 };
 
-/// For who is a part of what owns the servers: a share would keep that alive for ever.
+/// Returns a pointer without ownership, for members of the owner: a share would keep the owner alive forever.
 inline std::shared_ptr<http_servers> unowned(http_servers& servers) { return {std::shared_ptr<void>(), &servers}; }
 
 }  // namespace sluice::lib::detail

@@ -19,7 +19,7 @@ namespace sluice::lib::detail {
 
 class kept_exception {
  public:
-  /// Calls `f`. Returns false if `f` has thrown.
+  /// Calls `f`. Returns false if `f` throws.
   template <class F> bool run(F f) noexcept {
     try {
       f();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requirements of an object store on requests beyond HTTP, and the meaning of its answers. http:// has no service.
+// The protocol of an object store beyond HTTP: how requests are signed, and what answers mean. http:// uses no service.
 //
-// Credentials go to the service's own servers only: with a service no redirect is followed.
+// Credentials are sent only to the service's own servers: with a service no redirect is followed.
 // Thread: any.
 #pragma once
 
@@ -30,13 +30,13 @@ class object_service {
   virtual std::optional<http_failure> explain(const http_request& sent, const response_head& head,
                                               std::string_view body) = 0;
 
-  /// Reports that the last signed request got no answer: its server is unreachable or has stopped responding.
+  /// Reports that the last signed request got no answer, because its server is unreachable or has stopped responding.
   virtual void unanswered(const http_request& sent) { (void)sent; }
 
   /// Adds the requested range of bytes to the request.
   virtual void ask_for_range(byte_range range, http_request& request) const { request.set("Range", range.header()); }
-  /// An answer to that, as HTTP would have given it to `Range`, where the store has rules of its own. Nothing: it is
-  /// one.
+  /// Converts an answer to the form that HTTP gives to `Range`, for stores with other rules. Returns nothing if it has
+  /// this form already.
   virtual std::optional<response_head> as_range(const response_head& head, byte_range range,
                                                 const object_pin& pin) const {
     (void)head, (void)range, (void)pin;
@@ -54,8 +54,8 @@ class object_service {
   }
   /// Returns the name of the version that an answer belongs to.
   virtual std::string version_of(const response_head& head) const { return head.version(); }
-  /// The value of Accept-Encoding. Some servers decompress stored gzip objects, and then serve no ranges of them,
-  /// unless it is "gzip".
+  /// Returns the value of Accept-Encoding. Some servers decompress stored gzip objects, and then serve no ranges of
+  /// them, unless it is "gzip".
   virtual std::string_view accepts_encoding() const { return "identity"; }
   /// Returns true if answers report the checksum of the whole object.
   virtual bool sends_crc32c() const { return false; }

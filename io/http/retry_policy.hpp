@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether, and when, a failed request is sent again.
+// Decides whether and when a failed request is sent again.
 //
 //   retry_state retry(budget, attempts_max, seed);
 //   …
 //   if (auto wait = retry.next_wait(failed)) { co_await sleep_for(*wait); … }
 //
-// Waits are drawn between 100 ms and three times the wait before, at most 15 s ("decorrelated jitter"), so that
-// requests which failed together do not come back together; Retry-After makes them longer. The first one is half as
-// long: most servers have recovered by then.
+// Waits are drawn between 100 ms and three times the previous wait, at most 15 s ("decorrelated jitter"), so that
+// requests which failed together do not return together. Retry-After makes them longer. The first wait is half as long,
+// because most servers have recovered by then.
 #pragma once
 
 #include <atomic>
@@ -20,13 +20,13 @@
 
 namespace sluice::lib::detail {
 
-/// Why an attempt failed, and what that means for another one.
+/// The reason why an attempt failed, and its consequences for the next one.
 struct http_failure {
   status why = {};
-  bool again = false;      ///< another attempt may fare better
-  bool throttled = false;  ///< the server says that it is too much
-  bool stalled = false;    ///< it took its time to fail
-  bool at_once = false;    ///< something was learnt from it: the next attempt needs no wait
+  bool again = false;      ///< another attempt may succeed
+  bool throttled = false;  ///< the server reports overload
+  bool stalled = false;    ///< the attempt failed by taking too long
+  bool at_once = false;    ///< the caller has learned something from the answer: the next attempt needs no wait
   std::optional<duration> retry_after = {};
   std::string request_id = {};
 };
@@ -40,12 +40,12 @@ class retry_budget {
   static constexpr std::int64_t kStallCosts = 10;
 
   bool take(std::int64_t cost) noexcept;
-  /// A request has succeeded.
+  /// Records a successful request.
   void earn() noexcept;
   std::int64_t tokens() const noexcept { return tokens_.load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<std::int64_t> tokens_{kTokens};  // relaxed: a number of its own
+  std::atomic<std::int64_t> tokens_{kTokens};  // relaxed: no other memory depends on it
 };
 
 /// The attempts of one range. Thread: one.
@@ -58,7 +58,7 @@ class retry_state {
   retry_state(retry_budget& budget, std::uint32_t attempts_max, std::uint64_t seed) noexcept
       : budget_(budget), attempts_max_(attempts_max), seed_(seed) {}
 
-  /// 1 for the first.
+  /// Returns the number of the present attempt, from 1.
   std::uint32_t attempt() const noexcept { return attempt_; }
   /// Reports that the attempt has delivered bytes, and that the next one continues after them. Resets the count of
   /// fruitless attempts, but not the budget.
@@ -68,7 +68,7 @@ class retry_state {
   }
   /// Returns the wait before the next attempt. Returns nothing if no attempt is allowed; given_up() has the reason.
   std::optional<duration> next_wait(const http_failure& failed);
-  /// "", or "; no more attempts: …" to follow the message.
+  /// Returns "", or "; no more attempts: …" to follow the message.
   const std::string& given_up() const noexcept { return given_up_; }
 
  private:
@@ -76,7 +76,7 @@ class retry_state {
   const std::uint32_t attempts_max_;
   const std::uint64_t seed_;
   std::uint32_t attempt_ = 1;
-  std::uint32_t fruitless_ = 0;  ///< in a row
+  std::uint32_t fruitless_ = 0;  ///< consecutive attempts without progress
   duration last_wait_ = kWaitMin;
   std::string given_up_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries calls out on the runtime's threads for blocking calls (or, simulated, at a virtual moment).
+// Executes calls on the runtime's threads for blocking calls, or, simulated, at a virtual moment.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace sluice::lib::detail {
 
-/// For operations of kind::call. A call cannot be cancelled, whether it has begun or not: it still completes.
+/// The back end for operations of kind::call. A call cannot be cancelled, even before it has begun; it always
+/// completes.
 class blocking_backend final : public backend {
  public:
   explicit blocking_backend(blocking_service& threads) : threads_(threads) {}

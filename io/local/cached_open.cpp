@@ -25,7 +25,7 @@ constexpr std::uint64_t kResolveCached = 0x20;
 #endif
 constexpr std::uint32_t kXfsMagic = 0x58465342;  // linux/magic.h lacks it
 
-/// File systems whose opens ask nobody.
+/// Returns true if the file system opens files without asking another process or machine.
 bool is_local(int fd) {
   struct statfs home;
   if (::fstatfs(fd, &home) != 0) return false;
@@ -52,7 +52,8 @@ std::int64_t cached_open::open(const std::string& path, int flags) noexcept {
   how.resolve = kResolveCached;
   const long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
   if (fd >= 0) return fd;
-  // An old kernel, one without this flag, or a sandbox: permanent. The back end reports the error of any other open.
+  // The error is permanent: an old kernel, a kernel without this flag, or a sandbox. The back end reports the error of
+  // any other open.
   if (errno == ENOSYS || errno == EPERM || (errno == EINVAL && !(flags & O_DIRECT)))
     usable_.store(false, std::memory_order_relaxed);
   return -EAGAIN;

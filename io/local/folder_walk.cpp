@@ -12,13 +12,14 @@
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::size_t kLookedAtMax = 50'000;  // names in one call, some 50 ms: a stop is noticed between two calls
+// names examined in one call, some 50 ms: a stop is detected between two calls
+constexpr std::size_t kLookedAtMax = 50'000;
 
 struct close_folder {
   void operator()(DIR* d) const noexcept { ::closedir(d); }
 };
 
-/// Says of a path that there is nothing of this name.
+/// Returns true if the error means that nothing exists at the path.
 bool is_absence(int error_number) { return error_number == ENOENT || error_number == ENOTDIR; }
 
 bool is_folder(const std::string& path, bool follows) {
@@ -26,7 +27,8 @@ bool is_folder(const std::string& path, bool follows) {
   return (follows ? ::stat(path.c_str(), &s) : ::lstat(path.c_str(), &s)) == 0 && S_ISDIR(s.st_mode);
 }
 
-/// "a/**//b" as "a/**/b": a second / names the same folder, so that what `**` takes in is found once, and in its order.
+/// Replaces "a/**//b" by "a/**/b". A second / names the same folder, so that the matches of `**` are found once and in
+/// order.
 std::string without_slashes_behind_folders(std::string pattern) {
   constexpr std::string_view kFolders = "**//";
   std::size_t at = 0;
@@ -52,7 +54,7 @@ int folder_walk::failed(int error_number, std::string where) {
 int folder_walk::add_matches(std::vector<std::string>& names, std::size_t most) {
   looked_at_ = 0;
   if (!std::exchange(is_begun_, true)) {
-    // The pattern's first plain names are one path: the walk begins after it.
+    // The pattern's first plain names form one path, after which the walk begins.
     const std::size_t first = std::min(pattern_.plain_names(), pattern_.names().size() - 1);
     std::string path;
     for (std::size_t i = 0; i != first; ++i) path.append(pattern_.names()[i].text()).push_back('/');
@@ -90,8 +92,7 @@ int folder_walk::open_level(std::string path, const glob_places& at) {
   return 0;
 }
 
-/// Adds the names that need no reading of the folder: if no others can match, and names that are not compared with
-/// readdir's.
+/// Adds names without reading the folder: if no other names can match, and names that are not compared with readdir's.
 int folder_walk::add_plain(const std::string& path, const glob_places& at, std::vector<event>& to) {
   const bool are_all = are_plain(at);
   std::vector<std::string_view> done;
@@ -150,10 +151,10 @@ void folder_walk::add_name(const std::string& path, const glob_places& at, std::
   if (type == entry_type::other) return;
   glob_places by_folders;
   glob_places inside = pattern_.enter(at, name, &by_folders);
-  if (name.empty()) by_folders.clear();  // the folder itself once more, which a ** would take in without end
+  if (name.empty()) by_folders.clear();  // the folder itself, which a ** would enter forever
   if (type == entry_type::unknown && !by_folders.empty())
     type = is_folder(path + std::string(name), false) ? entry_type::folder : entry_type::link;
-  if (type == entry_type::link)  // a `**` may end here, and goes no further
+  if (type == entry_type::link)  // a `**` may end here, but does not enter the link
     std::erase_if(by_folders, [this](std::uint32_t i) { return pattern_.names()[i].is_folders(); });
   glob_places both;
   std::set_union(inside.begin(), inside.end(), by_folders.begin(), by_folders.end(), std::back_inserter(both));

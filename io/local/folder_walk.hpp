@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the paths of the local file system that match a pattern, sorted by bytes, a page at a time.
 //
-// Each folder that can have matches is read once, when it is its turn; in memory are the names of one folder for each level,
-// whatever the tree has below. A folder that is a symbolic link may be the last that a `**` takes in, and it goes no further, as in
-// bash: so a walk ends where links make circles. What the pattern itself names is followed.
+// Each folder that can have matches is read once, when it is reached. Only the names of one folder for each level are
+// in memory, whatever the size of the tree. A symbolic link to a folder may be the last folder that a `**` matches, but
+// the walk does not enter it, as in bash; so circles of links do not repeat. A link that the pattern names is followed.
 // Thread: one caller at a time; it blocks.
 #pragma once
 
@@ -22,22 +22,23 @@ class folder_walk {
   explicit folder_walk(std::string pattern);
 
   const std::string& pattern() const noexcept { return pattern_.text(); }
-  /// Adds matches until `names` has `most`, or enough was looked at for one call. Returns an errno, and then where() says of what.
+  /// Adds matches until `names` has `most` names, or the limit of one call is reached. Returns an errno; where() then
+  /// returns its path.
   int add_matches(std::vector<std::string>& names, std::size_t most);
-  /// Was that all?
+  /// Returns true if all matches were added.
   bool is_done() const noexcept { return is_begun_ && levels_.empty(); }
   const std::string& where() const noexcept { return where_; }
 
  private:
   enum class entry_type : unsigned char { unknown, folder, link, other };
-  /// A match, or a folder to look into; a folder's name ends with a /, which puts what is in it at its place among the others.
+  /// A match, or a folder to search. A folder's name ends with a /, which sorts its contents among the other names.
   struct event {
     std::string name;
     bool is_folder = false;
     glob_places inside = {};
   };
   struct level {
-    std::string path;  ///< what stands before the names
+    std::string path;  ///< the path before the names
     std::vector<event> events;
     std::size_t next = 0;
   };
@@ -48,7 +49,7 @@ class folder_walk {
   void add_name(const std::string& path, const glob_places& at, std::string_view name, entry_type type,
                 std::vector<event>& to);
   bool are_plain(const glob_places& at) const;
-  /// A link that leads to itself is no folder, unless the pattern names it.
+  /// Returns true if the error is a link that leads to itself. Such a link is no folder, unless the pattern names it.
   bool is_circle_met(int error_number) const { return error_number == ELOOP && !levels_.empty(); }
   int failed(int error_number, std::string where);
 

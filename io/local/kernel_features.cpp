@@ -22,7 +22,7 @@ bool has_setup_flags(unsigned flags) {
   return true;
 }
 
-/// Does a read with these flags give bytes, or say that it would have to wait?
+/// Returns true if a read with these flags returns bytes, or reports that it would have to wait.
 bool reads_with(int flags) {
   const int fd = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the kernel that reading files makes use of is there: for reports. Asking costs some system calls.
+// Detects the kernel's features for reading files, for reports. The checks cost some system calls.
 #pragma once
 
 #include <string>
@@ -13,16 +13,17 @@ namespace sluice::lib::detail {
 struct kernel_feature {
   std::string_view name;
   bool exists = false;
-  std::string_view what = {};  ///< what it is good for, and since when kernels have it
+  std::string_view what = {};  ///< its use, and the first kernel that has it
 };
 
 struct uring_report {
-  status why;                            ///< why there is no ring; ok: there is
-  std::vector<kernel_feature> features;  ///< of the ring, if there is one
+  status why;                            ///< why no ring is available, or ok
+  std::vector<kernel_feature> features;  ///< of the ring, if one is available
 };
 
 uring_report look_at_uring();
-/// Reads that leave nothing in the page cache (RWF_DONTCACHE), and reads that do not wait (RWF_NOWAIT).
+/// Returns the features of reads that leave nothing in the page cache (RWF_DONTCACHE), and of reads that do not wait
+/// (RWF_NOWAIT).
 std::vector<kernel_feature> look_at_reads();
 
 }  // namespace sluice::lib::detail

@@ -8,7 +8,7 @@ namespace sluice::lib::detail {
 descriptor::~descriptor() { ::close(number); }
 
 operation::~operation() {
-  // Opened, and nobody took it: the waiter had gone.
+  // The file was opened, and its waiter is gone.
   const state last = waiter_is_.load(std::memory_order_acquire);
   if (what == kind::open && result >= 0 && (last == state::gone || last == state::timed_out))
     ::close(static_cast<int>(result));
@@ -17,7 +17,7 @@ operation::~operation() {
 bool open_operation::opened(int number) noexcept {
   fd = number;
   if (::fstat(number, &found) != 0) stat_error = errno;
-  // What is no file may wait for ever, and what has been read of it cannot be read again.
+  // A read of anything but a regular file may wait forever, and cannot be repeated.
   return length != 0 && stat_error == 0 && S_ISREG(found.st_mode) && found.st_size != 0 &&
          !cancel_wanted.load(std::memory_order_relaxed);
 }
@@ -43,7 +43,7 @@ void operation::arm(clock& time, time_point deadline, backend& io) noexcept {
 }
 
 void operation::disarm(clock& time) noexcept {
-  if (time.cancel(timer_)) drop_reference();  // else it is the timer's own to drop
+  if (time.cancel(timer_)) drop_reference();  // otherwise the timer drops the reference
 }
 
 bool operation::begin() noexcept {
@@ -58,7 +58,8 @@ void operation::on_deadline(timer_node& node) noexcept {
   if (!op->waiter_is_.compare_exchange_strong(seen, state::timed_out, std::memory_order_acq_rel)) {
     seen = state::waits;
     if (op->waiter_is_.compare_exchange_strong(seen, state::timed_out, std::memory_order_acq_rel)) {
-      op->ask_to_cancel(*timer.home);  // what has not begun ends now; before the waiter goes on, who may end everything
+      // cancelled before the waiter resumes, because the waiter may destroy the back end
+      op->ask_to_cancel(*timer.home);
       op->exec->post(op->waiter);
     }
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request to the operating system, from submission to completion.
+// A request to the operating system, from submission to completion.
 //
-// The node, never the coroutine frame, owns what the kernel uses: path, descriptor, buffer. It has two references, the
-// awaiter's and the back end's, and dies with the later; it stays until the kernel has answered. A deadline parts the two: the
-// awaiter goes on, and the node waits for the kernel alone. A frame that waits here may
-// be destroyed only when its executor will not run it again (at the end of everything); else it is stopped, and resumed.
+// The node, never the coroutine frame, owns the memory that the kernel uses: path, descriptor, buffer. It has two
+// references, the awaiter's and the back end's, and is destroyed with the last one, after the kernel has answered. At a
+// deadline the awaiter continues, and the node alone waits for the kernel. A waiting frame may be destroyed only if its
+// executor will not run it again (at the end of everything); otherwise it is stopped and resumed.
 #pragma once
 
 #include <sys/stat.h>
@@ -23,7 +23,7 @@
 
 namespace sluice::lib::detail {
 
-/// A file descriptor, closed after its last use: files and the reads in flight on them share it.
+/// A file descriptor that is closed after its last use. Files and the reads in flight on them share it.
 struct descriptor {
   explicit descriptor(int n) noexcept : number(n) {}
   descriptor(const descriptor&) = delete;
@@ -35,7 +35,7 @@ struct descriptor {
 class backend;
 
 struct operation {
-  /// perform()'s answer where the deadline came first. No system call gives it.
+  /// The result of perform() if the deadline comes first. No system call returns this value.
   static constexpr std::int64_t kTimedOut = -ETIME;
 
   enum class kind : std::uint8_t {
@@ -62,31 +62,31 @@ struct operation {
   std::coroutine_handle<> waiter;
   std::atomic<bool> cancel_wanted{false};
 
-  // The back end's, guarded by its own rules.
+  // For the back end, guarded by its own rules.
   operation* next = nullptr;
   operation* next_cancel = nullptr;
   bool in_kernel = false;
-  unsigned in_kernel_at = 0;  ///< its place among those in the kernel
+  unsigned in_kernel_at = 0;  ///< its index among the operations in the kernel
 
   void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
-  /// The last drop must see every use of the node before it frees it: acq_rel.
+  /// Drops a reference. The last drop must see every use of the node before it frees it: acq_rel.
   void drop_reference() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  /// Has `io` end it as soon as it can. Stops and deadlines may both ask; the back end is told once.
+  /// Requests cancellation from `io`. Stops and deadlines may both call this; the back end is notified once.
   void ask_to_cancel(backend& io) noexcept;
-  /// The back end is done: resumes the waiter unless it is gone, and drops the back end's reference.
+  /// Called by the back end at the end: resumes the waiter unless it is gone, and drops the back end's reference.
   void complete(std::int64_t outcome) noexcept;
-  /// The waiter is gone: nobody is resumed.
+  /// Declares that the waiter is gone, so that it is not resumed.
   void abandon() noexcept { waiter_is_.store(state::gone, std::memory_order_release); }
 
-  /// Resumes the waiter at `deadline` where the back end has not done so before. The timer holds a reference.
+  /// Starts a timer that resumes the waiter at `deadline` unless the back end has done so. The timer holds a reference.
   void arm(clock& time, time_point deadline, backend& io) noexcept;
-  /// Before the waiter reads anything, and before it goes.
+  /// Stops the timer. The waiter calls this before it reads any result, and before it ends.
   void disarm(clock& time) noexcept;
-  /// From here on the operation may be submitted, and the waiter resumed. False: the deadline has passed already.
+  /// Allows submission and resumption from now on. Returns false if the deadline has already passed.
   bool begin() noexcept;
-  /// The deadline came first: `result` is the back end's still.
+  /// Returns true if the deadline came first. `result` still belongs to the back end then.
   bool timed_out() const noexcept { return waiter_is_.load(std::memory_order_acquire) == state::timed_out; }
 
  private:
@@ -96,45 +96,44 @@ struct operation {
   };
   static void on_deadline(timer_node& node) noexcept;
 
-  // Back end and deadline both want to resume the waiter: the first to change `waits` does. Release and acquire: the waiter
-  // sees what the back end has written.
+  // Back end and deadline both try to resume the waiter. The first one to change `waits` does so. Release and acquire:
+  // the waiter sees the memory that the back end has written.
   enum class state : std::uint8_t { starts, waits, resumed, timed_out, gone };
   std::atomic<state> waiter_is_{state::starts};
   std::atomic<std::uint32_t> references_{2};
   deadline_timer timer_;
 };
 
-/// path, open_flags → result: a descriptor; and what a look at it told. With `length`, of a regular file the first so many bytes
-/// are
-/// read into `to` before it completes: one hop for both. What goes wrong with that leaves head_bytes 0 and is no error of the
-/// open.
+/// path, open_flags → result: a descriptor, and the file's status. With `length`, the first `length` bytes of a regular
+/// file are read into `to` before completion, so that one hop does both. If this read fails, head_bytes is 0, and the
+/// open still succeeds.
 struct open_operation final : operation {
   open_operation() noexcept : operation(kind::open) {}
 
   struct stat found{};
-  int stat_error = 0;  ///< why `found` is not known: an errno
+  int stat_error = 0;  ///< an errno if `found` is unknown
   std::size_t head_bytes = 0;
 
-  /// The file is open: looks at it. True: a read of its head, `length` bytes at 0, comes next.
+  /// Reads the status of the opened file. Returns true if the head must be read next: `length` bytes at 0.
   bool opened(int fd) noexcept;
-  /// The read of the head has come to this.
+  /// Stores the result of reading the head.
   void has_read(std::int64_t got) noexcept { head_bytes = got > 0 ? static_cast<std::size_t>(got) : 0; }
-  int fd = -1;  ///< while the head is read
+  int fd = -1;  ///< valid while the head is read
 };
 
-/// What carries operations out. Thread: any.
+/// Executes operations. Thread: any.
 class backend {
  public:
   virtual ~backend() = default;
-  /// Takes over one reference; completes the operation exactly once, later, on any thread.
+  /// Takes over one reference, and completes the operation exactly once, later, on any thread.
   virtual void submit(operation* op) noexcept = 0;
-  /// Best effort; the operation still completes. The caller keeps its reference.
+  /// Requests cancellation, best effort; the operation still completes. The caller retains its reference.
   virtual void cancel(operation* op) noexcept = 0;
   virtual std::string description() const = 0;
 };
 
-/// `auto n = co_await perform(io, op, deadline);` submits and waits; n is op->result, or kTimedOut. Takes over the awaiter's
-/// reference.
+/// `auto n = co_await perform(io, op, deadline);` submits and waits; n is op->result, or kTimedOut. It takes over the
+/// awaiter's reference.
 class [[nodiscard]] perform {
  public:
   perform(backend& io, operation* op, time_point deadline = time_point::max()) noexcept
@@ -153,13 +152,13 @@ class [[nodiscard]] perform {
     op_->exec = env->exec;
     op_->waiter = h;
     waiting_ = true;
-    // Before it begins: after that we may be resumed, and gone, on another thread.
+    // Before begin(): afterwards another thread may resume and destroy this object.
     if (env->stop.stop_possible()) stop_.emplace(env->stop, canceller{&io_, op_});
     if (deadline_ != time_point::max()) op_->arm(*(time_ = env->time), deadline_, io_);
     operation* op = op_;
     backend& io = io_;
     if (op->begin()) return io.submit(op), true;
-    op->drop_reference();  // the back end's
+    op->drop_reference();  // the back end's reference
     return false;
   }
   std::int64_t await_resume() noexcept {
@@ -179,7 +178,7 @@ class [[nodiscard]] perform {
   backend& io_;
   operation* op_;
   time_point deadline_;
-  clock* time_ = nullptr;  ///< while the deadline's timer is armed
+  clock* time_ = nullptr;  ///< not null while the deadline's timer is armed
   bool waiting_ = false;
   std::optional<std::stop_callback<canceller>> stop_;
 };

@@ -16,7 +16,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Read past the cache at once: a buffer of its own is as large.
+/// The largest range that one read past the cache covers, and the size of its buffer.
 constexpr std::size_t kDirectBytes = std::size_t{1} << 20;
 
 std::uint64_t aligned_down(std::uint64_t n, std::uint64_t to) { return n / to * to; }
@@ -44,9 +44,10 @@ std::ptrdiff_t page_cache_reader::read(int fd, std::uint64_t offset, char* to, s
   if (got >= 0) return got;
   if (errno == EAGAIN || errno == EINTR) return -EAGAIN;
   if (errno == EIO) return -EIO;
-  bool for_all = errno == ENOSYS || errno == EPERM;  // an old kernel, seccomp; else EOPNOTSUPP, EINVAL of this file
+  // an old kernel or seccomp; EOPNOTSUPP and EINVAL concern this file only
+  bool for_all = errno == ENOSYS || errno == EPERM;
   if (for_all) usable_.store(false, std::memory_order_relaxed);
-  else refused.store(true, std::memory_order_relaxed);  // the slow path tells what is wrong
+  else refused.store(true, std::memory_order_relaxed);  // the back end reports the error
   return -EAGAIN;
 }
 
@@ -105,7 +106,7 @@ bool posix_file::give_in(std::int64_t got) noexcept {
   switch (how_.load(std::memory_order_relaxed)) {
     case page_cache::keep: return false;
     case page_cache::drop:
-      // A file system without it, an older kernel, a sandbox without preadv2.
+      // A file system without the flag, an older kernel, or a sandbox without preadv2.
       return (got == -EOPNOTSUPP || got == -EINVAL || got == -ENOSYS || got == -EPERM) &&
              has_dontcache_.exchange(false, std::memory_order_relaxed);
     case page_cache::direct: break;
@@ -118,8 +119,8 @@ bool posix_file::give_in(std::int64_t got) noexcept {
 
 void posix_file::leave_behind(std::uint64_t offset, std::size_t n) noexcept {
   if (n == 0 || how_.load(std::memory_order_relaxed) != page_cache::drop) return;
-  // Folios are dropped whole, and may be larger than a read: one that was read in parts goes with the last of them. What is read
-  // again meanwhile, because it is behind and another read is still at it, costs time only.
+  // The kernel drops whole folios, which may be larger than a read: a folio read in parts is dropped with its last
+  // part. If a page is dropped while another read needs it, it is read again, which costs time only.
   constexpr std::uint64_t kBehind = std::uint64_t{4} << 20;
   const std::uint64_t from = aligned_down(offset - std::min(offset, kBehind), kBehind);
   const std::uint64_t to = offset + n >= size_bytes() ? 0 : offset + n;  // 0: to the end of the file

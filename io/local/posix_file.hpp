@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open regular file of the real file system, read through the page cache, behind which pages are dropped, or past it.
+// An open regular file of the real file system. It is read through the page cache, through it with pages dropped
+// afterwards, or past it.
 //
-// keep:   what is in the cache is read on the calling thread (preadv2 with RWF_NOWAIT), the rest by the back end.
-// drop:   the same, where the back end reads with RWF_DONTCACHE (Linux 6.14, some file systems), so that the pages that a read has
-//         brought go again when it has copied them; and posix_fadvise(DONTNEED) behind each read for what was there before, for
-//         what was read ahead, and where there is no such flag.
-// direct: the back end reads aligned ranges into a buffer of their own, past the cache, and what was asked for is copied out of
-//         it: up to 1 MiB for each read in flight. Alignments are what statx says (Linux 6.1), else 4096. A read that is refused with EINVAL turns the file into one of
-//         `drop`.
-// None of it changes what is read.
+// keep:   bytes in the cache are read on the calling thread (preadv2 with RWF_NOWAIT), other bytes by the back end.
+// drop:   like keep, but the back end reads with RWF_DONTCACHE (Linux 6.14, some file systems), which removes the pages
+//         of a read after copying them. posix_fadvise(DONTNEED) after each read removes pages that were cached before
+//         or read ahead, and all pages if the flag is not available.
+// direct: the back end reads aligned ranges past the cache into a buffer, up to 1 MiB for each read in flight, and
+//         copies the requested bytes. Alignments come from statx (Linux 6.1), or are 4096. After a read that is refused
+//         with EINVAL the file is read with `drop`.
+//
+// The bytes that are read are the same in each case.
 #pragma once
 
 #include <atomic>
@@ -23,32 +25,35 @@
 
 namespace sluice::lib::detail {
 
-/// The kernel takes at most this much in one read; a multiple of every page size.
+/// The largest length that the kernel accepts in one read; a multiple of every page size.
 inline constexpr std::size_t kReadBytesMax = std::size_t{1} << 30;
 
-/// Of a wait that no system call has ended, but a stop or the deadline: `done` is what was to be done by then. Else ok.
+/// Returns the error of a wait that was ended by a stop or the deadline, not by a system call; else ok. `done`: the
+/// goal of the wait, for the message.
 status ended_early(std::int64_t got, std::string_view done);
 status read_error(int error_number, const std::string& path, std::uint64_t offset);
 
-/// preadv2(RWF_NOWAIT): what the page cache has, else -EAGAIN. Where a sandbox refuses the call it turns itself off for good,
-/// and everything goes to the back end; a file system that refuses the flag is asked in vain for each file.
+/// Reads bytes from the page cache with preadv2(RWF_NOWAIT); returns -EAGAIN if they are not cached. If a sandbox
+/// refuses the call, it is never made again, and the back end reads everything. If a file system refuses the flag, each
+/// of its files makes one failing call.
 class page_cache_reader {
  public:
-  /// `refused`: this descriptor's file system does not know the flag, or this read is none: do not ask again.
+  /// `refused`: set if this descriptor's file system does not support the flag, or if this read is invalid. Do not call
+  /// it again then.
   std::ptrdiff_t read(int fd, std::uint64_t offset, char* to, std::size_t n, std::atomic<bool>& refused) noexcept;
 
-  /// Were the last reads of files' beginnings misses? Then the next file is not asked in vain, which would also start its I/O
-  /// alone,
-  /// but read with others by the back end as it is opened. Now and then the answer is no, to see whether that has changed.
+  /// Returns true if recent reads at the beginning of files were not cached. The next file is then not read on the
+  /// calling thread, which would also start its I/O alone, but by the back end as it is opened, together with others.
+  /// Sometimes it returns false to measure again.
   bool expects_misses() noexcept;
   void note_beginning(bool is_miss) noexcept;
 
  private:
-  /// So many files are opened as if they missed after one that did.
+  /// The number of files that are opened without trying the cache after one that was not cached.
   static constexpr int kBelieved = 64;
-  // Relaxed: a guess; a file that guesses wrong is read a few microseconds later.
+  // Relaxed: a guess. A wrong guess costs a few microseconds.
   std::atomic<int> misses_expected_{0};
-  // Relaxed: a hint; a thread that sees it late makes one more call in vain.
+  // Relaxed: a hint. A thread that reads the old value makes one more failing call.
   std::atomic<bool> usable_{true};
 };
 
@@ -67,19 +72,19 @@ class posix_file final : public file {
     std::size_t memory = 4096, offset = 4096;
   };
   operation* new_read(std::uint64_t offset, const buffer_ref& to, std::size_t at, std::size_t n) const;
-  /// Returns how many bytes, or a negative errno.
+  /// Returns the number of bytes, or a negative errno.
   task<std::int64_t> read_direct(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
                                  time_point deadline);
-  /// What a read of the back end came to, where it is to be done once more in another way. True: it is.
+  /// Checks the result `got` of the back end's read. Returns true if the file must be read again in another way.
   bool give_in(std::int64_t got) noexcept;
-  /// The pages of [offset, offset + n) have been read, and are not wanted any more.
+  /// Drops the pages of [offset, offset + n), which were read.
   void leave_behind(std::uint64_t offset, std::size_t n) noexcept;
 
   std::shared_ptr<descriptor> from_;
   backend& io_;
   page_cache_reader& cache_;
   alignment aligned_;
-  // Relaxed: hints. Whoever sees one late is refused once more by the kernel, and reads the same bytes.
+  // Relaxed: hints. A thread that reads an old value is refused once more by the kernel, and reads the same bytes.
   std::atomic<page_cache> how_;
   std::atomic<bool> has_dontcache_{true};
   std::atomic<bool> cache_refused_{false};

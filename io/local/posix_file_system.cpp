@@ -24,10 +24,10 @@ namespace sluice::lib::detail {
 
 namespace {
 
-// O_NONBLOCK so that a FIFO without a writer does not hang; it is cleared again for regular files.
+// O_NONBLOCK, so that opening a FIFO without a writer does not hang. It is cleared again for regular files.
 constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
-/// A share in an operation, for what it tells beside its result.
+/// A reference to an operation, for its results besides `result`.
 class kept_operation {
  public:
   explicit kept_operation(operation* op) noexcept : op_(op) {}
@@ -38,7 +38,7 @@ class kept_operation {
   operation* op_;
 };
 
-/// A file of which the kernel reads all ahead anyway.
+/// The size up to which the kernel reads the whole file ahead anyway.
 constexpr std::uint64_t kSmallBytes = std::uint64_t{128} << 10;
 
 file_info info_of(const struct stat& s) {
@@ -50,7 +50,8 @@ file_info info_of(const struct stat& s) {
   return info;
 }
 
-/// Files that the kernel makes up when they are read claim to be empty. Reading tells how long they are.
+/// Returns true for files that the kernel creates when they are read. They report size 0, and only reading shows their
+/// length.
 bool is_made_up(int fd, const struct stat& s) {
   struct statfs home;
   if (!S_ISREG(s.st_mode) || s.st_size != 0 || ::fstatfs(fd, &home) != 0) return false;
@@ -62,7 +63,7 @@ bool is_made_up(int fd, const struct stat& s) {
 
 file_info info_of_stream() {
   file_info info;
-  info.is_stream = true;  // and of no size
+  info.is_stream = true;  // without a size
   return info;
 }
 
@@ -75,7 +76,7 @@ const char* kind_of(mode_t mode) {
   return "not a file";
 }
 
-/// Ok for a regular file.
+/// Returns ok for a regular file.
 status check_regular(mode_t mode, const std::string& path) {
   if (S_ISREG(mode)) return {};
   return invalid_argument_error(absl::StrCat("is ", kind_of(mode), ", and only files, FIFOs and - can be read"))
@@ -85,7 +86,7 @@ status check_regular(mode_t mode, const std::string& path) {
 status open_error(int error_number, const std::string& path) {
   if (status early = ended_early(-error_number, "opened"); !early.ok()) return early.in_file(path);
   struct stat s;
-  // A socket cannot be opened at all: say what it is rather than ENXIO's words.
+  // A socket cannot be opened. The message names the type instead of quoting ENXIO's text.
   if (error_number == ENXIO && ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode))
     return check_regular(s.st_mode, path);
   return cannot_open(error_number, path);
@@ -121,7 +122,7 @@ task<std::size_t> posix_stream::read_at(std::uint64_t offset, buffer_ref to, std
   co_return static_cast<std::size_t>(got);
 }
 
-/// ::stat of one path, or of each of a page.
+/// ::stat of one path, or of each path of a page.
 struct stat_call {
   std::string path;
   struct stat found{};
@@ -141,7 +142,7 @@ struct stat_page_call {
   }
 };
 
-/// One page of a walk, which the call shares with its listing: it may go on when that has been told of a deadline.
+/// One page of a walk. The call shares it with its listing, because it may continue after the listing's deadline.
 struct walk_call {
   std::shared_ptr<folder_walk> walk;
   std::size_t most;
@@ -163,7 +164,7 @@ class posix_listing final : public listing {
   std::shared_ptr<folder_walk> walk_;
   list_options options_;
   backend& io_;
-  status failed_;  ///< it is over: a call may go on with the walk
+  status failed_;  ///< the listing has ended: a call may still continue the walk
   bool is_any_given_ = false;
 };
 
@@ -202,7 +203,7 @@ task<std::vector<listed_file>> posix_listing::next(time_point deadline) {
   co_return std::move(call->page);
 }
 
-/// A whole_file, each of whose calls blocks a thread of the back end. Shared with the call that is going on.
+/// A whole_file, each of whose calls blocks a thread of the back end. The call in progress shares it.
 class posix_writer final : public file_writer {
  public:
   posix_writer(std::string path, std::shared_ptr<whole_file> to, backend& io)
@@ -216,7 +217,7 @@ class posix_writer final : public file_writer {
   backend& io_;
 };
 
-// Each call gives its share of the file back before its outcome is known: whoever drops the writer then drops the file.
+// Each call releases its reference to the file before its result is known, so that dropping the writer drops the file.
 struct begin_call {
   std::string path;
   std::shared_ptr<whole_file> to;
@@ -252,7 +253,7 @@ struct commit_call {
   }
 };
 
-/// What a call of a writer came to.
+/// Returns the result of a writer's call.
 template <class Call> status outcome_of(std::int64_t got, shared_call<Call>& call, const std::string& path) {
   if (status early = ended_early(got, "written"); !early.ok()) return early.in_file(path);
   if (got < 0) return errno_error(static_cast<int>(-got), "cannot write").in_file(path);
@@ -281,7 +282,7 @@ result<std::unique_ptr<file>> posix_file_system::open_standard_input() {
   if (standard_input_taken_.exchange(true, std::memory_order_relaxed))
     return failed_precondition_error("has been opened before, and can be read once only").in_file("standard input");
   int fd =
-      ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);  // its flags are shared with other processes: they stay as they are
+      ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);  // other processes share its flags, which therefore stay unchanged
   if (fd < 0) return errno_error(errno, "cannot open").in_file("standard input");
   auto from = std::make_shared<descriptor>(fd);
   return std::unique_ptr<file>(std::make_unique<posix_stream>("standard input", std::move(from), streams_));
@@ -289,7 +290,7 @@ result<std::unique_ptr<file>> posix_file_system::open_standard_input() {
 
 task<posix_file_system::opened> posix_file_system::open_descriptor(std::string path, int flags, open_options o) {
   opened got;
-  // What is likely not to be in memory is read as it is opened, by the back end; what is, here.
+  // A head that is probably not cached is read by the back end as it opens the file; a cached one is read here.
   const bool with_head = o.head && o.head_bytes != 0 && !(flags & O_DIRECT) && cache_.expects_misses();
   environment* env = co_await this_environment();
   got.fd = env->stop.stop_requested() ? -ECANCELED : with_head ? -EAGAIN : here_.open(path, flags);
@@ -305,7 +306,7 @@ task<posix_file_system::opened> posix_file_system::open_descriptor(std::string p
     op->length = o.head_bytes;
     if (o.cache == page_cache::drop) op->read_flags = kDontCache;
   }
-  op->add_reference();  // the awaiter's is perform's
+  op->add_reference();  // perform() owns the awaiter's reference
   kept_operation keep(op);
   got.fd = co_await perform(*io_, op, o.deadline);
   if (got.fd < 0) co_return got;
@@ -324,7 +325,7 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path, open_optio
   }
   auto opening = open_descriptor(path, kOpenFlags | (o.cache == page_cache::direct ? O_DIRECT : 0), o);
   opened got = co_await opening;
-  if (got.fd == -EINVAL && o.cache == page_cache::direct) {  // this file system has no such reads
+  if (got.fd == -EINVAL && o.cache == page_cache::direct) {  // this file system does not support such reads
     o.cache = page_cache::drop;
     auto once_more = open_descriptor(path, kOpenFlags, o);
     got = co_await once_more;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real file system, written once over whatever carries the operations out.
+// The real file system, over any back end.
 #pragma once
 
 #include <atomic>
@@ -35,11 +35,11 @@ class posix_file_system final : public file_system {
   };
   task<opened> open_descriptor(std::string path, int flags, open_options o);
 
-  cached_open here_;  ///< what can be opened without the back end
+  cached_open here_;  ///< opens files without the back end
   page_cache_reader cache_;
   std::unique_ptr<backend> io_;
   stream_backend streams_;
-  // Relaxed: one of those who ask at once gets it, whichever.
+  // Relaxed: if several callers ask at once, any one of them gets it.
   std::atomic<bool> standard_input_taken_{false};
 };
 

@@ -14,7 +14,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Reads what poll() said is there. -EAGAIN: another process that reads the same pipe was faster.
+/// Reads the bytes that poll() has reported. Returns -EAGAIN if another process that reads the same pipe was faster.
 std::int64_t read_now(const operation& op) noexcept {
   ssize_t got;
   do got = ::read(op.from->number, op.to->data() + op.at, op.length);
@@ -49,7 +49,7 @@ void stream_backend::submit(operation* op) noexcept {
   else op->complete(-error);
 }
 
-void stream_backend::cancel(operation*) noexcept { wake(); }  // the thread looks at every operation's flag
+void stream_backend::cancel(operation*) noexcept { wake(); }  // the thread examines every operation's flag
 
 int stream_backend::start() noexcept {
   if (thread_.joinable()) return 0;
@@ -64,7 +64,7 @@ int stream_backend::start() noexcept {
 void stream_backend::wake() noexcept {
   std::uint64_t one = 1;
   int event = event_.load(std::memory_order_acquire);
-  if (event < 0) return;  // not submitted yet: whoever submits wakes the thread, which then sees the flag
+  if (event < 0) return;  // no operation was submitted yet: submit() wakes the thread, which then sees the flag
   while (::write(event, &one, sizeof one) < 0 && errno == EINTR) {}
 }
 

@@ -28,7 +28,7 @@ template <class T> task<T> failed(status why) {
   co_return {};
 }
 
-/// A listing of a path that nobody answers for.
+/// The listing of a path that no file system handles.
 class failed_listing final : public listing {
  public:
   explicit failed_listing(status why) : why_(std::move(why)) {}
@@ -68,7 +68,7 @@ status file_router::add(std::string scheme, std::unique_ptr<file_system> files) 
   absl::AsciiStrToLower(&scheme);
   absl::MutexLock lock(&mutex_);
   if (scheme == kLocalScheme || !schemes_.try_emplace(scheme, std::move(files)).second)
-    return invalid_argument_error(absl::StrCat("there is a file system for ", scheme, ":// already"));
+    return invalid_argument_error(absl::StrCat("a file system for ", scheme, ":// was added before"));
   return {};
 }
 
@@ -94,7 +94,7 @@ result<file_system*> file_router::home_of(std::string& path) const {
   std::string known(kLocalScheme);
   for (auto& [name, unused] : schemes_) absl::StrAppend(&known, ", ", name);
   return invalid_argument_error(absl::StrCat("no file system answers for ", scheme, "://; there are ", known,
-                                             "; a local path of that look is written ./", scheme, "://…"))
+                                             "; write such a local path as ./", scheme, "://…"))
       .in_file(path);
 }
 

@@ -19,11 +19,11 @@ namespace sluice::lib::detail {
 class file_router final : public file_system {
  public:
   using maker = std::function<result<std::unique_ptr<file_system>>()>;
-  /// `make_local` is called when the first path without a scheme is asked for.
+  /// `make_local` is called for the first path without a scheme.
   explicit file_router(maker make_local) : make_local_(std::move(make_local)) {}
 
   void set_local(std::unique_ptr<file_system> files);
-  /// invalid_argument: no scheme, or one that is there already.
+  /// Errors: invalid_argument: no scheme, or one that was added before.
   status add(std::string scheme, std::unique_ptr<file_system> files);
 
   task<std::unique_ptr<file>> open(std::string path, open_options o) override;
@@ -31,12 +31,12 @@ class file_router final : public file_system {
   std::unique_ptr<listing> list(std::string pattern, list_options o) override;
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
   std::size_t first_read_bytes(const std::string& path) const override;
-  /// The local one's, and the schemes. Throws where the local one cannot be opened.
+  /// Returns the local file system's description and the schemes. Throws if the local one cannot be opened.
   std::string description() const override;
 
  private:
   result<file_system*> local() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  /// Who answers for the path; cuts "file://" off.
+  /// Returns the file system that handles the path, and removes "file://" from it.
   result<file_system*> home_of(std::string& path) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   const maker make_local_;
@@ -45,11 +45,11 @@ class file_router final : public file_system {
   std::map<std::string, std::unique_ptr<file_system>> schemes_ ABSL_GUARDED_BY(mutex_);
 };
 
-/// "s3" of "s3://bucket/key", in lower case; empty: a path without a scheme.
+/// Returns the scheme in lower case: "s3" for "s3://bucket/key"; "" for a path without a scheme.
 std::string scheme_of(std::string_view path);
-/// Has it a scheme other than file://?
+/// Returns true if the path has a scheme other than file://.
 bool is_remote(std::string_view path);
-/// "/a" of "file:///a"; other paths as they are.
+/// Returns "/a" for "file:///a", and other paths unchanged.
 std::string without_file_scheme(std::string path);
 
 }  // namespace sluice::lib::detail

@@ -26,7 +26,7 @@ constexpr glob_class kCharacterClasses[] = {
     {"lower", absl::ascii_islower}, {"print", absl::ascii_isprint}, {"punct", absl::ascii_ispunct},
     {"space", absl::ascii_isspace}, {"upper", absl::ascii_isupper}, {"xdigit", absl::ascii_isxdigit}};
 
-/// "[:digit:]" at `at`: adds its characters, and goes behind it.
+/// Parses "[:digit:]" at `at`: adds its characters, and moves `at` after it.
 bool take_class(std::string_view text, std::size_t& at, std::bitset<256>& to) {
   if (!text.substr(at).starts_with("[:")) return false;
   const std::size_t end = text.find(":]", at + 2);
@@ -41,13 +41,13 @@ bool take_class(std::string_view text, std::size_t& at, std::bitset<256>& to) {
   return true;
 }
 
-/// A character of a set, which a \ may stand before.
+/// Parses a character of a set, which may follow a \.
 unsigned char take_character(std::string_view text, std::size_t& at) {
   if (text[at] == '\\' && at + 1 != text.size()) ++at;
   return byte_of(text[at++]);
 }
 
-/// Calls on_name(name, is_last) for each of what stands between slashes, until it returns false.
+/// Calls on_name(name, is_last) for each name between slashes, until it returns false.
 template <class OnName> void for_each_name(std::string_view path, OnName on_name) {
   for (;;) {
     const std::size_t end = path.find('/');
@@ -110,7 +110,7 @@ bool glob_name::matches(std::string_view name) const noexcept {
   if (is_plain_) return name == text_;
   if (name.empty()) return false;
   if (name[0] == '.' && (tokens_[0].what != token::kind::character || tokens_[0].character != '.')) return false;
-  // The text after a * is tried at one place after the other; a * further right never has to be undone.
+  // The text after a * is tried at one place after another. A * further right never has to be undone.
   constexpr std::size_t kNone = ~std::size_t{0};
   std::size_t t = 0, at = 0, star = kNone, star_at = 0;
   while (at != name.size()) {
@@ -134,8 +134,8 @@ bool glob_name::matches(std::string_view name) const noexcept {
 glob_pattern::glob_pattern(std::string pattern) : text_(std::move(pattern)) {
   for_each_name(text_, [this](std::string_view name, bool is_last) {
     std::size_t backslashes = name.size() - std::min(name.size(), name.find_last_not_of('\\') + 1);
-    if (!is_last && backslashes % 2 == 1) name.remove_suffix(1);  // of "\/"
-    // One `**` behind another takes nothing in that the first does not.
+    if (!is_last && backslashes % 2 == 1) name.remove_suffix(1);  // the \ of "\/"
+    // A `**` after another one matches nothing new.
     if (name == kAnyFolders && !names_.empty() && names_.back().is_folders()) return true;
     names_.emplace_back(name);
     return true;
@@ -156,7 +156,7 @@ bool glob_pattern::is_deep() const noexcept {
 void glob_pattern::add_with_empty(glob_places& to, std::uint32_t index) const {
   for (; index < names_.size(); ++index) {
     auto at = std::lower_bound(to.begin(), to.end(), index);
-    if (at != to.end() && *at == index) return;  // and what follows it
+    if (at != to.end() && *at == index) return;  // the following places are there, too
     to.insert(at, index);
     if (!names_[index].is_folders()) return;
   }
@@ -172,7 +172,7 @@ glob_places glob_pattern::enter(const glob_places& at, std::string_view name, gl
   glob_places inside;
   glob_places& taken_in = by_folders ? *by_folders : inside;
   for (std::uint32_t i : at) {
-    // Keys of stores may have folders without a name, a//b, which no pattern but ** takes in.
+    // Keys of object stores may have folders with an empty name, a//b, which only ** matches.
     const bool is_nameless = name.empty() && names_[i].is_folders();
     if (!is_nameless && !names_[i].matches(name)) continue;
     if (names_[i].is_folders()) add_with_empty(taken_in, i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error of calls whose deadline has passed, the same for every implementation of the network and the metadata store.
+// The error of calls whose deadline has passed, shared by all implementations of the network and the metadata store.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sluice::lib::detail {
 
-/// `what`: what did not happen in time: "a:1: read".
+/// `what`: the call, for the message: "a:1: read".
 inline status late(const std::string& what) {
   return status(status_code::deadline_exceeded, what + ": no answer until the deadline");
 }

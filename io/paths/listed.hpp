@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every file system says of listings and patterns: where none matches, where one is opened, and to an open that knows a file from a
-// listing.
+// Errors that all file systems share: a pattern without matches, an attempt to open a pattern, and a file that differs
+// from its listing.
 #pragma once
 
 #include <cerrno>
@@ -17,12 +17,11 @@ inline status nothing_matches(const std::string& pattern) {
   return not_found_error("no file matches the pattern \"" + pattern + "\"");
 }
 
-/// `error_number`: of opening the path.
+/// `error_number`: the errno of opening the path.
 inline status cannot_open(int error_number, const std::string& path) {
   std::string what = "cannot open";
   if (error_number == ENOENT && has_wildcard(path))
-    what = "is no file's name; what matches a pattern is read by list_files(\"" + path +
-           "\") | interleave(…): cannot open";
+    what = "is a pattern, not a file; read its matches with list_files(\"" + path + "\") | interleave(…): cannot open";
   return errno_error(error_number, what).in_file(path);
 }
 

@@ -13,7 +13,8 @@ constexpr std::string_view kContainer = "http://169.254.170.2";
 
 status refused_by(std::string_view source, const status& why) { return no_secret("credentials", source, why); }
 
-/// The service of the machine may be on this machine only: a URL from elsewhere would be given the token.
+/// Returns true if the URL of the container's service uses TLS or belongs to this machine or its metadata service. Any
+/// other server would receive the token.
 bool may_be_reported(const http_url& url) {
   return url.tls || is_this_machine(url) || url.host == "169.254.170.2" || url.host == "169.254.170.23" ||
          url.host == "fd00:ec2::23";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose credentials requests to S3 are signed with: the first that are there of those that s3.hpp lists.
+// Finds the credentials that sign requests to S3: the first available source of the list in s3.hpp.
 //
-// Which source it is is decided by what is configured, not by what answers: where one was named and fails, that is
-// the error, and the next is not asked. The machine's own, which nothing names, is asked last, and for a second at
+// The configuration chooses the source, not the answers: if a configured source fails, its error is returned, and the
+// next source is not asked. The machine's own service, which needs no configuration, is asked last, for one second at
 // most.
-// Errors: unauthenticated, naming the source, or where was looked and what to do. Secrets are in no message.
+// Errors: unauthenticated, naming the source, or the places searched and what to do. No message contains a secret.
 // Thread: any.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace sluice::lib::detail {
 
 class aws_credential_chain final : renewed<aws_credentials>::source {
  public:
-  /// `given`: of the options; without an access key: none. `servers` must outlive it.
+  /// `given`: the credentials in the options; without an access key: none. `servers` must outlive this object.
   aws_credential_chain(http_servers& servers, surroundings around, aws_credentials given, std::string profile,
                        std::string region)
       : servers_(servers),
@@ -31,7 +31,7 @@ class aws_credential_chain final : renewed<aws_credentials>::source {
         kept_(servers.context().time, around_.now_ns) {}
 
   task<aws_credentials> get(time_point deadline) { return kept_.get(*this, deadline); }
-  /// A server has refused them as over or unknown. Returns true if others may be had.
+  /// Drops credentials that a server has refused as expired or unknown. Returns true if others may be available.
   bool forget(std::string_view access_key) { return kept_.forget(access_key); }
 
  private:
@@ -40,7 +40,7 @@ class aws_credential_chain final : renewed<aws_credentials>::source {
   task<aws_credentials> from_web_identity(std::string role, std::string file, time_point deadline);
   task<aws_credentials> from_container(std::string url, time_point deadline);
   task<aws_credentials> from_machine(time_point deadline);
-  /// `from`: for messages.
+  /// `from`: the source, for messages.
   task<std::string> ask(http_request request, std::string from, std::chrono::nanoseconds time, time_point deadline);
 
   http_servers& servers_;
@@ -50,7 +50,7 @@ class aws_credential_chain final : renewed<aws_credentials>::source {
   renewed<aws_credentials> kept_;
 };
 
-/// Of an answer with AccessKeyId, SecretAccessKey, Token or SessionToken, Expiration. Errors: data_loss.
+/// Parses an answer with AccessKeyId, SecretAccessKey, Token or SessionToken, Expiration. Errors: data_loss.
 result<aws_credentials> parse_credentials(const answer_tree& from);
 
 }  // namespace sluice::lib::detail

@@ -11,7 +11,7 @@ std::string_view trimmed(std::string_view text) {
   return without_blanks(text);
 }
 
-/// "profile a" → "a".
+/// Returns "a" for "profile a".
 std::string_view name_of(std::string_view section) {
   section = trimmed(section);
   constexpr std::string_view kProfile = "profile";
@@ -37,7 +37,7 @@ std::optional<std::map<std::string, std::string>> section_of(std::string_view te
       if (is_inside && !values) values.emplace();
       continue;
     }
-    // Lines that are further in belong to the value above (s3 = …).
+    // Indented lines belong to the value above (s3 = …).
     const std::size_t equals = plain.find('=');
     if (!is_inside || equals == std::string_view::npos || line[0] == ' ' || line[0] == '\t') continue;
     std::string key;
@@ -58,7 +58,7 @@ result<aws_profile> read_aws_profile(const surroundings& around, const std::stri
   for (const auto& [variable, usual] : files) {
     const auto named = around.variable(variable);
     auto text = around.read_file(named.value_or(around.in_home(usual)));
-    // The usual file may be another user's, whose HOME we have: nobody has named it.
+    // The default file may be unreadable because HOME is another user's. It was not configured, so this is no error.
     const bool may_be_missing = !named && !is_named;
     if (!text.ok() && (may_be_missing || text.why().code() == status_code::not_found)) continue;
     if (!text.ok()) return text.why();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile of ~/.aws/credentials and ~/.aws/config.
+// Reads a profile of ~/.aws/credentials and ~/.aws/config.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace sluice::lib::detail {
 
-/// What both files say of a profile: the credentials file wins. Names in lower case.
+/// The values of a profile in both files, with names in lower case. The credentials file has priority.
 struct aws_profile {
   std::string name;
   std::map<std::string, std::string> values;
@@ -20,11 +20,12 @@ struct aws_profile {
   }
 };
 
-/// `wanted`: empty: AWS_PROFILE, else "default". Errors: invalid_argument: one that was named is in neither file; those of a
-/// file that was named, or has a profile that was, and cannot be read.
+/// `wanted`: the name; empty: AWS_PROFILE, or else "default". Errors: invalid_argument: neither file has a profile that
+/// was named; a file that was named, or that must contain a named profile, cannot be read.
 result<aws_profile> read_aws_profile(const surroundings& around, const std::string& wanted);
 
-/// The values of a section of such a file: `[name]` or `[profile name]`. Nothing: there is no such section.
+/// Returns the values of a section `[name]` or `[profile name]` of such a file. Returns nothing if the section is
+/// missing.
 std::optional<std::map<std::string, std::string>> section_of(std::string_view text, std::string_view name);
 
 }  // namespace sluice::lib::detail

@@ -20,7 +20,7 @@ bool is_one_of(std::string_view code, std::initializer_list<std::string_view> co
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
-/// The access key that a request was signed with.
+/// Returns the access key that a request was signed with.
 std::string_view signer_of(const http_request& sent) {
   constexpr std::string_view kBefore = "Credential=";
   for (const auto& [name, value] : sent.fields) {
@@ -96,18 +96,17 @@ std::string s3_bucket::advice(std::string_view code, int http_code) const {
   if (code == "NoSuchBucket")
     return account_->settings.endpoint ? "; the endpoint is " + account_->settings.endpoint->origin() : std::string();
   if (is_one_of(code, {"InvalidAccessKeyId", "SignatureDoesNotMatch"}))
-    return "; the keys are not the server's: check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the profile, and "
-           "with a "
-           "server of your own AWS_ENDPOINT_URL";
-  if (says_secret_is_over(code)) return "; the credentials are over: get new ones";
+    return "; the server does not know these keys: check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the profile, "
+           "and for another server AWS_ENDPOINT_URL";
+  if (says_secret_is_over(code)) return "; the credentials have expired: get new ones";
   if (code == "RequestTimeTooSkewed") return "; the clock of this machine is wrong";
   if (http_code == 403)
     return account_->settings.anonymous
-               ? "; this was asked anonymously, and the bucket is not public: give credentials, without "
+               ? "; the request was anonymous, and the bucket is not public: give credentials, without "
                  "AWS_NO_SIGN_REQUEST"
-               : "; the credentials are known and may not do this: the bucket's policy or the role has to allow it "
-                 "(s3:GetObject, s3:ListBucket, s3:PutObject); who may not list a bucket is told the same of an object "
-                 "that is not there";
+               : "; the credentials are valid and lack a permission: the bucket's policy or the role must allow it "
+                 "(s3:GetObject, s3:ListBucket, s3:PutObject); without s3:ListBucket a missing object causes this "
+                 "error, too";
   if (http_code == 301 || http_code == 307) return "; the bucket is in another region: set AWS_REGION";
   return {};
 }
@@ -129,7 +128,7 @@ std::optional<http_failure> s3_bucket::explain(const http_request& sent, const r
   status_code meaning = f.why.code();
   if (is_one_of(code, {"InvalidAccessKeyId", "SignatureDoesNotMatch"}) || says_secret_is_over(code))
     meaning = status_code::unauthenticated;
-  // The bytes were changed on their way: the same may come through better.
+  // The bytes were changed in transit, and another attempt may succeed.
   if (is_one_of(code, {"BadDigest", "XAmzContentSHA256Mismatch"})) {
     meaning = status_code::data_loss;
     f.again = true;
@@ -137,7 +136,7 @@ std::optional<http_failure> s3_bucket::explain(const http_request& sent, const r
   if (head.is_redirect() || code == "RequestTimeTooSkewed") meaning = status_code::failed_precondition;
   const std::string reason =
       code.empty() ? std::string() : joined(": ", code, message.empty() ? "" : ": ", std::string(message));
-  if (code.empty() && !body.empty()) return f;  // not S3's own words: a proxy's, perhaps
+  if (code.empty() && !body.empty()) return f;  // not from S3, but for example from a proxy
   f.why = status(meaning, joined("the server says ", head.status_text(), printable(reason),
                                  f.again ? "" : advice(code, head.code)));
   return f;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How requests to one bucket are signed, and what its answers mean.
+// Signs requests to one bucket, and interprets its answers.
 //
-// It learns from answers: which region the bucket is in, how wrong the clock of this machine is, that credentials are over. The
-// request is then signed again at once.
+// It learns from answers: the bucket's region, the error of this machine's clock, expired credentials. The request is
+// then signed again at once.
 // Thread: any.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace sluice::lib::detail {
 
-/// What all buckets share.
+/// The state that all buckets share.
 struct s3_account {
   s3_account(http_servers& servers, surroundings from, const s3_options& options, s3_settings found)
       : around(std::move(from)),
@@ -26,7 +26,8 @@ struct s3_account {
   const surroundings around;
   const s3_settings settings;
   aws_credential_chain credentials;
-  std::atomic<std::int64_t> skew_ns{0};  ///< of the server's clock; relaxed: a number of its own
+  /// the server's clock minus this machine's; relaxed: no other memory depends on it
+  std::atomic<std::int64_t> skew_ns{0};
 };
 
 class s3_bucket final : public object_service {
@@ -34,7 +35,7 @@ class s3_bucket final : public object_service {
   s3_bucket(std::shared_ptr<s3_account> account, std::string name)
       : account_(std::move(account)), name_(std::move(name)), region_(account_->settings.region) {}
 
-  /// Where the key is, as far as is known by now.
+  /// Returns the URL of a key, as far as the region is known.
   http_url url_of(std::string_view key) const;
 
   task<> sign(http_request& request, time_point deadline) override;
@@ -45,7 +46,7 @@ class s3_bucket final : public object_service {
 
  private:
   std::string region() const;
-  /// Returns true if something was learnt, so that the next attempt may fare better.
+  /// Returns true if it has learned something from the answer, so that the next attempt may succeed.
   bool learn(const http_request& sent, const response_head& head, std::string_view code, std::string_view told_region);
   std::string advice(std::string_view code, int http_code) const;
 

@@ -29,8 +29,7 @@ result<store_page> parse_s3_listing(std::string_view body) {
   for (const answer_tree* item : parsed->all("CommonPrefixes")) page.folders.push_back(decoded(item->at("Prefix")));
   if (parsed->at("IsTruncated") == "true") {
     page.next = parsed->at("NextContinuationToken");
-    if (page.next.empty())
-      return data_loss_error("the listing goes on, and does not say where (NextContinuationToken)");
+    if (page.next.empty()) return data_loss_error("the listing is incomplete, and has no NextContinuationToken");
   }
   return page;
 }

@@ -8,7 +8,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// A name that can be one of a host under Amazon's certificates, which have one level for it.
+/// Returns true if the bucket's name can be part of a host name. Amazon's certificates allow one level for it.
 bool is_host_label(const std::string& bucket) {
   for (char c : bucket)
     if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-')) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where and how the objects of S3 are asked for: what the options, the environment and the profile say together.
+// The server and options for requests to S3, from the options, the environment and the profile.
 #pragma once
 
 #include <optional>
@@ -16,20 +16,20 @@ struct s3_settings {
   std::optional<http_url> endpoint;  ///< instead of Amazon's
   bool path_style = false;
   bool anonymous = false;
-  bool is_google = false;  ///< Google's store, which has the same protocol: answers tell checksums
+  bool is_google = false;  ///< Google's store, which uses the same protocol and reports checksums
 
-  /// The host that answers for the bucket there.
+  /// Returns the host of the bucket in that region.
   std::string host_of(const std::string& bucket, const std::string& of_region) const;
-  /// `key` escaped already; empty: the bucket's own.
+  /// Returns the URL of an escaped key; empty: of the bucket itself.
   http_url url_of(const std::string& bucket, std::string_view key, const std::string& of_region) const;
 
  private:
   bool in_path(const std::string& bucket) const;
 };
 
-/// Errors: invalid_argument: an endpoint that is no URL, options that contradict each other.
+/// Errors: invalid_argument: the endpoint is no URL, or options contradict each other.
 status check_s3_options(const s3_options& options);
-/// Errors: as well those of the profile.
+/// Errors: also those of the profile.
 result<s3_settings> settings_of(const s3_options& options, const surroundings& around);
 
 }  // namespace sluice::lib::detail

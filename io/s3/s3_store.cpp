@@ -12,7 +12,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// What a good code may still tell: S3 begins to answer before it has put the parts together.
+/// Returns the failure in the body of an answer with a good code: S3 begins to answer before it has joined the parts.
 std::optional<http_failure> told_in_body(const http_answer& answer) {
   auto parsed = parse_xml(answer.body);
   if (!parsed.ok()) return http_failure{.why = parsed.why(), .again = true};
@@ -192,7 +192,7 @@ task<file_info> s3_store::finish_upload(store_upload upload, std::span<const cha
   how.check = told_in_body;
   auto asking = ask(upload.to, std::move(r), std::move(how));
   auto answer = co_await asking.as_result();
-  // An attempt whose answer was lost may have done it, and the next then finds no upload.
+  // An earlier attempt whose answer was lost may have done it, and this one then finds no upload.
   if (!answer.ok() && answer.why().code() != status_code::not_found) co_await fail(answer.why());
   const std::string expected = options_.tags_are_md5 ? whole_tag(upload.tags) : std::string();
   if (answer.ok()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of S3 (sluice/io/s3.hpp), and of Google's store where its keys are those of HMAC.
+// Objects of S3 (sluice/io/s3.hpp), and of Google's store if its keys are for HMAC.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace sluice::lib::detail {
 
 class s3_store final : public object_store {
  public:
-  /// `around`: tests give their own.
+  /// `around`: the process's environment, which tests replace.
   s3_store(clock& time, network_maker connect, s3_options options, std::uint64_t seed, surroundings around);
 
   task<store_place> place_of(store_path path, time_point deadline) override;
@@ -31,11 +31,11 @@ class s3_store final : public object_store {
 
  private:
   result<std::shared_ptr<s3_bucket>> bucket(const std::string& name);
-  /// Sends the bytes with their MD5, and compares the ETag of the answer with it; returns that. Of the request the
-  /// method, the body and its MD5 are added.
+  /// Sends the bytes with their MD5, and compares the ETag of the answer with it. Returns the ETag. Adds method, body
+  /// and MD5 to `request`.
   task<std::string> send(store_path path, http_request request, std::span<const char> bytes, std::string what,
                          time_point deadline);
-  /// A request for the key in the bucket; empty: for the bucket.
+  /// Sends a request for the key in the bucket; empty: for the bucket.
   task<http_answer> ask(store_path path, http_request request, call_options how);
 
   const s3_options options_;
@@ -46,7 +46,7 @@ class s3_store final : public object_store {
   std::map<std::string, std::shared_ptr<s3_bucket>> buckets_;  ///< guarded by mutex_
 };
 
-/// What an answer to a listing says. Errors: data_loss.
+/// Parses the answer to a listing. Errors: data_loss.
 result<store_page> parse_s3_listing(std::string_view body);
 
 }  // namespace sluice::lib::detail

@@ -22,7 +22,7 @@ int value_of(char c) {
   return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
 }
 
-/// Digits of an MD5, and for an object in parts "-3".
+/// Returns true for the digits of an MD5, followed by "-3" for an object in parts.
 bool has_form(std::string_view tag) {
   if (tag.size() < kMd5Digits) return false;
   const std::string_view digits = tag.substr(0, kMd5Digits), count = tag.substr(kMd5Digits);
@@ -31,7 +31,7 @@ bool has_form(std::string_view tag) {
          (count.empty() || (count.front() == '-' && parse_digits(count.substr(1), ignored)));
 }
 
-/// The tag is what it is without keys that only some have.
+/// Returns true if the tag depends on an encryption key.
 bool is_encrypted(const response_head& head) {
   const std::string_view by = head.field("x-amz-server-side-encryption");
   return !(by.empty() || by == "AES256") || !head.field("x-amz-server-side-encryption-customer-algorithm").empty() ||
@@ -60,7 +60,7 @@ status check_tag(const response_head& head, std::string_view tag, std::string_vi
   const std::string_view theirs = without_quotes(tag), ours = without_quotes(expected);
   const bool can_be_compared = has_form(theirs) && theirs.size() == ours.size() && !is_encrypted(head);
   if (!can_be_compared || same_name(theirs, ours)) return {};
-  return data_loss_error(joined("the server has stored something else than was sent: its ETag is ", theirs,
+  return data_loss_error(joined("the server has stored other bytes than were sent: its ETag is ", theirs,
                                 ", the MD5 of what was sent ", ours,
                                 "; write it again (s3_options::tags_are_md5 is for servers whose tags are no MD5)"));
 }

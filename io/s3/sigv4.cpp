@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 
-/// Proxies change them.
+/// Returns true for headers that proxies change.
 bool is_changed_on_the_way(std::string_view name) {
   for (std::string_view n : {"accept-encoding", "connection", "user-agent", "authorization"})
     if (same_name(name, n)) return true;
@@ -27,7 +27,7 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
-/// Its parts in the order of their bytes, each with a `=`.
+/// Returns the query with its parts in the order of their bytes, each with a `=`.
 std::string canonical_query(std::string_view query) {
   std::vector<std::string> parts;
   while (!query.empty()) {
@@ -37,7 +37,7 @@ std::string canonical_query(std::string_view query) {
     parts.push_back(std::move(part));
     query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
   }
-  // By name, then by value: a name that begins with another one comes behind it, though = is behind most characters.
+  // By name, then by value. A name sorts after its own prefixes, although = sorts after most characters.
   auto split = [](const std::string& p) {
     const std::size_t at = p.find('=');
     return std::pair<std::string_view, std::string_view>(std::string_view(p).substr(0, at),

@@ -3,8 +3,8 @@
 //
 //   sign_v4(request, {.credentials = c, .region = "us-east-1", .service = "s3", .now_ns = now, .payload = kUnsignedPayload});
 //
-// Signed are the method, path, query, Host, and the fields that the request has by then, but for those that are
-// changed on the way (Accept-Encoding). Paths and queries have to be escaped as they are sent.
+// The signature covers the method, path, query, Host, and the fields that the request has when it is signed, except
+// those that proxies change (Accept-Encoding). Paths and queries must be escaped in the form in which they are sent.
 // Thread: pure functions.
 #pragma once
 
@@ -23,7 +23,7 @@ struct aws_credentials {
   const std::string& name() const { return access_key; }
 };
 
-/// Over TLS only, which protects the body itself.
+/// Allowed over TLS only, which protects the body itself.
 inline constexpr std::string_view kUnsignedPayload = "UNSIGNED-PAYLOAD";
 
 struct sigv4_signing {
@@ -31,11 +31,11 @@ struct sigv4_signing {
   std::string region, service;
   std::int64_t now_ns = 0;         ///< since 1970
   std::string payload;             ///< the SHA-256 of the body in hexadecimal, or kUnsignedPayload
-  bool sends_payload_hash = true;  ///< by X-Amz-Content-Sha256, as S3 wants it
+  bool sends_payload_hash = true;  ///< in X-Amz-Content-Sha256, which S3 requires
 };
 void sign_v4(http_request& request, const sigv4_signing& how);
 
-/// "20130524T000000Z".
+/// Returns "20130524T000000Z".
 std::string basic_time(std::int64_t ns_since_1970);
 
 }  // namespace sluice::lib::detail

@@ -5,9 +5,10 @@
 //   auto in_time = before(deadline, late("a:1: read"), std::move(reading));
 //   auto n = co_await in_time;
 //
-// At the deadline the work is stopped, and the wait for it ends with the given error. So the work has to answer a stop at once, and
-// to be of use afterwards; it must not outlive what it refers to. Where something real is waited for that need not
-// answer (the kernel, a server), a deadline has to part the waiter from its operation instead: io/local/operation.hpp.
+// At the deadline the work is stopped, and the wait for it ends with the given error. The work must therefore end at
+// once after a stop, stay usable afterwards, and not outlive the objects that it refers to. If the work waits for
+// something real that need not answer (the kernel, a server), a deadline must separate the waiter from its operation
+// instead: io/local/operation.hpp.
 #pragma once
 
 #include <optional>
@@ -21,10 +22,10 @@
 
 namespace sluice::lib::detail {
 
-/// Of an answer that never comes. Longer than anybody waits, and short enough to be added to any moment.
+/// The delay of an answer that never arrives: longer than any wait, and short enough to be added to any moment.
 inline constexpr duration kSilence = std::chrono::hours(24 * 365 * 100);
 
-/// Stops a scope at a moment, as long as it lives.
+/// Stops a scope at a moment, unless it is destroyed before.
 class stop_at final : timer_node {
  public:
   stop_at(time_point when, environment& env, scope& all) : time_(*env.time), all_(all) {
@@ -39,7 +40,7 @@ class stop_at final : timer_node {
   stop_at(const stop_at&) = delete;
   stop_at& operator=(const stop_at&) = delete;
   ~stop_at() {
-    if (!fired_) (void)time_.cancel(*this);  // a simulation has one thread: it is not firing just now
+    if (!fired_) (void)time_.cancel(*this);  // a simulation has one thread, so the timer is not firing now
   }
   bool fired() const noexcept { return fired_; }
 

@@ -34,7 +34,7 @@ struct simulated_file_system::content {
   }
 };
 
-/// Outlives the file system as long as a file is open.
+/// Lives as long as the file system and all open files.
 struct simulated_file_system::shared_state {
   std::size_t open = 0;
   std::uint64_t opens = 0, looks = 0, reads = 0;
@@ -45,7 +45,7 @@ using detail::another_file;
 
 namespace {
 
-/// A read that waits is one of `waiting` as long as this lives.
+/// Counts a waiting read in `waiting` while this object lives.
 class counted_wait {
  public:
   counted_wait(std::size_t& waiting, std::size_t& most) : waiting_(waiting) { most = std::max(most, ++waiting_); }
@@ -63,7 +63,7 @@ class simulated_file final : public file {
   using content = simulated_file_system::content;
   using shared_state = simulated_file_system::shared_state;
 
-  /// `from`: null where the file is taken to be what `info` says, which the first read finds out.
+  /// `from`: null if the file was assumed to match `info`, which the first read checks.
   simulated_file(std::string path, file_info info, std::shared_ptr<content> from, simulated_file_system& home,
                  std::size_t head_bytes)
       : file(std::move(path), std::move(info), head_bytes), from_(std::move(from)), home_(home), state_(home.state_) {
@@ -105,7 +105,7 @@ class simulated_file final : public file {
   }
 
  private:
-  /// Of a file that was taken to be what a listing said: finds out whether it still is.
+  /// Checks that a file that was assumed to match a listing still does.
   status settle() {
     if (from_) return {};
     auto found = home_.find(path());
@@ -127,7 +127,7 @@ class simulated_file final : public file {
   }
   status damage(std::uint64_t offset) const { return errno_error(EIO, "cannot read").in_file(path(), offset); }
 
-  std::shared_ptr<content> from_;  // appended to and cut by the test
+  std::shared_ptr<content> from_;  // the test appends to it and truncates it
   simulated_file_system& home_;
   std::shared_ptr<shared_state> state_;
 };
@@ -245,7 +245,7 @@ task<file_info> simulated_file_system::stat(std::string path, time_point deadlin
   co_return std::move(info);
 }
 
-/// Pages of a few entries, as a remote listing has them; what is put behind the last one given is still seen.
+/// Lists in pages of a few entries, like a remote listing. A file added after the last returned one is still found.
 class simulated_listing final : public listing {
  public:
   simulated_listing(simulated_file_system& home, std::string pattern) : home_(home), pattern_(std::move(pattern)) {}
@@ -253,7 +253,7 @@ class simulated_listing final : public listing {
   task<std::vector<listed_file>> next(time_point deadline) override {
     auto answering = home_.answer(pattern_.text(), deadline);
     co_await answering;
-    std::vector<listed_file> page;  // the map has them sorted
+    std::vector<listed_file> page;  // sorted, as in the map
     const std::size_t most = 1 + home_.world_.random(4);
     auto at = last_.empty() ? home_.files_.lower_bound(pattern_.prefix()) : home_.files_.upper_bound(last_);
     for (; at != home_.files_.end() && at->first.starts_with(pattern_.prefix()) && page.size() != most; ++at)
@@ -269,7 +269,7 @@ class simulated_listing final : public listing {
  private:
   simulated_file_system& home_;
   const detail::glob_pattern pattern_;
-  std::string last_;  ///< of the page before
+  std::string last_;  ///< the last path of the previous page
 };
 
 std::unique_ptr<listing> simulated_file_system::list(std::string pattern, list_options) {
@@ -305,7 +305,7 @@ task<std::unique_ptr<file_writer>> simulated_file_system::create(std::string pat
   status why;
   auto refused = refused_.find(path);
   if (refused != refused_.end()) why = errno_error(refused->second, "cannot open").in_file(path);
-  else if (!written_.insert(path).second) why = unavailable_error("somebody else writes to it").in_file(path);
+  else if (!written_.insert(path).second) why = unavailable_error("another writer has it open").in_file(path);
   if (!why.ok()) co_await fail(std::move(why));
   std::unique_ptr<file_writer> writer = std::make_unique<simulated_writer>(*this, std::move(path));
   co_return std::move(writer);

@@ -75,7 +75,7 @@ task<std::optional<std::uint64_t>> simulated_meta_store::commit_now(std::vector<
     }
     done = revision_;
   }
-  co_await travel_back();  // from here on a failure is one of the answer, not of the commit
+  co_await travel_back();  // a failure from here on concerns the answer, not the commit
   co_return done;
 }
 

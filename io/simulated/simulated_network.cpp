@@ -77,12 +77,12 @@ class simulated_network::end final : public connection {
       at_ = 0;
       due_ = p->due;
     }
-    if (due_ > net_.world_.now()) {  // also of a packet that an earlier call had not the time to wait for
+    if (due_ > net_.world_.now()) {  // also a packet that an earlier call had no time to wait for
       co_await sleep_until(due_);
       if (closed_) co_await fail(closed_here());
     }
     std::size_t n = std::min(to.size(), current_.size() - at_);
-    if (n > 1) n = 1 + net_.world_.random(n);  // short reads are what readers get wrong
+    if (n > 1) n = 1 + net_.world_.random(n);  // short reads find errors of readers
     std::memcpy(to.data(), current_.data() + at_, n);
     at_ += n;
     co_return n;
@@ -114,7 +114,7 @@ class simulated_network::end final : public connection {
   bool closed_ = false;
   std::string current_;  ///< the packet that is being read, from at_ on
   std::size_t at_ = 0;
-  time_point due_{};  ///< when it arrives
+  time_point due_{};  ///< its arrival
 };
 
 class simulated_network::door final : public listener {

@@ -16,7 +16,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr int kLockPatienceMs = 5000;  // another process's commit takes an fsync, some 10 ms; 5 s means it hangs
+constexpr int kLockPatienceMs = 5000;  // a commit of another process takes some 10 ms for an fsync; after 5 s it hangs
 
 constexpr const char* kSchema =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
@@ -36,7 +36,7 @@ status status_of(sqlite3* d, std::string_view what) {
   return code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? data_loss_error(text) : unavailable_error(text);
 }
 
-/// One SQL statement with its parameters; rows by step(). Throws `error`.
+/// An SQL statement with its parameters; step() returns rows. Throws `error`.
 class statement {
  public:
   statement(sqlite3* d, const char* sql) : database_(d) {
@@ -91,7 +91,7 @@ class transaction {
   bool committed_ = false;
 };
 
-/// Every call by itself, on whatever thread: the coroutines are below.
+/// The calls, each on any thread. The coroutines follow below.
 class tables {
  public:
   explicit tables(database d) : database_(std::move(d)) {}
@@ -157,7 +157,7 @@ class tables {
   database database_ ABSL_GUARDED_BY(mutex_);
 };
 
-/// One call on the tables, with its arguments in the function: it may go on when nobody waits for it any more.
+/// One call on the tables, which owns its arguments: it may continue when its waiter is gone.
 template <class T> struct table_call {
   std::shared_ptr<tables> on;
   std::function<T(tables&)> what;

@@ -11,7 +11,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr int kReadPatienceMs = 5000;  // another process's commit takes an fsync, some 10 ms; 5 s means it hangs
+constexpr int kReadPatienceMs = 5000;  // a commit of another process takes some 10 ms for an fsync; after 5 s it hangs
 
 [[noreturn]] void fail_in_database(sqlite3* d, int code, const std::string& path, std::string_view what) {
   const std::string text = absl::StrCat(std::string(what), ": ", d ? sqlite3_errmsg(d) : sqlite3_errstr(code));
@@ -88,8 +88,8 @@ class sqlite_rows final : public sql_rows {
     if (!sqlite3_stmt_readonly(query_) || columns() == 0)
       throw_status(invalid_argument_error("the query is no SELECT: it gives no rows, or would write").in_file(path_));
     if (sqlite3_bind_parameter_count(query_) == 0) return;
-    // Without values they would be NULL, which nothing is equal to.
-    const char* name = sqlite3_bind_parameter_name(query_, 1);  // null of `?`
+    // Without values they would be NULL, which equals nothing.
+    const char* name = sqlite3_bind_parameter_name(query_, 1);  // null for `?`
     throw_status(
         invalid_argument_error(absl::StrCat("the query has a parameter, ", name ? name : "?",
                                             ", and a plan has no values for parameters: write the value in its place"))

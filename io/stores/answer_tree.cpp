@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kDepthMax = 32;
 
-/// What expat's calls make.
+/// The tree that expat's callbacks build.
 struct xml_builder {
   answer_tree root;
   std::vector<answer_tree*> open;  ///< the root first
@@ -27,7 +27,7 @@ struct xml_builder {
     refused = why;
     XML_StopParser(parser, XML_FALSE);
   }
-  /// What may find memory short.
+  /// Runs a function that may run out of memory.
   template <class F> void run(F f) noexcept {
     if (!thrown.run(f)) stop("there is not enough memory for it");
   }
@@ -35,14 +35,14 @@ struct xml_builder {
     std::string_view plain = name;
     if (const std::size_t colon = plain.rfind(':'); colon != std::string_view::npos) plain.remove_prefix(colon + 1);
     answer_tree* made = &root;
-    // The children of an element do not move while one of them is open: only the last one grows.
+    // The children of an element stay in place while one of them is open: only the last one grows.
     if (!open.empty()) made = &open.back()->children.emplace_back();
     made->name = std::string(plain);
     open.push_back(made);
   }
   static void on_start(void* user, const char* name, const char**) noexcept {
     auto& me = *static_cast<xml_builder*>(user);
-    if (me.refused) return;  // expat ends an element that stands for itself though it was stopped
+    if (me.refused) return;  // expat ends an empty element even after it was stopped
     if (me.open.size() == kDepthMax) return me.stop("it is too deep");
     me.run([&me, name] { me.add(name); });
   }
@@ -67,13 +67,13 @@ using parser_ptr = std::unique_ptr<std::remove_pointer_t<XML_Parser>, parser_del
 
 status too_deep() { return data_loss_error("the answer is no JSON that can be read: it is too deep"); }
 
-/// Where the items of a list go that is not to be in the tree.
+/// Receives the items of a list that is left out of the tree.
 struct item_sink {
   std::string_view of;
   const std::function<status(answer_tree)>& take;
 };
 
-/// Errors: it is too deep; those of the sink.
+/// Errors: the nesting is too deep; those of the sink.
 status copy_json(simdjson::dom::element from, answer_tree& to, std::size_t depth, const item_sink* sink) {
   if (depth == kDepthMax) return too_deep();
   simdjson::dom::object members;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of stores, XML or JSON, as one tree: elements and members with names, texts and numbers as their text.
+// Parses answers of stores, XML or JSON, into one form of tree: elements and members with names; texts and numbers as
+// text.
 //
 //   auto answer = parse_xml("<Error><Code>NoSuchKey</Code></Error>");
 //   answer->at("Code");                                 // "NoSuchKey"
 //   for (const answer_tree& item : list.all("Contents")) …
 //
-// XML: by expat, which expands no entities of a document's own; attributes are left out. JSON: by simdjson; the items
-// of a list are children without a name. Neither is more than kDepthMax deep.
-// Errors: data_loss, saying what is wrong.
+// XML: expat parses it, expands no entities of the document, and leaves out attributes. JSON: simdjson parses it; the
+// items of a list are children without a name. A tree has at most kDepthMax levels.
+// Errors: data_loss, describing the fault.
 #pragma once
 
 #include <functional>
@@ -24,19 +25,19 @@ struct answer_tree {
   std::string text;
   std::vector<answer_tree> children;
 
-  /// The first child of that name; null: there is none.
+  /// Returns the first child of that name, or null.
   const answer_tree* find(std::string_view child) const;
-  /// Its text; "" where there is none.
+  /// Returns that child's text, or "".
   std::string_view at(std::string_view child) const;
-  /// All children of that name.
+  /// Returns all children of that name.
   std::vector<const answer_tree*> all(std::string_view child) const;
 };
 
-/// The root element. Prefixes of namespaces are cut off.
+/// Returns the root element. Namespace prefixes are removed.
 result<answer_tree> parse_xml(std::string_view text);
 result<answer_tree> parse_json(std::string_view text);
-/// The same, but for the items of lists of that name, which are given to `take` one by one: an entry of a long
-/// listing takes five times the room as a tree. Errors: those of `take`, too.
+/// Parses JSON, but passes the items of lists of that name to `take` one by one, because an entry of a long listing
+/// takes five times its size as a tree. Errors: also those of `take`.
 result<answer_tree> parse_json(std::string_view text, std::string_view list,
                                const std::function<status(answer_tree)>& take);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What signatures are made of, by OpenSSL.
+// Functions for signatures, from OpenSSL.
 //
 // Thread: pure functions.
 #pragma once
@@ -13,19 +13,20 @@
 
 namespace sluice::lib::detail {
 
-/// 16 bytes. Empty where OpenSSL may not compute it (FIPS).
+/// Returns 16 bytes; "" if OpenSSL refuses to compute it (FIPS).
 std::string md5(std::string_view bytes);
-/// 32 bytes.
+/// Returns 32 bytes.
 std::string sha256(std::string_view bytes);
 std::string hmac_sha256(std::string_view key, std::string_view bytes);
-/// In lower case.
+/// Returns the digits in lower case.
 std::string hexadecimal(std::string_view bytes);
 std::string base64(std::string_view bytes);
-/// With - and _, and without = at the end.
+/// Uses - and _, without = at the end.
 std::string base64_url(std::string_view bytes);
-/// Of text without blanks. Errors: invalid_argument.
+/// The text has no blanks. Errors: invalid_argument.
 result<std::string> from_base64(std::string_view text);
-/// RSASSA-PKCS1-v1_5 with SHA-256. `key`: PEM. Errors: invalid_argument: no such key; what it holds is not told.
+/// Signs with RSASSA-PKCS1-v1_5 and SHA-256. `key`: PEM. Errors: invalid_argument: the key is invalid; the message
+/// omits its contents.
 result<std::string> rs256(const std::string& key, std::string_view text);
 
 }  // namespace sluice::lib::detail

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A secret that ends, and is fetched anew before it does: one fetches, the others wait or go on with the old one.
-// Where there is none to be had, that is the answer to all who wait, and to who comes soon after.
+// A secret that expires and is renewed before it does. One caller fetches the new one; the others wait for it, or use
+// the old one while it is valid. If the fetch fails, all waiting callers, and those of the next second, get its error.
 //
 //   renewed<token> kept(time, now_ns);
-//   auto t = co_await kept.get(source, deadline);      // asks source.fetch() where there is none, or it ends soon
-//   kept.forget(t.name());                             // a server has refused it
+//   auto t = co_await kept.get(source, deadline);      // calls source.fetch() if no secret is stored, or if it expires soon
+//   kept.forget(t.name());                             // after a server has refused it
 //
 // Thread: any.
 #pragma once
@@ -24,10 +24,10 @@
 
 namespace sluice::lib::detail {
 
-/// Of a secret that does not end.
+/// The expiry of a secret that does not expire.
 inline constexpr std::int64_t kNeverEnds = INT64_MAX;
 
-/// `Secret`: copyable, with `ends_ns` since 1970, and a name() that tells it from others.
+/// `Secret`: copyable, with `ends_ns` since 1970, and a name() that identifies it.
 template <class Secret> class renewed {
  public:
   class source {
@@ -38,13 +38,13 @@ template <class Secret> class renewed {
     ~source() = default;
   };
 
-  /// Fetched so long before its end: that of a request that is on its way must not be the end.
+  /// The time before its expiry at which a secret is renewed. A request in flight must not outlive its secret.
   static constexpr std::int64_t kEarlyNs = 5 * 60 * kSecondNs;
-  /// Where what was fetched ends as soon as that, or nothing could be fetched, it is tried again after so long.
+  /// The shortest time between two fetches, if a fetched secret expires soon or a fetch has failed.
   static constexpr std::int64_t kAgainNs = 30 * kSecondNs;
 
-  /// Where none could be fetched, whoever asks within so long is told the same: a thousand requests are not a thousand
-  /// fetches, each of which takes as long as the attempts of one.
+  /// The time for which a failed fetch answers other callers, too. A thousand requests do not cause a thousand fetches,
+  /// each of which takes as long as all attempts of one.
   static constexpr duration kFailureKept = std::chrono::seconds(1);
 
   renewed(clock& time, std::function<std::int64_t()> now_ns)
@@ -55,11 +55,11 @@ template <class Secret> class renewed {
     if (kept) co_return *std::move(kept);
     kept = in_date();
     auto free = asking_.try_acquire();
-    if (kept && !free) co_return *std::move(kept);  // somebody is fetching the next one
+    if (kept && !free) co_return *std::move(kept);  // another caller is fetching the next one
     concurrency_limit::permit permit;
     if (free) permit = *std::move(free);
     else permit = co_await asking_.acquire();
-    kept = good();  // somebody else has fetched it meanwhile
+    kept = good();  // another caller may have fetched it meanwhile
     if (kept) co_return *std::move(kept);
     status failed = failed_just_now();
     if (!failed.ok()) co_await fail(std::move(failed));
@@ -68,7 +68,7 @@ template <class Secret> class renewed {
     std::unique_lock lock(mutex_);
     tried_ns_ = now_ns_();
     const status why = fetched.why();
-    // Who was stopped, or had no time, has not found out anything.
+    // A caller that was stopped or reached its deadline does not know that the fetch fails.
     const bool is_kept = why.code() != status_code::cancelled && why.code() != status_code::deadline_exceeded;
     if (is_kept) failed_ = why;
     failed_at_ = time_.now();
@@ -80,8 +80,8 @@ template <class Secret> class renewed {
     co_return *std::move(kept);
   }
 
-  /// The one of that name is of no use. Returns true if another one is there, or may be fetched: of one that does not
-  /// end, once, since somebody may have put another into its file.
+  /// Drops the secret of that name, which a server has refused. Returns true if another one is stored or may be
+  /// fetched. A secret that does not expire is fetched again once, because its file may have been replaced.
   bool forget(std::string_view refused) {
     std::lock_guard lock(mutex_);
     if (!secret_ || secret_->name() != refused) return true;
@@ -93,7 +93,7 @@ template <class Secret> class renewed {
   }
 
  private:
-  /// Nothing: one has to be fetched.
+  /// Returns the secret unless it must be fetched.
   std::optional<Secret> good() const {
     std::lock_guard lock(mutex_);
     if (!secret_ || secret_->ends_ns == kNeverEnds) return secret_;
@@ -103,7 +103,8 @@ template <class Secret> class renewed {
     return {};
   }
 
-  /// Why there is none. Ok: that has to be found out, or there is one that still holds.
+  /// Returns the error of a recent failed fetch. Returns ok if the next fetch may succeed, or if the secret is still
+  /// valid.
   status failed_just_now() const {
     std::lock_guard lock(mutex_);
     const bool holds = secret_ && secret_->ends_ns > now_ns_();
@@ -121,9 +122,9 @@ template <class Secret> class renewed {
   mutable std::mutex mutex_;
   std::optional<Secret> secret_;  ///< guarded by mutex_
   std::int64_t tried_ns_ = 0;     ///< guarded by mutex_
-  status failed_;                 ///< of the last fetch; guarded by mutex_
+  status failed_;                 ///< the result of the last fetch; guarded by mutex_
   time_point failed_at_{};        ///< guarded by mutex_
-  std::string refused_;           ///< the last one that was; guarded by mutex_
+  std::string refused_;           ///< the name that was refused last; guarded by mutex_
 };
 
 }  // namespace sluice::lib::detail

@@ -8,7 +8,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Errors: invalid_argument: a bucket is no file.
+/// Errors: invalid_argument: the path names a bucket and no object.
 result<store_path> parse_object_path(std::string text) {
   auto path = parse_store_path(std::move(text));
   if (path.ok() && path->key.empty())
@@ -44,7 +44,7 @@ task<std::unique_ptr<file>> store_file_system::open(std::string text, open_optio
     body = *std::move(opened);
     info = object->info();
   } else {
-    // Some stores say no more of an empty object than that it has no first byte.
+    // Some stores answer a range request for an empty object only with the error that the range does not exist.
     if (opened.why().code() != status_code::out_of_range) co_await fail(opened.why());
     auto looking = store_->look_up(*path, o.deadline);
     info = co_await looking;
@@ -69,7 +69,7 @@ task<std::unique_ptr<file_writer>> store_file_system::create(std::string text, t
   if (!path.ok()) co_await fail(path.why());
   if (path->key.ends_with('/'))
     co_await fail(
-        invalid_argument_error("ends with a /, as folders do, and no object is written there").in_file(path->text));
+        invalid_argument_error("ends with a /, like a folder: an object cannot be written there").in_file(path->text));
   co_return std::make_unique<store_writer>(store_, *std::move(path), ledger_, cleaning_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file system over a store of objects: what is the same of all of them.
+// The file system over an object store, shared by all stores.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class store_file_system final : public file_system {
  private:
   const std::shared_ptr<object_store> store_;
   const std::shared_ptr<memory_ledger> ledger_;
-  /// Not among the runs that the runtime stops at its end: what it does is short, and has a deadline.
+  /// The run of background work. The runtime does not stop it at its end, because the work is short and has a deadline.
   const std::shared_ptr<run_context> cleaning_;
 };
 

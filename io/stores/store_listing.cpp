@@ -10,7 +10,7 @@ namespace {
 
 std::string key_of(const result<store_path>& path) { return path.ok() ? path->key : std::string(); }
 
-/// Without the slash at its end.
+/// Returns the key without a slash at its end.
 std::string trimmed(std::string key) {
   if (key.ends_with('/')) key.pop_back();
   return key;
@@ -25,7 +25,7 @@ store_listing::store_listing(std::shared_ptr<object_store> store, result<store_p
       wants_folders_(key_of(where_).ends_with('/')) {
   if (!where_.ok()) return;
   root_ = where_->text.substr(0, where_->text.size() - where_->key.size());
-  // Names that are deeper cannot match where only the last one is a pattern.
+  // If only the last name is a pattern, deeper names cannot match.
   by_folder_ = !pattern_.is_deep() && pattern_.plain_names() + 1 >= pattern_.names().size();
 }
 
@@ -46,7 +46,7 @@ void store_listing::take(store_page page, std::vector<listed_file>& to) {
       if (pattern_.matches(trimmed(folder))) to.push_back({root_ + folder, std::nullopt});
   } else {
     for (store_entry& e : page.objects)
-      // Some programs make an empty object a/ so that there is a folder a.
+      // Some programs create an empty object a/ to represent the folder a.
       if (!e.key.ends_with('/') && pattern_.matches(e.key)) to.push_back({root_ + e.key, std::move(e.info)});
   }
   std::sort(to.begin(), to.end(), [](const listed_file& a, const listed_file& b) { return a.path < b.path; });
@@ -75,7 +75,8 @@ task<std::vector<listed_file>> store_listing::next(time_point deadline) {
     auto asking = store_->list_page(where, by_folder_, from_, deadline);
     store_page got = co_await asking;
     if (!got.next.empty() && got.next == from_)
-      co_await fail(data_loss_error("the listing stands still: a page names itself as the next").in_file(where_->text));
+      co_await fail(
+          data_loss_error("the listing makes no progress: a page names itself as the next").in_file(where_->text));
     from_ = std::exchange(got.next, {});
     done_ = from_.empty();
     take(std::move(got), page);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a bucket that match a pattern, page by page as the store gives them.
+// Lists the keys of a bucket that match a pattern, page by page.
 //
-// What it costs: a request for each thousand keys that begin with what stands before the first `*`, `?` or `[`. Where
-// these are in the last name only, keys in deeper folders are left out by the store. A pattern that ends with a /
-// gives folders.
+// Costs: one request for each thousand keys that begin with the text before the first `*`, `?` or `[`. If only the last
+// name of the pattern has such characters, the store leaves out the keys in deeper folders. A pattern that ends with a
+// / lists folders.
 #pragma once
 
 #include <memory>

@@ -14,10 +14,9 @@ result<store_path> parse_store_path(std::string text) {
   path.text = std::move(text);
   if (path.bucket.empty())
     return invalid_argument_error("names no bucket: such a path is scheme://bucket/key").in_file(path.text);
-  if (path.bucket.find('@') != std::string::npos)  // not quoted: what stands before the @ is a secret
+  if (path.bucket.find('@') != std::string::npos)  // not quoted: the text before the @ is a secret
     return invalid_argument_error(
-               "has a user or a password before its bucket, where there is none: keys are given by "
-               "the environment or by files of credentials")
+               "has a user or a password before its bucket: give keys in the environment or in a file of credentials")
         .in_file(path.text);
   for (char c : path.bucket) {
     const char l = lower(c);

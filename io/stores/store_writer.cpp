@@ -12,7 +12,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// To throw parts away may take so long: a runtime's end waits for it.
+/// The time limit for deleting parts. The end of a runtime waits for it.
 constexpr duration kAbortTime = std::chrono::seconds(5);
 constexpr std::size_t kPartsOfOneSize = 1000;
 
@@ -23,7 +23,7 @@ run_task abort_dropped(std::shared_ptr<run_context>& run, std::shared_ptr<upload
   resume_on to_a_worker(*env->exec);
   co_await to_a_worker;
   auto aborting = from->abort_upload(std::move(what), env->time->now() + kAbortTime);
-  // Nobody is there to be told. The bucket's own rules throw away what this has not.
+  // No caller is left to receive the error. The bucket's own rules delete parts that remain.
   status ignored = co_await aborting.as_result();
   (void)ignored;
 }
@@ -101,7 +101,8 @@ task<> store_writer::write(buffer_ref from, std::size_t at, std::size_t n, time_
     const std::size_t taken = std::min(rest.size(), room() - held_.size());
     add(rest.first(taken));
     rest = rest.subspan(taken);
-    if (held_.size() != room() || rest.empty()) continue;  // what is full and may be all is sent by commit()
+    // a full part that may be the whole object is sent by commit()
+    if (held_.size() != room() || rest.empty()) continue;
     auto sending = send(false, deadline);
     co_await sending;
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object that is written: at once if it is small, else in parts, several of them on their way at the same time. Nobody sees it
-// before commit(), which gives it its name as a whole.
+// Writes an object: in one request if it is small, else in parts, several of them in flight. The object becomes visible
+// as a whole at commit().
 //
-// Memory: one part, or as many as go at once; charged to the ledger. Parts have 8 MiB, and after each thousand of them
-// twice as much: stores take ten thousand.
-// Dropped without a commit the parts are thrown away, in the background: the runtime's end waits for that, some seconds at most.
+// Memory: one part, or as many as are in flight; charged to the ledger. Parts have 8 MiB, and twice as much after each
+//         thousand of them, because stores accept ten thousand.
+// A writer that is dropped without a commit deletes its parts in the background. The end of the runtime waits for that,
+// some seconds at most.
 #pragma once
 
 #include <memory>
@@ -24,7 +25,7 @@ class store_writer final : public file_writer {
   static constexpr std::size_t kPartBytes = std::size_t{8} << 20;
   static constexpr std::size_t kPartsMax = 10'000;
 
-  /// `cleaning`: what aborts uploads that were dropped.
+  /// `cleaning`: the run that deletes the parts of dropped uploads.
   store_writer(std::shared_ptr<upload_store> store, store_path path, std::shared_ptr<memory_ledger> ledger,
                std::shared_ptr<run_context> cleaning)
       : store_(std::move(store)), path_(std::move(path)), ledger_(std::move(ledger)), cleaning_(std::move(cleaning)) {}
@@ -36,7 +37,7 @@ class store_writer final : public file_writer {
  private:
   std::size_t part_bytes() const;
   std::size_t room() const;
-  /// Sends the parts that are full; `all`: the last one as well, whatever its length.
+  /// Sends the parts that are full; `all`: also the last one, whatever its length.
   task<> send(bool all, time_point deadline);
   task<> begin(time_point deadline);
   task<std::string> send_part(std::size_t number, std::span<const char> bytes, time_point deadline);
@@ -47,7 +48,7 @@ class store_writer final : public file_writer {
   const store_path path_;
   const std::shared_ptr<memory_ledger> ledger_;
   const std::shared_ptr<run_context> cleaning_;
-  std::string held_;  ///< not sent yet
+  std::string held_;  ///< bytes not sent yet
   std::size_t charged_ = 0;
   std::optional<store_upload> upload_;
   bool committed_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksums as Google's store writes them: base64 of the four bytes, the highest first.
+// Reads checksums in the form of Google's store: base64 of the four bytes, the highest first.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace sluice::lib::detail {
 
-/// Of "crc32c=AAAAAA==,md5=…". Nothing: there is none.
+/// Reads "crc32c=AAAAAA==,md5=…". Returns nothing if the text has no such checksum.
 std::optional<std::uint32_t> crc32c_of_hashes(std::string_view hashes);
-/// Of "AAAAAA==".
+/// Reads "AAAAAA==".
 std::optional<std::uint32_t> stored_crc32c(std::string_view text);
 std::string stored_text(std::uint32_t crc32c);
 

@@ -12,7 +12,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Files of credentials are small.
+/// The limit of a file with credentials.
 constexpr std::size_t kFileBytesMax = 1 << 20;
 
 result<std::string> read_small_file(const std::string& path) {

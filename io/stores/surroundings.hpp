@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where credentials are looked for: the variables of the process, its files, and the time of the world, which
-// signatures carry. Tests put others in.
+// The environment in which credentials are searched: the variables of the process, its files, and the real time, which
+// signatures contain. Tests replace it.
 //
 // Thread: any.
 #pragma once
@@ -15,17 +15,17 @@
 namespace sluice::lib::detail {
 
 struct surroundings {
-  std::function<std::optional<std::string>(const char* name)> variable;  ///< empty ones are none
+  std::function<std::optional<std::string>(const char* name)> variable;  ///< returns nothing for empty variables
   std::function<result<std::string>(const std::string& path)> read_file;
   std::function<std::int64_t()> now_ns;  ///< since 1970
 
   static surroundings of_process();
 
-  /// The variable; "" where there is none.
+  /// Returns the variable; "" if it is not set.
   std::string text(const char* name) const { return variable(name).value_or(std::string()); }
-  /// Is the variable 1, true, yes or on?
+  /// Returns true if the variable is 1, true, yes or on.
   bool flag(const char* name) const;
-  /// HOME and `below`.
+  /// Returns the path `below` in the folder HOME.
   std::string in_home(const std::string& below) const { return text("HOME") + "/" + below; }
 };
 

@@ -15,7 +15,7 @@ namespace sluice::lib::detail {
 
 namespace {
 
-/// preadv2 only where it is needed: sandboxes refuse it.
+/// Uses preadv2 only if flags require it, because sandboxes refuse it.
 std::int64_t read_once(const operation& op, int fd) noexcept {
   char* to = op.to->data() + op.at;
   if (op.read_flags == 0) return ::pread(fd, to, op.length, static_cast<off_t>(op.offset));
@@ -62,7 +62,7 @@ thread_backend::~thread_backend() {
 }
 
 void thread_backend::submit(operation* op) noexcept {
-  // No thread to be had at all: better to block the caller than to lose its operation.
+  // No thread can be started: the caller executes the operation instead of losing it.
   if (!enqueue(op)) op->complete(carry_out(*op));
 }
 
@@ -81,7 +81,7 @@ void thread_backend::start_thread() noexcept {
   try {
     threads_.emplace_back([this] { serve(); });
   } catch (const std::system_error&) {
-    // A limit on threads: those there are will come round to it.
+    // The limit on threads is reached: the existing threads will execute it.
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries operations out by blocking calls on threads of its own: works everywhere io_uring does not.
+// Executes operations by blocking calls on its own threads. It works on systems without io_uring.
 //
-// Threads are started when an operation finds none idle, up to a limit, and stay until the end.
-// Cancel: what has not started ends with ECANCELED; a call that has started is waited for.
+// A thread is started if an operation finds none idle, up to a limit, and lives until the end.
+// Cancel: an operation that has not started ends with ECANCELED; one that has started runs to its end.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -18,13 +18,13 @@ namespace sluice::lib::detail {
 
 class thread_backend final : public backend {
  public:
-  /// `why`: what to add to the description, as when io_uring was wanted.
+  /// `why`: a text for the description, for example why io_uring is not used.
   explicit thread_backend(unsigned threads_max, std::string why = {});
-  /// Carries out what was submitted, then joins.
+  /// Executes the submitted operations, then joins the threads.
   ~thread_backend() override;
 
   void submit(operation* op) noexcept override;
-  void cancel(operation*) noexcept override {}  // the flag it sets is seen when the operation's turn comes
+  void cancel(operation*) noexcept override {}  // the operation's flag is checked before it starts
   std::string description() const override;
 
  private:
@@ -45,7 +45,7 @@ class thread_backend final : public backend {
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
 };
 
-/// Carries `op` out on this thread; returns its outcome.
+/// Executes `op` on this thread and returns its result.
 std::int64_t carry_out(operation& op) noexcept;
 
 }  // namespace sluice::lib::detail

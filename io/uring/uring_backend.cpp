@@ -21,19 +21,19 @@ namespace {
 
 constexpr unsigned kSubmissions = 256;
 constexpr unsigned kCompletions = 4096;
-// Fewer than the completion queue holds, so that it never overflows, cancellations included.
+// Less than the size of the completion queue, so that it never overflows, cancellations included.
 constexpr unsigned kInFlightMax = 1024;
 constexpr int kPatienceSeconds = 10;
-// A kernel short of memory or of something else is asked again after 1, 2, 4 … ms: a second in all, in which others may have
-// freed some.
+// The number of attempts to enter a kernel that lacks memory, after 1, 2, 4 … ms: a second in all, in which other
+// processes may free some.
 constexpr int kEntriesMax = 10;
-// How long operations may take that a ring had begun which is given up.
+// The time that operations in the kernel may take after the ring was given up.
 constexpr std::chrono::seconds kPatienceWithoutRing{1};
-// user_data of what is not an operation; nodes are never at these addresses.
+// Values of user_data that are no operations; no node has such an address.
 constexpr std::uint64_t kWakeUp = 1;
 constexpr std::uint64_t kCancellation = 2;
 
-// What to try, best first: DEFER_TASKRUN is of 6.1, COOP_TASKRUN of 5.19.
+// The flags to try, best first. DEFER_TASKRUN exists since Linux 6.1, COOP_TASKRUN since 5.19.
 constexpr unsigned kSetupFlags[] = {
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP |
         IORING_SETUP_SUBMIT_ALL,
@@ -57,7 +57,7 @@ void prepare_read(io_uring_sqe* sqe, const operation& op, int fd) noexcept {
   sqe->rw_flags = op.read_flags;
 }
 
-/// Of an open that is at its head's read: what it has opened. Else -1.
+/// Returns the descriptor of an open whose head is being read; else -1.
 int fd_of(const operation& op) noexcept {
   return op.what == operation::kind::open ? static_cast<const open_operation&>(op).fd : -1;
 }
@@ -84,7 +84,7 @@ result<std::unique_ptr<backend>> uring_backend::open(unsigned threads_max) {
 status uring_backend::set_up() {
   event_ = ::eventfd(0, EFD_CLOEXEC);
   if (event_ < 0) return errno_error(errno, "eventfd");
-  // The ring must be made on the thread that is to own it.
+  // The ring must be created on the thread that will own it.
   std::promise<status> made;
   std::future<status> outcome = made.get_future();
   try {
@@ -101,7 +101,7 @@ status uring_backend::set_up() {
         made.set_value(unavailable_error(errno_error(-error, "io_uring is not available").message()));
         return;
       }
-      ::io_uring_register_ring_fd(&ring_);  // cheaper entries; without it all works
+      ::io_uring_register_ring_fd(&ring_);  // makes entering cheaper, and may fail
       status why = check_opcodes(ring_);
       bool usable = why.ok();
       made.set_value(std::move(why));
@@ -130,23 +130,24 @@ void uring_backend::submit(operation* op) noexcept {
 
 void uring_backend::cancel(operation* op) noexcept {
   if (op->what == operation::kind::call) return;
-  op->add_reference();  // the list's
+  op->add_reference();  // the list's reference
   push(cancelled_, &operation::next_cancel, op);
   notify();
 }
 
-// Release: the reactor's exchange must see the node whole.
+// Release: the reactor's exchange must see the whole node.
 void uring_backend::push(std::atomic<operation*>& list, operation* operation::* link, operation* op) noexcept {
   operation* head = list.load(std::memory_order_relaxed);
   do op->*link = head;
   while (!list.compare_exchange_weak(head, op, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Both sides exchange, acq_rel. Either we find `true`: then the reactor's clearing exchange comes later, reads ours,
-// and so sees our push when it takes the lists. Or we find `false`, and write.
+// Both sides exchange with acq_rel. If this exchange returns `true`, the reactor's clearing exchange comes later and
+// reads this one, so the reactor sees the push when it takes the lists. If it returns `false`, this function writes to
+// the eventfd.
 void uring_backend::notify() noexcept {
   if (notified_.exchange(true, std::memory_order_acq_rel)) return;
-  // The same reasoning: our exchange came after the one that followed the giving up, so we see it.
+  // By the same reasoning this exchange came after the one that followed give_up(), so its store is visible.
   if (given_up_.load(std::memory_order_acquire)) {
     notified_.notify_one();
     return;
@@ -158,9 +159,10 @@ void uring_backend::notify() noexcept {
 template <class F> int uring_backend::enter(F enter) noexcept {
   for (int attempt = 0;; ++attempt) {
     int error = enter();
-    if (error >= 0 || error == -EINTR || error == -ETIME) return 0;  // a signal; the watchdog
-    // Completions must be taken first, which is what our callers do next. They may have to be asked for: an entry whose
-    // submissions are refused brings none. Where there is none, to come back at once would be to ask for ever.
+    if (error >= 0 || error == -EINTR || error == -ETIME) return 0;  // a signal, or the watchdog
+    // Completions must be consumed first, which the callers do next. io_uring_get_events requests them, because an
+    // entry whose submissions are refused returns none. If none has arrived, entering again at once could loop forever,
+    // so the thread pauses.
     const bool is_busy = error == -EBUSY || error == -EAGAIN;
     if (is_busy) ::io_uring_get_events(&ring_);
     if (is_busy && ::io_uring_cq_ready(&ring_) != 0) return 0;
@@ -192,7 +194,7 @@ void uring_backend::serve() noexcept {
   while (!given_up_.load(std::memory_order_relaxed)) {
     take_submissions();
     take_cancellations();
-    // Closing, there is nothing more to be told, and a read in the kernel must not outlive event_value_.
+    // While closing, no wake-up is needed, and a read in the kernel must not outlive event_value_.
     const bool closing = closing_.load(std::memory_order_acquire);
     if (closing && in_kernel_.empty() && !waiting_first_) return;
     if (!closing) arm_wake_up();
@@ -203,10 +205,11 @@ void uring_backend::serve() noexcept {
   serve_without_ring();
 }
 
-// What the kernel has not taken out of the ring is taken back, and made nothing there should it look again.
+// Takes back what the kernel has not consumed from the ring, and replaces it by no-ops in case the kernel reads it
+// later.
 void uring_backend::give_up(int error) noexcept {
   if (given_up_.load(std::memory_order_relaxed)) return;
-  (void)event_value_.release();  // the kernel's for good
+  (void)event_value_.release();  // the kernel may write to it forever
   given_up_.store(error, std::memory_order_release);
   io_uring_sq& sq = ring_.sq;
   for (unsigned i = __atomic_load_n(sq.khead, __ATOMIC_ACQUIRE); i != sq.sqe_tail; ++i) {
@@ -226,10 +229,10 @@ void uring_backend::serve_without_ring() noexcept {
   const auto until = std::chrono::steady_clock::now() + kPatienceWithoutRing;
   for (;;) {
     notified_.exchange(false, std::memory_order_acq_rel);  // see notify()
-    take_submissions();                                    // start() hands them to threads
+    take_submissions();                                    // start() passes them to threads
     take_cancellations();
     if (!in_kernel_.empty()) {
-      (void)::io_uring_get_events(&ring_);  // it may work again, and completions may have come without it
+      (void)::io_uring_get_events(&ring_);  // the ring may work again, or completions may have arrived
       reap();
       if (std::chrono::steady_clock::now() >= until) leave_to_kernel();
       pause_ms(1);
@@ -241,7 +244,7 @@ void uring_backend::serve_without_ring() noexcept {
   }
 }
 
-// The reference that is never dropped keeps the buffer, into which the kernel may still write.
+// One reference is never dropped. It retains the buffer, which the kernel may still write.
 void uring_backend::leave_to_kernel() noexcept {
   while (!in_kernel_.empty()) {
     operation* op = in_kernel_.back();
@@ -259,7 +262,7 @@ void uring_backend::came_back(operation* op) noexcept {
   in_kernel_.pop_back();
 }
 
-// A disk or a mount that does not answer keeps the process here: better to say why than to hang in silence.
+// A disk or a mount that does not answer delays the end of the process. The message explains the wait.
 int uring_backend::wait_for_last() noexcept {
   __kernel_timespec patience{.tv_sec = kPatienceSeconds, .tv_nsec = 0};
   io_uring_cqe* cqe = nullptr;
@@ -303,14 +306,14 @@ void uring_backend::start(operation* op) noexcept {
   }
   if (op->what == operation::kind::open) ::io_uring_prep_openat(sqe, AT_FDCWD, op->path.c_str(), op->open_flags, 0);
   else prepare_read(sqe, *op, op->from->number);
-  ::io_uring_sqe_set_data(sqe, op);  // prep does not reset user_data: every SQE sets it
+  ::io_uring_sqe_set_data(sqe, op);  // prep does not reset user_data, so every SQE sets it
   op->in_kernel = true;
   op->in_kernel_at = static_cast<unsigned>(in_kernel_.size());
   in_kernel_.push_back(op);
 }
 
-// The ring carries an open and the read of its head out one after the other, so that its submitter waits once. As a chain of
-// links over a direct descriptor that takes no less (docs/internals/decisions/files.md).
+// The ring executes an open and the read of its head one after the other, so that its submitter waits once. A chain of
+// links over a direct descriptor is not faster (docs/internals/decisions/files.md).
 bool uring_backend::continues(operation* op, std::int64_t& outcome) noexcept {
   if (op->what != operation::kind::open) return false;
   auto* opening = static_cast<open_operation*>(op);

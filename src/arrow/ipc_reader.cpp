@@ -55,7 +55,7 @@ status ipc::read_message_table(checked_metadata& from, message_table& to) {
   std::uint8_t kind = 0;
   if (!root || !from.value(*root, message::kVersion, version) || !from.value(*root, message::kHeaderKind, kind) ||
       !from.value(*root, message::kBodyBytes, to.body_bytes) || !from.table(*root, message::kHeader, to.header))
-    return broken_stream("the metadata of a message is not what it should be");
+    return broken_stream("the metadata of a message is invalid");
   if (version != kVersion4 && version != kVersion5)
     return unread_stream("the Arrow stream is of metadata version " + std::to_string(version + 1) +
                          ", and versions 4 and 5 are read: write it with Arrow 1.0 or newer");
@@ -257,7 +257,7 @@ struct ipc_batch_reader {
         !from.value(batch, ipc::record_batch::kLength, root.length) ||
         !from.structs(batch, ipc::record_batch::kNodes, nodes) ||
         !from.structs(batch, ipc::record_batch::kBuffers, ranges))
-      return broken_stream("the metadata of a batch is not what it should be");
+      return broken_stream("the metadata of a batch is invalid");
     if (compression)
       return unread_stream(
           "the Arrow stream's buffers are compressed: write it without compression, or compress it as a "

@@ -19,7 +19,7 @@ struct ipc_schema_reader {
     std::int16_t endianness = 0;
     const table_list* fields = nullptr;
     if (!from.value(schema, ipc::schema::kEndianness, endianness) || !from.tables(schema, ipc::schema::kFields, fields))
-      return broken_stream("the schema is not what it should be");
+      return broken_stream("the schema is invalid");
     if (endianness != ipc::kLittleEndian)
       return unread_stream("the Arrow stream is big-endian, and little-endian ones are read");
     ArrowSchema& root = to.nodes_.emplace_back();
@@ -55,7 +55,7 @@ struct ipc_schema_reader {
         !from.value(field, ipc::column_field::kTypeKind, kind) || !from.table(field, ipc::column_field::kType, type) ||
         !from.table(field, ipc::column_field::kDictionary, dictionary) ||
         !from.tables(field, ipc::column_field::kChildren, children) || !type)
-      return broken_stream("a column of the schema is not what it should be");
+      return broken_stream("a column of the schema is invalid");
     names_bytes += name.size();
     if (names_bytes > metadata_bytes) return broken_stream("a schema whose names are longer than itself");
     const std::string column = "the column \"" + name + "\" of the Arrow stream ";
@@ -78,7 +78,7 @@ struct ipc_schema_reader {
     using enum ipc::type_kind;
     std::int16_t unit = 0;
     std::int32_t number = 0;
-    const status broken = broken_stream(column + "has a type that is not what it should be");
+    const status broken = broken_stream(column + "has a type that is invalid");
     auto read_unit = [&](const char* prefix, std::string_view letters, std::int16_t otherwise) {
       if (!from.value(t, ipc::type::kFirst, unit, otherwise) || unit < 0 ||
           static_cast<std::size_t>(unit) >= letters.size())

@@ -111,7 +111,7 @@ class row_text_reader {
     do {
       std::string name(word(",:{}()[]?"));
       if (name.empty() || !take(':')) return refuse("expected a column, such as label: int64");
-      if (!names.insert(name).second) return refuse("column " + name + " is there twice");
+      if (!names.insert(name).second) return refuse("column " + name + " appears twice");
       const element_type* t = type(depth);
       if (!t) return nullptr;
       members.push_back({std::move(name), 0, t});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements made at run time, part by part: what was made is destroyed where the next part fails.
+// Builds elements at run time, part by part. If a part fails, those already built are destroyed.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace sluice::lib {
 
-/// A value whose element is made in place.
+/// A value whose element is built in place.
 struct value_room {
-  /// make(void* uninitialised) makes an element of t, or throws.
+  /// Calls make(void* uninitialised), which builds an element of t or throws.
   template <class F> static value make(const element_type& t, F make_at) {
     value v;
     void* room = v.allocate(t);
@@ -28,7 +28,7 @@ struct value_room {
     return v;
   }
 
-  /// Moves the element to uninitialised memory; the value has none then.
+  /// Moves the element to uninitialised memory. The value is empty afterwards.
   static void move_out(value& v, void* to) {
     const element_type& t = *v.type_;
     void* from = v.data();
@@ -40,7 +40,7 @@ struct value_room {
 
 namespace detail {
 
-/// make_part(k, type, void* uninitialised) for each member.
+/// Calls make_part(k, type, void* uninitialised) for each member.
 template <class F> void make_members(const element_type& t, void* to, F make_part) {
   auto* base = static_cast<char*>(to);
   std::size_t k = 0;
@@ -52,7 +52,8 @@ template <class F> void make_members(const element_type& t, void* to, F make_par
   }
 }
 
-/// Errors: throws what the type's check says of an element whose members were made; it is destroyed then.
+/// Runs the type's check on an element whose members were built. Errors: throws the check's error, after destroying the
+/// element.
 inline void check_made(const element_type& t, void* made) {
   status why = t.check ? t.check(made) : status();
   if (why.ok()) return;
@@ -60,7 +61,7 @@ inline void check_made(const element_type& t, void* made) {
   throw_status(std::move(why));
 }
 
-/// make_item(i, void* uninitialised) for each of n items of one type.
+/// Calls make_item(i, void* uninitialised) for each of n items of one type.
 template <class F> void make_items(const element_type& item, void* to, std::size_t n, F make_item) {
   auto* base = static_cast<char*>(to);
   std::size_t i = 0;
@@ -72,7 +73,7 @@ template <class F> void make_items(const element_type& item, void* to, std::size
   }
 }
 
-/// Room for items on their way into a list.
+/// Memory for the items of a list before they are moved into it.
 class item_room {
  public:
   item_room(const element_type& item, std::size_t n)
@@ -84,7 +85,7 @@ class item_room {
     if (data_) ::operator delete(data_, std::align_val_t(item_.align));
   }
   void* data() const noexcept { return data_; }
-  /// There are n elements, which are destroyed with the room; or none any more.
+  /// Declares that the first n items exist. They are destroyed with this object.
   void set_live(std::size_t n) noexcept { live_ = n; }
 
  private:
@@ -93,7 +94,7 @@ class item_room {
   std::size_t live_ = 0;
 };
 
-/// A list or an optional of n items. make_item as above.
+/// Builds a list or an optional of n items. make_item as above.
 template <class F> void make_list(const element_type& list, void* to, std::size_t n, F make_item) {
   item_room room(*list.element, n);
   make_items(*list.element, room.data(), n, make_item);
@@ -103,7 +104,7 @@ template <class F> void make_list(const element_type& list, void* to, std::size_
 
 inline constexpr std::size_t kRowsAtOnce = 256;
 
-/// A batch of n rows.
+/// Builds a batch of n rows.
 template <class F> void make_batch(const element_type& t, void* to, std::size_t n, F make_row) {
   const element_type& row = *t.element;
   auto* b = ::new (to) batch_storage;
@@ -123,7 +124,7 @@ template <class F> void make_batch(const element_type& t, void* to, std::size_t 
   }
 }
 
-/// A text of these bytes. Errors: throws invalid_argument for classes that are not made of bytes.
+/// Builds a text of these bytes. Errors: throws invalid_argument for classes that do not consist of bytes.
 void make_text(const element_type& t, void* to, std::string_view bytes);
 
 }  // namespace detail

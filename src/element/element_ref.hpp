@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// element_ref: one element to be read, wherever it lies: at an address, or as a row of a column, whose values are not made
-// for that. What compares, hashes and serialises elements walks through them by it.
+// A reference to one element: at an address, or as a row of a column, whose values are not built for that. Functions
+// that compare, hash and serialize elements traverse them with it.
 #pragma once
 
 #include <cstddef>
@@ -24,19 +24,19 @@ class element_ref {
   }
 
   const element_type& type() const noexcept { return *type_; }
-  /// Null for what lies in several arrays of columns; never of numbers and objects.
+  /// Returns null for an element that is spread over several arrays of columns, and never for numbers and objects.
   const void* address() const noexcept { return at_; }
-  /// The value of a text.
+  /// Returns the value of a text.
   std::string_view text() const { return column_ ? column_->text(row_) : type_->text(at_); }
   lib::tensor tensor() const {
     return column_ ? column_->tensor_of(row_, 1)[0] : *std::launder(reinterpret_cast<const lib::tensor*>(at_));
   }
-  /// The k-th member of a structure, pair or tuple.
+  /// Returns the k-th member of a structure, pair or tuple.
   element_ref member(std::size_t k) const {
     const lib::member& m = type_->members[k];
     return column_ ? element_ref(column_->child(k), row_) : element_ref(*m.type, at_ + m.offset);
   }
-  /// The items of an array, a list, an optional (none or one) or a batch (its rows).
+  /// Returns the items of an array, a list, an optional (none or one) or a batch (its rows).
   item_refs items() const;
 
  private:
@@ -58,7 +58,7 @@ class item_refs {
   element_ref operator[](std::size_t i) const noexcept {
     return column_ ? element_ref(*column_, row_ + i) : element_ref(*type_, first_ + i * type_->size);
   }
-  /// Numbers one behind the other. REQUIRES: the items are numbers, and there are some.
+  /// Returns adjacent numbers. REQUIRES: the items are numbers, and there is at least one.
   const char* numbers() const noexcept { return static_cast<const char*>((*this)[0].address()); }
 
  private:

@@ -14,7 +14,7 @@ namespace sluice::lib::detail {
 
 namespace {
 
-/// A std::vector as it lies in memory.
+/// The memory layout of a std::vector.
 struct list_words {
   char* begin;
   char* end;
@@ -61,13 +61,14 @@ void erased_list_construct(const element_type&, void* p, std::size_t n, std::siz
   for (auto* at = static_cast<char*>(p); n != 0; --n, at += stride) set_words(at, {});
 }
 
-/// Moves one element and leaves an empty one. (No kernel leaves the original to be destroyed by its owner.)
+/// Moves one element and leaves an empty one, because `relocate` destroys the original, which its owner destroys
+/// again.
 void move_out(const element_type& e, char* to, char* from) noexcept {
   e.relocate(e, to, from, 1, e.size, e.size);
   if (!e.trivially_destroyed) e.construct(e, from, 1, e.size);
 }
 
-/// The first `moved` elements at `from` are moved, the others copied.
+/// Moves the first `moved` elements at `from`, and copies the others.
 void erased_list_collect(const element_type& t, void* to, void* from, std::size_t n, std::size_t moved,
                          std::size_t stride) {
   const element_type& e = *t.element;
@@ -75,7 +76,7 @@ void erased_list_collect(const element_type& t, void* to, void* from, std::size_
   auto* source = static_cast<char*>(from);
   std::size_t made = 0;
   try {
-    // Copies first: they may throw, and nothing has been moved then.
+    // Copies come first, because they may throw while nothing was moved.
     if (moved < n) e.copy(e, room + moved * e.size, source + moved * stride, n - moved, e.size, stride);
     made = n - moved;
     for (std::size_t i = 0; i != moved; ++i) move_out(e, room + i * e.size, source + i * stride);
@@ -131,7 +132,7 @@ void erased_list_print(const element_type& t, const void* p, std::string& out) {
   print_array(*t.element, w.begin, length(*t.element, w), out);
 }
 
-// --- Optionals: the value, then a byte that says whether there is one. ---
+// --- Optionals: the value, then a byte that is true if the value exists. ---
 
 bool& flag_of(const element_type& t, void* p) {
   return *std::launder(reinterpret_cast<bool*>(static_cast<char*>(p) + t.element->size));
@@ -209,7 +210,7 @@ void erased_maybe_print(const element_type& t, const void* p, std::string& out) 
   else out += "null";
 }
 
-/// Does an optional of a T have its value first, and the flag behind it?
+/// Returns true if an optional of a T stores its value first, and the flag after it.
 template <class T> bool has_flag_behind() {
   alignas(std::optional<T>) unsigned char room[sizeof(std::optional<T>)];
   if (sizeof room != (sizeof(T) + 1 + alignof(T) - 1) / alignof(T) * alignof(T)) return false;

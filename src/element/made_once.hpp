@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types made from other types, once for each.
+// Stores types that are built from other types, so that each is built once.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,12 @@
 
 namespace sluice::lib::detail {
 
-/// The type made under this key, or else `make()`, completed and kept. `make` runs unlocked: it may make other types.
+/// Returns the type stored under this key; else completes and stores `make()`. `make` runs unlocked, because it may
+/// build other types.
 const element_type* made_once(const std::string& how, const void* of, std::size_t and_of,
                               const std::function<element_type()>& make);
 
-/// The same; null where it was not made yet.
+/// Returns the stored type; null if none was built yet.
 const element_type* made_before(const std::string& how, const void* of, std::size_t and_of);
 
 }  // namespace sluice::lib::detail

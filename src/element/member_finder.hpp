@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the members of a structure by their names, for readers that meet one name after the other. Names mostly come in
-// the order of the members, so the member that is due is compared first. Where that fails often, a hash table is built:
-// the time for all names of a text is in proportion to their number, whatever their order.
+// Finds the members of a structure by their names, for readers that get one name after another. Names mostly arrive in
+// the order of the members, so the next member is compared first. If that fails often, a hash table is built: the time
+// for all names of a text is proportional to their number, whatever their order.
 //
 //   member_finder members(t);
-//   for (const auto& field : fields) k = members.find(field.key);     // t.members.size(): it has none of this name
+//   for (const auto& field : fields) k = members.find(field.key);     // t.members.size() if the name is unknown
 //
 // Thread: none.
 #pragma once
@@ -21,10 +21,10 @@ namespace sluice::lib {
 
 class member_finder {
  public:
-  /// `t` must outlive it.
+  /// `t` must outlive this object.
   explicit member_finder(const element_type& t) : members_(t.members) {}
 
-  /// The first member of this name; members.size(): there is none.
+  /// Returns the first member of this name; members.size() if there is none.
   std::size_t find(std::string_view name) {
     const std::size_t k = due_ < members_.size() && members_[due_].name == name ? due_ : search(name);
     if (k != members_.size()) due_ = k + 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place of a value in a nested element, for errors: "features.image[3]". Lives on the stack during a walk, and is
-// written only for an error.
+// The place of a value in a nested element, for errors: "features.image[3]". It lives on the stack during a traversal,
+// and its text is built only for an error.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace sluice::lib::detail {
 
 struct path {
   const path* within = nullptr;
-  const std::string* name = nullptr;  ///< the member's name; null: the item `index`
+  const std::string* name = nullptr;  ///< the member's name; null: item number `index`
   std::size_t index = 0;
 
   void append_to(std::string& out) const {
@@ -31,14 +31,14 @@ struct path {
     append_to(out);
     return out;
   }
-  /// "features.image[3]: " or nothing at the root.
+  /// Returns "features.image[3]: ", or "" at the root.
   std::string prefix() const {
     auto out = text();
     return out.empty() ? out : out + ": ";
   }
   path member(const std::string& of) const { return {this, &of, 0}; }
   path item(std::size_t i) const { return {this, nullptr, i}; }
-  /// Member k: of a structure by its name, of a pair or tuple by its number.
+  /// Returns the path of member k: by its name in a structure, by its number in a pair or tuple.
   path part(const element_type& t, std::size_t k) const {
     return t.kind == kind::structure ? member(t.members[k].name) : item(k);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which number a scalar is: an enum has a descriptor of its own, and the number's kernels.
+// Finds the number behind a scalar: an enum has its own descriptor, and the number's kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace sluice::lib::detail {
 
-/// Calls f(std::type_identity<T>) with the number (or bool) that a scalar is, and returns what it returns. REQUIRES: t is a
-/// scalar.
+/// Calls f(std::type_identity<T>) with the type of the scalar's number or bool, and returns the result. REQUIRES: t is
+/// a scalar.
 template <class F> auto with_number(const element_type& t, F f) {
   auto is = [&t](const element_type& number) { return t.print == number.print; };
   if (is(type_of<std::int64_t>())) return f(std::type_identity<std::int64_t>());
@@ -28,7 +28,7 @@ template <class F> auto with_number(const element_type& t, F f) {
   throw_status(internal_error(t.name + " is no number that is known"));
 }
 
-/// The number that an enum is; of a number itself.
+/// Returns the number type of an enum, or a number type itself.
 inline const element_type& number_of(const element_type& t) {
   return *with_number(t, []<class T>(std::type_identity<T>) { return &type_of<T>(); });
 }

@@ -53,7 +53,7 @@ void put_items(element_ref e, std::string& out) {
     for (std::size_t i = 0; i != items.size(); ++i) put(items[i], out);
 }
 
-/// dtype, rank, dimensions, then the numbers as they are, or each string's length and bytes.
+/// Appends dtype, rank and dimensions, then the bytes of the numbers, or each string's length and bytes.
 void put_tensor(const tensor& t, std::string& out) {
   out += static_cast<char>(t.dtype());
   put_varint(t.rank(), out);
@@ -96,7 +96,8 @@ void put(element_ref e, std::string& out) {
 std::size_t product(std::size_t a, std::size_t b) { return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b; }
 std::size_t sum(std::size_t a, std::size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 
-/// The fewest bytes that an element takes; at least one, so that the bytes limit the length of any list.
+/// Returns the least number of bytes that an element takes: at least one, so that the bytes limit the length of any
+/// list.
 std::size_t fewest_bytes(const element_type& t) {
   switch (t.kind) {
     case kind::scalar: return t.size;
@@ -160,7 +161,7 @@ class byte_reader {
     memory_left_ -= bytes;
   }
 
-  /// How many items, for which there is room in what is left.
+  /// Reads the number of items, and checks that they fit into the remaining bytes.
   std::size_t count(const element_type& item) {
     auto n = varint();
     if (n > left() / fewest_bytes(item))

@@ -18,11 +18,11 @@ using detail::element_ref;
 using detail::path;
 using form = spec::form_type;
 
-/// A length in the spec of an element, where there is no item to have it: in a list without items, in an optional without a
-/// value. It fits everything.
+/// A length in the spec of an element without items: of a list without items, or an optional without a value. It is
+/// compatible with any length.
 constexpr std::int64_t kNoItems = -2;
 
-// --- Of types and elements ---
+// --- Specs of types and elements ---
 
 spec leaf(std::string dtype) {
   spec s;
@@ -58,7 +58,7 @@ spec spec_of_leaf(const element_type& t, const tensor* p) {
 bool has_columns(const spec& s) {
   return (s.form == form::structure || s.form == form::tuple) && s.shape.empty() && !s.any_shape && !s.parts.empty();
 }
-/// The same within one more dimension, the slowest: a batch is the structure of its columns.
+/// Adds an outermost dimension to a spec. A batch is the structure of its columns.
 void add_dimension(spec& s, std::int64_t length, bool by_column) {
   if (by_column && has_columns(s))
     for (auto& part : s.parts) add_dimension(part, length, false);
@@ -99,7 +99,7 @@ spec spec_of_type(const element_type& t, std::int64_t unknown) {
   }
 }
 
-/// Have all elements of a type the spec of the type?
+/// Returns true if all elements of a type have the type's spec.
 bool is_fixed(const element_type& t) {
   switch (t.kind) {
     case kind::scalar:
@@ -154,7 +154,7 @@ spec spec_of_items(const detail::item_refs& items) {
   return s;
 }
 
-/// Lengths that nothing has are unknown to users.
+/// Replaces lengths without items by unknown ones, for users.
 void show(spec& s) {
   for (auto& n : s.shape)
     if (n == kNoItems) n = spec::kUnknown;
@@ -222,7 +222,7 @@ path part_path(const path& at, const spec& s, std::size_t k) {
   return s.form == form::tuple ? at.item(k) : at;
 }
 
-/// Throws where they do not fit.
+/// Throws if the specs are not in this relation.
 void compare(const spec& a, const spec& b, relation r, const path& at) {
   bool same = a.form == b.form && a.names == b.names && a.parts.size() == b.parts.size();
   if (!same || !shapes_fit(a, b, r) || (a.form == form::leaf && !dtypes_fit(a.dtype, b.dtype, r))) refuse(at, a, b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specs of elements that have others in them: of batches and lists of what has a spec, of the rows of batches, and of tensors
-// whose members are tensors.
+// Specs of elements that contain others: of batches and lists, of the rows of batches, and of tensors whose members are
+// tensors.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace sluice::lib {
 spec spec_of_batch(spec row, std::int64_t length);
 /// Returns the spec of lists of `length` items.
 spec spec_of_list(spec item, std::int64_t length);
-/// Returns the spec of a batch's row. REQUIRES: batches have the spec.
+/// Returns the spec of a batch's row. REQUIRES: `batch` is the spec of batches.
 spec spec_of_row(spec batch);
 
 /// Returns the spec of a sparse_tensor with `rank` dimensions.

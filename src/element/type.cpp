@@ -29,12 +29,12 @@ namespace detail {
 
 namespace {
 
-/// Every descriptor of the process. Never destroyed: elements may outlive main's statics.
+/// All descriptors of the process. Never destroyed, because elements may outlive main's static objects.
 struct type_store {
   absl::Mutex mutex;
   std::deque<element_type> types ABSL_GUARDED_BY(mutex);
   absl::flat_hash_map<std::string, const element_type*> by_name ABSL_GUARDED_BY(mutex);
-  /// The types by their parts: {"pair", a, b}, {"array", a, n} …
+  /// Types by their parts: {"pair", a, b}, {"array", a, n} …
   absl::flat_hash_map<std::tuple<std::string, const void*, std::size_t>, const element_type*> made
       ABSL_GUARDED_BY(mutex);
 };
@@ -84,7 +84,7 @@ const element_type& make_string() {
 
 std::size_t rounded(std::size_t n, std::size_t align) { return (n + align - 1) / align * align; }
 
-/// Offsets, size and alignment as C++ would lay the members out; kernels that every member has.
+/// Computes offsets, size and alignment as C++ would, and the kernels that every member supports.
 void lay_out(element_type& t) {
   bool can_copy = true, can_construct = true;
   t.align = 1;
@@ -103,7 +103,7 @@ void lay_out(element_type& t) {
   if (can_construct) t.construct = construct_parts;
 }
 
-/// Does a std::tuple have its last member first? In libstdc++ it does, in libc++ it does not.
+/// Returns true if a std::tuple stores its last member first, as in libstdc++; in libc++ it does not.
 bool tuples_are_reversed() {
   std::tuple<char, char> t;
   return &std::get<1>(t) < &std::get<0>(t);
@@ -215,7 +215,7 @@ const element_type* made_before(const std::string& how, const void* of, std::siz
   return found == store().made.end() ? nullptr : found->second;
 }
 
-// Two threads may both make one; the first to come back wins, so that its address is the type's for good.
+// Two threads may both build one. The first to return wins, and the type keeps its address.
 const element_type* made_once(const std::string& how, const void* of, std::size_t and_of,
                               const std::function<element_type()>& make) {
   if (const element_type* made = made_before(how, of, and_of)) return made;
@@ -292,7 +292,7 @@ const element_type* array_of(const element_type* element, std::size_t n) {
 }
 
 const element_type* struct_of(std::string_view name, std::vector<member> members) {
-  // In braces it is the text of a structure without a name, which is one type, whoever makes it.
+  // A name in braces is the text of a structure without a name, which is one type, whatever code builds it.
   if (name.starts_with('{')) name = {};
   auto how = absl::StrCat("structure ", std::string(name));
   for (auto& m : members) {
@@ -312,7 +312,7 @@ const element_type* struct_of(std::string_view name, std::vector<member> members
 
 namespace {
 
-/// Lists that a plan may name without any C++ that does.
+/// Creates list types, which a plan may name although no C++ code does.
 template <class... T> void make_lists() { (type_of<std::vector<T>>(), ...); }
 
 void make_usual_lists() {
@@ -328,7 +328,7 @@ void make_usual_lists() {
 
 namespace {
 
-/// A list's elements are made where others were moved from.
+/// Returns true if lists of this type are possible: their elements are built in place of moved-from ones.
 bool can_be_listed(const element_type& t) {
   return detail::lists_have_known_layout() && (t.construct || t.trivially_destroyed);
 }
@@ -351,7 +351,7 @@ const element_type* maybe_of(const element_type* t) {
 }
 
 const element_type* type_named(std::string_view name) {
-  make_usual_lists();  // so that the builtin types exist, used or not
+  make_usual_lists();  // so that the builtin types exist even if unused
   type_of<bool>();
   auto& s = detail::store();
   absl::MutexLock lock(&s.mutex);

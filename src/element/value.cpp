@@ -18,7 +18,7 @@ using detail::element_ref;
 // --- Storage ---
 
 bool value::is_inside(const element_type& t) noexcept {
-  // Strings move without an error; of the program's own classes only those that are moved as bytes certainly do.
+  // Moving a string cannot fail. Of the program's classes, only those that are moved bytewise certainly cannot.
   return t.size <= kInsideBytes && t.align <= 8 && (t.relocatable || &t == &type_of<std::string>());
 }
 
@@ -87,7 +87,7 @@ std::size_t value::size() const {
 
 namespace {
 
-/// A copy of what a column has, made as a value.
+/// Returns a copy of a column's row as a value.
 value copy_of_row(const element_type& batch, const void* p, std::size_t row) {
   auto& rows = static_cast<const batch_storage*>(p)->rows_column();
   const element_type& t = *batch.element;
@@ -171,7 +171,7 @@ std::weak_ordering compare_refs(element_ref a, element_ref b) {
     case kind::tensor: {
       tensor x = a.tensor(), y = b.tensor();
       if (x == y) return std::weak_ordering::equivalent;
-      // An order that is the same everywhere, for tables and sets: dtype, shape, then bytes.
+      // The same order in every process, for tables and sets: dtype, shape, then bytes.
       if (x.dtype() != y.dtype()) return x.dtype() <=> y.dtype();
       if (!std::ranges::equal(x.shape(), y.shape()))
         return std::lexicographical_compare_three_way(x.shape().begin(), x.shape().end(), y.shape().begin(),

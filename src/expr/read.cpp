@@ -387,7 +387,7 @@ class expression_reader {
     nesting deeper(*this);
     advance();
     tree e = made(tree::list, from);
-    if (is_sign("]")) fail_here("a list needs a value, which tells its type");
+    if (is_sign("]")) fail_here("a list needs a value, which determines its type");
     parts(e, "]");
     return e;
   }

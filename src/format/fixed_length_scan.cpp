@@ -12,7 +12,7 @@ namespace {
 /// Returns the size of the file as far as the window shows it.
 std::uint64_t end_of(const fixed_length_window& w) { return w.last ? w.offset + w.bytes.size() : w.end; }
 
-/// A sum of sizes that a user wrote; what does not fit is the most there is.
+/// Adds sizes that a user declared. The sum is limited to the largest number.
 std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
@@ -23,14 +23,14 @@ fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length
   fixed_length_scan scan;
   const std::uint64_t end = end_of(w);
   if (end != provenance::kUnknown) scan.why = layout.check(end);
-  if (w.end != provenance::kUnknown && !scan.why.ok()) return scan;  // known from the start: no record is given out
+  if (w.end != provenance::kUnknown && !scan.why.ok()) return scan;  // known from the start: no record is delivered
   const std::uint64_t before = w.offset < layout.header_bytes ? layout.header_bytes - w.offset : 0;
   if (before > w.bytes.size()) {
     if (scan.why.ok()) scan.needed_bytes = sum_of(before, sum_of(layout.record_bytes, layout.footer_bytes));
     return scan;
   }
   scan.used_bytes = before;
-  // Behind the last record there must be the footer: in the file, where its end is known, or else in the window.
+  // The footer must follow the last record: in the file, if its end is known, or else in the window.
   std::uint64_t have = w.bytes.size() - before;
   if (end == provenance::kUnknown) {
     have -= std::min(have, layout.footer_bytes);
@@ -51,7 +51,7 @@ fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length
   return scan;
 }
 
-/// Settles the result of find_run: at the end of a known file nothing more is needed.
+/// Completes the result of find_run: at the end of a known file no more bytes are needed.
 void settle(const fixed_length_layout& layout, const fixed_length_window& w, fixed_length_scan& scan,
             std::size_t first) {
   scan.used_bytes = first + scan.records * layout.record_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a nest of structures, pairs and tuples as one list: the columns of a table, the features of a tf.Example.
+// Lists the members of nested structures, pairs and tuples: the columns of a table, the features of a tf.Example.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct flat_member {
   const element_type* type = nullptr;
 };
 
-/// A type that is not nested is one member, called `value`. Errors: invalid_argument: two have the same path.
+/// A type without members is one member, called `value`. Errors: invalid_argument: two members have the same path.
 result<std::vector<flat_member>> flat_members(const element_type& type);
 
 }  // namespace sluice::lib

@@ -12,15 +12,15 @@
 namespace sluice::lib {
 namespace {
 
-/// Returns true if the text after the last `\n` is not a line: nothing of it would remain.
+/// Returns true if the text after the last `\n` is not a line, because only `\r` characters remain.
 bool is_all_returns(std::string_view text) { return text.find_first_not_of('\r') == std::string_view::npos; }
 
-/// Drops every `\r` of a line; returns its new length.
+/// Removes every `\r` of a line; returns its new length.
 std::size_t close_up(char* begin, std::size_t size) {
   return static_cast<std::size_t>(std::remove(begin, begin + size, '\r') - begin);
 }
 
-/// Most lines have no '\r', or one at the end, which needs no writing.
+/// Removes `\r`. Most lines have none, or one at the end, which needs no writing.
 std::size_t without_returns(char* begin, std::size_t size) {
   auto* r = static_cast<char*>(std::memchr(begin, '\r', size));
   if (!r) return size;
@@ -30,8 +30,9 @@ std::size_t without_returns(char* begin, std::size_t size) {
 
 #if defined(__x86_64__)
 
-// memchr per line costs a call and a start-up for each of two bytes, which short lines (72 B) feel: here one pass finds
-// both, 32 bytes at a time. The mask of returns seen since the line's start says whether a line needs a second look.
+// One memchr for each of two bytes would cost two calls and start-ups per line, which is much for short lines (72 B).
+// This pass finds both, 32 bytes at a time. The mask of returns since the line's start shows whether a line needs a
+// second pass.
 template <class Emit>
 __attribute__((target("avx2,bmi"))) lines_scan scan_wide(std::span<char> window, std::size_t lines_max,
                                                          std::size_t searched, Emit emit) {
@@ -40,13 +41,13 @@ __attribute__((target("avx2,bmi"))) lines_scan scan_wide(std::span<char> window,
   const std::size_t size = window.size();
   const __m256i newline = _mm256_set1_epi8('\n'), carriage = _mm256_set1_epi8('\r');
   std::size_t start = 0;
-  bool returns = searched != 0;  // there may be a '\r' since `start`, in earlier words
+  bool returns = searched != 0;  // earlier words may have a '\r' since `start`
   for (std::size_t at = searched & ~std::size_t{31}; at + 32 <= size; at += 32) {
     const __m256i word = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(begin + at));
     auto ends = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(word, newline)));
     auto returned = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(word, carriage)));
     while (ends) {
-      const std::uint32_t below = ends ^ (ends - 1);  // the bits up to and with the lowest end
+      const std::uint32_t below = ends ^ (ends - 1);  // the bits up to and including the lowest end
       const std::size_t end = at + static_cast<std::size_t>(__builtin_ctz(ends));
       std::size_t length = end - start;
       if (returns || (returned & below)) [[unlikely]]

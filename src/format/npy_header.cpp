@@ -33,7 +33,7 @@ std::optional<std::string_view> npy_descr(dtype d) {
 
 std::string npy_header(dtype d, std::span<const std::int64_t> shape, std::size_t bytes_min) {
   std::string out(kNpyVersion1);
-  out += "\0\0";  // the length of what follows, set below
+  out += "\0\0";  // the length of the rest, set below
   out.resize(kNpyVersion1.size() + 2);
   out += "{'descr': '";
   out += *npy_descr(d);
@@ -46,7 +46,7 @@ std::string npy_header(dtype d, std::span<const std::int64_t> shape, std::size_t
   const std::size_t size = std::max(bytes_min, (out.size() + 1 + kNpyAlignment - 1) / kNpyAlignment * kNpyAlignment);
   out.resize(size - 1, ' ');
   out += '\n';
-  const std::size_t length = size - kNpyVersion1.size() - 2;  // at most some hundred: ranks are at most 9
+  const std::size_t length = size - kNpyVersion1.size() - 2;  // at most some hundred bytes: ranks are at most 9
   out[kNpyVersion1.size()] = static_cast<char>(length & 0xff);
   out[kNpyVersion1.size() + 1] = static_cast<char>(length >> 8);
   return out;

@@ -22,7 +22,7 @@ constexpr std::uint64_t kNpyFileBytesMax = std::uint64_t{1} << 62;
   throw_status(data_loss_error(absl::StrCat("not a file of NumPy, or damaged: ", std::string(why))));
 }
 
-/// The header's text: a dict of Python.
+/// Parses the header's text, a dict of Python.
 class npy_dict_reader {
  public:
   explicit npy_dict_reader(std::string_view text) : text_(text) {}
@@ -39,7 +39,7 @@ class npy_dict_reader {
       if (!take(',') && !at('}')) refuse_npy("a comma is missing in its header");
     }
     spaces();
-    if (at_ != text_.size()) refuse_npy("text stands behind its header");
+    if (at_ != text_.size()) refuse_npy("text follows its header");
     if (!descr || !fortran || !shape) refuse_npy("its header lacks descr, fortran_order or shape");
   }
 
@@ -99,7 +99,7 @@ class npy_dict_reader {
       if (all.size() == tensor_shape::kRankMax + 1)
         throw_status(invalid_argument_error("the array has more than 9 dimensions, and its rows more than 8"));
       at_ += static_cast<std::size_t>(r.ptr - begin);
-      if (at('L')) take('L');  // Python 2 wrote long ones so
+      if (at('L')) take('L');  // the suffix of long numbers in Python 2
       all.push_back(n);
       if (!take(',') && !at(')')) refuse_npy("a comma is missing in its shape");
     }
@@ -110,7 +110,7 @@ class npy_dict_reader {
   std::size_t at_ = 0;
 };
 
-/// '<f4', '|u1', '<U12'
+/// Parses '<f4', '|u1', '<U12'.
 void read_npy_descr(const std::string& descr, npy_head& to) {
   auto refuse = [&] {
     throw_status(unimplemented_error(absl::StrCat(
@@ -168,7 +168,7 @@ void read_npy_dict(std::string_view text, npy_head& to) {
 }
 
 void append_utf8(std::uint32_t c, std::string& out) {
-  if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) refuse_npy("a text has a character that is none");
+  if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) refuse_npy("a text has an invalid character");
   auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
   if (c < 0x80) return put(c);
   if (c < 0x800) {
@@ -186,7 +186,7 @@ void append_utf8(std::uint32_t c, std::string& out) {
 
 std::string text_of_utf32(const char* bytes, std::size_t size, bool swapped) {
   std::string out;
-  std::size_t zeros = 0;  // those within a text count, those behind it do not
+  std::size_t zeros = 0;  // zeros within a text count, zeros after it do not
   for (std::size_t i = 0; i != size; i += 4) {
     std::uint32_t c = 0;
     std::memcpy(&c, bytes + i, 4);

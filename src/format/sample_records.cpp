@@ -14,7 +14,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
-// Draws that one record may take: its text 4, its label 1, its values 8, with room to grow.
+// The number of draws reserved for each record: its text uses 4, its label 1, its values 8.
 constexpr std::uint64_t kDrawsPerRecord = 16;
 
 void append_text(std::string& text, std::uint64_t seed, std::uint64_t first_draw, std::size_t digits) {
@@ -27,7 +27,7 @@ void append_text(std::string& text, std::uint64_t seed, std::uint64_t first_draw
   }
 }
 
-/// 24 bits are all that a float below 1 keeps.
+/// A float below 1 keeps 24 bits only.
 float unit_float(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
 
 void fill(sample_example& e, std::uint64_t seed, std::uint64_t index) {
@@ -66,7 +66,7 @@ class record_writer {
   example_writer writer_;
 };
 
-/// Does the file, of `size` bytes, hold these at `at`?
+/// Returns true if the file, of `size` bytes, has these bytes at `at`.
 bool holds(std::ifstream& in, std::uint64_t size, std::uint64_t at, const std::string& bytes) {
   if (at > size || size - at < bytes.size()) return false;
   std::string found(bytes.size(), '\0');

@@ -33,7 +33,7 @@ struct header {
 header read_header(const char* p) { return {load<std::uint64_t>(p), load<std::uint32_t>(p + 8), crc32c({p, 8})}; }
 bool sound(const header& h) { return mask_crc(h.computed_crc) == h.masked_crc; }
 
-/// How many bytes there are from `position` to the end of the file, as far as that is known.
+/// Returns the number of bytes from `position` to the end of the file, as far as it is known.
 std::uint64_t bytes_after(const tfrecord_window& w, std::size_t position) {
   if (w.last) return w.bytes.size() - position;
   if (w.end == provenance::kUnknown) return provenance::kUnknown;
@@ -41,7 +41,7 @@ std::uint64_t bytes_after(const tfrecord_window& w, std::size_t position) {
   return w.end > at ? w.end - at : 0;
 }
 
-/// Ok where a record with this header can be in the file.
+/// Returns ok if a record with this header fits into the file.
 status check_size(const tfrecord_window& w, std::size_t position, std::uint64_t size) {
   std::uint64_t rest = bytes_after(w, position);
   if (rest != provenance::kUnknown && (rest < kTfrecordFramingBytes || size > rest - kTfrecordFramingBytes)) {
@@ -55,7 +55,7 @@ status check_size(const tfrecord_window& w, std::size_t position, std::uint64_t 
   return {};
 }
 
-/// As the scan loop, but without data: a record may reach beyond the window.
+/// Skips records like the scan loop, but without their data: a record may reach beyond the window.
 void pass_over(const tfrecord_window& w, tfrecord_scan& scan, std::size_t records_max) {
   while (scan.records < records_max && scan.used_bytes + kTfrecordHeaderBytes <= w.bytes.size()) {
     header h = read_header(w.bytes.data() + scan.used_bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scan loop of tfrecord.hpp, for any kind of output.
 //
-// It is a template so that the loop over small records has no call in it; everything that is not the loop (errors,
-// ends) is out of line in tfrecord.cpp.
+// It is a template, so that the loop over small records contains no call. Errors and ends, which are outside the loop,
+// are handled in tfrecord.cpp.
 #pragma once
 
 #include "base/crc32c_inline.hpp"
@@ -11,10 +11,10 @@
 
 namespace sluice::lib::detail {
 
-/// The record at `used_bytes` was not passed: says why, or how much more of it is needed. `scan` is filled in.
+/// Explains why the record at `used_bytes` was not scanned: stores the error, or the number of bytes needed, in `scan`.
 void explain_tfrecord(const tfrecord_window& window, tfrecord_scan& scan, bool check_data);
 
-/// `emit(index, data, size)` is called for each sound record, in order.
+/// Calls `emit(index, data, size)` for each valid record, in order.
 template <class Emit>
 SLUICE_TARGET_CRC inline tfrecord_scan scan_with(const tfrecord_window& window, std::size_t records_max, Emit emit) {
   tfrecord_scan scan;

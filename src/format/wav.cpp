@@ -11,10 +11,11 @@ namespace detail {
 namespace {
 
 constexpr std::size_t kRiffHeadBytes = 12, kChunkHeadBytes = 8, kFormatBytes = 16, kExtensibleBytes = 40;
-constexpr std::size_t kExtensibleFormAt = 24;  // the first two bytes of its GUID say what else would stand in front
+// the first two bytes of its GUID are the format that otherwise precedes it
+constexpr std::size_t kExtensibleFormAt = 24;
 enum : std::uint32_t { kPcm = 1, kFloat = 3, kExtensible = 0xfffe };
 
-/// Little-endian. REQUIRES: it is within the bytes.
+/// Reads a little-endian number. REQUIRES: it is within the bytes.
 template <class T> T number_at(std::string_view bytes, std::size_t at) noexcept {
   T n;
   std::memcpy(&n, bytes.data() + at, sizeof n);
@@ -56,7 +57,7 @@ result<wav_format> read_format(std::string_view chunk, std::size_t at) {
   return f;
 }
 
-/// The bytes of the first chunk `data`, and the format before it.
+/// The bytes of the first chunk `data`, and the format that precedes it.
 struct wav_parts {
   wav_format format;
   std::string_view data;
@@ -86,7 +87,7 @@ result<wav_parts> split_wav(std::string_view encoded) {
       return parts;
     }
     at += size;
-    if (size % 2 == 1 && at != encoded.size()) ++at;  // chunks begin at even places
+    if (size % 2 == 1 && at != encoded.size()) ++at;  // chunks begin at even offsets
   }
 }
 
@@ -99,7 +100,7 @@ float value_at(const char* p, const wav_format& f) noexcept {
     case 8: return static_cast<float>(static_cast<std::uint8_t>(*p) - 128) * 0x1p-7f;
     case 16: return static_cast<float>(number_at<std::int16_t>({p, 2}, 0)) * 0x1p-15f;
     case 24: {
-      std::uint32_t n = 0;  // its bytes in the upper three
+      std::uint32_t n = 0;  // the sample's bytes are the upper three
       std::memcpy(reinterpret_cast<char*>(&n) + 1, p, 3);
       return static_cast<float>(static_cast<std::int32_t>(n) >> 8) * 0x1p-23f;
     }
@@ -119,7 +120,7 @@ result<audio> decode_wav(std::string_view encoded, const wav_options& options) {
   const std::size_t in_file = parts->data.size() / f.frame_bytes;
   const std::size_t samples = options.samples != 0 ? static_cast<std::size_t>(options.samples) : in_file;
   const std::size_t channels = options.channels != 0 ? static_cast<std::size_t>(options.channels) : f.channels;
-  // Divided, since the options are the caller's and the product may be beyond 64 bits.
+  // The limit is divided, since it is the caller's, and the product may exceed 64 bits.
   if (samples > options.bytes_max / sizeof(float) / channels)
     return resource_exhausted_error(absl::StrCat("decode_wav: ", samples, " samples of ", channels,
                                                  " channels are above the limit of ", options.bytes_max,

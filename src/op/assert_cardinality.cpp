@@ -16,7 +16,7 @@ namespace {
 status unlike(std::uint64_t expected, bool endless, std::uint64_t there, bool has_ended) {
   std::string wanted = endless ? "elements without an end" : std::to_string(expected) + " elements";
   std::string found = has_ended ? "has " + std::to_string(there) : "has more";
-  return failed_precondition_error("the input was to have " + wanted + ", and " + found);
+  return failed_precondition_error("the input must have " + wanted + ", and " + found);
 }
 
 erased_stream assert_cardinality_loop(outlet out, erased_stream in, std::uint64_t expected, bool endless,
@@ -56,7 +56,7 @@ erased_stream open_assert_cardinality(const node& n, open_context& context) {
 
 const op_info assert_cardinality_op{
     .name = "assert_cardinality",
-    .doc = "an error where there are not so many elements",
+    .doc = "fails unless the input has n elements",
     .arguments = arguments_of<assert_cardinality_arguments>,
     .type = same_type,
     .facts = {.always = {.outputs = output_count::one_per_input, .forwards = true, .keeps_order = true},

@@ -16,17 +16,17 @@ namespace sluice::lib {
 
 namespace {
 
-/// Rows that the input appends by itself are charged once they are present: a limited number at a time, first while
-/// their size is unknown, then about kLandedBytes at a time.
+/// Rows that the input appends are charged after they arrive. The number requested at a time is limited: at first
+/// because their size is unknown, later to about kLandedBytes.
 constexpr std::uint64_t kLandedFirst = 8, kLandedMax = 1024, kLandedBytes = 256 << 10;
 constexpr std::uint64_t kLandedBatchBytes = 16 << 20;
 
-/// Returns the number of rows of this number of batches; cannot overflow, since one batch alone may be practically
-/// endless.
+/// Returns the number of rows of `batches` batches. It cannot overflow: one batch may have any size, but several are
+/// requested together only if they are small.
 std::uint64_t wanted_rows(std::uint32_t batches, std::uint64_t rows) { return batches == 1 ? rows : batches * rows; }
 
-/// Charges what the columns take with the rows that have landed. Errors: resource_exhausted; the rows are gone then. `at_once`: how many may
-/// land with the next request.
+/// Charges the columns with the rows that have landed. `at_once`: the number of rows that may land with the next
+/// request. Errors: resource_exhausted, after which the rows are dropped.
 status charge_landed(held_memory& memory, batch_in_making& part, std::size_t made_bytes, std::uint64_t& at_once) {
   const std::size_t bytes = part.bytes();
   at_once = std::clamp<std::uint64_t>(kLandedBytes * part.rows() / (bytes + 1), 1, kLandedMax);
@@ -35,7 +35,7 @@ status charge_landed(held_memory& memory, batch_in_making& part, std::size_t mad
   return fits;
 }
 
-/// `landing`: of an input that appends rows itself; or null.
+/// `landing`: for an input that appends rows itself; else null.
 erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream in,
                          std::shared_ptr<row_landing> landing, std::uint64_t rows, bool drop_remainder,
                          std::shared_ptr<run_context> run, std::string label) {
@@ -46,7 +46,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
   std::uint64_t landed_at_once = kLandedFirst;
   const std::uint64_t batches_at_once = std::max<std::uint64_t>(kGroupedPerRequest / rows, 1);
   const std::uint64_t rows_at_once = grouped_at_once(row), passed_max = demand::kAll / rows;
-  bool continues = false;  // it has begun again, and will again: what a batch takes stays charged in between
+  bool continues = false;  // the stage was restarted and will be again: a batch's memory stays charged in between
   for (bool ended = false;;) {
     auto batches_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches_at_once, out.wanted()));
     auto* to = reinterpret_cast<batch_storage*>(out.room(batches_max));
@@ -79,7 +79,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
       status fits;
       while (b && fits.ok()) {
         if (landing) {
-          b.drop_front(b.size());  // receipts
+          b.drop_front(b.size());  // these are receipts
           fits = charge_landed(memory, part, made_bytes, landed_at_once);
         } else {
           auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), part.missing()));
@@ -110,18 +110,18 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
 erased_stream open_batch(const node& n, open_context& context) {
   auto& a = n.as<batch_arguments>();
   outlet out(*n.type);
-  const auto rows = std::min(static_cast<std::uint64_t>(a.size.value), demand::kAll);  // all there are, both
+  const auto rows = std::min(static_cast<std::uint64_t>(a.size.value), demand::kAll);  // both mean all elements
   error_gate gate = context.gate(n);
   if (a.options.timeout.is_given())
     return timed_batches(out, context.open(n.inputs[0]), context.memory_of(n, "batch's input"), rows,
                          duration(a.options.timeout.value), context.run, std::move(gate));
-  // If a row that does not stack is dropped, rows are compared before they are stacked.
+  // Rows are compared before they are stacked if rows that do not stack are dropped.
   auto maker = std::make_unique<batch_maker>(*n.inputs[0]->type);
   if (gate.skips() && maker->may_refuse())
     return row_batches_loop(out, context.open(n.inputs[0]), std::move(maker), rows, a.options.drop_remainder,
                             context.run, std::move(gate));
   auto landing = std::make_shared<row_landing>();
-  // The columns of a large batch are asked for before they grow; rows that land are counted when they are there.
+  // The columns of a large batch are allocated before rows arrive; landed rows are charged afterwards.
   const bool is_large = rows > kLandedBatchBytes / n.inputs[0]->type->size;
   erased_stream in = is_large ? erased_stream() : context.open_rows(n.inputs[0], landing);
   if (!in) {

@@ -45,7 +45,7 @@ const element_type* type_by_bytes(const node& n, std::string& why) {
   if (bytes_max.value < 1)
     return why = "bytes_max must be at least 1, and is " + std::to_string(bytes_max.value), nullptr;
   if (o.oversized == oversized::truncate)
-    return why = "oversized is refuse or alone: an element cannot be cut to so many bytes", nullptr;
+    return why = "oversized is refuse or alone: an element cannot be truncated to bytes_max", nullptr;
   return type_of_batch(*n.inputs[0]->type, why);
 }
 
@@ -53,7 +53,7 @@ const element_type* type_by_bytes(const node& n, std::string& why) {
 
 const op_info batch_by_bytes_op{
     .name = "batch_by_bytes",
-    .doc = "as many elements as have so many bytes become one",
+    .doc = "batches up to a number of bytes",
     .arguments = arguments_of<batch_by_bytes_arguments>,
     .type = type_by_bytes,
     .spec = [](const node& n) { return spec_of_batches(n, 1, false); },

@@ -70,7 +70,7 @@ const element_type* type_by_tokens(const node& n, std::string& why) {
   type_of_function(n, a.length.value, why);
   if (why.empty()) why = length_mistake(a.length.value);
   if (why.empty() && a.options.oversized == oversized::truncate)
-    why = "oversized is refuse or alone: which of an element's tokens would be cut off is not known here";
+    why = "oversized is refuse or alone: an element cannot be truncated to tokens_max";
   if (why.empty() && !a.options.padded && !a.options.values.empty()) why = "values go with padded=true";
   if (why.empty()) padded_by(n, why);
   return why.empty() ? type_of_batch(*n.inputs[0]->type, why) : nullptr;
@@ -80,7 +80,7 @@ const element_type* type_by_tokens(const node& n, std::string& why) {
 
 const op_info batch_by_tokens_op{
     .name = "batch_by_tokens",
-    .doc = "as many elements as have so many tokens become one",
+    .doc = "batches up to a number of tokens",
     .arguments = arguments_of<batch_by_tokens_arguments>,
     .type = type_by_tokens,
     .spec = [](const node& n) { return spec_of_batches(n, 1, false); },

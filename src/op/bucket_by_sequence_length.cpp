@@ -35,10 +35,10 @@ bucket_by_sequence_length_arguments detail::bucket_arguments(const std::vector<s
 
 namespace {
 
-/// Which elements are in each bucket. Right at each co_yield, and between two.
+/// The elements in each bucket. Valid at each co_yield, and between two.
 struct length_buckets_state {
   std::vector<held_ordinals> buckets;
-  std::uint64_t next = 0;  ///< the element that comes in next
+  std::uint64_t next = 0;  ///< the ordinal of the element that arrives next
 
   void save(position_writer& w) {
     w.number(next);
@@ -58,11 +58,11 @@ struct length_buckets_state {
   }
 };
 
-/// A bucket's rule.
+/// The rules of a bucket.
 struct length_bucket {
   std::uint64_t size = 1;
   std::vector<padded_member> members;
-  bool is_closed = false;  ///< nothing may come here
+  bool is_closed = false;  ///< no element may go here
 };
 
 status above_the_last(std::int64_t length) {
@@ -76,7 +76,7 @@ std::size_t bucket_of(const std::vector<count>& boundaries, std::int64_t length)
   return static_cast<std::size_t>(above - boundaries.begin());
 }
 
-/// The buckets, and the elements of the input that go to them.
+/// The buckets and their elements.
 class length_buckets {
  public:
   length_buckets(erased_stream& in, length_buckets_state& state, held_memory& memory, function_ptr function,
@@ -95,15 +95,16 @@ class length_buckets {
   length_buckets(const length_buckets&) = delete;
 
   std::size_t size() const { return rules_.size(); }
-  /// Elements that do not fit the others of their bucket are errors of their own, and not of the batch.
+  /// Checks each element against its bucket. An element that does not fit is a bad element, and the batch stays valid.
   void check_elements() {
     for (const length_bucket& r : rules_)
       row_checks_.push_back(r.members.empty() ? row_fit::stacked(in_.type()) : row_fit::padded(r.members));
   }
-  /// Fetches again what a restored position held.
+  /// Fetches the elements of a restored position again.
   task<void> fetch();
 
-  /// The bucket whose batch is made next: a full one, or at the end one that has elements. size(): none.
+  /// Returns the bucket whose batch is built next: a full one, or at the end one that has elements; size() if there is
+  /// none.
   std::size_t leaving(bool ended, bool drop_remainder) {
     std::size_t found = size();
     for (std::size_t i = flushed_; i != size() && found == size(); ++i)
@@ -111,15 +112,15 @@ class length_buckets {
     if (ended) flushed_ = found;
     return found;
   }
-  /// Makes the batch of a bucket's first elements at `to`. Errors: of an element that does not stack; resource_exhausted.
+  /// Builds the batch of a bucket's first elements at `to`. Errors: an element does not stack; resource_exhausted.
   status make_batch(std::size_t bucket, batch_storage* to);
 
-  /// The end of a run of elements that were placed.
+  /// The reason why place() has stopped.
   struct placed {
-    status bad;   ///< of the next element, which has no place
-    status full;  ///< the memory budget cannot hold the next element
+    status bad;   ///< the error of the next element, which has no bucket
+    status full;  ///< the memory budget is too small for the next element
   };
-  /// Moves the elements that the input has ready to their buckets, up to the first that fills one or has no place.
+  /// Moves the elements that the input has ready to their buckets, until a bucket is full or an element has none.
   placed place();
   void drop_next() {
     in_.drop(1);
@@ -142,9 +143,9 @@ class length_buckets {
   std::deque<held_elements> held_;
   std::vector<row_fit> row_checks_;  ///< by bucket; empty: not checked
   std::vector<std::uint64_t> lengths_;
-  std::size_t looked_at_ = 0, known_ = 0;  ///< lengths that are used up, of those that are known
-  slab rows_;                              ///< of a batch while it is made
-  std::size_t made_bytes_ = 0;             ///< of the batch that was delivered last
+  std::size_t looked_at_ = 0, known_ = 0;  ///< lengths that were used, and lengths that are known
+  slab rows_;                              ///< the rows of the batch that is built
+  std::size_t made_bytes_ = 0;             ///< the size of the batch that was delivered last
   std::size_t flushed_ = 0;                ///< at the end: the buckets before this one are empty
 };
 
@@ -186,7 +187,7 @@ status length_buckets::read_lengths() {
   applied a = key_.numbers(block(nullptr, &in_.type(), in_.peek().data(), in_.left()), lengths_.data());
   looked_at_ = 0;
   known_ = a.done;
-  return a.done ? status() : std::move(a.why);  // an error behind other elements comes back when they are placed
+  return a.done ? status() : std::move(a.why);  // an error after other elements is found again when they are placed
 }
 
 status length_buckets::mistake_of(std::int64_t length, std::size_t bucket) {

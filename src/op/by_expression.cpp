@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that take an expression in place of a function. They are apart from the operators' own sources, so that programs without
-// expressions do not link the evaluation of expressions.
+// Operators that accept an expression instead of a function. They are separate from the operators' own sources, so that
+// programs without expressions do not link the evaluation of expressions.
 #include <utility>
 
 #include "sluice/op/batch_by_tokens.hpp"

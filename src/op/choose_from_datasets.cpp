@@ -17,17 +17,18 @@
 namespace sluice::lib {
 namespace {
 
-/// How many of the n numbers from `first` on are the first one, in a row.
+/// Returns how many of the n numbers from `first` on equal the first one, without a gap.
 std::uint32_t run_of(const std::int64_t* first, std::uint32_t n) {
   return static_cast<std::uint32_t>(std::find_if(first + 1, first + n, [&](std::int64_t x) { return x != *first; }) -
                                     first);
 }
 
-// The last input is the selector. An element that is chosen and not there is waited for only where nothing else is ready.
+// The last input is the selector. The stage waits for a chosen element only if no other is ready.
 erased_stream choose_loop(outlet out, saved<bool> ended, input_set in, bool stop_on_empty, error_gate gate) {
   erased_stream& selector = in[in.size() - 1];
   const std::size_t element_bytes = out.type().size;
-  // Which were asked and had ended: with the last of them the stage ends, though the selector may not. One that resumes asks again.
+  // The number of datasets that are not known to have ended. The stage ends with the last of them, even if the selector
+  // continues. A resumed stage asks them again.
   std::size_t left = in.size() - 1;
   std::unique_ptr<bool[]> gone(new bool[left]());
   while (!*ended) {
@@ -92,7 +93,7 @@ const element_type* chosen_type(const node& n, std::string& why) {
   return type_of_inputs(n, n.inputs.size() - 1, why);
 }
 
-/// The number of the selector's elements, if no dataset ends.
+/// Returns the number of the selector's elements, which is exact if no dataset ends.
 cardinality chosen_size(const node& n) {
   for (std::size_t i = 0; i + 1 != n.inputs.size(); ++i)
     if (cardinality_of(*n.inputs[i]).kind != cardinality::infinite) return {};
@@ -103,7 +104,7 @@ cardinality chosen_size(const node& n) {
 
 const op_info choose_from_datasets_op{
     .name = "choose_from_datasets",
-    .doc = "for each number of a selector the next element of that dataset",
+    .doc = "the next element of the dataset that a selector chooses",
     .shape = op_info::combine,
     .arguments = arguments_of<choose_from_datasets_arguments>,
     .inputs_behind_list = 1,

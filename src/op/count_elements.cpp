@@ -49,7 +49,7 @@ const element_type* counted_type(const node& n, std::string& why) {
 
 const op_info count_elements_op{
     .name = "count_elements",
-    .doc = "how many elements there are",
+    .doc = "the number of elements",
     .type = counted_type,
     .facts = {.size = [](const node&) { return cardinality::of(1); }},
     .lowering = {.open = open_count_elements},

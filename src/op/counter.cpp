@@ -31,7 +31,7 @@ erased_stream open_counter(const node& n, open_context&) {
 
 const op_info counter_op{
     .name = "counter",
-    .doc = "whole numbers without an end",
+    .doc = "whole numbers, without end",
     .shape = op_info::source,
     .arguments = arguments_of<counter_arguments>,
     .type = [](const node&, std::string&) -> const element_type* { return &type_of<std::int64_t>(); },

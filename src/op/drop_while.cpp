@@ -24,13 +24,13 @@ erased_stream drop_while_loop(outlet out, saved<bool> begun, erased_stream in, f
     predicate_function::outcome tested = p.keep_while(view, {in.consumed(), seed});
     in.drop(tested.kept);
     if (!tested.why.ok()) {
-      auto settled = gate.settle(out, tested.why, in.consumed());  // ends the stage where it may not be dropped
+      auto settled = gate.settle(out, tested.why, in.consumed());  // ends the stage if the element must not be dropped
       co_await settled;
       in.drop(1);
       continue;
     }
     if (tested.kept == tested.seen) continue;
-    // Alone: a mark in front of it asks again for this element, and for none behind it.
+    // Yielded alone: a mark before it reads this element again, and none after it.
     *begun = true;
     std::uint64_t passed = out.pass(1);
     if (passed) {
@@ -64,7 +64,7 @@ erased_stream open_drop_while(const node& n, open_context& context) {
 
 const op_info drop_while_op{
     .name = "drop_while",
-    .doc = "the elements from the first on for which a predicate is false",
+    .doc = "skips elements until a predicate is false",
     .arguments = arguments_of<drop_while_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<drop_while_arguments>().function.value, why); },

@@ -14,7 +14,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// Numbers and elements of eight bytes: pairs of words.
+/// Writes numbers and elements of eight bytes as pairs of words.
 void pair_words(char* to, std::uint64_t number, const char* elements, std::uint32_t n) {
   for (std::uint32_t i = 0; i != n; ++i) {
     std::uint64_t element, numbered = number + i;

@@ -14,8 +14,8 @@
 namespace sluice::lib {
 namespace {
 
-// Works in place: retained elements move to the front of the view, which is passed on. Skipped elements are tested too:
-// nothing else knows which of them exist.
+// Works in place: kept elements move to the front of the view, which is passed on. Skipped elements are tested too,
+// because only a test shows which elements exist.
 erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   for (;;) {
@@ -35,7 +35,7 @@ erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, s
   }
 }
 
-/// The same where bad elements are dropped: what is left of their view is looked at by the next demand.
+/// The loop of a stage that drops bad elements: the next demand tests the rest of their view.
 erased_stream filter_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
                                    error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
@@ -43,14 +43,14 @@ erased_stream filter_tolerant_loop(outlet out, erased_stream in, function_ptr fu
   kept_texts texts(gate, in.type());
   while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
     texts.note(b);
-    std::uint32_t looked_at = 0;  // of what was noted
+    std::uint32_t looked_at = 0;  // the index in `texts` of the next input
     while (b) {
-      // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
+      // The rest of the view after a bad element serves another demand, which may be smaller than the first.
       block whole = b, part = b.first(std::min(b.size(), out.ask()));
       predicate_function::outcome k = keep.keep(part, {in.consumed() - whole.size(), seed});
       block kept = part.first(k.kept);
       std::uint32_t seen = k.seen;
-      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
+      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume reads the rest of this view again
       if (kept) co_yield kept;
       if (!k.why.ok()) {
         auto settled = gate.settle(out, k.why, in.consumed() - whole.size() + seen, texts.of(looked_at + seen));
@@ -79,7 +79,7 @@ erased_stream open_filter(const node& n, open_context& context) {
 
 const op_info filter_op{
     .name = "filter",
-    .doc = "the elements a predicate keeps",
+    .doc = "the elements for which a predicate is true",
     .arguments = arguments_of<filter_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<filter_arguments>().function.value, why); },

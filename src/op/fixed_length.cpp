@@ -14,7 +14,7 @@ class fixed_length_format final : public element_format {
   explicit fixed_length_format(fixed_length_layout layout) : layout_(layout) {}
   status check(std::uint64_t end) const override { return end == provenance::kUnknown ? status() : layout_.check(end); }
   bool may_begin(const byte_window& rest, std::string_view) const override {
-    const std::uint64_t records_end = rest.end - layout_.footer_bytes;  // check() has seen that it fits
+    const std::uint64_t records_end = rest.end - layout_.footer_bytes;  // check() has verified that it fits
     const bool in_footer = rest.end != provenance::kUnknown && rest.offset > records_end;
     return rest.offset >= layout_.header_bytes && (rest.offset - layout_.header_bytes) % layout_.record_bytes == 0 &&
            !in_footer;

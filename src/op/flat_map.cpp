@@ -26,7 +26,7 @@ erased_stream open_flat_map(const node& n, open_context& context) {
 
 const op_info flat_map_op{
     .name = "flat_map",
-    .doc = "each element becomes a dataset; their elements follow each other",
+    .doc = "opens a dataset for each element, one after another",
     .arguments = arguments_of<flat_map_arguments>,
     .type = [](const node& n, std::string& why) { return type_of_inner(n, n.as<flat_map_arguments>().inner, why); },
     .spec = [](const node& n) { return spec_of_inner(n, n.as<flat_map_arguments>().inner); },

@@ -15,7 +15,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// The schema of a file without its rows is not longer, or the file is no Arrow stream.
+/// The limit of a schema. A longer one means that the file is no Arrow stream.
 constexpr std::size_t kSchemaBytesMax = std::size_t{64} << 20;
 
 /// The bytes before the batches: the magic word of a file, and the schema.
@@ -24,7 +24,7 @@ struct arrow_head {
   std::unique_ptr<arrow::ipc_schema> schema;
 };
 
-/// `left`: to the end of the file, if known.
+/// `left`: the number of bytes to the end of the file, if known.
 arrow_head read_arrow_head(std::string_view bytes, std::uint64_t left, bool last) {
   using kind = arrow::ipc_message::kind;
   arrow_head head;
@@ -62,7 +62,7 @@ class arrow_format final : public element_format {
       batch_storage b;
       status why = read_batch(m, b);
       if (!why.ok()) {
-        if (f.elements) return f;  // those before it first
+        if (f.elements) return f;  // elements before it are delivered first
         f.why = std::move(why);
         f.damaged_bytes = m.size_bytes;
         return f;
@@ -137,14 +137,13 @@ class arrow_format final : public element_format {
   mutable std::unique_ptr<arrow::ipc_schema> schema_;  // a stage has a format of its own: one thread at a time
 };
 
-/// The rows of the file under a path: looked up when a plan is made, before there is a run that reads files.
+/// Returns the type of the rows of the file under a path. It is looked up when a plan is built, before a run exists.
 result<const element_type*> rows_in_file(const from_arrow_arguments& a) {
   constexpr std::size_t kFirstLookBytes = 4096, kNextLook = 16;
   const std::string& path = a.path.value;
   const inflate_limits limits = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
   if (path.empty() || path == "-")
-    return invalid_argument_error(
-        "the schema of a file that is not known yet: say what it has by schema=\"label: int64\"");
+    return invalid_argument_error("the schema of an unknown file cannot be read: give it as schema=\"label: int64\"");
   for (std::size_t looked_at = kFirstLookBytes;;) {
     auto begin = read_file_head(path, a.options.compression, looked_at, limits);
     if (!begin.ok()) return begin.why();
@@ -159,8 +158,8 @@ result<const element_type*> rows_in_file(const from_arrow_arguments& a) {
     if (!begin->cut.ok()) return begin->cut;
     if (begin->is_all || looked_at == kSchemaBytesMax || head.at.needed_bytes > kSchemaBytesMax)
       return data_loss_error("the file has no Arrow schema").in_file(path);
-    // A read of a compressed file requests a number of decompressed bytes, and may return fewer, or none: the first
-    // bytes come with a whole block.
+    // A read of a compressed file requests a number of decompressed bytes, and may return fewer or none, because the
+    // first bytes arrive with a whole block.
     looked_at = std::min(std::max(head.at.needed_bytes, looked_at * kNextLook), kSchemaBytesMax);
   }
 }
@@ -180,8 +179,7 @@ erased_stream open_from_arrow(const node& n, open_context& context) {
                          std::make_shared<arrow_format>(*n.type->element));
 }
 
-/// Prints and reads the schema as its text. The types of structures of the program distinguish those with the same
-/// schema.
+/// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.
 class arrow_schema_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p).value); }

@@ -28,11 +28,11 @@ shared_ref<const detail::sending_end> detail::begin_sending(const std::shared_pt
 }
 namespace {
 
-/// A run's hold on the queue, and how many elements it has had of it.
+/// A run's share of the queue, and the number of elements that it has received.
 struct channel_reading {
   std::shared_ptr<element_queue> queue;
   std::uint64_t delivered = 0;
-  bool is_own = false;  ///< the run's alone
+  bool is_own = false;  ///< no other run uses the queue
   bool is_attached = false;
   bool is_resumed = false;
 
@@ -48,7 +48,7 @@ struct channel_reading {
     if (is_attached && is_own) queue->abandon_reading();
   }
   void save(position_writer& w) const { w.number(delivered); }
-  /// Notifies the producer at once: it may ask as soon as iterate() has returned.
+  /// Notifies the producer at once, because it may ask as soon as iterate() has returned.
   void load(position_reader& r) {
     delivered = r.number();
     is_resumed = true;

@@ -9,7 +9,7 @@ namespace sluice::lib {
 
 const op_info from_elements_op{
     .name = "from_elements",
-    .doc = "elements that are in memory already",
+    .doc = "elements in memory",
     .shape = op_info::source,
     .arguments = arguments_of<from_elements_arguments>,
     .type = [](const node& n,

@@ -12,7 +12,7 @@ namespace sluice::lib {
 
 const op_info generate_op{
     .name = "generate",
-    .doc = "a user's own coroutine as a source",
+    .doc = "a coroutine of the user as a source",
     .shape = op_info::source,
     .arguments = arguments_of<generate_arguments>,
     .type = [](const node& n,

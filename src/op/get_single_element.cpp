@@ -12,10 +12,10 @@
 namespace sluice::lib {
 namespace {
 
-status none_at_all() { return invalid_argument_error("the input is empty, and was to have one element"); }
-status several() { return invalid_argument_error("the input has more than one element, and was to have one"); }
+status none_at_all() { return invalid_argument_error("the input is empty, and must have one element"); }
+status several() { return invalid_argument_error("the input has more than one element, and must have one"); }
 
-// Only the second request shows if the element is the only one: so it is made even if the element is skipped.
+// Only a second request shows whether the element is the only one, so it is sent even if the element is skipped.
 erased_stream get_single_element_loop(outlet out, saved<bool> given, erased_stream in, error_gate gate) {
   if (!*given) {
     bool any = co_await in.ready({0, 2, out.wanted_bytes()});
@@ -44,7 +44,7 @@ erased_stream open_get_single_element(const node& n, open_context& context) {
 
 const op_info get_single_element_op{
     .name = "get_single_element",
-    .doc = "the element of an input that has one",
+    .doc = "the only element of the input",
     .type = same_type,
     .facts = {.always = {.outputs = output_count::at_most_one_per_input, .forwards = true, .keeps_order = true},
               .size = [](const node&) { return cardinality::of(1); }},

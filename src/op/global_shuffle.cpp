@@ -24,7 +24,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::uint32_t kFetchedAtOnce = 1024;  // elements that the input is opened for
+constexpr std::uint32_t kFetchedAtOnce = 1024;  // the number of elements for which the input is opened once
 
 /// A requested element: its number in the input, and its place among the elements requested together.
 struct wanted_element {
@@ -32,14 +32,14 @@ struct wanted_element {
   std::uint32_t place = 0;
 };
 
-/// The elements of `wanted`, by their numbers, which ascend. They are in `found` in that order, up to the first that failed.
+/// Fetches the elements of `wanted`, whose numbers ascend, into `found` in that order, up to the first that fails.
 task<status> fetch_in_order(open_context context, node_ptr plan, const std::vector<wanted_element>& wanted,
                             slab& found) {
   erased_stream in = context.open(plan);
   const std::size_t element_bytes = in.type().size;
   char* to = found.reserve(wanted.size());
   for (std::size_t i = 0; i != wanted.size();) {
-    std::size_t end = i + 1;  // of neighbours
+    std::size_t end = i + 1;  // the end of a run of consecutive numbers
     while (end != wanted.size() && wanted[end].number == wanted[end - 1].number + 1) ++end;
     demand d;
     d.skip = wanted[i].number - in.consumed();
@@ -57,15 +57,15 @@ task<status> fetch_in_order(open_context context, node_ptr plan, const std::vect
   co_return status();
 }
 
-/// The numbers of the places from `first` on, in ascending order. They are spread evenly, so sharing them out by their highest bits
-/// all but sorts them.
+/// Lists the elements of the places from `first` on, with ascending numbers. The numbers are spread evenly, so
+/// distributing them by their highest bits almost sorts them.
 void list_wanted(const index_permutation& order, std::uint64_t first, std::uint32_t n,
                  std::vector<wanted_element>& to) {
   std::array<std::uint64_t, kFetchedAtOnce> numbers;
   order.numbers(first, std::span(numbers.data(), n));
   const auto bits = static_cast<unsigned>(std::bit_width(order.size() - 1));
   const auto share_bits =
-      std::min(bits, static_cast<unsigned>(std::bit_width(n - 1)));  // about as many shares as elements
+      std::min(bits, static_cast<unsigned>(std::bit_width(n - 1)));  // about as many buckets as elements
   const unsigned shift = bits - share_bits;
   std::array<std::uint32_t, kFetchedAtOnce + 1> begins{};
   for (std::uint32_t i = 0; i != n; ++i) ++begins[(numbers[i] >> shift) + 1];
@@ -80,7 +80,7 @@ void list_wanted(const index_permutation& order, std::uint64_t first, std::uint3
   }
 }
 
-/// Moves what was found to its places.
+/// Moves the fetched elements to their places.
 void put_in_place(slab& found, const std::vector<wanted_element>& wanted, char* to) {
   const element_type& t = found.type();
   char* from = found.begin();
@@ -89,7 +89,7 @@ void put_in_place(slab& found, const std::vector<wanted_element>& wanted, char* 
   found.set_live(0, 0);
 }
 
-/// For a source that builds elements by their numbers: the order of requests does not matter to it.
+/// The loop for a source that builds elements by their numbers, in any order.
 erased_stream picking_loop(outlet out, saved<std::uint64_t> given, node_ptr source, index_permutation order) {
   const std::uint64_t total = order.size();
   std::array<std::uint64_t, kFetchedAtOnce> numbers;
@@ -104,8 +104,8 @@ erased_stream picking_loop(outlet out, saved<std::uint64_t> given, node_ptr sour
   }
 }
 
-// If one of several elements cannot be built, they are requested one by one: the elements before it, in this stage's
-// order, go out.
+// If one of several elements cannot be built, they are requested one by one, so that the elements before it, in this
+// stage's order, are delivered.
 erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> given, node_ptr plan, open_context context,
                                   index_permutation order, error_gate gate) {
   const element_type& type = out.type();
@@ -113,9 +113,9 @@ erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> given, node_p
   block_fit fit(type, true);
   slab found(type);
   std::vector<wanted_element> wanted;
-  std::uint64_t one_by_one = 0;  // to be asked for alone
+  std::uint64_t one_by_one = 0;  // the number of elements to request alone
   while (*given < total) {
-    // Only building elements shows which of them are bad.
+    // Only building elements shows which of them are bad, so they are not skipped if bad ones are dropped.
     if (!gate.skips()) *given += out.pass(total - *given);
     const std::uint64_t left = total - *given;
     const std::uint32_t ask = std::min({gate.skips() ? out.ask() : out.wanted(), kFetchedAtOnce,
@@ -154,7 +154,7 @@ erased_stream open_global_shuffle(const node& n, open_context& context) {
   if (n.inputs[0]->op->lowering.pick) return picking_loop(out, std::move(given), n.inputs[0], order);
   open_context inner = context;
   inner.on_demand = true;
-  inner.on_error = error_policy::stop;  // a bad element is this stage's: its place is known here only
+  inner.on_error = error_policy::stop;  // this stage handles bad elements, because only it knows their places
   inner.account = nullptr;
   return global_shuffle_loop(out, std::move(given), n.inputs[0], std::move(inner), order, context.gate(n));
 }

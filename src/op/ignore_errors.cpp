@@ -79,13 +79,13 @@ template <> const codec& codec_of<dropped_call>() {
 
 namespace {
 
-/// Receives the errors of the elements upstream, and sends them on before the next element.
+/// Receives the errors of the elements upstream, and forwards them before the next element.
 class counted_errors final : public error_sink {
  public:
   counted_errors(arguments a, error_account* account, std::size_t kept_apart)
       : arguments_(std::move(a)), account_(account), kept_apart_(kept_apart) {}
 
-  /// Records that n elements came.
+  /// Records that n elements have arrived.
   void elements_up_to(std::uint64_t n) { elements_ = n; }
   status met(dropped_error e) override {
     status end;
@@ -128,8 +128,8 @@ class counted_errors final : public error_sink {
 /// The number of skipped elements that one request covers.
 constexpr std::uint64_t kPassedAtOnce = 1024;
 
-// If the share of errors is limited, skipped elements are requested, too: an error on the way needs the number of
-// elements before it. The input is the last parameter: it is destroyed before its sink.
+// If the share of errors is limited, skipped elements are requested, too, because an error needs the number of elements
+// before it. The input is the last parameter, so it is destroyed before its sink.
 erased_stream ignore_errors_loop(outlet out, one_to_one, std::shared_ptr<counted_errors> counted, bool looks_at_share,
                                  erased_stream in) {
   counted_errors& sink = *counted;
@@ -171,7 +171,7 @@ erased_stream open_ignore_errors(const node& n, open_context& context) {
 
 const op_info ignore_errors_op{
     .name = "ignore_errors",
-    .doc = "what fails upstream is dropped",
+    .doc = "drops elements that fail upstream",
     .arguments = arguments_of<ignore_errors_arguments>,
     .type = same_type,
     .facts = {.always = {.outputs = output_count::at_most_one_per_input,

@@ -26,17 +26,17 @@ erased_stream inspect_loop(outlet out, one_to_one, erased_stream in, function_pt
   }
 }
 
-/// The same where bad elements are dropped: all are looked at, to know which are good.
+/// The loop of a stage that drops bad elements. It inspects all elements, to find the good ones.
 erased_stream inspect_tolerant_loop(outlet out, erased_stream in, function_ptr function, error_gate gate) {
   auto& f = static_cast<const look_function&>(*function);
   in.may_go_back();
   while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
     while (b) {
-      // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
+      // The rest of the view after a bad element serves another demand, which may be smaller than the first.
       block whole = b, part = b.first(std::min(b.size(), out.ask()));
       applied a = f.look(part);
       std::uint32_t seen = a.done;
-      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
+      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume reads the rest of this view again
       if (seen) co_yield part.first(seen);
       if (!a.why.ok()) {
         auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen);
@@ -62,7 +62,7 @@ erased_stream open_inspect(const node& n, open_context& context) {
 
 const op_info inspect_op{
     .name = "inspect",
-    .doc = "a function looks at each element",
+    .doc = "calls a function with each element",
     .arguments = arguments_of<inspect_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<inspect_arguments>().function.value, why); },

@@ -22,7 +22,7 @@ constexpr std::size_t kLinesLookedAt = 100;
 constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
 
 status line_too_long() {
-  return resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
+  return resource_exhausted_error("a line is longer than 16 MiB; the file must have one JSON text per line");
 }
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
@@ -39,7 +39,7 @@ class jsonl_format final : public element_format {
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
     return walk(w, elements_max, [](std::string_view, std::size_t, std::size_t) { return status(); });
   }
-  /// Behind a line that is too long: the next one.
+  /// Finds the line after one that is too long.
   std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
     const std::size_t before = w.view().substr(0, to).find('\n', from == 0 ? 0 : from - 1);
     return before == std::string_view::npos || before + 1 >= to ? std::string_view::npos : before + 1;
@@ -50,7 +50,7 @@ class jsonl_format final : public element_format {
   bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
 
  private:
-  /// `each` for the lines that are elements.
+  /// Calls `each` for the lines that are elements.
   template <class F> found walk(const byte_window& w, std::uint64_t elements_max, F each) const {
     if (w.offset != line_offset_) line_ = 0;
     found f;
@@ -66,7 +66,7 @@ class jsonl_format final : public element_format {
       if (!is_blank(line)) {
         status why = line.size() > kJsonLineBytesMax ? line_too_long() : each(line, bytes.size() - end, f.elements);
         if (!why.ok()) {
-          if (f.used_bytes) break;  // what is before it first
+          if (f.used_bytes) break;  // elements before it are delivered first
           f.why = line_ ? status(why.code(), absl::StrCat("line ", line_, ": ", std::string(why.message()))) : why;
           f.damaged_bytes = end + (at ? 1 : 0);
         } else {
@@ -88,7 +88,7 @@ class jsonl_format final : public element_format {
 
   std::size_t row_bytes_;
   mutable json_row_reader reader_;                    // a stage has a format of its own: one thread at a time
-  mutable std::uint64_t line_ = 1, line_offset_ = 0;  // 0: not known, behind a resume
+  mutable std::uint64_t line_ = 1, line_offset_ = 0;  // 0: unknown after a resume
 };
 
 /// Reads the bytes from which an element type is inferred. If the first line is longer than usual, reads as many bytes
@@ -104,12 +104,12 @@ result<file_head> head_with_a_line(const jsonl_arguments& a) {
   return read_file_head(a.path.value, o.compression, begin + kJsonLineBytesMax + 2, limits);
 }
 
-/// Infers the type from the file under a path when a plan is built, before a run exists that reads files.
+/// Infers the type from the file under a path when a plan is built, before a run exists.
 result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
-  constexpr const char* kWayOut = ": say what a line has by a schema, such as \"label: int64, text: string\"";
+  constexpr const char* kWayOut = ": give a schema of the lines, such as \"label: int64, text: string\"";
   const std::string& path = a.path.value;
   if (path.empty() || path == "-")
-    return invalid_argument_error(absl::StrCat("the members of a file that is not known yet", kWayOut));
+    return invalid_argument_error(absl::StrCat("the members of an unknown file cannot be inferred", kWayOut));
   auto head = head_with_a_line(a);
   if (!head.ok()) return head.why();
   json_type_guess guess;
@@ -127,10 +127,10 @@ result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
     if (!why.ok() && skips) continue;
     if (!why.ok())
       return status(why.code(), absl::StrCat("line ", number, ": ", std::string(why.message()), kWayOut,
-                                             ", or pass over such lines by on_error=skip in the call"))
+                                             ", or skip such lines with on_error=skip in the call"))
           .in_file(path);
   }
-  if (lines == 0 && head->is_all) return &type_of<std::string>();  // as of nulls: there will be no element of it
+  if (lines == 0 && head->is_all) return &type_of<std::string>();  // the type of nulls; no element has it
   if (lines == 0 && !head->cut.ok()) return head->cut;
   if (lines == 0 && rest.size() > kJsonLineBytesMax) return line_too_long().in_file(path);
   auto type = guess.type();
@@ -139,7 +139,7 @@ result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
   return type;
 }
 
-/// "label: int64, text: string", or a type.
+/// Parses "label: int64, text: string", or a type.
 result<const element_type*> type_said(const std::string& text) {
   auto members = type_from_text(absl::StrCat("{", text, "}"));
   if (members.ok()) return members;
@@ -174,7 +174,7 @@ erased_stream open_jsonl(const node& n, open_context& context) {
                          std::make_shared<jsonl_format>(*n.type, std::move(from)));
 }
 
-/// Prints and reads the type as its text. The types of structures of the program distinguish those with the same text.
+/// Prints and reads the type as text. Structure types of the program distinguish those with the same text.
 class json_type_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p).value); }

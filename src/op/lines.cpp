@@ -9,9 +9,9 @@ namespace sluice::lib {
 
 namespace {
 
-/// A longer line is no line: without a limit, a file without line ends would be read into memory whole.
+/// The limit of a line. Without it a file without line ends would be read into memory as a whole.
 constexpr std::size_t kLineBytesMax = std::size_t{1} << 30;
-/// Searched in one go for a line's end, which takes less than a millisecond: in between others have their turn.
+/// The number of bytes searched at once for the end of a line, less than a millisecond. Other tasks run in between.
 constexpr std::size_t kSearchedAtOnce = std::size_t{4} << 20;
 
 class lines_format final : public element_format {
@@ -31,7 +31,7 @@ class lines_format final : public element_format {
   bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
 
  private:
-  /// The part that is searched now: the front of the window, up to somewhat beyond the bytes searched before.
+  /// The part that is searched now: the front of the window, up to some bytes after those searched before.
   struct part {
     std::size_t bytes = 0;
     bool last = false;
@@ -48,7 +48,8 @@ class lines_format final : public element_format {
     f.ended = w.last && w.bytes.empty();
     f.searched_bytes = p.bytes;
     f.needed_bytes = w.bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
-    if (p.bytes > kLineBytesMax) f.why = resource_exhausted_error("a line is longer than 1 GiB; is this a text file?");
+    if (p.bytes > kLineBytesMax)
+      f.why = resource_exhausted_error("a line is longer than 1 GiB; perhaps this is not a text file");
     return f;
   }
 };

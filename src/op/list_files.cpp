@@ -33,7 +33,7 @@ std::size_t text_bytes(const std::string& name) {
   return name.capacity() > std::string().capacity() ? name.capacity() + 1 : 0;
 }
 
-/// Names, and what their texts take.
+/// Names, and the memory of their texts.
 struct name_list {
   std::vector<std::string> names;
   std::size_t text_bytes = 0;
@@ -50,7 +50,7 @@ struct list_request {
   std::uint64_t epoch = 0;
 };
 
-/// All that match, page by page: a listing may be long, and each page is charged before the next is asked for.
+/// Adds all matches page by page. A listing may be long, so each page is charged before the next one is requested.
 task<> add_matches(name_list& to, held_memory& memory, run_context& run, std::string pattern) {
   std::unique_ptr<listing> matches = files_of(run).list(std::move(pattern));
   for (;;) {

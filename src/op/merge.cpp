@@ -16,7 +16,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Which input the elements came from, since the last mark: each choice is one number, (elements << kInputBits | input).
+/// The inputs of the elements since the last mark. Each choice is one number, (elements << kInputBits | input).
 constexpr unsigned kInputBits = 20;
 constexpr std::uint64_t kInputMask = (1u << kInputBits) - 1;
 
@@ -33,7 +33,7 @@ struct merge_choices {
     for (int part = 0; part != 2; ++part)
       for (std::size_t n = r.count(); n; --n) replay.push_back(r.number());
   }
-  /// A replayed choice is not logged again: a mark taken before it holds it in `replay`.
+  /// Logs a choice. A replayed choice is not logged again, because a mark taken before it contains it in `replay`.
   void note(std::size_t input, std::uint64_t elements) {
     if (replay.empty()) return log.add(elements << kInputBits | input);
     std::uint64_t replayed = replay.front() >> kInputBits;
@@ -57,12 +57,13 @@ erased_stream merge_loop(outlet out, may_suspend, saved<merge_choices> choices, 
       auto choosing = any.next(in, {0, most, out.wanted_bytes()});
       chosen = co_await choosing;
       if (chosen == any_input::kNone) break;
-      if (in[chosen].left() == 0) continue;  // it has ended, and is not chosen again
+      if (in[chosen].left() == 0) continue;  // the input has ended and is not chosen again
     }
     block b = in[chosen].take(std::min(most, in[chosen].left()));
     choices->note(chosen, b.size());
     co_yield b;
-    tail_of(b, b.size());  // what was handed over goes now: it may be long until this input is asked again
+    // the delivered elements are destroyed now, because this input may not be asked again for long
+    tail_of(b, b.size());
   }
 }
 
@@ -85,7 +86,7 @@ const element_type* merged_type(const node& n, std::string& why) {
 
 const op_info merge_op{
     .name = "merge",
-    .doc = "the elements of all inputs as they come",
+    .doc = "the elements of all inputs, in the order of their arrival",
     .shape = op_info::combine,
     .type = merged_type,
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },

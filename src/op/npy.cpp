@@ -23,7 +23,7 @@ class npy_format final : public element_format {
       try {
         ::new (static_cast<void*>(rows + f.elements)) tensor(head_.row(w.bytes.data() + f.used_bytes, owner));
       } catch (const error& e) {
-        if (f.elements) return f;  // those before it first
+        if (f.elements) return f;  // elements before it are delivered first
         f.why = e.why();
         f.damaged_bytes = head_.row_bytes;
         return f;
@@ -82,7 +82,7 @@ class npy_format final : public element_format {
       f.why = data_loss_error(
           absl::StrCat("the file ends before its last rows: ", rows_left(w), " of ", head_.rows, " are missing"));
     }
-    // Rows may be said to be of any length: no more room is made than twice what is there.
+    // A header may declare rows of any length, so the window grows to at most twice the present bytes.
     f.needed_bytes =
         static_cast<std::size_t>(std::min<std::uint64_t>(head_.row_bytes, w.bytes.size() * 2 + (64 << 10)));
     return f;
@@ -90,7 +90,7 @@ class npy_format final : public element_format {
 
   mutable npy_head head_{};  // a stage has a format of its own: one thread at a time
   mutable std::uint64_t data_ = 0;
-  mutable bool is_told_ = false;  ///< that the file is too short: there is no more
+  mutable bool is_told_ = false;  ///< the error of a file that is too short was returned, and nothing follows
 };
 
 erased_stream open_npy(const node& n, open_context& context) {

@@ -23,13 +23,13 @@ namespace sluice::lib {
 
 namespace {
 
-/// Asked of the input at once: a resume goes back to the beginning of a block.
+/// The number of elements requested at once. A resume returns to the beginning of a block.
 constexpr std::uint32_t kPackedAtOnce = 256;
 
-/// Which elements are in each open row, the oldest row first. Right at each co_yield, and between two.
+/// The elements in each open row, the oldest row first. Valid at each co_yield, and between two.
 struct open_rows_state {
   std::vector<held_ordinals> rows;
-  std::uint64_t next = 0;  ///< the element that comes in next
+  std::uint64_t next = 0;  ///< the ordinal of the element that arrives next
   bool has_begun = false;
 
   void save(position_writer& w) {
@@ -61,7 +61,7 @@ struct packing {
   std::int64_t pad_token = 0;
 };
 
-/// The sequences of the open rows, beside the state that has their ordinals.
+/// The sequences of the open rows; the state has their ordinals.
 class open_rows {
  public:
   open_rows(const element_type& list, const packing& how, held_memory& memory)
@@ -76,8 +76,8 @@ class open_rows {
   held_elements& held(std::size_t i) { return rows_[i]->held; }
   bool is_full(std::size_t i) const { return rows_[i]->used == how_.tokens_max; }
   void open() { rows_.push_back(std::make_unique<row>(list_, memory_)); }
-  /// Returns the row for this number of tokens: the first that has room, or a new one if another may be open; size() if
-  /// the first must leave before.
+  /// Returns the row for this number of tokens: the first that has room, or a new one if another may be opened; size()
+  /// if the first row must be delivered before.
   std::size_t row_for(std::uint64_t tokens, bool& is_new) {
     is_new = false;
     for (std::size_t i = 0; i != rows_.size(); ++i)
@@ -90,7 +90,8 @@ class open_rows {
     rows_[i]->used += tokens;
     return rows_[i]->held.add(one, 1);
   }
-  /// After a resume, when the elements are there: false where no run has had such a row.
+  /// Counts the tokens of row i after a resume, when its elements are present. Returns false if no run could have built
+  /// such a row.
   bool count_again(std::size_t i) {
     row& r = *rows_[i];
     for (std::size_t k = 0; k != r.held.size(); ++k) r.used += length_of(r.held.at(k));
@@ -125,7 +126,7 @@ class open_rows {
   struct row {
     row(const element_type& list, held_memory& memory) : held(list, memory, sizeof(std::uint64_t)) {}
     held_elements held;
-    std::uint64_t used = 0;  ///< tokens
+    std::uint64_t used = 0;  ///< the number of tokens
   };
 
   void copy_tokens(const char* sequence, std::uint64_t n, std::int64_t* to) const {
@@ -182,7 +183,7 @@ erased_stream pack_sequences_loop(outlet out, saved<open_rows_state> state, eras
   co_await fetching;
   std::size_t made_bytes = 0;
   for (bool ended = false;;) {
-    std::size_t leaving = rows.size();  // none
+    std::size_t leaving = rows.size();  // no row
     if (ended && rows.size()) leaving = 0;
     while (!ended && leaving == rows.size()) {
       bool more = co_await in.ready({0, kPackedAtOnce});
@@ -214,7 +215,7 @@ erased_stream pack_sequences_loop(outlet out, saved<open_rows_state> state, eras
     }
     if (leaving == rows.size()) {
       if (!rows.size()) break;
-      continue;  // the input has ended just now
+      continue;  // the input has just ended
     }
     auto* to = reinterpret_cast<packed_row*>(out.room(1));
     memory.shrink_by(std::exchange(made_bytes, 0));

@@ -29,7 +29,7 @@ const member* member_called(const element_type& t, const std::string& name) {
   return nullptr;
 }
 
-/// The places of the element and of the bool in the output.
+/// The offsets of the element and of the bool in the output.
 struct padded_layout {
   std::size_t element_at = 0, mask_at = 0;
   /// The type that is value-initialised at element_at if no element exists.
@@ -42,11 +42,10 @@ padded_layout mask_layout_of(const element_type& in, const element_type& out, co
 }
 
 status too_many(std::uint64_t n) {
-  return failed_precondition_error("the input is to be padded to " + std::to_string(n) + " elements, and has more");
+  return failed_precondition_error("the input must be padded to " + std::to_string(n) + " elements, and has more");
 }
 
-/// Fills padding elements that have tensors: they get the dtypes and shapes of the last valid element, so that all
-/// stack.
+/// Gives padding elements with tensors the dtypes and shapes of the last valid element, so that all elements stack.
 class zero_tensors {
  public:
   explicit zero_tensors(const element_type& in) : members_(padded_members(in)), specs_(members_.size()) {
@@ -61,7 +60,7 @@ class zero_tensors {
     }
     has_learnt_ = true;
   }
-  /// Fills n elements that were made without a value.
+  /// Completes n elements that were built without a value.
   void put(char* element, std::uint32_t n, std::size_t stride_bytes) const {
     for (std::uint32_t k = 0; has_learnt_ && k != n; ++k, element += stride_bytes)
       for (std::size_t i = 0; i != members_.size(); ++i)
@@ -75,8 +74,8 @@ class zero_tensors {
   bool has_learnt_ = false;
 };
 
-/// How many elements were added; and where tensors are, whether the position's first element is the last valid one, which was given
-/// before.
+/// The number of padding elements delivered; with tensors, also whether the first element after the position is the
+/// last valid one, which was delivered before.
 struct padding_state {
   bool has_tensors = false;
   std::uint64_t padded = 0;
@@ -97,7 +96,7 @@ void set_mask(char* to, std::uint32_t n, const padded_layout& at, std::size_t st
   for (std::uint32_t i = 0; i != n; ++i) std::memcpy(to + i * stride_bytes + at.mask_at, &is_valid, sizeof is_valid);
 }
 
-/// `there`: elements of the input where the plan says so, or 0.
+/// `there`: the number of input elements if the plan declares it, else 0.
 erased_stream pad_to_cardinality_loop(outlet out, saved<padding_state> st, erased_stream in, std::uint64_t n,
                                       std::uint64_t there, padded_layout at, error_gate gate) {
   const element_type& type = out.type();
@@ -111,10 +110,11 @@ erased_stream pad_to_cardinality_loop(outlet out, saved<padding_state> st, erase
     in.drop(1);
   }
   while (st->padded == 0) {
-    // The last valid element has to be seen where it says of what shape the others are.
+    // The last valid element must be read, because it determines the shape of the padding.
     const std::uint64_t unseen = !zeros.has_any() ? demand::kAll : there - std::min(there, in.consumed() + 1);
     const std::uint64_t passed = out.pass(unseen);
-    // No more than there may be, or one, which says that there are more: so nothing of a view stays behind a co_yield.
+    // Requests no more elements than the limit, or one that shows an excess, so that no view is left over at a
+    // co_yield.
     const std::uint64_t may_come = n - std::min(n, in.consumed() + passed);
     const auto asked = std::max<std::uint32_t>(1, fit.at_most(out.wanted_of(may_come)));
     bool more = co_await in.ready({passed, asked, out.wanted_bytes()});
@@ -170,8 +170,8 @@ erased_stream open_pad_to_cardinality(const node& n, open_context& context) {
                                  is_known ? static_cast<std::uint64_t>(size.elements) : 0, at, context.gate(n));
 }
 
-/// Returns true if no element of `n` can be bad, so that no stage downstream can shorten it by dropping elements. A
-/// stage that keeps the type and has no function passes its elements on.
+/// Returns true if no element of `n` can be bad, so that no stage downstream drops elements. A stage that keeps the
+/// type and has no function passes its elements on.
 bool drops_nothing(const node& n) {
   bool has_function = false;
   for_each_function(n, [&](const function_ptr&) { has_function = true; });
@@ -181,13 +181,13 @@ bool drops_nothing(const node& n) {
                      [&](const node_ptr& in) { return in->type == n.type && drops_nothing(*in); });
 }
 
-/// The input's members and the bool, laid out as before.
+/// Returns a structure of the input's members and the bool, with the members' layout unchanged.
 const element_type* with_mask(const element_type& in, const std::string& mask_key, std::string& why) {
   if (mask_key.empty()) return why = "mask_key is empty: the member needs a name", nullptr;
   if (const member* known = member_called(in, mask_key)) {
     if (known->type == &type_of<bool>()) return &in;
-    return why = "the member " + mask_key + " says which elements are valid, so it is a bool, and not " +
-                 known->type->name + "; another mask_key names another member",
+    return why = "the member " + mask_key + " marks valid elements, so it must be a bool, not " + known->type->name +
+                 "; name another member with mask_key",
            nullptr;
   }
   std::vector<member> members = in.members;
@@ -208,8 +208,8 @@ const element_type* masked_type(const node& n, std::string& why) {
   if (a.elements.value < 0)
     return why = "elements must be at least 0, and is " + std::to_string(a.elements.value), nullptr;
   if (there.kind == cardinality::exact && there.elements > a.elements.value && drops_nothing(*n.inputs[0])) {
-    why = "the input has " + std::to_string(there.elements) + " elements, more than the " +
-          std::to_string(a.elements.value) + " that there are to be";
+    why = "the input has " + std::to_string(there.elements) +
+          " elements, more than elements=" + std::to_string(a.elements.value);
     return nullptr;
   }
   if (has_named_members(in)) return with_mask(in, a.options.mask_key, why);
@@ -222,7 +222,7 @@ const element_type* masked_type(const node& n, std::string& why) {
 
 const op_info pad_to_cardinality_op{
     .name = "pad_to_cardinality",
-    .doc = "elements that are not valid follow, up to n in all",
+    .doc = "appends invalid elements until there are n",
     .arguments = arguments_of<pad_to_cardinality_arguments>,
     .type = masked_type,
     .spec =
@@ -242,7 +242,7 @@ node_ptr detail::padded_in_place(const node_ptr& in, const pad_to_cardinality_ar
   node_ptr made = make_stage(pad_to_cardinality_op, arguments::of(a), in);
   if (made->type == in->type) return made;
   throw_status(invalid_argument_error("pad_to_cardinality: " + in->type->name + " needs a member `bool " +
-                                      a.options.mask_key + "`, which says which elements are valid"));
+                                      a.options.mask_key + "`, which marks valid elements"));
 }
 
 }  // namespace sluice::lib

@@ -41,7 +41,7 @@ const element_type* padded_type(const node& n, std::string& why) {
   return why.empty() ? type_of_batch(*n.inputs[0]->type, why) : nullptr;
 }
 
-/// The part of a row that a path names; null where lengths of it are not known to be those of the columns.
+/// Returns the part of a row at a path; null if its lengths may differ from those of the columns.
 spec* part_at(spec& row, std::string_view path) {
   if (path == "it") return &row;
   spec* at = &row;
@@ -55,7 +55,8 @@ spec* part_at(spec& row, std::string_view path) {
   return at;
 }
 
-/// Lists and tensors have the lengths that `shapes` says; without a word of it tensors have the one shape that is known of all.
+/// Returns the spec of a batch. Lists and tensors have the lengths in `shapes`; other tensors have the shape that is
+/// known of all.
 spec padded_spec(const node& n) {
   auto& a = n.as<padded_batch_arguments>();
   spec row = same_spec(n);
@@ -74,7 +75,7 @@ spec padded_spec(const node& n) {
 
 const op_info padded_batch_op{
     .name = "padded_batch",
-    .doc = "n elements become one, lists and tensors as long as the longest",
+    .doc = "n elements become one; lists and tensors are padded to the longest",
     .arguments = arguments_of<padded_batch_arguments>,
     .type = padded_type,
     .spec = padded_spec,

@@ -60,7 +60,7 @@ struct example_function final : block_function {
   }
 
  private:
-  /// Members that are slices share the buffer of a record.
+  /// Returns the buffer of a record, if members are slices that share it.
   buffer* owner_of(const char* r) const {
     bool is_slice = in == &type_of<record>() || in == &type_of<line>();
     return is_slice ? reinterpret_cast<const slice*>(r)->owner() : nullptr;
@@ -68,7 +68,7 @@ struct example_function final : block_function {
   mutable parsers parsers_;
 };
 
-/// Parses batches of records: each becomes a batch of structures with as many rows.
+/// Parses batches of records. Each becomes a batch of structures with the same number of rows.
 struct batch_example_function final : block_function {
   batch_example_function(const element_type* from, const element_type* to, example_schema s) : parsers_(std::move(s)) {
     in = from;
@@ -106,7 +106,7 @@ struct batch_example_function final : block_function {
   mutable parsers parsers_;
 };
 
-/// The type of the structures that a schema's records become; null, and why, where the schema is none.
+/// Returns the type of the structures of a schema; null if the schema is invalid, with the reason in `why`.
 const element_type* structure_of(const example_schema_arg& schema, std::string& why) {
   if (schema.type) return schema.type;
   auto layout = layout_of(schema.value);
@@ -133,7 +133,7 @@ std::string dtype_of_feature(feature_kind kind) {
   return kind == feature_kind::bytes ? "string" : kind == feature_kind::floats ? "float32" : "int64";
 }
 
-/// Returns the spec of one structure: the schema says more about its tensors than their type.
+/// Returns the spec of one structure. The schema describes its tensors more exactly than their type.
 spec parsed_row_spec(const element_type& row, const example_schema& schema) {
   spec s = spec_of(row);
   member_finder members(row);
@@ -178,8 +178,7 @@ erased_stream open_example_rows(const node& n, open_context& context, const std:
   return open_mapped_rows(n, context, std::make_shared<example_function>(in, n.type, schema_of(schema)), o, landing);
 }
 
-/// Prints and reads the schema as its text. The types of structures of the program distinguish those with the same
-/// schema.
+/// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.
 class schema_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p).value); }

@@ -18,7 +18,7 @@
 namespace sluice::lib {
 namespace {
 
-/// The structure that records become, and how its two members are filled.
+/// The structure that records become, and the sources of its two members.
 struct sequence_example_layout {
   const element_type* type = nullptr;
   std::size_t context_at = 0, sequence_at = 0;
@@ -83,7 +83,7 @@ struct sequence_example_function final : block_function {
   }
 
  private:
-  /// Members that are slices share the buffer of a record.
+  /// Returns the buffer of a record, if members are slices that share it.
   static buffer* owner_of(const element_type& type, const char* r) {
     bool is_slice = &type == &type_of<record>() || &type == &type_of<line>();
     return is_slice ? reinterpret_cast<const slice*>(r)->owner() : nullptr;
@@ -115,8 +115,8 @@ erased_stream open_parse_sequence_example(const node& n, open_context& context) 
   return open_mapped(n, context, f, o.parallelism, o.order);
 }
 
-/// Prints and reads the schema as its text. The types of structures of the program distinguish those with the same
-/// schema; a part without features was left out.
+/// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas. A part
+/// without features was left out.
 template <class Arg> class part_codec final : public codec {
  public:
   explicit part_codec(std::string_view example) : example_(example) {}

@@ -11,18 +11,18 @@ namespace sluice::lib {
 
 namespace {
 
-/// The start value for autotune: blocks, each of at most 100 µs of work. They cover a consumer's jitter; the ledger
-/// limits the bytes.
+/// The initial limit of an autotuned prefetch: blocks of at most 100 µs of work each. They cover a consumer's jitter;
+/// the ledger limits the bytes.
 constexpr std::uint32_t kSlots = 8;
 constexpr std::int64_t kElements = kSlots * std::int64_t{slot_supply::kBlockElementsMax};
 
-/// Returns the number of blocks that this number of elements fills, but enough that blocks which are slow to make leave
-/// no gap.
+/// Returns the number of blocks that this number of elements fills, but at least as many as avoid gaps if blocks take
+/// long to build.
 slot_supply::limits tuned_limits(std::int64_t elements) {
   return {static_cast<std::uint32_t>(std::max<std::int64_t>(elements / slot_supply::kBlockElementsMax, kSlots)),
           static_cast<std::uint64_t>(elements)};
 }
-/// That many elements whatever the size of the blocks.
+/// Returns limits for this number of elements, whatever the size of the blocks.
 slot_supply::limits given_limits(std::int64_t elements) {
   return {static_cast<std::uint32_t>(std::min<std::int64_t>(elements, 1 << 16)), static_cast<std::uint64_t>(elements)};
 }

@@ -19,7 +19,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// One ragged tensor of rows that are tensors, or ragged tensors.
+/// Builds one ragged tensor from rows that are tensors or ragged tensors.
 template <class Row> class ragged_maker final : public rows_maker {
  public:
   status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) override {
@@ -58,7 +58,7 @@ template <class Row> class ragged_maker final : public rows_maker {
   }
 
  private:
-  /// The row that is not as the first one, or the first.
+  /// Returns the index of the first row that differs from the first one; 0 if none does.
   static std::size_t first_other(std::span<const Row> rows) {
     for (std::size_t i = 1; i < rows.size(); ++i)
       if (!are_alike(rows[i], rows[0])) return i;
@@ -80,7 +80,7 @@ template <class Row> class ragged_maker final : public rows_maker {
   }
 };
 
-/// Is a tensor among the members of a structure, at any depth?
+/// Returns true if a structure has a tensor as a member, at any depth.
 bool has_tensor(const element_type& t) {
   if (t.kind == kind::tensor) return true;
   if (t.kind == kind::array || t.kind == kind::maybe) return has_tensor(*t.element);
@@ -124,7 +124,7 @@ erased_stream open_ragged_batch(const node& n, open_context& context) {
 
 const op_info ragged_batch_op{
     .name = "ragged_batch",
-    .doc = "n elements become one, lists and tensors as long as they are",
+    .doc = "n elements become one; lists and tensors keep their lengths",
     .arguments = arguments_of<ragged_batch_arguments>,
     .type = ragged_type,
     .spec = ragged_batch_spec,

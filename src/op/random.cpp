@@ -38,7 +38,7 @@ const element_type* random_type(const node& n, std::string& why) {
 
 const op_info random_op{
     .name = "random",
-    .doc = "random whole numbers without an end",
+    .doc = "random whole numbers, without end",
     .shape = op_info::source,
     .arguments = arguments_of<random_arguments>,
     .type = random_type,

@@ -19,7 +19,7 @@
 namespace sluice::lib {
 namespace {
 
-/// How many values [start, stop) by step holds. Computed without overflow: the distance is taken as unsigned.
+/// Returns the number of values in [start, stop) by step. It is computed without overflow: the distance is unsigned.
 std::uint64_t length_of(const range_arguments& a) {
   auto& o = a.options;
   auto distance = [](std::int64_t from, std::int64_t to) {
@@ -44,12 +44,12 @@ erased_stream range_loop(outlet out, saved<std::uint64_t> made, range_arguments 
   }
 }
 
-/// The same into the columns of a batch.
+/// The loop that writes into the columns of a batch.
 erased_stream range_rows_loop(outlet out, saved<std::uint64_t> made, range_arguments a,
                               std::shared_ptr<row_landing> landing) {
   std::uint64_t total = length_of(a);
   auto step = static_cast<std::uint64_t>(a.options.step);
-  std::uint32_t written = 0;  // receipts, which are all alike and stay in the room
+  std::uint32_t written = 0;  // all receipts are equal and stay in the outlet's memory
   while (*made < total) {
     *made += out.pass(total - *made);
     std::uint32_t n = out.wanted_of(total - *made);

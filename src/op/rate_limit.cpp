@@ -16,20 +16,20 @@
 namespace sluice::lib {
 namespace {
 
-/// Tokens that come in with time. It may owe some, after an element that took more than the bucket holds.
+/// Tokens that accrue with time. Their number is negative after an element that costs more than the bucket contains.
 class token_bucket {
  public:
   token_bucket(double per_second, double burst) : per_second_(per_second), burst_(burst), tokens_(burst) {}
 
   double burst() const { return burst_; }
-  /// The tokens that there are by now.
+  /// Returns the number of tokens at this time.
   double fill(time_point now) {
     if (started_) tokens_ = std::min(burst_, tokens_ + seconds(now - at_) * per_second_);
     started_ = true;
     at_ = now;
     return tokens_;
   }
-  /// How long until there are `wanted`; 0: they are there. REQUIRES: fill() was called for this moment.
+  /// Returns the time until `wanted` tokens have accrued; 0: they have. REQUIRES: fill() was called for this moment.
   duration until(double wanted) const {
     SLUICE_REQUIRES(started_, "fill() comes first");
     constexpr double kEnough = 1e-9, kLongest = 1e6 * 3600e9;  // of a token; a million hours
@@ -47,13 +47,13 @@ class token_bucket {
   bool started_ = false;
 };
 
-/// Elements from the front, and what they cost.
+/// Elements from the front, and their cost.
 struct share {
   std::uint32_t elements = 0;
   double cost = 0;
 };
 
-/// Returns how many of the view's first `most` elements the tokens pay for; at least one.
+/// Returns how many of the view's first `most` elements the tokens pay for, at least one.
 share affordable(const element_type& type, const element_view& view, std::uint32_t most, bool by_bytes, double tokens) {
   if (!by_bytes) {
     auto n = static_cast<std::uint32_t>(std::clamp(tokens, 1.0, static_cast<double>(most)));
@@ -71,7 +71,7 @@ share affordable(const element_type& type, const element_view& view, std::uint32
   return s;
 }
 
-// The input skips elements, even if they are in the view already: skipping costs no tokens.
+// The input skips elements, even those already in the view, because skipping costs no tokens.
 erased_stream rate_limit_loop(outlet out, one_to_one, may_suspend, erased_stream in, token_bucket bucket,
                               bool by_bytes) {
   stage_base* me = co_await this_stage();
@@ -88,7 +88,7 @@ erased_stream rate_limit_loop(outlet out, one_to_one, may_suspend, erased_stream
       out.unpass(in.skip_left());
       break;
     }
-    tokens = bucket.fill(time.now());  // making them took time
+    tokens = bucket.fill(time.now());  // building the elements took time
     share now = affordable(out.type(), in.peek(), std::min(in.left(), out.wanted()), by_bytes, tokens);
     for (;;) {
       duration wait = bucket.until(std::min(now.cost, bucket.burst()));
@@ -131,7 +131,7 @@ const element_type* limited_type(const node& n, std::string& why) {
 
 const op_info rate_limit_op{
     .name = "rate_limit",
-    .doc = "no more than so many elements or bytes a second",
+    .doc = "limits the elements or bytes per second",
     .arguments = arguments_of<rate_limit_arguments>,
     .type = limited_type,
     .spec = same_spec,

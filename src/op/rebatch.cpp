@@ -20,7 +20,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// A list of counts, one of which is written without brackets.
+/// A list of sizes. A single size is written without brackets.
 class batch_sizes_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override {
@@ -48,20 +48,20 @@ class batch_sizes_codec final : public codec {
   static const std::vector<count>& get(const void* p) { return static_cast<const batch_sizes*>(p)->values; }
 };
 
-/// How many batches were delivered, and how many rows of the input's next batch are in them.
+/// The number of delivered batches, and the number of rows of the input's next batch that they contain.
 struct rebatch_state {
   std::uint64_t made = 0, given = 0;
 };
 
-/// The number of rows reserved after the first ones of a batch: the input may have fewer than the batch wants.
+/// The number of rows reserved after a batch's first ones, because the input may have fewer rows than the batch wants.
 constexpr std::uint64_t kRowsForeseen = 4096;
 
-/// Batches in, batches out: what is left of the last one that came, and the one in the making.
+/// Joins batches: the rest of the last input batch, and the batch that is being built.
 class row_joiner {
  public:
   explicit row_joiner(const element_type& row) : row_(row) {}
 
-  /// The next input batch, behind its first `given` rows. REQUIRES: nothing is left.
+  /// Accepts the next input batch, without its first `given` rows. REQUIRES: no rows are left.
   void take_in(batch_storage next, std::uint64_t given) {
     left_ = std::move(next);
     left_bytes_ = left_.memory_bytes();
@@ -70,13 +70,13 @@ class row_joiner {
     left_.drop_front(taken_);
   }
   std::uint64_t left() const { return static_cast<std::uint64_t>(left_.rows()); }
-  /// How many rows of the last input batch are gone from it.
+  /// Returns the number of rows removed from the last input batch.
   std::uint64_t taken() const { return taken_; }
   std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows()); }
   std::size_t bytes() const { return left_bytes_ + part_bytes_; }
-  /// Moves rows into the batch in the making, until it has `size` or none is left. What its columns will take while they grow,
-  /// the old ones beside the new, is charged before. Errors: invalid_argument: they do not stack, and nothing is moved;
-  /// resource_exhausted.
+  /// Moves rows into the batch that is being built, until it has `size` rows or none is left. The memory of its growing
+  /// columns, with the old columns beside the new ones, is charged before. Errors: invalid_argument: the rows do not
+  /// stack, and nothing is moved; resource_exhausted.
   status join(std::uint64_t size, held_memory& memory) try {
     const std::uint64_t n = std::min(size - rows(), left());
     if (rows() == 0 && n == left() && taken_ == 0) {
@@ -94,7 +94,7 @@ class row_joiner {
       part_bytes_ = part_.memory_bytes();
       from.drop_front(n);
       left_bytes_ = left_.memory_bytes();
-      if (left() == 0) drop_left();  // what comes next takes its buffers, while the core has them in its cache
+      if (left() == 0) drop_left();  // the next batch uses its buffers again while they are in the core's cache
     }
     taken_ += n;
     return {};
@@ -114,7 +114,7 @@ class row_joiner {
   static double bytes_a_row(std::size_t bytes, std::uint64_t rows) {
     return rows ? static_cast<double>(bytes) / static_cast<double>(rows) : 0;
   }
-  /// Reserves room for n more rows, and for the expected rows if there is memory for them.
+  /// Reserves memory for n more rows, and for the expected rows if the budget allows it.
   status grow(std::uint64_t n, std::uint64_t size, held_memory& memory) {
     const std::uint64_t all = rows() + n;
     const double row_bytes = std::max(bytes_a_row(part_bytes_, room_), left_row_bytes_);
@@ -136,10 +136,10 @@ class row_joiner {
 
   const element_type& row_;
   batch_storage left_, part_;
-  std::size_t left_bytes_ = 0, part_bytes_ = 0;  ///< what these take
-  double left_row_bytes_ = 0;                    ///< of each row of the last input batch
+  std::size_t left_bytes_ = 0, part_bytes_ = 0;  ///< the memory of these
+  double left_row_bytes_ = 0;                    ///< the memory of each row of the last input batch
   std::uint64_t taken_ = 0;
-  std::uint64_t room_ = 0;  ///< rows that the batch in the making has room for
+  std::uint64_t room_ = 0;  ///< the capacity of the batch that is being built, in rows
 };
 
 erased_stream rebatch_loop(outlet out, saved<rebatch_state> st, erased_stream in, std::vector<count> sizes,
@@ -164,7 +164,7 @@ erased_stream rebatch_loop(outlet out, saved<rebatch_state> st, erased_stream in
         rows.drop_left();
         fits = {};
       }
-      // Batches of about the same sizes follow each other: what two of them take together is charged all the time.
+      // Successive batches have about the same size, so the memory of two of them stays charged.
       const std::size_t bytes = rows.bytes();
       if (fits.ok() && (bytes > memory.bytes() || bytes < memory.bytes() / 4)) fits = memory.resize(bytes);
       if (!fits.ok()) {
@@ -199,7 +199,7 @@ template <> const codec& codec_of<batch_sizes>() {
 
 namespace {
 
-/// For several sizes: counts rounds of all sizes, and the sizes that the rest of a round fills.
+/// Returns the number of batches for several sizes: rounds of all sizes, and the sizes that the rest of a round fills.
 cardinality rebatched_size(const node& n) {
   auto& a = n.as<rebatch_arguments>();
   cardinality rows = row_cardinality_of(*n.inputs[0]);

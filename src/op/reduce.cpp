@@ -13,7 +13,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// Asked of the input at once: all of it is wanted, so enough to make hops vanish.
+/// The number of elements requested at once. The whole input is read, so the number is large enough that hops cost
+/// nothing.
 constexpr std::uint32_t kAtOnce = 4096;
 
 function_ptr finish_of(const node& n) {
@@ -21,13 +22,13 @@ function_ptr finish_of(const node& n) {
   return finish ? finish->value : nullptr;
 }
 
-// A position says whether the element was given, and not what the state is: while elements are taken in, the stage is never
-// at rest.
+// A position records whether the element was delivered, and not the state, because the stage is never at rest while it
+// reads elements.
 erased_stream reduce_loop(outlet out, saved<bool> given, erased_stream in, state_box state, function_ptr finish,
                           error_gate gate) {
   const state_function& f = state.function();
-  // Under skip no element exists if its `finish` fails, and only calling it shows that: so it is called for a skipped
-  // element, too.
+  // With error_policy::skip no element exists if its `finish` fails. Only a call shows that, so it is made for a
+  // skipped element, too.
   const bool may_be_none = finish && gate.skips();
   if (!*given && (may_be_none || out.pass(1) == 0)) {
     for (;;) {
@@ -83,7 +84,7 @@ const element_type* reduced_type(const node& n, std::string& why) {
 
 const op_info reduce_op{
     .name = "reduce",
-    .doc = "one element of all, made step by step",
+    .doc = "combines all elements into one",
     .arguments = arguments_of<reduce_arguments>,
     .type = reduced_type,
     .facts = {.size =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of operators, for whoever looks one up by name. A static library drops objects that nobody names, so operators
-// do not register themselves: operators.def names them.
+// The table of operators, for lookups by name. A static library drops objects that nothing refers to, so operators do
+// not register themselves: operators.def names them.
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib {

@@ -24,10 +24,10 @@ namespace {
 /// If initial_dist is missing, this number of elements of each class counts as seen before the first element.
 constexpr double kBefore = 10;
 
-/// How likely an element of each class stays: target / initial, of which the largest is 1.
+/// The probability with which an element of each class is kept: target / initial, scaled so that the largest is 1.
 class acceptance {
  public:
-  /// `seen`: the counts of each class, which are counted on here; null: `initial` is given.
+  /// `seen`: the counts of each class, which this object continues; null: `initial` is declared.
   acceptance(std::vector<double> target, const std::vector<double>& initial, std::vector<std::uint64_t>* seen)
       : target_(std::move(target)), seen_(seen), rate_(target_.size()) {
     for (std::size_t c = 0; c != target_.size(); ++c) rate_[c] = rate_of(c, seen_ ? count_of(c) : initial[c]);
@@ -35,12 +35,12 @@ class acceptance {
   }
 
   std::size_t classes() const { return target_.size(); }
-  /// For the next element, which is of class c.
+  /// Returns the probability for the next element, of class c.
   double of_next(std::size_t c) {
     if (seen_) {
       ++(*seen_)[c];
       rate_[c] = rate_of(c, count_of(c));
-      if (c == best_) find_best();  // any other one has become smaller, too, or stayed
+      if (c == best_) find_best();  // all others have become smaller or stayed equal
     }
     return rate_[c] / rate_[best_];
   }
@@ -74,13 +74,13 @@ struct classes_of_block {
   }
 };
 
-// At each co_yield the counts are those of the elements that have left the view.
+// At each co_yield the counts include exactly the elements that have left the view.
 erased_stream rejection_resample_loop(outlet out, saved<std::vector<std::uint64_t>> seen, erased_stream in,
                                       function_ptr function, rejection_resample_arguments a, std::uint64_t seed,
                                       error_gate gate) {
   auto& f = static_cast<const key_function&>(*function);
   const bool is_signed = is_signed_number(*f.out), estimates = a.options.initial_dist.empty();
-  if (gate.skips()) in.may_go_back();  // behind a bad element the rest of the view stays, for the next demand
+  if (gate.skips()) in.may_go_back();  // after a bad element the rest of the view serves the next demand
   if (estimates && seen->empty()) seen->resize(a.target_dist.size());
   if (seen->size() != (estimates ? a.target_dist.size() : 0)) co_await fail(damaged_position());
   acceptance stays(std::move(a.target_dist), a.options.initial_dist, estimates ? &*seen : nullptr);
@@ -138,7 +138,7 @@ erased_stream open_rejection_resample(const node& n, open_context& context) {
                                  context.gate(n));
 }
 
-/// Empty, or what is wrong with the probabilities called `name`.
+/// Returns "", or why the probabilities called `name` are invalid.
 std::string distribution_mistake(const std::vector<double>& dist, const char* name) {
   double sum = 0;
   for (double p : dist) {
@@ -185,7 +185,7 @@ cardinality resampled_size(const node& n) {
 
 const op_info rejection_resample_op{
     .name = "rejection_resample",
-    .doc = "leaves out elements, so that each class comes as often as is wanted",
+    .doc = "drops elements, so that each class has a given share",
     .arguments = arguments_of<rejection_resample_arguments>,
     .type = resampled_type,
     .spec =

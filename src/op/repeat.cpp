@@ -15,10 +15,12 @@ namespace {
 
 constexpr std::uint64_t kForEver = ~std::uint64_t{0};
 
-/// The epoch, and the place in it. The input is opened again for each epoch: its shuffles draw by the epoch's number.
+/// The epoch, and the position in it. The input is opened again for each epoch, because its shuffles draw by the
+/// epoch's number.
 struct repeat_state {
   std::uint64_t epoch = 0;
-  bool any = false;  // has this epoch given an element? A repeat for ever ends with the first that gives none
+  // this epoch has delivered an element; an endless repeat ends with the first epoch that delivers none
+  bool any = false;
   inner_input input;
 
   void save(position_writer& w) {
@@ -34,7 +36,7 @@ struct repeat_state {
   bool may_wait() const { return input.may_wait(); }
 };
 
-/// Returns the number of elements of each epoch, if whole epochs may be skipped without looking into them; else 0.
+/// Returns the number of elements of each epoch if whole epochs may be skipped without opening them; else 0.
 std::uint64_t known_epoch(const node_ptr& plan, const open_context& context) {
   cardinality each = cardinality_of(*plan);
   const bool is_known = each.kind == cardinality::exact && !each.is_most() && context.on_error == error_policy::stop &&
@@ -45,7 +47,7 @@ std::uint64_t known_epoch(const node_ptr& plan, const open_context& context) {
 erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, open_context context, std::uint32_t site,
                           std::uint64_t times) {
   const std::uint64_t each = known_epoch(plan, context);
-  // A declared size is checked by running the plan: so one epoch runs.
+  // A declared size is verified by running the plan, so one epoch runs.
   const bool is_said_to_be_empty = cardinality_of(*plan) == cardinality::of(0);
   for (; st->epoch < times; ++st->epoch) {
     // At the start of an epoch, whole epochs are skipped by their number.
@@ -71,10 +73,10 @@ erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, ope
       st->any = true;
       co_yield b;
     }
-    // The same as tf.data: repeat() ends here, since it would loop forever; repeat(n) continues, since the next epoch
-    // may have elements.
+    // As in tf.data, repeat() ends here, since it would loop forever. repeat(n) continues, since the next epoch may
+    // have elements.
     if (!st->any && (times == kForEver || is_said_to_be_empty)) break;
-    if (!st->any) co_await yield_now();  // n may be large, and nobody else ran while nothing was made
+    if (!st->any) co_await yield_now();  // n may be large, and no other task has run meanwhile
     st->any = false;
   }
 }
@@ -98,7 +100,7 @@ cardinality repeated(const node& n, cardinality once) {
 
 const op_info repeat_op{
     .name = "repeat",
-    .doc = "the input again and again; -1: for ever",
+    .doc = "the input several times; -1: forever",
     .arguments = arguments_of<repeat_arguments>,
     .type = same_type,
     .facts = {.always = {.forwards = true, .may_fail = false},

@@ -30,7 +30,8 @@ erased_stream open_round_robin(const node& n, open_context& context) {
                      n.as<round_robin_arguments>().options.stop_on_empty_dataset, context.gate(n));
 }
 
-/// Without stop_on_empty_dataset all there is. With it: full rounds of the shortest, and a part of one.
+/// Returns the sum of all sizes. With stop_on_empty_dataset: the full rounds of the shortest dataset, and a part of
+/// one.
 cardinality round_robin_size(const node& n) {
   const bool stops = n.as<round_robin_arguments>().options.stop_on_empty_dataset;
   cardinality all = stops ? cardinality::forever() : cardinality::of(0);
@@ -53,7 +54,7 @@ cardinality round_robin_size(const node& n) {
 
 const op_info round_robin_op{
     .name = "round_robin",
-    .doc = "one element of each dataset in turn",
+    .doc = "one element of each dataset, alternately",
     .shape = op_info::combine,
     .arguments = arguments_of<round_robin_arguments>,
     .inputs_behind_list = 0,

@@ -46,8 +46,8 @@ class weighted_draws {
  private:
   static constexpr std::size_t kAtOnce = 256;
 
-  /// The input that each number among the sums stands for. Of a few sums all are looked at: no processor foresees which branch a
-  /// search takes.
+  /// Returns the input to which each number among the sums belongs. A few sums are compared one by one, because no
+  /// processor predicts the branches of a search.
   void find(const double* at, std::uint32_t* to, std::size_t n) const {
     const auto last = static_cast<std::uint32_t>(among_.size() - 1);
     std::fill_n(to, n, 0u);
@@ -60,7 +60,7 @@ class weighted_draws {
     }
     for (std::size_t k = 0; k != n; ++k) to[k] = among_[to[k]];
   }
-  /// The sums of the weights up to each that may be drawn.
+  /// Computes the sums of the weights up to each input that may be drawn.
   void add_up(const mixing_state& s) {
     ended_ = s.ended;
     among_.clear();
@@ -72,19 +72,19 @@ class weighted_draws {
       sums_.push_back(sum += weights_[i]);
     }
     if (!among_.empty()) return;
-    // For a forged position in which an input without weight is open.
+    // An input for a forged position, in which only inputs without weight are open.
     among_.push_back(static_cast<std::uint32_t>(std::find(s.ended.begin(), s.ended.end(), 0) - s.ended.begin()));
     sums_.push_back(1);
   }
 
   std::vector<double> weights_;
   std::uint64_t seed_;
-  std::vector<std::uint8_t> ended_;  ///< what the sums are of
+  std::vector<std::uint8_t> ended_;  ///< the inputs that had ended when the sums were computed
   std::vector<std::uint32_t> among_;
   std::vector<double> sums_;
 };
 
-/// The same, of weights that are a function of the step.
+/// Draws by weights that are a function of the step.
 class stepped_draws {
  public:
   stepped_draws(function_ptr function, std::uint64_t seed)
@@ -135,7 +135,7 @@ class stepped_draws {
       for (std::size_t i = 0; i != n; ++i) sums[i] = sum += s.has_ended(i) ? 0 : 1;
     const double at = random_source(derive(seed_, step)).uniform() * sum;
     chosen = static_cast<std::uint32_t>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin());
-    // Rounded up to the sum itself: the last that may be drawn.
+    // The number was rounded up to the sum: the last input that may be drawn is chosen.
     while (chosen == n || s.has_ended(chosen)) --chosen;
     return {};
   }
@@ -168,7 +168,7 @@ erased_stream open_sample(const node& n, open_context& context) {
                      o.stop_on_empty_dataset, context.gate(n));
 }
 
-/// Is it a list or an array of numbers?
+/// Returns true for a list or an array of numbers.
 bool are_weights(const element_type& t) {
   if (t.kind != kind::array && !(t.kind == kind::list && t.items)) return false;
   return expressions::number_of(*t.element) != expressions::number::none;
@@ -196,7 +196,7 @@ const element_type* sampled_type(const node& n, std::string& why) {
   return type_of_inputs(n, n.inputs.size(), why);
 }
 
-/// The sum of the inputs that can be drawn; with stop_on_empty_dataset unknown, unless there is only one.
+/// Returns the sum of the inputs that can be drawn. With stop_on_empty_dataset it is unknown, unless there is only one.
 cardinality sampled_size(const node& n) {
   auto& o = n.as<sample_from_datasets_arguments>().options;
   cardinality all = cardinality::of(0);
@@ -219,7 +219,7 @@ cardinality sampled_size(const node& n) {
 
 const op_info sample_from_datasets_op{
     .name = "sample_from_datasets",
-    .doc = "elements of several datasets, each from one that is drawn",
+    .doc = "elements of several datasets, each from one drawn at random",
     .shape = op_info::combine,
     .arguments = arguments_of<sample_from_datasets_arguments>,
     .inputs_behind_list = 0,

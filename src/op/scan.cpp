@@ -15,11 +15,12 @@ namespace sluice::lib {
 
 namespace {
 
-// Skipped elements are computed: the state after them depends on them. At each co_yield the state accounts for exactly
-// the elements that have left the input's view.
+// Skipped elements are computed, because the state depends on them. At each co_yield the state accounts for exactly the
+// elements that have left the input's view.
 erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, error_gate gate) {
   const state_function& f = state->function();
-  // Behind a bad element the rest of the view stays: for the next demand, or, where it ends the run, for the marks of the stages
+  // The rest of the view after a bad element is retained: for the next demand, or, if the error ends the run, for the
+  // marks of the stages downstream.
   // above.
   if (gate.skips() || f.can_fail) in.may_go_back();
   block_fit fit(out.type(), true);
@@ -35,7 +36,7 @@ erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, er
     if (!a.why.ok() && !gate.may_drop(a.why)) {
       status why = gate.located(a.why, first + a.done);
       if (made && (f.always_undoes || gate.skips())) co_yield made;
-      else out.hold(made);  // and no co_yield: the state may be anything now
+      else out.hold(made);  // without a co_yield, because the state may be invalid now
       co_await fail(std::move(why));
     }
     status fits = state->charge(a.done);
@@ -47,7 +48,7 @@ erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, er
     if (!a.why.ok()) {
       auto settled = gate.settle(out, a.why, first + a.done);
       co_await settled;
-      in.drop(1);  // from here on a resume skips it
+      in.drop(1);  // a resume skips it from here on
     }
   }
 }
@@ -73,7 +74,7 @@ const element_type* scanned_type(const node& n, std::string& why) {
 
 const op_info scan_op{
     .name = "scan",
-    .doc = "each element becomes f(state, element), with a state that goes on",
+    .doc = "each element becomes f(state, element), which changes the state",
     .arguments = arguments_of<scan_arguments>,
     .type = scanned_type,
     .facts = {.always = {.outputs = output_count::one_per_input, .keeps_order = true, .may_fail = false},

@@ -14,11 +14,11 @@
 namespace sluice::lib {
 namespace {
 
-/// No stream has more elements than this, so a larger number has no effect, and sums of two stay below 2⁶⁴.
+/// The largest useful number of shards: no stream has more elements. Sums of two such numbers stay below 2⁶⁴.
 constexpr std::int64_t kShardsMax = static_cast<std::int64_t>(demand::kAll);
 
-/// The elements skipped before the shard's next element: inputs of other shards, then this shard's elements that the
-/// consumer skips.
+/// The elements skipped before the shard's next element: first inputs of other shards, then this shard's elements that
+/// the consumer skips.
 struct passing {
   std::uint64_t gap, passed, inputs;
 
@@ -26,7 +26,7 @@ struct passing {
       : gap((index + shards - in.consumed() % shards) % shards),
         passed(out.pass(demand::kAll / 2 / shards)),
         inputs(gap + passed * shards) {}
-  /// The input has ended meanwhile.
+  /// Corrects the numbers after the input has ended.
   void give_back(outlet& out, const erased_stream& in, std::uint64_t shards) const {
     const std::uint64_t existed = inputs - (inputs ? in.skip_left() : 0);
     out.unpass(passed - (existed > gap ? (existed - gap + shards - 1) / shards : 0));
@@ -45,7 +45,7 @@ erased_stream shard_loop(outlet out, erased_stream in, std::uint64_t shards, std
   }
 }
 
-/// Up to this stride, building a source's numbers and taking each n-th costs less than skipping.
+/// Up to this stride, it costs less to build a source's numbers and use each n-th than to skip.
 constexpr std::uint64_t kStrideMax = 32;
 constexpr std::uint32_t kStridedBytesMax = 16, kStridedAtOnce = 256;
 
@@ -57,7 +57,7 @@ bool are_free(const node& source) {
 
 erased_stream strided_loop(outlet out, erased_stream in, std::uint64_t shards, std::uint64_t index) {
   const std::size_t size = out.type().size;
-  in.may_go_back();  // marks may be due where some of a view is left
+  in.may_go_back();  // marks may be due while a part of a view is left
   for (;;) {
     const passing over(out, in, shards, index);
     const std::uint32_t wanted = std::min(out.wanted(), kStridedAtOnce);
@@ -99,7 +99,7 @@ const element_type* sharded_type(const node& n, std::string& why) {
 
 const op_info shard_op{
     .name = "shard",
-    .doc = "one of n parts, which takes each n-th element",
+    .doc = "one of n parts: every n-th element",
     .arguments = arguments_of<shard_arguments>,
     .type = sharded_type,
     .spec = same_spec,

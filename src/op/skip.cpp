@@ -18,7 +18,7 @@ erased_stream skip_loop(outlet out, saved<std::uint64_t> left, erased_stream in)
     auto b = co_await in.next_block({passed, out.wanted(), out.wanted_bytes()});
     *left = 0;
     if (!b) {
-      // Only elements that the consumer asked to skip are returned, not those that skip(n) itself leaves out.
+      // Only elements that the consumer asked to skip are counted, not those that skip(n) itself leaves out.
       out.unpass(std::min(passed ? in.skip_left() : 0, passed - mine));
       break;
     }

@@ -34,7 +34,7 @@ erased_stream open_sleep(const node& n, open_context& context) {
 
 const op_info sleep_op{
     .name = "sleep",
-    .doc = "a time passes before each element",
+    .doc = "waits before each element",
     .arguments = arguments_of<sleep_arguments>,
     .type = same_type,
     .facts = {.always = {.outputs = output_count::one_per_input,

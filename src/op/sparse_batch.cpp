@@ -29,7 +29,7 @@ struct sparse_row {
   std::size_t values = 0;
   const char* numbers = nullptr;  ///< values, unless they are texts
   std::vector<std::string_view> texts{};
-  const std::int64_t* indices = nullptr;  ///< of a sparse one; null: every item is there, in row-major order
+  const std::int64_t* indices = nullptr;  ///< of a sparse row; null: all items exist, in row-major order
 };
 
 sparse_row row_of(const tensor& t) {
@@ -40,7 +40,7 @@ sparse_row row_of(const tensor& t) {
   return r;
 }
 
-/// Errors: throws invalid_argument of a sparse tensor whose members do not fit.
+/// Errors: throws invalid_argument if the members of a sparse tensor do not fit together.
 sparse_row row_at(const element_type& row, const char* at) {
   if (row.kind == kind::tensor) return row_of(*std::launder(reinterpret_cast<const tensor*>(at)));
   if (row.kind == kind::list) {
@@ -112,7 +112,7 @@ class sparse_maker final : public rows_maker {
   } catch (const error& e) { return e.why(); }
 
  private:
-  /// Describes the mistake of row `r`. If a length may be any, `shape` gets the actual length.
+  /// Describes why row `r` does not fit. A length that may vary gets its actual value in `shape`.
   std::string mistake_of(const sparse_row& r, const sparse_row& first, std::vector<std::int64_t>& shape) const {
     if (r.dtype != first.dtype)
       return std::string(name_of(r.dtype)) + " stands in a batch whose first row is " +

@@ -12,7 +12,8 @@ namespace {
 
 erased_stream take_loop(outlet out, saved<std::uint64_t> left, erased_stream in) {
   while (*left) {
-    std::uint64_t passed = out.pass(*left - 1);  // a request always asks for one: only so is the count known
+    // a request always asks for one element, because only then the count is known
+    std::uint64_t passed = out.pass(*left - 1);
     auto b = co_await in.next_block({passed, out.wanted_of(*left - passed), out.wanted_bytes()});
     if (!b) {
       if (passed) out.unpass(in.skip_left());

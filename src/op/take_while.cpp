@@ -14,7 +14,7 @@
 namespace sluice::lib {
 namespace {
 
-// Skipped elements are tested: one of them may be the last.
+// Skipped elements are tested, because one of them may be the last.
 erased_stream take_while_loop(outlet out, saved<bool> ended, erased_stream in, function_ptr function,
                               std::uint64_t seed, error_gate gate) {
   auto& p = static_cast<const predicate_function&>(*function);
@@ -33,7 +33,7 @@ erased_stream take_while_loop(outlet out, saved<bool> ended, erased_stream in, f
   }
 }
 
-/// The same where bad elements are dropped: what is left of their view is looked at by the next demand.
+/// The loop of a stage that drops bad elements: the next demand tests the rest of their view.
 erased_stream take_while_tolerant_loop(outlet out, saved<bool> ended, erased_stream in, function_ptr function,
                                        std::uint64_t seed, error_gate gate) {
   auto& p = static_cast<const predicate_function&>(*function);
@@ -47,7 +47,7 @@ erased_stream take_while_tolerant_loop(outlet out, saved<bool> ended, erased_str
       std::uint32_t seen = tested.seen;
       block kept = part.first(tested.kept);
       *ended = tested.kept != seen;
-      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
+      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume reads the rest of this view again
       if (kept) co_yield kept;
       if (!tested.why.ok()) {
         auto settled = gate.settle(out, tested.why, in.consumed() - whole.size() + seen);
@@ -77,7 +77,7 @@ erased_stream open_take_while(const node& n, open_context& context) {
 
 const op_info take_while_op{
     .name = "take_while",
-    .doc = "the elements in front of the first for which a predicate is false",
+    .doc = "the elements before the first for which a predicate is false",
     .arguments = arguments_of<take_while_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<take_while_arguments>().function.value, why); },

@@ -43,7 +43,7 @@ class tar_format final : public element_format {
   static tar_window framed(const byte_window& w) {
     return {.bytes = w.view(), .end = w.end, .offset = w.offset, .last = w.last};
   }
-  /// `made(index, entry, where its data are)` for each file.
+  /// Calls `made(index, entry, place of its data)` for each file.
   template <class F> static found find(const byte_window& w, std::uint64_t elements_max, bool needs_data, F made) {
     found f;
     const tar_window archive = framed(w);
@@ -55,7 +55,7 @@ class tar_format final : public element_format {
         f.used_bytes += s.size_bytes;
         continue;
       }
-      if (f.used_bytes != 0) return f;  // what is before it first
+      if (f.used_bytes != 0) return f;  // elements before it are delivered first
       f.ended = s.is == tar_step::kind::end;
       f.needed_bytes = s.needed_bytes;
       f.why = std::move(s.why);

@@ -37,7 +37,7 @@ class tfrecord_format final : public element_format {
   static found found_in(const byte_window& w, tfrecord_scan s, std::uint64_t elements_max = 1) {
     found f;
     f.damaged_bytes = s.damaged_bytes;
-    if (elements_max == 0) return at_window_end(w, f);  // only asked whether anything is left
+    if (elements_max == 0) return at_window_end(w, f);  // the call only checks whether any element is left
     f.elements = s.records;
     f.used_bytes = s.used_bytes;
     f.needed_bytes = s.needed_bytes;

@@ -16,7 +16,7 @@
 namespace sluice::lib {
 namespace {
 
-/// `why` of element `at`, with what the author of the stage can do about its ending here.
+/// Returns `why`, the error of element `at`, with advice for the author of the stage.
 status cannot_go_on(const status& why, std::uint64_t at, const error_gate& gate, std::string_view reason) {
   std::string text(why.message());
   text.append("; error_policy::skip cannot drop the element: ").append(reason);
@@ -27,8 +27,8 @@ status cannot_go_on(const status& why, std::uint64_t at, const error_gate& gate,
       .in_stage(w.stage.empty() ? gate.label() : w.stage, at);
 }
 
-/// Which of the user's coroutines threw, from the last one down to that which reads the plan's input; null: none did, the
-/// input failed.
+/// Returns the user's coroutine that threw, from the last one to the one that reads the plan's input; null: the input
+/// failed.
 const stage_base* thrower(const stage_base* last) {
   for (const stage_base* s = last; s; s = s->input_stage()) {
     if (s->threw()) return s;
@@ -39,7 +39,7 @@ const stage_base* thrower(const stage_base* last) {
 }
 
 /// Reports the element at which a dead coroutine threw, and the elements missing from its state, as dropped. Returns an
-/// error if they cannot be dropped.
+/// error if they must not be dropped.
 status drop_current(stage_base& last, const error_gate& gate, dropped_errors& errors) {
   status why = last.failure;
   if (!gate.may_drop(why)) return why;
@@ -90,9 +90,9 @@ erased_stream transform_tolerant_loop(outlet out, one_to_one, erased_stream made
     if (!why.ok()) co_await fail(std::move(why));
     auto dropping = out.drop(std::move(errors));
     co_await dropping;
-    auto& dead = static_cast<element_stage&>(*made.stage());  // of no other is an element dropped
-    // After a resume, outputs that nobody asked for are skipped: these skips move to the new coroutine. Skips that the
-    // reader asked for have returned to the reader already (one_to_one).
+    auto& dead = static_cast<element_stage&>(*made.stage());  // only such stages drop elements
+    // After a resume, skipped outputs were requested by no reader, so these skips move to the new coroutine. Skips that
+    // the reader requested were already returned to it (one_to_one).
     std::uint64_t unpassed = out.to_pass() ? 0 : made.skip_left();
     erased_stream rest(std::move(dead.input()));
     erased_stream fresh = make_user_stage(function, std::move(rest), why);
@@ -115,7 +115,7 @@ erased_stream open_transform(const node& n, open_context& context) {
   outlet out(*n.type);
   erased_stream made = make_user_stage(function, std::move(in), why);
   if (!made) return failed_stage(out, std::move(why));
-  // The record is the user's stage's, as it is under error_policy::stop: a place of either run is one for the other.
+  // The record is the user's stage's, as with error_policy::stop, so that a position of either run fits the other.
   stage_identity i = identity_of(n);
   i.once_nameless = true;
   made.stage()->set_identity(i);
@@ -128,7 +128,7 @@ erased_stream open_transform(const node& n, open_context& context) {
 
 const op_info transform_op{
     .name = "transform",
-    .doc = "a user's own coroutine as a stage",
+    .doc = "a coroutine of the user as a stage",
     .arguments = arguments_of<transform_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<transform_arguments>().function.value, why); },

@@ -10,13 +10,13 @@
 namespace sluice::lib {
 namespace {
 
-/// Rows of the current batch that were given out; the batch itself is fetched again.
+/// The rows of the current batch that were delivered. After a resume the batch itself is fetched again.
 erased_stream unbatch_loop(outlet out, saved<std::uint64_t> given, erased_stream in) {
   const element_type& row = out.type();
   in.may_go_back();
   while (auto b = co_await in.next_block({0, 1})) {
     batch_storage batch = std::move(*b.as<batch_storage>());
-    std::uint64_t resumed = *given;  // of a batch that a resume fetched again
+    std::uint64_t resumed = *given;  // delivered rows of a batch that a resume fetches again
     *given = 0;
     in.hold_from(in.consumed() - 1);
     auto rows = static_cast<std::uint64_t>(batch.rows());

@@ -14,7 +14,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// "000/17.seg.png" → "000/17", "seg.png". False: it belongs to no sample.
+/// Splits "000/17.seg.png" into "000/17" and "seg.png". Returns false if the file belongs to no sample.
 bool split_name(std::string_view name, std::string_view& key, std::string_view& extension) {
   const std::size_t slash = name.rfind('/');
   const std::size_t begin = slash == name.npos ? 0 : slash + 1;
@@ -30,7 +30,7 @@ struct sample_part {
   std::size_t at, bytes;
 };
 
-/// Files of one key, and how far the sample reaches: up to the header of the first file that is not of it.
+/// The files of one key, and the end of the sample: the header of the first file with another key.
 struct sample_step {
   tar_step::kind is = tar_step::kind::incomplete;
   std::string key;
@@ -49,7 +49,7 @@ status check_parts(const sample_step& s) {
   return {};
 }
 
-constexpr std::size_t kPartsMax = 4096;  // of a sample: more are a mistake, and comparing their names would take long
+constexpr std::size_t kPartsMax = 4096;  // of a sample: more are an error, and comparing their names would take long
 
 sample_step read_sample(const tar_window& w, std::size_t from, bool needs_data) {
   sample_step sample;
@@ -69,7 +69,7 @@ sample_step read_sample(const tar_window& w, std::size_t from, bool needs_data) 
       return sample;
     }
     if (s.is == tar_step::kind::broken) {
-      // The length of the damage, if it is known; else it is searched from where it is.
+      // The end of the damage if its length is known; else the search begins at the damage.
       sample.broken_at = s.size_bytes == 0 ? at : 0;
       at += static_cast<std::size_t>(s.size_bytes);
       breaks(s.why);
@@ -119,7 +119,7 @@ class webdataset_format final : public element_format {
     }
     return find(w, elements_max, false, [](std::size_t, sample_step&&) {});
   }
-  /// Behind the damage, not behind the first file of the sample that it is in.
+  /// Finds the next sample after the damage, and not after the first file of the damaged sample.
   std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
     const std::uint64_t behind = damage_at_ + 1 > w.offset ? damage_at_ + 1 - w.offset : 0;
     if (behind >= to) return std::string_view::npos;
@@ -134,7 +134,7 @@ class webdataset_format final : public element_format {
   static tar_window framed(const byte_window& w) {
     return {.bytes = w.view(), .end = w.end, .offset = w.offset, .last = w.last};
   }
-  /// `made(index, sample)` for each.
+  /// Calls `made(index, sample)` for each sample.
   template <class F> found find(const byte_window& w, std::uint64_t elements_max, bool needs_data, F made) const {
     found f;
     const tar_window archive = framed(w);
@@ -145,7 +145,7 @@ class webdataset_format final : public element_format {
         f.used_bytes += s.size_bytes;
         continue;
       }
-      if (f.elements != 0) return f;  // those before it first
+      if (f.elements != 0) return f;  // elements before it are delivered first
       f.ended = s.is == tar_step::kind::end;
       f.needed_bytes = s.needed_bytes;
       f.why = std::move(s.why);
@@ -182,7 +182,7 @@ const record& webdataset_sample::at(std::string_view extension) const {
 
 const op_info webdataset_op{
     .name = "webdataset",
-    .doc = "the samples of a tar archive: files of one name together",
+    .doc = "the samples of a tar archive: files grouped by name",
     .shape = op_info::source,
     .arguments = arguments_of<webdataset_arguments>,
     .type = [](const node&, std::string&) { return &type_of<webdataset_sample>(); },

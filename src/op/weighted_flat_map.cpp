@@ -22,9 +22,10 @@ std::vector<double> weights_of(const node& n) {
   return weights;
 }
 
-/// How many elements each dataset gives: all of the one that runs out first, and of the others in proportion, rounded down.
+/// Returns the number of elements that each dataset delivers: all of the one that runs out first, and of the others in
+/// proportion, rounded down.
 std::vector<std::uint64_t> parts_of(const node& n) {
-  constexpr double kRounding = 1e-12;  // so that 10 / 0.5 * 0.3 is 6
+  constexpr double kRounding = 1e-12;  // makes 10 / 0.5 * 0.3 equal to 6
   const std::vector<double> weights = weights_of(n);
   std::vector<double> there;
   for (const node_ptr& input : n.inputs) there.push_back(static_cast<double>(cardinality_of(*input).elements));
@@ -71,7 +72,7 @@ const element_type* flattened_type(const node& n, std::string& why) {
 
 const op_info weighted_flat_map_op{
     .name = "weighted_flat_map",
-    .doc = "of each dataset as many elements as its weight says",
+    .doc = "elements of each dataset in proportion to its weight",
     .shape = op_info::combine,
     .arguments = arguments_of<weighted_flat_map_arguments>,
     .inputs_behind_list = 0,

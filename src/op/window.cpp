@@ -16,7 +16,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// Lists of them.
+/// Builds lists of elements.
 class list_windows final : public window_form {
  public:
   explicit list_windows(const element_type& list) : list_(list) {}
@@ -58,7 +58,7 @@ const element_type* list_of_input(const node& n, std::string& why) {
 
 const op_info window_op{
     .name = "window",
-    .doc = "lists of elements in a row, moving on by some",
+    .doc = "lists of consecutive elements; each begins some elements later",
     .arguments = arguments_of<window_arguments>,
     .make_canonical = leave_out_usual_shift<window_arguments>,
     .type = list_of_input,

@@ -20,7 +20,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// Tensors of other shapes do not stack: where there are any, the window has to be whole until it is known that they do.
+/// Returns true if the type has tensors, which may differ in shape. The window must then be complete before its rows
+/// are stacked.
 bool may_not_stack(const element_type& t) {
   if (t.kind == kind::tensor) return true;
   if (t.element && may_not_stack(*t.element)) return true;
@@ -29,7 +30,7 @@ bool may_not_stack(const element_type& t) {
   return false;
 }
 
-/// Batches of them.
+/// Builds batches of elements.
 class batch_windows final : public window_form {
  public:
   batch_windows(const element_type& row, bool drops)
@@ -66,7 +67,7 @@ class batch_windows final : public window_form {
     if (why.ok()) ::new (static_cast<void*>(to)) batch_storage(std::move(made));
     else why = row_error(why, memory.label(), element);
     empty_scratch(rows_);
-    if (front != 0) failed_ = why;  // there are no rows to try again with
+    if (front != 0) failed_ = why;  // the consumed rows cannot be tried again
     return why;
   }
 
@@ -80,7 +81,7 @@ class batch_windows final : public window_form {
   }
 
  private:
-  /// Leaves out the rows that misfits() found.
+  /// Leaves out the rows that misfits() has found.
   void leave_out_misfits() {
     const element_type& row = rows_.type();
     const std::size_t n = rows_.size();
@@ -95,7 +96,7 @@ class batch_windows final : public window_form {
     rows_.set_live(0, kept);
   }
 
-  slab rows_;  // of a window while it is made
+  slab rows_;  // the rows of the window that is built
   const row_fit fit_;
   const bool drops_;
   const bool copies_;
@@ -123,7 +124,7 @@ const element_type* batch_of_window(const node& n, std::string& why) {
 
 const op_info window_batch_op{
     .name = "window_batch",
-    .doc = "batches of elements in a row, moving on by some",
+    .doc = "batches of consecutive elements; each begins some elements later",
     .arguments = arguments_of<window_batch_arguments>,
     .make_canonical = leave_out_usual_shift<window_batch_arguments>,
     .type = batch_of_window,

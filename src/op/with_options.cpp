@@ -17,7 +17,7 @@ erased_stream open_with_options(const node& n, open_context& context) {
 const element_type* type_with_options(const node& n, std::string& why) {
   const dataset_options& o = n.as<with_options_arguments>().options;
   if (!o.on_error && !o.order) why = "needs an option: on_error or order";
-  if (o.errors_max.is_given() && o.on_error != error_policy::skip) why = "errors_max goes with on_error=skip";
+  if (o.errors_max.is_given() && o.on_error != error_policy::skip) why = "errors_max needs on_error=skip";
   return why.empty() ? n.inputs[0]->type : nullptr;
 }
 
@@ -27,7 +27,7 @@ cardinality size_with_options(const node& n) {
   return may_drop && in != cardinality::of(0) ? cardinality{} : in;
 }
 
-/// Not where bad elements are dropped upstream, or come as they are ready.
+/// Returns true unless stages upstream drop bad elements or deliver elements as they are ready.
 bool keeps_numbers(const node& n) {
   const dataset_options& o = n.as<with_options_arguments>().options;
   return o.on_error != error_policy::skip && o.order != order::sloppy;

@@ -41,7 +41,7 @@ const element_type* zipped_type(const node& n, std::string&) {
   return tuple_of(types);
 }
 
-/// The size of the shortest; unknown if an input of unknown size might be the shortest.
+/// Returns the size of the shortest input; unknown if an input of unknown size might be the shortest.
 cardinality zipped_size(const node& n) {
   cardinality all = cardinality::forever();
   for (const node_ptr& input : n.inputs) {

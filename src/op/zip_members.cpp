@@ -19,10 +19,10 @@ namespace sluice::lib {
 
 namespace {
 
-constexpr std::size_t kWorkBytes = std::size_t{1} << 20;      // are inflated or summed up in a millisecond or two
+constexpr std::size_t kWorkBytes = std::size_t{1} << 20;      // inflated or summed up in a millisecond or two
 constexpr std::uint64_t kRatioFrom = std::uint64_t{1} << 20;  // smaller files may have any ratio
 
-/// An open archive: its directory, and where the members' bytes are read from.
+/// An open archive: its directory, and the reader of its members' bytes.
 class zip_reader {
  public:
   zip_reader(std::shared_ptr<run_context> run, byte_source_options o, std::string label)
@@ -32,7 +32,7 @@ class zip_reader {
         directory_memory_(run_, purpose::listing, label_, "the directory of the archive",
                           "read fewer archives at once"),
         plain_memory_(run_, label_) {
-    options_.compression = compression::none;  // of the archive
+    options_.compression = compression::none;  // of the archive itself
   }
 
   const std::string& path() const { return options_.path; }
@@ -41,7 +41,7 @@ class zip_reader {
   bool is_at_end() const { return next_at_ == directory_.size(); }
   /// The next entry of the directory.
   status next(zip_entry& to);
-  /// A file's bytes.
+  /// Reads a file's bytes.
   task<record> read(const zip_entry* e);
   std::uint64_t take_read_bytes() { return source_ ? source_->take_read_bytes() : 0; }
 
@@ -66,7 +66,7 @@ class zip_reader {
   std::optional<byte_source> source_;
 };
 
-/// The bytes from `from` on. Errors: data_loss where there are fewer.
+/// Reads the bytes from `from` on. Errors: data_loss: fewer bytes exist.
 task<void> zip_reader::take_part(std::uint64_t from, std::size_t size, std::string* to) {
   source_.emplace(run_, label_, options_);
   auto opening = source_->open(from);
@@ -105,7 +105,8 @@ task<void> zip_reader::open() {
   if (!why.ok()) co_await fail(std::move(why));
 }
 
-/// Members that share bytes make much of little: what all of them take cannot be more than there is.
+/// Rejects an archive whose members share bytes, which could expand to any size: all members together must not be
+/// larger than it.
 status zip_reader::check_overlaps() const {
   std::uint64_t left = where_.offset;
   zip_entry e;
@@ -146,7 +147,7 @@ task<record> zip_reader::read(const zip_entry* e) {
   co_return std::move(bytes);
 }
 
-/// The window is made so long, or the last.
+/// Reads until the window has this length, or ends with the file.
 task<void> zip_reader::read_window(std::size_t needed) {
   status why;
   if (!source_->try_more(needed, why) && why.ok()) {
@@ -156,7 +157,7 @@ task<void> zip_reader::read_window(std::size_t needed) {
   if (!why.ok()) co_await fail(std::move(why));
 }
 
-/// The window begins with the member's bytes then.
+/// Moves the window to the beginning of the member's bytes.
 task<void> zip_reader::go_to_member(const zip_entry* e) {
   if (source_ && source_->window().offset <= e->header_at) {
     auto going = source_->go_to(e->header_at);
@@ -206,7 +207,7 @@ task<record> zip_reader::read_stored(const zip_entry* e) {
 task<record> zip_reader::read_deflated(const zip_entry* e) {
   const auto size = static_cast<std::size_t>(e->plain_bytes);
   buffer_ref plain;
-  status why = plain_memory_.make_buffer(size + 1, plain);  // one byte more shows that there is more
+  status why = plain_memory_.make_buffer(size + 1, plain);  // one byte more detects an excess
   std::uint64_t packed_left = e->packed_bytes;
   std::size_t have = 0;
   std::uint32_t crc = 0;
@@ -243,7 +244,7 @@ task<record> zip_reader::read_deflated(const zip_entry* e) {
   co_return std::move(made);
 }
 
-/// Errors of a member, after which the others can be read.
+/// Returns true for an error of one member, after which others can be read.
 bool is_of_member(const status& why) {
   return why.code() == status_code::data_loss || why.code() == status_code::unimplemented ||
          why.code() == status_code::resource_exhausted;
@@ -264,24 +265,26 @@ erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::share
   }
   if (!opened.ok()) {
     opened = opened.in_file(archive.path());
-    // Another file than the checkpoint's is no bad element: skipping it would hide what the policy is to refuse.
+    // A file that differs from the checkpoint's is no bad element: dropping it would hide the change that the check
+    // detects.
     const bool is_final = opened.code() == status_code::failed_precondition;
     if (is_final) co_await fail(gate.located(opened));
     auto settled = gate.settle(out, opened);
     co_await settled;
     co_return;  // a file that cannot be opened is dropped as a whole
   }
-  // Under skip damaged members do not count, so members are read even if they are to be skipped.
+  // With error_policy::skip damaged members do not count, so members are read even if they are skipped.
   while (!archive.is_at_end()) {
     status why = archive.next(e);
-    if (!why.ok()) co_await fail(gate.located(why.in_file(archive.path())));  // it was sound when it was opened
+    // the archive was valid when it was opened
+    if (!why.ok()) co_await fail(gate.located(why.in_file(archive.path())));
     const std::uint64_t index = (*next)++;
     const bool is_passed = e.is_file && !gate.skips() && out.pass(1) == 1;
     if (!e.is_file || is_passed) {
       co_await out.breath();
       continue;
     }
-    char* to = out.room(1);  // what was given is dropped before more is read
+    char* to = out.room(1);  // destroys the elements delivered before more is read
     auto reading = archive.read(&e);
     auto bytes = co_await reading.as_result();
     if (stage_counts* counts = out.counts()) stage_counts::add(counts->read_bytes, archive.take_read_bytes());

@@ -84,8 +84,7 @@ class arrow_encoder final : public element_encoder {
   status end(encoded& to) override {
     if (is_told_by_rows_ && reported_.empty())
       return invalid_argument_error(
-          "there is no element, and only one tells the shape of the tensors, which is part of an "
-          "Arrow stream's schema");
+          "without an element the shape of the tensors, which is part of an Arrow stream's schema, is unknown");
     arrow::append_ipc_end(to.bytes);
     to.ends.push_back(to.bytes.size());
     return {};
@@ -93,7 +92,7 @@ class arrow_encoder final : public element_encoder {
   std::string save() const override { return reported_; }
   status load(std::string_view bytes) override {
     if (!is_told_by_rows_ && !bytes.empty())
-      return data_loss_error("what it says of an Arrow stream does not fit the plan");
+      return data_loss_error("its description of an Arrow stream does not fit the plan");
     reported_ = bytes;
     return {};
   }

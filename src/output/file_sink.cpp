@@ -51,7 +51,7 @@ status check_can_go_on(const output_options& o, const std::string& checkpoint_pa
     return invalid_argument_error("a checkpoint is a local file").in_file(checkpoint_path);
   if (!o.is_remote()) return {};
   return invalid_argument_error(
-             "a remote object cannot be added to, so a run that writes it cannot be gone on with: leave out the "
+             "a remote object cannot be added to, so a run that writes it cannot be continued: leave out the "
              "checkpoint, or write local files and copy them")
       .in_file(o.path);
 }

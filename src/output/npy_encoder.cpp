@@ -85,11 +85,11 @@ class npy_encoder final : public element_encoder {
     bool is_sound = r.ok() && r.done() && rank <= kRankMax && type < static_cast<std::uint64_t>(kDtypes) &&
                     npy_descr(static_cast<dtype>(type)) && rows <= static_cast<std::uint64_t>(INT64_MAX) &&
                     std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 0; });
-    if (!is_sound) return data_loss_error("what it says of an npy file is damaged");
+    if (!is_sound) return data_loss_error("its description of an npy file is damaged");
     if (room == 0) return {};  // nothing was written yet
     tensor_spec spec{static_cast<dtype>(type), tensor_shape(dims)};
     if ((is_known_ && spec != spec_) || room != npy_header_room(spec.dtype, spec.shape.dims()))
-      return data_loss_error("what it says of an npy file does not fit the plan");
+      return data_loss_error("its description of an npy file does not fit the plan");
     spec_ = spec;
     is_known_ = true;
     room_ = room;

@@ -48,7 +48,7 @@ status output_file::go_on(const std::string& path, const std::string& was_named,
   if (!from.is_file()) {
     if (!std::filesystem::exists(at_.target(), unknown)) return create();
     return failed_precondition_error(
-               "is there, and the checkpoint was taken by a run without an output file: remove it, or name another "
+               "exists, and the checkpoint was taken by a run without an output file: remove it, or name another "
                "path")
         .in_file(path);
   }
@@ -82,7 +82,7 @@ status output_file::take_up(const std::string& file, const std::string& was_name
   int fd = open_again(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   exists = fd >= 0 || errno != ENOENT;
   if (!exists)
-    return failed_precondition_error("the output that the checkpoint goes on with, " + was_named + ", is not there")
+    return failed_precondition_error("the output that the checkpoint continues, " + was_named + ", does not exist")
         .in_file(path_);
   if (fd < 0) return at_.failed("cannot open");
   status why = check_place(fd, path_, was_named, from, file == at_.partial());

@@ -75,7 +75,7 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
     case tfrecords:
       if (type.text) return make_tfrecord_encoder(type);
       break;
-    case automatic: return invalid_argument_error("a format is needed: the name does not tell it");
+    case automatic: return invalid_argument_error("a format is needed: the name does not determine it");
   }
   return not_texts(f, type);
 }

@@ -63,7 +63,7 @@ status read_place(std::string_view bytes, output_place& p) {
   if (bytes.empty()) return {};
   position_reader r(bytes);
   if (r.number() != kVersion)
-    return failed_precondition_error("what it says of its output was written by another version of sluice");
+    return failed_precondition_error("its description of the output was written by another version of sluice");
   p.format = r.text();
   p.compression = r.text();
   p.path = r.text();
@@ -76,9 +76,9 @@ status read_place(std::string_view bytes, output_place& p) {
     f.tail_crc = static_cast<std::uint32_t>(r.number());
     f.plain_bytes = r.number();
     f.encoder = r.text();
-    if (f.head_bytes > f.length_bytes) return data_loss_error("what it says of its output is damaged");
+    if (f.head_bytes > f.length_bytes) return data_loss_error("its description of the output is damaged");
   }
-  return r.ok() && r.done() && !p.empty() ? status() : data_loss_error("what it says of its output is damaged");
+  return r.ok() && r.done() && !p.empty() ? status() : data_loss_error("its description of the output is damaged");
 }
 
 status read_tail_crc(int fd, std::uint64_t head_bytes, std::uint64_t length_bytes, std::uint32_t& crc) {

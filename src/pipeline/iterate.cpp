@@ -119,9 +119,10 @@ class run final : public run_base {
 };
 
 [[noreturn]] void refuse_epoch(std::uint64_t made_in, std::uint64_t asked_for) {
-  throw_status(failed_precondition_error(
-      "the checkpoint was made in epoch " + std::to_string(made_in) + ", and the run is to be epoch " +
-      std::to_string(asked_for) + "; go on without naming the epoch, or start the other one without the checkpoint"));
+  throw_status(
+      failed_precondition_error("the checkpoint was made in epoch " + std::to_string(made_in) +
+                                ", and the run is to be epoch " + std::to_string(asked_for) +
+                                "; continue without naming the epoch, or start the other one without the checkpoint"));
 }
 
 /// Returns a seed for a run without one; in a simulation it depends on the simulation's seed. It fits a plan's signed

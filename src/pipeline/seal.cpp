@@ -101,7 +101,7 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   if (p.fingerprint != fingerprint || !difference.empty()) refuse_other_plan(difference);
   if (p.on_error != error_policy::stop && on_error == error_policy::stop)
     throw_status(failed_precondition_error(
-        "the checkpoint was made by a run that drops bad elements; go on under the same error policy"));
+        "the checkpoint was made by a run that drops bad elements; continue under the same error policy"));
   p.position = rest.remaining();
   return p;
 }

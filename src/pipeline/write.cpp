@@ -35,7 +35,7 @@ output_options output_of(std::string path, const write_options& o, const element
     out.format = by_name.format;
     if (by_name.format == output_format::automatic)
       throw_status(
-          invalid_argument_error("the name does not tell a format: end it with .jsonl, .csv, .tfrecord, .arrow, "
+          invalid_argument_error("the name does not determine a format: end it with .jsonl, .csv, .tfrecord, .arrow, "
                                  ".npy or .txt (and .gz), or set write_options::format")
               .in_file(path));
     if (by_name.format == output_format::tfrecords && !type.text) out.format = output_format::example;

@@ -60,13 +60,15 @@ std::string open_identities(const std::vector<function_identity>& identities) {
   }
   std::string text;
   if (!functions.empty())
-    absl::StrAppend(&text,
-                    "checkpoints of this plan cannot tell whether what these functions captured changes: ", functions,
-                    "; capture plain values without padding between them, no pointers and no containers, or count up "
-                    "the version in fn(\"name\", 1, f) with what they capture");
+    absl::StrAppend(
+        &text,
+        "checkpoints of this plan cannot detect changes of the values that these functions captured: ", functions,
+        "; capture plain values without padding between them, no pointers and no containers, or count up "
+        "the version in fn(\"name\", 1, f) with what they capture");
   if (!data.empty())
-    absl::StrAppend(&text, text.empty() ? "" : "; ", "checkpoints of this plan cannot tell whether the elements of ",
-                    data, " change: their type cannot be hashed");
+    absl::StrAppend(&text, text.empty() ? "" : "; ",
+                    "checkpoints of this plan cannot detect changes of the elements of ", data,
+                    " change: their type cannot be hashed");
   return text;
 }
 

@@ -56,9 +56,9 @@ void check_arguments(const node& n) {
         "takes no on_error: it has no stage that could fail, and sets skip for those upstream; to have a bad element "
         "of one of them end the run, give that one on_error=stop, or leave this call out");
   if (n.errors.errors_max.is_given() && n.errors.on_error != error_policy::skip)
-    refuse(n, "errors_max goes with on_error=skip");
+    refuse(n, "errors_max needs on_error=skip");
   if (n.errors.quarantine.is_given() && n.errors.on_error != error_policy::skip)
-    refuse(n, "quarantine goes with on_error=skip: what is not dropped is not kept");
+    refuse(n, "quarantine needs on_error=skip: only dropped elements are stored");
 }
 
 /// Returns the argument with an expression that has no type yet, or null.

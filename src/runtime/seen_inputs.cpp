@@ -37,7 +37,7 @@ bool has(const std::vector<std::uint32_t>& all, std::uint32_t x) {
 }
 
 constexpr std::string_view kGoOn =
-    "start without the checkpoint, or go on all the same with changed_inputs::ignore (sluice run --changed-inputs "
+    "start without the checkpoint, or continue with changed_inputs::ignore (sluice run --changed-inputs "
     "ignore)";
 
 status changed(std::string_view what) {

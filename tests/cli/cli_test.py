@@ -25,7 +25,7 @@ class Run(ProgramTest):
     def test_a_table_says_what_each_stage_did(self):
         done = self.ok("run", "range(1000) | skip(10) | batch(3) | prefetch(4)", "--quiet", "--stages")
         head, *stages = done.stderr.splitlines()
-        self.assertRegex(head, r"^stage +elements +passed over")
+        self.assertRegex(head, r"^stage +elements +skipped")
         self.assertEqual([line.split()[0] for line in stages], ["prefetch", "batch", "skip", "range"])
         self.assertRegex(stages[3], r"^range +990 +10\b")
         self.assertRegex(stages[1], r"^batch +330\b")
@@ -337,8 +337,8 @@ class Misuse(ProgramTest):
             (["sample", self.path("x"), "--shards", "0"], "--shards: expects a whole number from 1 to 99999"),
             (["run", "range(3)", "--checkpoint", ""], "--checkpoint: expects a path"),
             (["run", "range(3)", "--resume", "x", "--resume-or-start", "x"], "--resume-or-start"),
-            (["run", "range(3)", "--every", "5"], "--every says how often --checkpoint FILE is written: name the file"),
-            (["run", "range(3)", "--new-output"], "--new-output is of use with --resume or --resume-or-start only"),
+            (["run", "range(3)", "--every", "5"], "--every is the interval of --checkpoint FILE: add --checkpoint"),
+            (["run", "range(3)", "--new-output"], "--new-output requires --resume or --resume-or-start"),
             *[(["run", "range(3)", "--checkpoint", "x", "--every", every], "--every: expects a number of elements such as 5000 or a time")
               for every in ("", "0", "0s", "-1", "5x", "1.5", "1.s.", ".", "s", " ", "5 ", "nan", "infs", "0.0s", "1e3s", "0.0000000001s",
                             "9" * 23, "9999999h", "9" * 400 + "s")],
@@ -391,7 +391,7 @@ class Misuse(ProgramTest):
 
     def test_a_pattern_where_a_path_stands_is_told_who_reads_it(self):
         for plan in ('tfrecord("x/*.tfrecord")', 'csv("x/*.csv", header=true)'):
-            self.assertIn("what matches a pattern is read by list_files(", self.fails(1 if "tfrecord" in plan else 2, "head", plan))
+            self.assertIn("read its matches with list_files(", self.fails(1 if "tfrecord" in plan else 2, "head", plan))
         self.assertIn("tfrecord: a source takes no input: interleave(tfrecord) opens one for each path that comes",
                       self.fails(2, "run", 'list_files("x/*") | tfrecord'))
 
@@ -521,7 +521,7 @@ class Data(ProgramTest):
         stages = said.split("\n")
         alone = [stages[i - 1].split()[0] for i, line in enumerate(stages) if line.endswith("  C++")]
         self.assertEqual(alone, ["from_elements", "generate", "from_channel", "transform"])
-        self.assertIn("\nC++: not in a plan for this program", said)
+        self.assertIn("\nC++: cannot be in a plan for this program", said)
         for words in ("tap(function) is inspect(function)\n",
                       "map_and_batch(function, size, drop_remainder, parallelism, order, seed) is "
                       "map(function, parallelism, order, seed) | batch(size, drop_remainder)\n",
@@ -536,7 +536,7 @@ class Data(ProgramTest):
         wanted = asked(10, 2, 1)
         self.ok(*wanted)
         for other in (asked(11, 2, 1), asked(10, 3, 1), asked(10, 2, 9)):
-            self.assertIn("remove the sample that is there", self.fails(2, *other))
+            self.assertIn("remove the existing sample", self.fails(2, *other))
         first = pathlib.Path(self.path("mix/sample-00000-of-00002.tfrecord"))
         first.rename(str(first) + ".partial")   # as an interrupted run leaves it
         self.assertIn("1 written, 1 were there", self.ok(*wanted).stderr)

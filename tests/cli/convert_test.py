@@ -56,7 +56,7 @@ class Files(Converted):
 
     def test_tf_examples_become_lines_of_json_and_are_the_same(self):
         done = self.ok("convert", *self.shards, self.path("a.jsonl"))
-        self.assertIn("schema, guessed from 30 records", done.stderr)
+        self.assertIn("schema, inferred from 30 records", done.stderr)
         self.assertEqual(self.lines_in("a.jsonl"), self.examples)
         self.convert(*self.shards, self.path("a.jsonl.gz"))
         self.assertEqual(self.lines_in("a.jsonl.gz"), self.examples)
@@ -189,7 +189,7 @@ class Files(Converted):
         self.assertEqual(self.lines_in("b.jsonl"), [[i, 1, 2, i] for i in range(3000)])
         why = self.fails(1, "convert", "range(2) | map(to_tensor(if(it == 0, [1], [1, 2])))", self.path("c.arrow"), "--quiet")
         self.assertIn("row 1 is int32[2], the rows before are int32[1]", why)
-        self.assertIn("only one tells the shape", self.fails(1, "convert", "range(0) | map(to_tensor([it]))", self.path("d.arrow"), "--quiet"))
+        self.assertIn("without an element the shape", self.fails(1, "convert", "range(0) | map(to_tensor([it]))", self.path("d.arrow"), "--quiet"))
 
     def test_whole_doubles_stay_doubles(self):
         for verb, options in (("jsonl", ""), ("csv", ", header=true")):
@@ -241,7 +241,7 @@ class Outputs(Converted):
 
     def test_standard_output_needs_a_format(self):
         self.assertEqual(self.convert("range(3)", "-", "--to", "csv").stdout, "value\n0\n1\n2\n")
-        self.assertIn("say with --to", self.fails(2, "convert", "range(3)", "-"))
+        self.assertIn("choose its format with --to", self.fails(2, "convert", "range(3)", "-"))
         self.assertIn("no stream", self.fails(1, "convert", "range(3)", "-", "--to", "npy"))
         done = sluice("run", "range(3)", "--output", "csv", "--quiet")
         self.assertEqual(done.stdout, "value\n0\n1\n2\n")
@@ -262,7 +262,7 @@ class Refused(Converted):
                                  (["no-such-file", here], "no-such-file is neither a file nor a plan"),
                                  ([self.shards[0], "no-such-file", here], "no-such-file is no file"),
                                  (["range(3)", self.path("x.xml")], "ends in .jsonl, .csv"),
-                                 (["range(3)", here, "--schema", "a: int64"], "--schema is of files"),
+                                 (["range(3)", here, "--schema", "a: int64"], "--schema applies to files"),
                                  ([self.shards[0], here, "--schema", "a int64"], "parse_example"),
                                  ([self.shards[0], here, "--from", "xml"], "--from"),
                                  ([self.shards[0], self.path("x.npy"), "--quiet"], "npy holds one array"),

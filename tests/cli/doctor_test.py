@@ -42,7 +42,7 @@ class Doctor(ProgramTest):
         self.assertEqual(told["files"]["back end"], "threads")
         self.assertEqual(told["files"]["chosen by"], "SLUICE_IO=threads")
         done, told = self.told()
-        self.assertTrue(told["files"]["chosen by"].startswith("itself"))
+        self.assertTrue(told["files"]["chosen by"].startswith("the program"))
         self.assertTrue(told["files"]["back end"].startswith("io_uring" if told["files"]["io_uring"] == "yes" else "threads: "))
         done, told = self.told(SLUICE_IO="nonsense")
         self.assertEqual(done.returncode, 1)

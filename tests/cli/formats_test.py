@@ -129,13 +129,13 @@ class Formats(ProgramTest):
         for data, records in ((whole[:at], 2), (whole[:at + 512], 3), (whole[:at + 1024], 3), (b"", 0)):
             for pack in (bytes, gzip.compress):
                 suffix = "" if pack is bytes else ".gz"
-                said = self.damaged("a.tar" + suffix, pack(data), "the archive has no end")
+                said = self.damaged("a.tar" + suffix, pack(data), "the archive is incomplete")
                 self.assertIn(f"{records} sound record" if records else "a.tar", said + sluice("verify", self.path("a.tar" + suffix)).stdout)
         for data in (whole, whole[:at + 1536], whole + b"x" * 700, tar_of({"x.txt": b"1" * 9000, "n" * 300: b"long"})):
             for pack in (bytes, gzip.compress):
                 suffix = "" if pack is bytes else ".gz"
                 self.ok("verify", self.write("a.tar" + suffix, pack(data)))
-        self.damaged("w.tar", whole[:at], "the archive has no end", "--from", "webdataset")
+        self.damaged("w.tar", whole[:at], "the archive is incomplete", "--from", "webdataset")
 
     def test_what_does_not_fit_into_the_budget_is_not_read(self):
         path = self.path("bomb.zip")

@@ -40,7 +40,7 @@ class Resume(Job):
         before = pathlib.Path(self.here).read_bytes()
         for options in ([], ["--new-output"]):
             why = self.fails(1, "run", plan, "--resume", self.here, "--checkpoint", self.here, "--limit", 10, *options)
-            self.assertIn(f"go on with --output jsonl:{self.out}, or say --output null", why)
+            self.assertIn(f"continue with --output jsonl:{self.out}, or drop the rest with --output null", why)
             self.assertEqual(pathlib.Path(self.here).read_bytes(), before)
         self.ok("run", plan, "--resume", self.here, "--output", f"jsonl:{self.out}")
         self.assertEqual(self.out.read_text(), "".join(f"{i}\n" for i in range(1000)))
@@ -60,7 +60,7 @@ class Resume(Job):
         with open(self.out, "w") as out:
             subprocess.run([PROGRAM, "run", "range(9)", "--limit", "3", "--output", "jsonl", "--checkpoint", self.here, "--quiet"], stdout=out,
                            check=True, timeout=60)
-        self.assertIn("go on with --output jsonl:-, or say", self.fails(1, "run", "range(9)", "--resume", self.here))
+        self.assertIn("continue with --output jsonl:-, or drop", self.fails(1, "run", "range(9)", "--resume", self.here))
 
     def test_the_seed_of_the_checkpoint_may_be_said_again_and_no_other(self):
         plan = "range(50) | shuffle(50)"
@@ -74,7 +74,7 @@ class Resume(Job):
     def test_one_command_line_serves_every_life(self):
         job = ["run", "range(100) | shuffle(50)", "--seed", 5, "--output", f"jsonl:{self.out}", "--limit", 30, "--checkpoint", self.here,
                "--resume-or-start", self.here]
-        self.assertIn(f"{self.here} is not there: starting at the beginning", self.ok(*job).stderr)
+        self.assertIn(f"{self.here} does not exist: starting at the beginning", self.ok(*job).stderr)
         for _ in range(4):
             self.assertNotIn("starting", self.ok(*job).stderr)
         self.assertEqual(self.out.read_text(), sluice("run", "range(100) | shuffle(50)", "--seed", 5, "--output", "jsonl").stdout)

@@ -75,7 +75,7 @@ class Formats(Outputs):
             self.assertEqual(self.out.read_bytes(), expected)
             self.assertEqual(self.names(), ["here", "out"])
         said = sluice("run", self.plan, "--resume", self.here).stderr
-        self.assertIn("go on with --output tfrecord:-,", said)
+        self.assertIn("continue with --output tfrecord:-,", said)
         done = subprocess.run([PROGRAM, "run", RECORDS, "--output", "raw:./-"], capture_output=True, cwd=self.folder.name, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (0, b""))
         self.assertIn("-", self.names())

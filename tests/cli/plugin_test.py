@@ -82,8 +82,8 @@ class Plugins(ProgramTest):
         pathlib.Path(text).write_text("not a shared object")
         self.assertIn("cannot be loaded", self.refused("run", "--plugin", text, "range(3)"))
         empty = compiled(folder + "/empty.so", "int nothing_of_ours() { return 1; }")
-        self.assertIn("registers no function", self.refused("run", "--plugin", empty, "range(3)"))
-        self.assertIn("registers no function", self.refused("run", "--plugin", self.mine, "--plugin", self.mine, "range(3)"))
+        self.assertIn("registers no new function", self.refused("run", "--plugin", empty, "range(3)"))
+        self.assertIn("registers no new function", self.refused("run", "--plugin", self.mine, "--plugin", self.mine, "range(3)"))
 
     def test_one_of_another_version_is_refused(self):
         other = compiled(self.folder.name + "/other.so",
@@ -99,7 +99,7 @@ class Plugins(ProgramTest):
     def test_a_name_of_expressions_is_refused(self):
         lower = compiled(self.folder.name + "/lower.so",
                          "#include <sluice/sluice.hpp>\nSLUICE_FUNCTION(lower, [](std::int64_t x) { return x - 1; });")
-        self.assertIn("registers lower, which means something in expressions already", self.refused("run", "--plugin", lower, "range(3)"))
+        self.assertIn("registers lower, which expressions already define", self.refused("run", "--plugin", lower, "range(3)"))
 
     def test_without_it_the_function_is_unknown(self):
         self.assertIn("no function is registered as word_of", self.refused("run", "range(3) | map(word_of)"))

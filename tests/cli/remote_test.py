@@ -44,9 +44,9 @@ class Remote(ServedTest):
         self.assertNotIn("\x1b", said)
 
     def test_a_redirect_that_is_not_followed_is_the_servers(self):
-        for to, told in (("file:///etc/x", "the server redirects to file:///etc/x, which is not gone to: it begins with neither"),
-                         ("s3://b/x", "the server redirects to s3://b/x, which is not gone to: "),
-                         ("http://bob:hunter2@h/x", "the server redirects to http://***@h/x, which is not gone to: it has a user"),
+        for to, told in (("file:///etc/x", "the server redirects to file:///etc/x, which is not accepted: it begins with neither"),
+                         ("s3://b/x", "the server redirects to s3://b/x, which is not accepted: "),
+                         ("http://bob:hunter2@h/x", "the server redirects to http://***@h/x, which is not accepted: it has a user"),
                          ("", "names no place")):
             field = f"Location: {to}\r\n" if to else ""
             said = self.error_where_a_server_says(f"HTTP/1.1 302 Found\r\n{field}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
@@ -133,7 +133,7 @@ class Remote(ServedTest):
             self.assertGreater(len(self.server.asked), 1 if ranges else 0)
         failed = self.fails(1, "cp", to + "a.bin", url, "--overwrite")
         self.assertIn("nothing can be written over HTTP", failed)
-        self.assertIn("is there already", self.fails(1, "cp", url, to))
+        self.assertIn("exists already", self.fails(1, "cp", url, to))
 
 
 if __name__ == "__main__":

@@ -49,8 +49,7 @@ class Interrupts(Whole):
                 with self.subTest(number=number, verb=arguments[0]):
                     self.out.write_text("complete\n" * 1000)
                     said = self.interrupted(number, *arguments, "--quiet")
-                    self.assertEqual(said.splitlines(), [f"sluice: {self.out}: interrupted, so the part that was written is removed; "
-                                                         "with --checkpoint it would stay, to be gone on with"])
+                    self.assertEqual(said.splitlines(), [f"sluice: {self.out}: interrupted, so the incomplete output is removed; with --checkpoint it would be kept and could be continued"])
                     self.assertEqual(self.out.read_text(), "complete\n" * 1000)
                     self.assertEqual(self.names(), ["whole.csv"])
 
@@ -70,7 +69,7 @@ class Interrupts(Whole):
         # A life without a checkpoint of its own: what it adds is of no use, and goes.
         first = self.out.read_bytes()
         said = self.grown_and_interrupted("run", self.PLAN, "--output", self.out, "--resume", here)
-        self.assertIn("interrupted, so what was added since the checkpoint is removed", said)
+        self.assertIn("interrupted, so the part after the checkpoint is removed", said)
         self.assertEqual(self.out.read_bytes(), first)
         self.assertGreaterEqual(len(first.splitlines()), rows)
         self.ok("run", self.PLAN, "--output", self.out, "--resume", here, "--limit", 5)
@@ -114,7 +113,7 @@ class OneFileTwice(Whole):
                 with self.subTest(kept=kept, policy=policy):
                     before = self.names()
                     why = self.fails(2, "convert", self.bad, self.path("q.csv"), "--schema", "a: int64", *policy, *more)
-                    self.assertIn(f"bad elements cannot be kept in {self.path(kept)}", why)
+                    self.assertIn(f"bad elements cannot be stored in {self.path(kept)}", why)
                     self.assertEqual(self.names(), before)
         plan = f'jsonl("{self.bad}", "a: int64", on_error=skip, quarantine="{self.path("q.csv")}")'
         self.assertIn("it is the output", self.fails(2, "run", plan, "--output", self.path("q.csv")))
@@ -129,8 +128,8 @@ class OneFileTwice(Whole):
     def test_a_place_where_nothing_can_be_kept_is_told_before_anything_is_read(self):
         good = self.path("good.jsonl")
         pathlib.Path(good).write_text('{"a":1}\n')
-        for kept, words in ((self.path("nothing/q.jsonl"), "No such file or directory"), ("/dev/full", "no regular file"),
-                            (self.folder.name, "Is a directory"), (f"{good}/q", "Not a directory"), (self.bad, "something else in it"),
+        for kept, words in ((self.path("nothing/q.jsonl"), "No such file or directory"), ("/dev/full", "not a regular file"),
+                            (self.folder.name, "Is a directory"), (f"{good}/q", "Not a directory"), (self.bad, "has other content"),
                             (self.path("n" * 300), "File name too long")):
             for verb in (["convert", good, self.out], ["count", good, "--read"], ["head", good], ["cat", good], ["select", "a", good]):
                 with self.subTest(kept=kept, verb=verb[0]):

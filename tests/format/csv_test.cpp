@@ -84,7 +84,7 @@ TEST_CASE("schemas of CSV are read from text, and print as it") {
                                                         {"a", "':'"},
                                                         {"a: text", "expected a type"},
                                                         {"a: float16", "expected a type"},
-                                                        {"a: int8, a: int8", "column 10: column a is there twice"},
+                                                        {"a: int8, a: int8", "column 10: column a appears twice"},
                                                         {"a: int8 = 300", "300 is no int8"},
                                                         {"a: int8? = 3", "may have no value"},
                                                         {"a: bytes = x", "a text in quotes"},
@@ -170,10 +170,8 @@ TEST_CASE("fields become the values of their columns") {
   CHECK(maybe == 77);
   CHECK(read_one("x: int64?", "\"\"\n", maybe).empty());
   CHECK_FALSE(maybe);
-  CHECK_THAT(read_one("x: int64?", "\"7\"7\n", maybe),
-             Contains("line 1: field 1: text stands behind the closing quote"));
-  CHECK_THAT(read_one("x: int64?", "7\"7\"\n", maybe),
-             Contains("a quote stands in a field that does not begin with one"));
+  CHECK_THAT(read_one("x: int64?", "\"7\"7\n", maybe), Contains("line 1: field 1: text follows the closing quote"));
+  CHECK_THAT(read_one("x: int64?", "7\"7\"\n", maybe), Contains("a quote is in a field that does not begin with one"));
   CHECK_THAT(read_one("x: int64?", "\"7\n", maybe), Contains("not closed"));
 }
 

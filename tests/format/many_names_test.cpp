@@ -100,12 +100,12 @@ TEST_CASE("objects with many members are read in any order") {
              Contains("no member none"));
 }
 
-TEST_CASE("a name that is there twice is refused, however many there are") {
+TEST_CASE("a name that appears twice is refused, however many there are") {
   for (std::size_t twice : {std::size_t{0}, std::size_t{100}, kNames - 1}) {
     const std::string text = schema_of_all(twice), name = name_of(twice);
-    CHECK_THAT(layout_of(text).why().to_string(), Contains("feature " + name + " is there twice"));
-    CHECK_THAT(csv_schema_of(text).why().to_string(), Contains("column " + name + " is there twice"));
-    CHECK_THAT(sequence_layout_of(text).why().to_string(), Contains("feature list " + name + " is there twice"));
+    CHECK_THAT(layout_of(text).why().to_string(), Contains("feature " + name + " appears twice"));
+    CHECK_THAT(csv_schema_of(text).why().to_string(), Contains("column " + name + " appears twice"));
+    CHECK_THAT(sequence_layout_of(text).why().to_string(), Contains("feature list " + name + " appears twice"));
     CHECK_THAT(type_from_text("{" + text + "}").why().to_string(), Contains("a second member " + name));
   }
 }

@@ -283,7 +283,7 @@ TEST_CASE("certificates that do not hold are refused over real sockets, once, an
   };
   for (auto [name, words] :
        {refusal{"expired", "it has expired ("}, refusal{"other", "it is for another host (elsewhere.example)"},
-        refusal{"unknown", "its root is not among those that are trusted"}})
+        refusal{"unknown", "its root is not trusted"}})
     for (const setting& how : settings(true)) {
       const suffered got = run_suffering(from, from.readings()[0], none, how, trusted.of(name), trusted.root());
       const std::string said = got.why.to_string();

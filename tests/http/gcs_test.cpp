@@ -387,7 +387,7 @@ TEST_CASE("options of Google's store that contradict each other are refused") {
   CHECK_THROWS_WITH(add_gcs(rt, none, o), Catch::Contains("only one of") && !Catch::Contains("hidden"));
   o.anonymous = false;
   add_gcs(rt, none, o);
-  CHECK_THROWS_WITH(add_gcs(rt, none, o), Catch::Contains("there is a file system for gs:// already"));
+  CHECK_THROWS_WITH(add_gcs(rt, none, o), Catch::Contains("a file system for gs:// was added before"));
 }
 #endif
 

@@ -91,7 +91,7 @@ TEST_CASE("an object of Google's store that is stored wrong is an error, one tha
     const status why =
         w.try_run(http_world::keep<file_info>(write_store_file(w.gs(), "gs://bucket/a", "hello"), ignored));
     CHECK(why.code() == status_code::data_loss);
-    CHECK_THAT(why.to_string(), Catch::Contains("something else than was sent"));
+    CHECK_THAT(why.to_string(), Catch::Contains("other bytes than were sent"));
   }
   gcs_world w;
   auto client = [](gcs_world& in) -> task<> {

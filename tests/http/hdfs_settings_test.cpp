@@ -218,7 +218,7 @@ TEST_CASE("options of HDFS that contradict each other are refused") {
   CHECK_THROWS_WITH(add_hdfs(rt, none, o), Catch::Contains("all or none"));
   o.name_nodes.clear();
   add_hdfs(rt, none, o);
-  CHECK_THROWS_WITH(add_hdfs(rt, none, o), Catch::Contains("there is a file system for hdfs:// already"));
+  CHECK_THROWS_WITH(add_hdfs(rt, none, o), Catch::Contains("a file system for hdfs:// was added before"));
 }
 #endif
 

@@ -246,7 +246,7 @@ TEST_CASE("what name nodes throw is told with its name, and is what it means") {
   w.nn1.answers([](const asked_for&) { return reply{404, "", "<html>nginx</html>"}; });
   const status why = w.why_of_reading("webhdfs://nn1.test/a");
   CHECK(why.code() == status_code::not_found);
-  CHECK_THAT(why.to_string(), Catch::Contains("no answer of WebHDFS") && Catch::Contains("9870"));
+  CHECK_THAT(why.to_string(), Catch::Contains("not an answer of WebHDFS") && Catch::Contains("9870"));
 }
 
 TEST_CASE("Kerberos is refused in clear words, and a token that a server repeats is not told") {
@@ -255,7 +255,7 @@ TEST_CASE("Kerberos is refused in clear words, and a token that a server repeats
     w.hdfs.known_tokens = {"right"};
     const status why = w.why_of_reading("hdfs://warehouse/a");
     CHECK(why.code() == status_code::unauthenticated);
-    CHECK_THAT(why.to_string(), Catch::Contains("wants Kerberos") && Catch::Contains("WEBHDFS_DELEGATION_TOKEN"));
+    CHECK_THAT(why.to_string(), Catch::Contains("requires Kerberos") && Catch::Contains("WEBHDFS_DELEGATION_TOKEN"));
     CHECK(heard_by_both(w) == 1);
   }
   hdfs_files w;

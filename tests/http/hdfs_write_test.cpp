@@ -169,8 +169,7 @@ TEST_CASE("what was stored is compared before it gets its name") {
     });
     const status why = w.why_of_writing("hdfs://warehouse/a", 9 * kMiB);
     CHECK(why.code() == status_code::data_loss);
-    CHECK_THAT(why.to_string(),
-               Catch::Contains("hdfs://warehouse/a") && Catch::Contains("something else than was sent"));
+    CHECK_THAT(why.to_string(), Catch::Contains("hdfs://warehouse/a") && Catch::Contains("other bytes than were sent"));
     CHECK(w.hdfs.files.at("/a").bytes == "old");
   }
 }

@@ -110,7 +110,7 @@ TEST_CASE("headers that would be two are refused, and their values are told to n
   }
   options.headers = {{"Authorization", "Bearer t"}};
   add_http(rt, none, options);
-  CHECK_THROWS_WITH(add_http(rt, none, options), Catch::Contains("there is a file system for http:// already"));
+  CHECK_THROWS_WITH(add_http(rt, none, options), Catch::Contains("a file system for http:// was added before"));
 }
 
 TEST_CASE("reads one after the other use one connection") {

@@ -48,7 +48,7 @@ class NginxTest(Objects, unittest.TestCase):
         missing = self.read(f'lines("https://127.0.0.1:{self.server.tls_ports["good"]}/raw/part-0")', status=1, env={"SSL_CERT_FILE": "/none.pem"})
         self.assertIn("SSL_CERT_FILE names /none.pem", missing)
         plain = self.read(f'lines("https://127.0.0.1:{self.server.port}/raw/part-0")', status=1)
-        self.assertIn("there is no handshake", plain)
+        self.assertIn("the handshake failed", plain)
 
 
 if __name__ == "__main__":

@@ -290,7 +290,7 @@ TEST_CASE("options of S3 that contradict each other are refused") {
   CHECK_THROWS_WITH(add_s3(rt, none, o), Catch::Contains("only one of them") && !Catch::Contains("hidden"));
   o.anonymous = false;
   add_s3(rt, none, o);
-  CHECK_THROWS_WITH(add_s3(rt, none, o), Catch::Contains("there is a file system for s3:// already"));
+  CHECK_THROWS_WITH(add_s3(rt, none, o), Catch::Contains("a file system for s3:// was added before"));
 }
 
 TEST_CASE("a listing whose bytes only trickle has stalled, and is asked for again") {

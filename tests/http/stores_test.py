@@ -70,7 +70,7 @@ class Stores(unittest.TestCase):
         secure = {**env, "AWS_ENDPOINT_URL_S3": f"https://127.0.0.1:{tls.port}", "SSL_CERT_FILE": str(self.folder / "root.pem")}
         self.check_parts("s3://bucket", secure)
         untrusted = {**secure, "SSL_CERT_FILE": ""}
-        self.fails(["unauthenticated", "its root is not among those that are trusted"], 'lines("s3://bucket/train/part-0")', untrusted)
+        self.fails(["unauthenticated", "its root is not trusted"], 'lines("s3://bucket/train/part-0")', untrusted)
 
         profile = self.folder / "credentials"
         profile.write_text("[mine]\n" + "".join(f"{name.lower()} = {value}\n" for name, value in store_server.KEYS.items()))

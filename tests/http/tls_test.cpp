@@ -176,7 +176,7 @@ TEST_CASE("a certificate that does not hold ends the first attempt, and says why
   };
   refused(tls_world(1, "DNS:objects", -60), "it has expired (");
   refused(tls_world(2, "DNS:elsewhere.example", 3600), "it is for another host (elsewhere.example)");
-  refused(tls_world(3, "DNS:objects", 3600, false), "its root is not among those that are trusted");
+  refused(tls_world(3, "DNS:objects", 3600, false), "its root is not trusted");
 }
 
 TEST_CASE("a server that speaks no TLS is told so") {

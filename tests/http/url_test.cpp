@@ -73,7 +73,7 @@ TEST_CASE("redirects lead where their location says, never out of TLS") {
   CHECK_THAT(led("https://h/a", "http://h/a"), Catch::Contains("failed_precondition") && Catch::Contains("out of TLS"));
   CHECK_THAT(led("https://h/a", "ftp://h/a"), Catch::Contains("neither http:// nor https://"));
   CHECK(led("http://h/a", "file:///etc/x") ==
-        "failed_precondition: the server redirects to file:///etc/x, which is not gone to: it begins with neither "
+        "failed_precondition: the server redirects to file:///etc/x, which is not accepted: it begins with neither "
         "http:// nor https://");
   for (const char* user : {"http://me:secret@h/a", "//me:secret@h/a", "http:/me:secret@h/a"})
     CHECK_THAT(led("http://h/a", user), Catch::Contains("the server redirects to ") && !Catch::Contains("secret") &&

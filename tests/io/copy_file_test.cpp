@@ -177,7 +177,7 @@ TEST_CASE("a copy that cannot be read back as it was written is told, if it is c
   memory.put("mem://a", some_bytes(9 << 20));
   sync_wait(rt, copy_file(rt, "mem://a", "flip://b"));
   CHECK_THROWS_WITH(sync_wait(rt, copy_file(rt, "mem://a", "flip://b", {.overwrites = true, .verifies = true})),
-                    "data_loss: flip://b: what is read back is not what was written");
+                    "data_loss: flip://b: the bytes read back differ from those written");
 }
 
 }  // namespace sluice::lib::copy_file_test

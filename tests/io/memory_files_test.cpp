@@ -70,7 +70,7 @@ TEST_CASE("what is put into memory is read by its path, also through a simulatio
     CHECK_THROWS_WITH(sync_wait(*rt, read_file(*rt, "mem://b")), "not_found: mem://b: there is no such file");
     CHECK_THROWS_WITH(sync_wait(*rt, files_of(*rt).stat("mem://b")), "not_found: mem://b: there is no such file");
     CHECK_THROWS_WITH(files.put("a", ""), "invalid_argument: a: files in memory have paths that begin with mem://");
-    CHECK_THROWS_WITH(add_memory_files(*rt), "invalid_argument: there is a file system for mem:// already");
+    CHECK_THROWS_WITH(add_memory_files(*rt), "invalid_argument: a file system for mem:// was added before");
     CHECK(files.remove("mem://a"));
     CHECK_FALSE(files.remove("mem://a"));
     CHECK_FALSE(files.get("mem://a"));
@@ -105,7 +105,7 @@ TEST_CASE("a file in memory is there when it is whole, and has one writer at a t
     sync_wait(rt, out->write(std::move(from), 0, 16));
     CHECK(files.get("mem://a") == "before");
     CHECK_THROWS_WITH(sync_wait(rt, files_of(rt).create("mem://a")),
-                      "unavailable: mem://a: somebody else writes to it");
+                      "unavailable: mem://a: another writer has it open");
   }
   CHECK(files.get("mem://a") == "before");
   file_info info = sync_wait(rt, write_text(files_of(rt), "mem://a", "and after"));

@@ -50,16 +50,16 @@ TEST_CASE("a scheme that nobody has added is refused with those there are") {
   runtime rt(world);
   add_files(rt, "mem", files_with(world, "mem://a", ""));
   const char* why =
-      "invalid_argument: s4://b/k: no file system answers for s4://; there are file, mem; a local path of that look is "
-      "written ./s4://…";
+      "invalid_argument: s4://b/k: no file system answers for s4://; there are file, mem; write such a local path as "
+      "./s4://…";
   CHECK_THROWS_WITH(sync_wait(rt, files_of(rt).open("s4://b/k")), why);
   CHECK_THROWS_WITH(sync_wait(rt, files_of(rt).stat("s4://b/k")), why);
   CHECK_THROWS_WITH(sync_wait(rt, files_of(rt).create("s4://b/k")), why);
   CHECK_THROWS_WITH(sync_wait(rt, glob(files_of(rt), "s4://b/k")), why);
   CHECK_THROWS_WITH(add_files(rt, "mem", files_with(world, "x", "")),
-                    "invalid_argument: there is a file system for mem:// already");
+                    "invalid_argument: a file system for mem:// was added before");
   CHECK_THROWS_WITH(add_files(rt, "File", files_with(world, "x", "")),
-                    "invalid_argument: there is a file system for file:// already");
+                    "invalid_argument: a file system for file:// was added before");
   CHECK_THROWS_WITH(add_files(rt, "a b", files_with(world, "x", "")),
                     "invalid_argument: \"a b\" is no scheme of paths");
 }

@@ -63,8 +63,7 @@ TEST_CASE("where io_uring is forbidden, auto takes threads, says why, and reads"
     auto files = open_file_system();
     if (!files.ok()) return false;
     if ((*files)->description() !=
-        "threads: io_uring is not available: Operation not permitted; SLUICE_IO=threads asks "
-        "for threads without trying")
+        "threads: io_uring is not available: Operation not permitted; SLUICE_IO=threads uses threads without trying")
       return false;
     environment env;
     queue_executor on;
@@ -78,10 +77,9 @@ TEST_CASE("where io_uring is forbidden, auto takes threads, says why, and reads"
 TEST_CASE("where io_uring is forbidden and insisted on, the error says what else there is") {
   int outcome = in_sandbox([] {
     auto files = open_file_system({.backend = io_backend::uring});
-    return !files.ok() &&
-           files.why().to_string() ==
-               "unavailable: io_uring is not available: Operation not permitted; SLUICE_IO=uring was asked "
-               "for, SLUICE_IO=auto or threads would use threads";
+    return !files.ok() && files.why().to_string() ==
+                              "unavailable: io_uring is not available: Operation not permitted; SLUICE_IO=uring "
+                              "requires it; SLUICE_IO=auto or threads uses threads";
   });
   if (outcome == 77) WARN("seccomp filters cannot be set here");
   else CHECK(outcome == 0);

@@ -91,7 +91,7 @@ TEST_CASE("simulated files are written as real ones are") {
   sync_wait(world, write_and_drop(files, "new"));
   CHECK(files.contents("new") == std::nullopt);
   auto first = sync_wait(world, files.create("out"));
-  CHECK_THROWS_WITH(sync_wait(world, files.create("out")), "unavailable: out: somebody else writes to it");
+  CHECK_THROWS_WITH(sync_wait(world, files.create("out")), "unavailable: out: another writer has it open");
 }
 
 }  // namespace sluice::lib::writer_test

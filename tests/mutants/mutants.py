@@ -13,7 +13,7 @@ MUTANTS = [
     ("a sloppy map takes what is in flight for delivered", "src/ahead/unordered_ring.cpp",
      "lowest = std::min(lowest, s->first + s->delivered);", "lowest = next_;"),
     ("a shuffle does not hold what it fetches", "src/op/shuffle/shuffle.cpp",
-     "in.hold_from(in.consumed());  // what", "in.may_go_back();  // what"),
+     "in.hold_from(in.consumed());  // the", "in.may_go_back();  // the"),
     ("a shuffle holds only what it has not seen", "src/op/shuffle/shuffle.cpp",
      "seen_tick = t;\n      in.hold_from(table.held_from());", "seen_tick = t;\n      in.hold_from(table.next());"),
     ("a shuffle draws the same in every epoch", "src/op/shuffle/shuffle.cpp",

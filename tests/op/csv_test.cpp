@@ -95,7 +95,7 @@ TEST_CASE("a value that does not fit the columns that were inferred is told with
   CHECK(end_of("2,1,", "") == "end");
   CHECK(end_of("2.5,1,x", ", \"a: double, b: double, t: bytes = ''\"") == "end");
   CHECK_THAT(end_of("2.5,1,x", ", \"a: int64\""), Contains("is no int64") && !Contains("inferred"));
-  CHECK_THAT(end_of(",1,x", ", \"a: int64\""), Contains("say a default in the schema") && !Contains("inferred"));
+  CHECK_THAT(end_of(",1,x", ", \"a: int64\""), Contains("give it a default in the schema") && !Contains("inferred"));
 }
 
 TEST_CASE("errors of csv say file, line and column, and a bad row does not stop the next") {

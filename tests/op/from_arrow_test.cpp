@@ -46,7 +46,7 @@ TEST_CASE("schemas of rows are read from text, and print as it") {
   CHECK(text_of_rows(" a :int64 ,b: {c:string}") == "a: int64, b: {c: string}");
   CHECK(text_of_rows("a: {b: int8}?") == "a: {b: int8}");
   CHECK_THAT(text_of_rows("a: int"), Contains("no type is called \"int\""));
-  CHECK_THAT(text_of_rows("a: int8, a: int8"), Contains("column a is there twice"));
+  CHECK_THAT(text_of_rows("a: int8, a: int8"), Contains("column a appears twice"));
   for (const char* bad : {"", "a:", "a: int64 b", "a: int64,", "{a: int8", "a: int8[0]", "a: int8[", "a: int8[x]",
                           "(int8", ":", "a: int8}", "a: int8, b"})
     CHECK_FALSE(arrow::row_type_of(std::string_view(bad)).ok());

@@ -123,8 +123,9 @@ TEST_CASE("index_flat_map says what is wrong with a place") {
     return run_of("range(5) | index_flat_map([it, it], " + index_map + ", cardinality=10)", skip).why.to_string();
   };
   CHECK(why("(it / 2, it % 2)", 3).find("index_map") == std::string::npos);
-  CHECK_THAT(why("(it / 2, 2)", 3),
-             Catch::Contains("index_map says that element 3 is in the list of input 1 at place 2, and the list has 2"));
+  CHECK_THAT(
+      why("(it / 2, 2)", 3),
+      Catch::Contains("index_map returned that element 3 is in the list of input 1 at place 2, and the list has 2"));
   auto third_is_empty = [](int64 x) { return int64s(x == 3 ? 0 : 2, x); };
   consumption over;
   over.skip = 1;
@@ -132,7 +133,7 @@ TEST_CASE("index_flat_map says what is wrong with a place") {
   CHECK_THAT(consume(at_third, over).why.to_string(),
              Catch::Contains("in the list of input 3 at place 0, and the list has 0 elements"));
   CHECK_THAT(why("(it, 0)", 7), Catch::Contains("is in the list of input 7, and there are 5 inputs"));
-  CHECK_THAT(why("(-1, 0)", 3), Catch::Contains("there are no negative places"));
+  CHECK_THAT(why("(-1, 0)", 3), Catch::Contains("places must not be negative"));
   CHECK_THAT(why("(it / 0, 0)", 3), Catch::Contains("index_map fails for 3"));
   // Behind what was delivered.
   consumption back;
@@ -148,9 +149,9 @@ TEST_CASE("a cardinality that is wrong is an error at the end") {
   };
   CHECK(of(10).why.ok());
   CHECK(of(9).elements.size() == 9);
-  CHECK_THAT(of(9).why.to_string(), Catch::Contains("cardinality is said to be 9, and there are more elements"));
+  CHECK_THAT(of(9).why.to_string(), Catch::Contains("the declared cardinality is 9, and there are more elements"));
   CHECK(of(11).elements.size() == 10);
-  CHECK_THAT(of(11).why.to_string(), Catch::Contains("cardinality is said to be 11, and there are 10 elements"));
+  CHECK_THAT(of(11).why.to_string(), Catch::Contains("the declared cardinality is 11, and there are 10 elements"));
 }
 
 TEST_CASE("where bad elements are dropped fewer than the cardinality may come, and more are an error") {
@@ -177,7 +178,7 @@ TEST_CASE("where bad elements are dropped fewer than the cardinality may come, a
     CHECK(of(d.in, d.call, d.errors + "cardinality=8)", d.policy).why.ok());
     consumed more = of(d.in, d.call, d.errors + "cardinality=7)", d.policy);
     CHECK(more.elements.size() == 7);
-    CHECK_THAT(more.why.to_string(), Catch::Contains("cardinality is said to be 7, and there are more elements"));
+    CHECK_THAT(more.why.to_string(), Catch::Contains("the declared cardinality is 7, and there are more elements"));
     // Nor does a stage behind it take its word.
     consumed behind = of(d.in, d.call, d.errors + "cardinality=7) | skip(7) | repeat(3)", d.policy);
     CHECK_THAT(behind.why.to_string(), Catch::Contains("and there are more elements"));

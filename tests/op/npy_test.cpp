@@ -90,7 +90,7 @@ TEST_CASE("hostile headers are refused, and no memory is taken for what they say
   refused(refused_dict("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 2), }"),
           "larger than any file");
   refused(refused_dict("{'descr': '<f4', 'shape': (2, 3), }"), "lacks descr, fortran_order or shape");
-  refused(refused_dict("{'descr': '<f4'" + tail + "import os"), "text stands behind");
+  refused(refused_dict("{'descr': '<f4'" + tail + "import os"), "text follows");
   refused(refused_dict("{'more': 1" + tail), "has the key more");
   refused(refused_dict("{'descr': '<f4' 'fortran_order'"), "a comma is missing");
 

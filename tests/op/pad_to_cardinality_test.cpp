@@ -69,7 +69,7 @@ TEST_CASE("pad_to_cardinality says when the input has more, behind the first n")
     consumed more = padded_run(9, 7, skip);
     CHECK(more.elements == without_first(padded({0, 1, 2, 3, 4, 5, 6}, 7), skip));
     CHECK(more.why.code() == status_code::failed_precondition);
-    CHECK_THAT(more.why.to_string(), Catch::Contains("to be padded to 7 elements, and has more"));
+    CHECK_THAT(more.why.to_string(), Catch::Contains("must be padded to 7 elements, and has more"));
   }
   CHECK(consume(range(10) | filter(expr("it >= 0")) | pad_to_cardinality(7) | take(7) | map(number_of_padded), {})
             .why.ok());

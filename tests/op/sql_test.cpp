@@ -196,7 +196,8 @@ TEST_CASE("errors of sql say what the database says, and of rows which") {
       Contains("invalid_argument") && Contains("errors.db") && Contains("a parameter, ?, and a plan has no values"));
   CHECK_THROWS_WITH(parse_plan(head + "\"SELECT i FROM t WHERE i = :most\")"), Contains("a parameter, :most, and"));
   CHECK_THAT(end_of("SELECT i FROM t WHERE i = '?'", "i: int8"), Equals("end"));
-  CHECK_THAT(end_of("SELECT i FROM t WHERE i IS NULL", "i: int8"), Contains("row 0: column i is NULL: say a default"));
+  CHECK_THAT(end_of("SELECT i FROM t WHERE i IS NULL", "i: int8"),
+             Contains("row 0: column i is NULL: give it a default"));
   CHECK_THAT(end_of("SELECT abs(-9223372036854775808)", "i: int64"), Contains("integer overflow"));
   temporary_file text("text.db", std::string(5000, 'x'));
   CHECK_THAT(run_of(parse_plan("sql(\"" + text.path() + "\", \"SELECT i FROM t\", \"i: int8\")")).end,

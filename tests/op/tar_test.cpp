@@ -85,7 +85,7 @@ TEST_CASE("tar tells what is wrong with an archive, and where") {
   broken(tar_entry_bytes({.name = "x", .type = 'x'}, "7 a=b\n") + other, "pax", "c=3@2560 ");
   broken(tar_entry_bytes({.name = "x", .type = 'x'}, pax_record("GNU.sparse.major", "1")) + other, "sparse", "");
   broken(tar_entry_bytes({.name = "x", .type = 'g'}, pax_record("path", "all")) + other, "global", "c=3@2560 ");
-  broken(tar_entry_bytes({.name = "x", .type = 'x'}, pax_record("a", "b")) + tar_end(), "without a header behind it",
+  broken(tar_entry_bytes({.name = "x", .type = 'x'}, pax_record("a", "b")) + tar_end(), "without a header after it",
          "");
   std::string no_number = tar_header_bytes({.name = "b"});
   no_number.replace(124, 3, "9x9");
@@ -114,8 +114,7 @@ TEST_CASE("tar: extended headers that are too long, or without end, are refused"
   std::string bytes;
   for (int i = 0; i != 6; ++i)
     bytes += tar_entry_bytes({.name = "x", .type = 'L', .is_gnu = true}, std::string(1 << 20, 'n'));
-  CHECK_THAT(read(bytes + tar_file_bytes("a", "1")),
-             Catch::StartsWith("! ") && Catch::Contains("in front of one member"));
+  CHECK_THAT(read(bytes + tar_file_bytes("a", "1")), Catch::StartsWith("! ") && Catch::Contains("before one member"));
 }
 
 TEST_CASE("tar: headers of any bytes end in an error or in files, never elsewhere") {

@@ -87,7 +87,7 @@ TEST_CASE("write: the name says format and compression") {
   sync_wait(rt, write(rt, rows(3), to("a.csv")));
   CHECK(bytes_of(to("a.csv")) == "text,number,part\n\"text 0, \"\"quoted\"\"\n\",0,0.0\ntext 1,1,\ntext 2,2,0.5\n");
   CHECK(names_in(here) == std::vector<std::string>{"a.csv", "a.jsonl", "a.jsonl.gz"});
-  CHECK_THROWS_WITH(sync_wait(rt, write(rt, range(3), to("a.xyz"))), Catch::Contains("does not tell a format"));
+  CHECK_THROWS_WITH(sync_wait(rt, write(rt, range(3), to("a.xyz"))), Catch::Contains("does not determine a format"));
 }
 
 TEST_CASE("write: structures are read back from TFRecords, Arrow and npy") {

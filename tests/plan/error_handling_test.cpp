@@ -85,8 +85,8 @@ TEST_CASE("what is wrong with the arguments of any call is told as with an opera
   CHECK_THAT(complaint("range(5, on_error=skip, on_error=stop)"), Contains("range: on_error is given twice"));
   CHECK_THAT(complaint("range(5, on_error=skip, errors_max=-2)"),
              Contains("range: errors_max must be at least 0, or -1 for no limit, and is -2"));
-  CHECK_THAT(complaint("range(5, errors_max=2)"), Contains("range: errors_max goes with on_error=skip"));
-  CHECK_THAT(complaint("range(5, on_error=stop, errors_max=2)"), Contains("range: errors_max goes with on_error=skip"));
+  CHECK_THAT(complaint("range(5, errors_max=2)"), Contains("range: errors_max needs on_error=skip"));
+  CHECK_THAT(complaint("range(5, on_error=stop, errors_max=2)"), Contains("range: errors_max needs on_error=skip"));
   for (const char* policy : {"stop", "skip"})
     CHECK_THAT(complaint("range(5) | ignore_errors(on_error=" + std::string(policy) + ")"),
                Contains("ignore_errors: takes no on_error") && Contains("give that one on_error=stop"));
@@ -95,7 +95,7 @@ TEST_CASE("what is wrong with the arguments of any call is told as with an opera
   CHECK_THAT(json_complaint(R"({"op":"range","arguments":{"stop":5,"on_error":7}})"),
              Contains("range: on_error expects stop or skip, and is 7"));
   CHECK_THAT(json_complaint(R"({"op":"range","arguments":{"stop":5,"errors_max":1}})"),
-             Contains("range: errors_max goes with on_error=skip"));
+             Contains("range: errors_max needs on_error=skip"));
 }
 
 TEST_CASE("on_error gives its policy to every stage inside that has none, and to no other") {
@@ -119,7 +119,7 @@ TEST_CASE("on_error gives its policy to every stage inside that has none, and to
   CHECK(text(list_files("*") | interleave(on_error(error_policy::skip, tfrecord | take(2)))) ==
         "list_files(\"*\") | interleave(tfrecord(on_error=skip) | take(2, on_error=skip))");
   CHECK_THROWS_WITH(range(5) | on_error(error_policy::stop, take(3), {.errors_max = 1}),
-                    Contains("take: errors_max goes with on_error=skip"));
+                    Contains("take: errors_max needs on_error=skip"));
   CHECK_THROWS_WITH(range(5) | on_error(error_policy::skip, take(3), {.errors_max = -7}),
                     Contains("errors_max must be at least 0"));
 }

@@ -10,14 +10,15 @@ namespace {
 constexpr int kSmoothing = 8;
 /// The weight of one more answer in the share of refusals.
 constexpr double kShareOfOne = 1.0 / 64;
-/// A server that refuses one request in twenty, whichever, has no use for half as many: this is more than four and a half standard
-/// deviations above. One that refuses all of them is noticed with the tenth.
+/// The share of refusals above which the limit is halved. A server that refuses one request in twenty at random gains
+/// nothing from half as many requests; this value is more than four and a half standard deviations above that share. If
+/// a server refuses all requests, the tenth refusal exceeds it.
 constexpr double kRefusedMax = 0.14;
 
 }  // namespace
 
 bool concurrency_limit::take_one() {
-  if (in_use_ == 0) {  // an idle time is no measure of anything
+  if (in_use_ == 0) {  // an idle time measures nothing
     window_began_ = time_.now();
     window_bytes_ = 0;
     was_full_ = false;
@@ -91,7 +92,7 @@ void concurrency_limit::throttled(const permit& refused) {
   std::lock_guard lock(mutex_);
   refused_share_ += kShareOfOne;
   if (refused_share_ < kRefusedMax) return;
-  if (refused.given_after_ != halvings_) return;  // it was in flight at the last halving already, and says nothing new
+  if (refused.given_after_ != halvings_) return;  // it was already in flight at the last halving
   ++halvings_;
   regain_below_ = limit_ - limit_ / 4;
   limit_ = std::max(1u, limit_ / 2);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many requests to one server may be in flight: more as long as more bring more bytes a second, half as many when
-// the server says that it is too much.
+// Limits the number of requests in flight to one server. The limit grows while more requests bring more bytes a second,
+// and is halved when the server reports overload.
 //
-//   auto permit = co_await limit.acquire();            // until it is destroyed
-//   limit.answered(first_byte);                        // that is a round trip
+//   auto permit = co_await limit.acquire();            // held until it is destroyed
+//   limit.answered(first_byte);                        // one round trip
 //   limit.received(bytes);
 //   limit.throttled(permit);                           // 429 or 503
 //
-// After each round trip in which all permits were in use the limit grows by one, if more bytes came than in the round
-// trip before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not
-// asked slowly for ever. It is halved when a request is refused that was sent after the last halving, as those before
-// it say nothing new, if more than 14 of 100 answers of late were refusals: one in twenty that is refused by chance
-// would otherwise hold the limit at a tenth.
+// After each round trip in which all permits were in use the limit grows by one, if more bytes arrived than in the
+// previous round trip, or if it is below three quarters of its value before the last halving: a single 503 does not
+// slow a server down forever. It is halved when a request that was sent after the last halving is refused (earlier ones
+// say nothing new), if more than 14 of 100 recent answers were refusals. Without this condition a server that refuses
+// one request in twenty at random would keep the limit at a tenth.
 // Order:  first come, first served.
 // Cancel: a stop ends acquire() with `cancelled`.
 // Thread: any.
@@ -73,24 +73,24 @@ class concurrency_limit {
     std::uint64_t given_after_ = 0;
   };
   acquire_awaiter acquire() noexcept { return acquire_awaiter(*this); }
-  /// Returns nothing if the caller would have to wait.
+  /// Returns a permit, or nothing if the caller would have to wait.
   std::optional<permit> try_acquire();
-  /// One for a hedge: there may be a sixteenth more of these than the limit. A server that is asked for all it takes is
-  /// where they are needed, and who waits for a permit is not served sooner without them.
+  /// Returns a permit for a hedge. Hedges may exceed the limit by a sixteenth: a server that is used up to its limit
+  /// needs them most, and without them a request that waits for a permit would not be served sooner.
   std::optional<permit> try_acquire_beyond();
 
-  /// Reports that the head of any answer has arrived.
+  /// Records the head of an answer.
   void answered(duration first_byte);
   void received(std::uint64_t bytes);
-  /// `refused`: a permit of this limit, with which the request was sent.
+  /// Records a refusal. `refused`: the permit with which the request was sent.
   void throttled(const permit& refused);
-  /// Returns the recent round trip. 0: no answer has come yet.
+  /// Returns the recent round trip. 0: no answer has arrived yet.
   duration round_trip() const;
   std::uint32_t limit() const;
   std::uint32_t in_use() const;
 
  private:
-  /// Mutex locked.
+  /// REQUIRES: the mutex is locked.
   bool take_one();
   void release() noexcept;
   void end_window(time_point now, wake_list& woken);
@@ -102,14 +102,14 @@ class concurrency_limit {
   waiter_list waiting_;
   std::uint32_t limit_;
   std::uint32_t in_use_ = 0;
-  std::uint32_t regain_below_ = 0;  ///< three quarters of what the limit was before it was halved
+  std::uint32_t regain_below_ = 0;  ///< three quarters of the limit before it was last halved
   duration round_trip_{0};          ///< smoothed
-  double refused_share_ = 0;        ///< of the answers; smoothed
+  double refused_share_ = 0;        ///< the share among the answers; smoothed
   std::uint64_t halvings_ = 0;
   time_point window_began_{};
-  bool was_full_ = false;  ///< in this window
+  bool was_full_ = false;  ///< in this window all permits were in use
   std::uint64_t window_bytes_ = 0;
-  double rate_before_ = 0;  ///< bytes a second, in the window before
+  double rate_before_ = 0;  ///< bytes a second in the previous window
 };
 
 }  // namespace sluice::lib::detail

@@ -7,7 +7,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Names move: a pool asks again after a minute, and when no address has answered.
+/// The lifetime of resolved addresses. A pool resolves the name again after a minute, and when no address has answered.
 constexpr duration kAddressesKept = std::chrono::seconds(60);
 
 }  // namespace
@@ -32,7 +32,7 @@ bool connection_pool::find_addresses(std::vector<std::string>& found) const {
 task<std::vector<std::string>> connection_pool::addresses(time_point deadline) {
   std::vector<std::string> found;
   if (find_addresses(found)) co_return found;
-  // A thousand requests that begin together ask once.
+  // A thousand requests that begin together resolve the name once.
   auto permit = co_await asking_.acquire();
   if (find_addresses(found)) co_return found;
   auto asking = net_.resolve(to_.address(), deadline);
@@ -52,7 +52,7 @@ task<std::unique_ptr<connection>> connection_pool::connect(time_point deadline) 
                 all.begin() + static_cast<std::ptrdiff_t>(next_.fetch_add(1, std::memory_order_relaxed) % all.size()),
                 all.end());
   {
-    // An address that swallows packets would cost each connection the time allowed for connecting: such addresses come
+    // An address that swallows packets would cost each connection the whole connect timeout. Such addresses are tried
     // last.
     std::vector<std::string> silent;
     std::lock_guard lock(mutex_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connections to one server: idle ones, and new ones, which alternate between all addresses of its name.
 //
-// Errors: unavailable: the name is not known, or no address answers (the last one's error); of TLS: unauthenticated.
-// Deadlines: a connect has the pool's own for each address; the caller's ends everything.
+// Errors: unavailable: the name is unknown, or no address answers (the last one's error); of TLS: unauthenticated.
+// Deadlines: each address has the pool's connect timeout; the caller's deadline ends everything.
 // Thread: any.
 #pragma once
 
@@ -31,7 +31,7 @@ class secure_layer {
 
 class connection_pool {
  public:
-  /// `secure`: null: plain connections.
+  /// `secure`: null for plain connections.
   connection_pool(network& net, clock& time, http_url to, duration connect_timeout,
                   std::shared_ptr<secure_layer> secure);
   ~connection_pool() { close(); }
@@ -49,7 +49,7 @@ class connection_pool {
   std::uint64_t connects() const noexcept { return connects_.load(std::memory_order_relaxed); }
   std::size_t idle() const { return idle_->count(); }
 
-  /// Returns the addresses to connect to, as long as they are known.
+  /// Returns the addresses to connect to. They are resolved again when they expire.
   task<std::vector<std::string>> addresses(time_point deadline);
 
  private:
@@ -63,11 +63,11 @@ class connection_pool {
   const std::shared_ptr<idle_connections> idle_;
   // Relaxed: counters.
   std::atomic<std::uint64_t> connects_{0}, next_{0};
-  concurrency_limit asking_;  ///< one asks for the addresses, others wait
+  concurrency_limit asking_;  ///< one request resolves the name, others wait
   mutable std::mutex mutex_;
   std::vector<std::string> addresses_;  ///< guarded by mutex_
   std::set<std::string>
-      silent_;                ///< those of them that did not answer, until they are asked for again; guarded by mutex_
+      silent_;                ///< addresses that did not answer, until the name is resolved again; guarded by mutex_
   time_point known_until_{};  ///< guarded by mutex_
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kRecent = 16;
 constexpr int kInflated = 2;
-/// A quarter more than usual, at least: where all take about the same, the slowest twentieth is not late, and the hedges that there
-/// may be are kept for those that are.
+/// A hedge waits at least a quarter longer than usual. If all answers take about the same time, the slowest twentieth
+/// is not late, and hedges are saved for answers that are.
 constexpr int kLate = 4;
 
 duration nth(std::vector<duration>& times, std::size_t percent) {

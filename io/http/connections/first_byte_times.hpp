@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a server's answers take to begin, and when a request has waited for so long that asking once more is worth it.
+// Measures the time to the first byte of a server's answers, and decides when a second request is worthwhile.
 //
-//   if (auto after = times.hedge_after()) …            // sleep for it, then:
-//   if (times.take_hedge()) …                          // ask on another connection; else sleep for it again
+//   if (auto after = times.hedge_after()) …            // sleep this long, then:
+//   if (times.take_hedge()) …                          // send the request on another connection; else sleep again
 //
-// That is later than 95 % of the last answers began, and a quarter later than usual. It is no use where all of them are slow now
-// (the last sixteen took twice as long as usual): the server has too much to do, and more requests make it worse. At most one
+// A hedge waits longer than 95 % of the recent answers took, and a quarter longer than usual. If all answers are slow
+// now (the last sixteen took twice as long as usual), the server is overloaded, and no hedge is sent. At most one
 // request in twenty is hedged.
 // Thread: any.
 #pragma once
@@ -22,20 +22,20 @@ namespace sluice::lib::detail {
 class first_byte_times {
  public:
   static constexpr std::size_t kKept = 128;
-  /// Fewer say nothing of the slowest twentieth.
+  /// The number of measurements below which no hedge is sent: fewer do not show the slowest twentieth.
   static constexpr std::size_t kNeeded = 32;
   static constexpr std::uint64_t kRequestsForOneHedge = 20;
 
   void add(duration first_byte);
-  /// One more request was begun.
+  /// Counts a request.
   void count_request();
   std::optional<duration> hedge_after() const;
-  /// Returns true if one more may be sent, and counts it.
+  /// Returns true if a hedge may be sent, and counts it.
   bool take_hedge();
 
  private:
   mutable std::mutex mutex_;
-  std::array<duration, kKept> times_{};  ///< a ring
+  std::array<duration, kKept> times_{};  ///< a ring buffer
   std::uint64_t added_ = 0;
   std::uint64_t requests_ = 0, hedges_ = 0;
 };

@@ -32,7 +32,7 @@ void idle_connections::close() {
   std::lock_guard lock(mutex_);
   closed_ = true;
   waiting_.clear();
-  // Where the timer fires just now it waits for the mutex, finds nothing, and lets go of itself.
+  // If the timer is firing now, it waits for the mutex, finds nothing, and releases its share.
   if (armed_ && time_.cancel(*this)) last = std::move(armed_);
 }
 
@@ -53,7 +53,8 @@ void idle_connections::arm() {
 void idle_connections::on_timer(timer_node& node) noexcept {
   auto& me = static_cast<idle_connections&>(node);
   std::shared_ptr<idle_connections> self;
-  // Old connections are destroyed under the mutex: close() returns only when nobody touches a connection any more.
+  // Old connections are destroyed under the mutex, so that close() returns only when no thread uses a connection any
+  // more.
   std::lock_guard lock(me.mutex_);
   self = std::move(me.armed_);
   me.drop_old();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that wait for their next request, the youngest first; those that have waited for too long are closed.
-// Servers end idle connections after some five seconds, and a request that meets such an end has to be sent twice.
+// Connections that wait for their next request, the most recently used first. Connections that have waited too long are
+// closed. Servers end idle connections after some five seconds, and a request on such a connection must be sent twice.
 //
-// Owns:   the connections, until they are taken; a share of itself while its timer is armed.
+// Owns:   the connections until they are taken, and a share of itself while its timer is armed.
 // Thread: any.
 #pragma once
 
@@ -26,7 +26,7 @@ class idle_connections final : timer_node, public std::enable_shared_from_this<i
   /// Returns null if no connection is idle.
   std::unique_ptr<connection> take();
   std::size_t count() const;
-  /// Closes all connections, and those returned from now on. Must be called before clock and network are destroyed.
+  /// Closes all connections, and those returned later. Call it before clock and network are destroyed.
   void close();
 
  private:
@@ -35,7 +35,7 @@ class idle_connections final : timer_node, public std::enable_shared_from_this<i
     time_point since;
   };
   static void on_timer(timer_node& node) noexcept;
-  /// Mutex locked.
+  /// REQUIRES: the mutex is locked.
   void drop_old();
   void arm();
 

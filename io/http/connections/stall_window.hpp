@@ -2,7 +2,7 @@
 // Limits the time to receive a body: at least `stall_bytes` must arrive in each `stall_timeout` (http.hpp).
 //
 //   stall_window alive(context, deadline);
-//   … co_await body.read_body(to, alive.until());      // deadline_exceeded: it has stalled, or the caller's time is over
+//   … co_await body.read_body(to, alive.until());      // deadline_exceeded: it has stalled, or the caller's time has passed
 //   alive.moved(n);
 //
 // Thread: one.
@@ -17,7 +17,7 @@ namespace sluice::lib::detail {
 
 class stall_window {
  public:
-  /// The first window begins now.
+  /// Starts the first window.
   stall_window(http_context& context, time_point deadline)
       : time_(context.time),
         length_(context.options.stall_timeout),
@@ -26,7 +26,7 @@ class stall_window {
         ends_(time_.now() + length_) {}
 
   time_point until() const { return std::min(deadline_, ends_); }
-  /// Reports the number of bytes received. The next window begins when `stall_bytes` have arrived.
+  /// Records the number of bytes received. The next window begins when `stall_bytes` have arrived.
   void moved(std::size_t bytes) {
     come_ += bytes;
     if (come_ < bytes_) return;

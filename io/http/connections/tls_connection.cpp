@@ -15,7 +15,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Some records of 16 KiB at once.
+/// The size of a read: several records of 16 KiB.
 constexpr std::size_t kRoomBytes = 64 << 10;
 
 status refused(std::string_view what) { return status(status_code::unauthenticated, what); }
@@ -26,7 +26,7 @@ bool is_address(const std::string& host) {
   return parsed != nullptr;
 }
 
-/// The oldest error of this thread's queue, which is emptied: "wrong version number".
+/// Returns the oldest error of this thread's queue, for example "wrong version number", and empties the queue.
 std::string last_error() {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
@@ -34,7 +34,7 @@ std::string last_error() {
   return text ? text : "no reason is known";
 }
 
-/// The names that a certificate is for.
+/// Returns the names that a certificate is valid for.
 std::string names_of(const X509* certificate) {
   std::string all;
   auto* names = static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
@@ -71,8 +71,8 @@ std::string why_not_trusted(long result, const X509* certificate) {
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-      return joined("its root is not among those that are trusted (", X509_verify_cert_error_string(result),
-                    "; SSL_CERT_FILE or http_options::ca_file name a file of them)");
+      return joined("its root is not trusted (", X509_verify_cert_error_string(result),
+                    "; SSL_CERT_FILE or http_options::ca_file names a file of trusted roots)");
     default: return X509_verify_cert_error_string(result);
   }
 }
@@ -144,10 +144,10 @@ task<> tls_connection::accept(time_point deadline) {
 
 int tls_connection::on_verified(int holds, X509_STORE_CTX* chain) noexcept {
   if (holds) return holds;
-  // Afterwards the certificate cannot be had any more.
+  // The certificate is not available after the handshake.
   auto* ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* me = static_cast<tls_connection*>(SSL_get_app_data(ssl));
-  // Where memory is too short for the words, the handshake fails all the same: without them.
+  // If memory is too short for the message, the handshake fails without it.
   kept_exception ignored;
   ignored.run([me, chain] {
     me->why_not_trusted_ = why_not_trusted(X509_STORE_CTX_get_error(chain), X509_STORE_CTX_get_current_cert(chain));
@@ -158,11 +158,11 @@ int tls_connection::on_verified(int holds, X509_STORE_CTX* chain) noexcept {
 status tls_connection::why_no_handshake(int error) const {
   if (!why_not_trusted_.empty()) {
     ERR_clear_error();
-    return refused(joined("TLS: the certificate of ", host_, " does not hold: ", why_not_trusted_));
+    return refused(joined("TLS: the certificate of ", host_, " is not valid: ", why_not_trusted_));
   }
   if (error == SSL_ERROR_SYSCALL || error == SSL_ERROR_ZERO_RETURN)
     return unavailable_error("TLS: the connection ended during the handshake");
-  return refused(joined("TLS: there is no handshake with ", host_, ": ", last_error()));
+  return refused(joined("TLS: the handshake failed with ", host_, ": ", last_error()));
 }
 
 task<> tls_connection::shake_hands(time_point deadline) {
@@ -172,7 +172,7 @@ task<> tls_connection::shake_hands(time_point deadline) {
     const int error = done == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl_, done);
     status why;
     if (error != SSL_ERROR_NONE && error != SSL_ERROR_WANT_READ) why = why_no_handshake(error);
-    auto flushing = flush(deadline);  // what went wrong is told to the other side, too
+    auto flushing = flush(deadline);  // sends the alert, so that the other side knows the error
     status sent = co_await flushing.as_result();
     if (!why.ok()) co_await fail(std::move(why));
     if (!sent.ok()) co_await fail(std::move(sent));
@@ -196,7 +196,7 @@ task<> tls_connection::flush(time_point deadline) {
 }
 
 task<bool> tls_connection::refill(time_point deadline) {
-  // OpenSSL asks for more only when it has taken everything.
+  // OpenSSL asks for more only after it has consumed everything.
   auto reading = wire_->read_some(std::span<char>(room_.get(), kRoomBytes), deadline);
   const std::size_t n = co_await reading;
   come_begin_ = 0;
@@ -211,12 +211,12 @@ task<std::size_t> tls_connection::read_some(std::span<char> to, time_point deadl
     std::size_t n = 0;
     const int done = SSL_read_ex(ssl_, to.data() + got, to.size() - got, &n);
     got += n;
-    if (done == 1 && got != to.size()) continue;  // the next record may be here as well
+    if (done == 1 && got != to.size()) continue;  // the next record may be available as well
     if (got != 0) co_return got;
     const int error = SSL_get_error(ssl_, done);
     if (error == SSL_ERROR_ZERO_RETURN) co_return std::size_t{0};
     if (error != SSL_ERROR_WANT_READ) co_await fail(unavailable_error(joined("TLS: ", last_error())));
-    auto flushing = flush(deadline);  // a key update, perhaps
+    auto flushing = flush(deadline);  // for example a key update
     co_await flushing;
     auto reading = refill(deadline);
     const bool continues = co_await reading;
@@ -228,7 +228,7 @@ task<> tls_connection::write(std::span<const char> from, time_point deadline) {
   if (from.empty()) co_return;
   ERR_clear_error();
   std::size_t n = 0;
-  // Into memory: all of it at once, or none.
+  // The target is memory, which accepts all bytes or none.
   if (SSL_write_ex(ssl_, from.data(), from.size(), &n) != 1)
     co_await fail(unavailable_error(joined("TLS: ", last_error())));
   auto flushing = flush(deadline);

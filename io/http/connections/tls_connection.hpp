@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection with TLS over another one.
+// A connection with TLS over another connection.
 //
-// Thread: one call at a time, reading or writing: HTTP asks, and then listens.
+// Thread: one call at a time, a read or a write, because HTTP sends a request and then receives.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -30,24 +30,24 @@ class tls_connection final : public connection {
 
  private:
   task<> shake_hands(time_point deadline);
-  /// Sends what OpenSSL has written.
+  /// Sends the bytes that OpenSSL has written.
   task<> flush(time_point deadline);
-  /// Gives OpenSSL more to read. Returns false: the connection has ended.
+  /// Reads more bytes for OpenSSL. Returns false if the connection has ended.
   task<bool> refill(time_point deadline);
   status why_no_handshake(int error) const;
   static int on_verified(int holds, X509_STORE_CTX* chain) noexcept;
-  /// OpenSSL's reads are of room_ itself: no buffer of its own between.
+  /// Returns the method by which OpenSSL reads directly from room_, without a buffer between.
   static const BIO_METHOD* what_has_come();
   static int take(BIO* from, char* to, int n) noexcept;
 
   std::unique_ptr<connection> wire_;
   SSL* ssl_;
-  BIO* in_;   ///< ssl_'s own
-  BIO* out_;  ///< ssl_'s own
+  BIO* in_;   ///< owned by ssl_
+  BIO* out_;  ///< owned by ssl_
   std::string host_;
-  std::string why_not_trusted_;  ///< the server's certificate
+  std::string why_not_trusted_;  ///< the reason why the server's certificate was refused
   std::unique_ptr<char[]> room_;
-  std::size_t come_begin_ = 0;  ///< of room_: what has come and was not taken yet
+  std::size_t come_begin_ = 0;  ///< the bytes of room_ that were received and not consumed yet
   std::size_t come_end_ = 0;
 };
 

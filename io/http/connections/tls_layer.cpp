@@ -48,7 +48,7 @@ class openssl_layer final : public secure_layer {
   context_ptr context_;
 };
 
-/// Null: the system knows where they are.
+/// Returns null if OpenSSL knows where the system's roots are.
 const char* roots_file(const std::string& ca_file) {
   if (!ca_file.empty()) return ca_file.c_str();
   const char* named = std::getenv("SSL_CERT_FILE");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS by OpenSSL, between a connection and HTTP.
 //
-// OpenSSL reads and writes memory; the bytes go through the connection beneath, on the caller's thread. So records are
-// decrypted where they are used, on all workers, and the network may be a simulated one.
-// Errors: unauthenticated: the certificate does not hold (expired, for another host, of a root that is not trusted, …), or what
-//         answers speaks no TLS; unavailable: the connection was lost, or ended without TLS's own end.
+// OpenSSL reads and writes memory, and the caller's thread moves the bytes through the connection beneath. Records are
+// therefore decrypted where they are used, on all workers, and the network may be a simulated one.
+// Errors: unauthenticated: the certificate is not valid (expired, for another host, of an untrusted root, …), or the
+//         server does not speak TLS; unavailable: the connection was lost, or ended without TLS's closing message.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace sluice::lib::detail {
 
-/// `ca_file`: the roots that are trusted (PEM); empty: SSL_CERT_FILE, else the system's. A layer that cannot be made (no such file, not
-/// built in) says so at the first connection.
+/// `ca_file`: the trusted roots (PEM); empty: SSL_CERT_FILE, or else the system's. A layer that cannot be created (a
+/// missing file, or a build without TLS) reports this at the first connection.
 std::shared_ptr<secure_layer> make_tls_layer(const std::string& ca_file);
 
 }  // namespace sluice::lib::detail

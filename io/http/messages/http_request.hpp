@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request, before it is text: stores add to it what proves who asks.
+// A request before it is written as text, to which stores add credentials.
 //
 //   http_request r;
 //   r.to = url;
@@ -19,12 +19,12 @@
 
 namespace sluice::lib::detail {
 
-/// The message sent over the wire. Its maker owns the body, which must stay valid until the answer has come.
+/// The message sent over the wire. Its creator owns the body, which must stay valid until the answer has arrived.
 struct http_message {
   std::string head;
   std::span<const char> body = {};
-  bool answer_has_body = true;     ///< the answer to HEAD has none
-  bool may_be_sent_twice = false;  ///< at the same time: a GET, which another one may overtake
+  bool answer_has_body = true;     ///< false for HEAD
+  bool may_be_sent_twice = false;  ///< true for a GET, which may be sent twice at the same time
   bool on_new_connection = false;  ///< see http_request
 };
 
@@ -35,20 +35,20 @@ struct http_request {
   http_url to;
   std::vector<field> fields;
   std::span<const char> body = {};
-  /// A connection that has served before may be lost before anything is heard, and what was asked on it is asked again at once. This
-  /// is not to be: whether it was carried out has to be found out first.
+  /// Sends the request on a new connection. A request on a used connection is sent again if the connection is lost
+  /// before an answer. This must not happen if the caller has to find out first whether the request was carried out.
   bool on_new_connection = false;
 
-  /// Replaces the field, if there is one of that name.
+  /// Sets a field, replacing one of that name.
   void set(std::string_view name, std::string value);
   /// Adds `name=value` to the query; the value is escaped.
   void add_query(std::string_view name, std::string_view value);
   http_message message() const;
 };
 
-/// All bytes but letters, digits and -._~ become %XX; a `/` stays where `keep_slash` says so.
+/// Replaces all bytes but letters, digits and -._~ by %XX. `keep_slash`: a `/` stays.
 std::string percent_encoded(std::string_view text, bool keep_slash = false);
-/// The reverse. `plus_is_blank`: as forms have it. What is no escape stays as it is.
+/// Replaces each %XX by its byte. Invalid escapes stay. `plus_is_blank`: a + becomes a blank, as in forms.
 std::string percent_decoded(std::string_view text, bool plus_is_blank = false);
 
 }  // namespace sluice::lib::detail

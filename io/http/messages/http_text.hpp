@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of HTTP: names compare without regard to case, numbers are decimal digits and nothing else.
+// Texts of HTTP: names compare without regard to case, and numbers consist of decimal digits only.
 #pragma once
 
 #include <charconv>
@@ -19,7 +19,7 @@ inline bool same_name(std::string_view a, std::string_view b) {
   return true;
 }
 
-/// `start` is at the beginning of `text`, in upper or lower case.
+/// Returns true if `text` begins with `start`, in upper or lower case.
 inline bool begins_with_name(std::string_view text, std::string_view start) {
   return same_name(text.substr(0, start.size()), start);
 }
@@ -30,7 +30,7 @@ inline std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-/// Returns false where `text` is anything but digits, or too large.
+/// Returns false if `text` contains anything but digits, or if the number is too large.
 inline bool parse_digits(std::string_view text, std::uint64_t& to) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return false;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), to);
@@ -40,7 +40,7 @@ inline bool parse_digits(std::string_view text, std::uint64_t& to) {
 inline void append_part(std::string& to, std::string_view part) { to += part; }
 template <std::integral Number> void append_part(std::string& to, Number n) { to += std::to_string(n); }
 
-/// Texts and numbers, one after the other.
+/// Joins texts and numbers.
 template <class... Parts> std::string joined(const Parts&... parts) {
   std::string all;
   (append_part(all, parts), ...);

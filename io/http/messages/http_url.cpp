@@ -14,10 +14,10 @@ constexpr std::string_view kHttp = "http://";
 constexpr std::string_view kHttps = "https://";
 
 constexpr std::string_view kHasUser = "it has a user or a password";
-/// The length of a redirect's target in a message.
+/// The largest length of a redirect's target in a message.
 constexpr std::size_t kPlaceBytes = 300;
 
-/// Returns the error, for the caller to add whose URL it is.
+/// Returns the error, to which the caller adds the URL's origin.
 status no_url(std::string_view what) { return invalid_argument_error(what); }
 
 std::uint16_t own_port(bool tls) { return tls ? 443 : 80; }
@@ -47,14 +47,14 @@ std::string escaped_target(std::string_view text) {
 
 status take_port(std::string_view digits, http_url& to) {
   std::uint64_t port = 0;
-  if (!parse_digits(digits, port))  // it may be a password with a / in it
+  if (!parse_digits(digits, port))  // the text is not quoted: it may be a password with a / in it
     return no_url("what stands behind the : of its host is no port");
   if (port == 0 || port > 65535) return no_url(joined("\"", digits, "\" is no port"));
   to.port = static_cast<std::uint16_t>(port);
   return {};
 }
 
-/// "host", "host:port", "[v6]", "[v6]:port".
+/// Parses "host", "host:port", "[v6]", "[v6]:port".
 status take_authority(std::string_view text, http_url& to) {
   if (text.find('@') != std::string_view::npos) return no_url(kHasUser);
   std::string_view rest;
@@ -93,17 +93,17 @@ result<http_url> parse_parts(std::string_view text) {
   return url;
 }
 
-/// `to`: a whole URL, of which the server thought.
+/// Follows `to`, a complete URL that the server has sent.
 result<http_url> follow_whole(const http_url& from, const std::string& to) {
   auto url = parse_parts(to);
   if (!url.ok())
     return failed_precondition_error(joined("the server redirects to ", printable(redacted(to)).substr(0, kPlaceBytes),
-                                            ", which is not gone to: ", url.why().message()));
+                                            ", which is not accepted: ", url.why().message()));
   if (from.tls && !url->tls) return failed_precondition_error(joined("is redirected out of TLS, to ", url->origin()));
   return url;
 }
 
-/// `target` begins with a /: without the names . and .. of its path (RFC 3986, 5.2.4).
+/// Removes the names . and .. from the path of `target`, which begins with a / (RFC 3986, 5.2.4).
 std::string without_dots(std::string_view target) {
   const std::size_t end = std::min(target.find('?'), target.size());
   std::string_view path = target.substr(0, end);
@@ -140,7 +140,7 @@ result<http_url> parse_http_url(std::string_view text) {
 result<http_url> parse_endpoint(std::string_view text, std::string_view from, std::string_view scheme) {
   const bool has_scheme = text.find("://") != std::string_view::npos;
   auto url = parse_http_url(has_scheme ? std::string(text) : joined(scheme, text));
-  // A status hides who asks where it sees a URL.
+  // A status hides credentials only in a text that it recognizes as a URL.
   const std::size_t host = has_scheme ? 0 : text.substr(0, text.find('/')).rfind('@') + 1;
   const std::string shown = joined("\"", host ? "***@" : "", text.substr(host), "\"");
   if (!url.ok()) return invalid_argument_error(joined(from, " ", url.why().message(), ": ", shown));
@@ -149,7 +149,7 @@ result<http_url> parse_endpoint(std::string_view text, std::string_view from, st
 }
 
 bool is_this_machine(const http_url& url) {
-  in_addr address{};  // a name may begin with "127.", too
+  in_addr address{};  // a host name may begin with "127.", too
   if (::inet_pton(AF_INET, url.host.c_str(), &address) == 1) return ntohl(address.s_addr) >> 24 == 127;
   return url.host == "localhost" || url.host == "::1";
 }

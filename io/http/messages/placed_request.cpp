@@ -4,7 +4,8 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// A signature holds for a quarter of an hour at S3, the place of HDFS's bytes until a data node is lost.
+/// The age at which a signature is renewed. S3 accepts one for a quarter of an hour; HDFS's place is valid until a data
+/// node is lost.
 constexpr duration kSignedFor = std::chrono::minutes(1);
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request that is signed, and has one of the permits of the server that it goes to: who signs may choose the server.
+// A signed request that holds a permit of its server. Signing may choose the server.
 //
 //   auto placing = place_request(servers, service, request, {}, deadline);
 //   placed_request placed = co_await placing;
 //   auto asking = placed.server->ask(placed.request.message(), deadline);
 //
-// The permit is waited for after signing, since only then it is known whose it has to be; a signature that has waited for more
-// than a minute is made anew.
+// The permit is acquired after signing, because only then its server is known. A signature that has waited for more
+// than a minute is replaced.
 // Errors: those of object_service::sign; cancelled.
 // Thread: one at a time.
 #pragma once
@@ -22,7 +22,8 @@ struct placed_request {
   concurrency_limit::permit permit;
 };
 
-/// `service`: null: nobody signs. `is_limited`: false for what requests with permits wait for (credentials): there is no permit.
+/// `service`: null: requests are not signed. `is_limited`: false for requests that other requests with permits wait for
+/// (credentials): they need no permit.
 task<placed_request> place_request(http_servers& servers, object_service* service, http_request request,
                                    bool is_limited, time_point deadline);
 

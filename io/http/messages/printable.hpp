@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of servers in messages for people.
+// Makes texts of servers safe for messages.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,7 @@
 
 namespace sluice::lib::detail {
 
-/// Returns a server's text fit for a message: control characters, which move a terminal's cursor and color the text,
-/// become blanks.
+/// Replaces control characters, which could move a terminal's cursor or color the text, by blanks.
 inline std::string printable(std::string_view text) {
   std::string shown(text);
   for (std::size_t i = 0; i != shown.size(); ++i) {

@@ -19,7 +19,8 @@ struct ipv4_range {
   std::uint32_t first;
   int bits;
 };
-/// RFC 6890 and its successors: this network, private ones, shared by carriers, this machine, links, tests, groups, reserved.
+/// RFC 6890 and its successors: this network, private networks, carrier networks, this machine, links, tests, groups,
+/// reserved ranges.
 constexpr ipv4_range kNotPublic[] = {{0x00000000, 8},  {0x0a000000, 8},  {0x64400000, 10}, {0x7f000000, 8},
                                      {0xa9fe0000, 16}, {0xac100000, 12}, {0xc0000000, 24}, {0xc0a80000, 16},
                                      {0xc6120000, 15}, {0xe0000000, 4},  {0xf0000000, 4}};
@@ -63,7 +64,7 @@ task<status> check_redirect(http_servers& servers, http_url from, http_url to, t
   if (servers.context().options.allow_private_redirects || from.host == to.host) co_return status();
   auto finding = servers.at(to).pool.addresses(deadline);
   auto found = co_await finding.as_result();
-  if (!found.ok() || all_public(*found)) co_return status();  // the request itself reports what is wrong
+  if (!found.ok() || all_public(*found)) co_return status();  // the request itself reports the error
   auto finding_own = servers.at(from).pool.addresses(deadline);
   auto own = co_await finding_own.as_result();
   if (!own.ok() || !all_public(*own)) co_return status();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps servers of the public internet from redirecting to addresses that they cannot reach themselves: this machine, its network,
-// and the metadata services of clouds (169.254.169.254).
+// Prevents servers of the public internet from redirecting to addresses that they cannot reach themselves: this
+// machine, its network, and the metadata services of clouds (169.254.169.254).
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace sluice::lib::detail {
 /// that is not an IP address.
 bool is_public_address(const std::string& address);
 
-/// Ok, unless all addresses of `from` are public and one of `to` is not. The addresses are those that connections use.
-/// Errors: failed_precondition, naming `to` and the address.
+/// Returns ok unless all addresses of `from` are public and one of `to` is not. The addresses are those that
+/// connections use. Errors: failed_precondition, naming `to` and the address.
 task<status> check_redirect(http_servers& servers, http_url from, http_url to, time_point deadline);
 
 }  // namespace sluice::lib::detail

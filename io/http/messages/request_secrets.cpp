@@ -13,7 +13,7 @@ namespace sluice::lib::detail {
 namespace {
 
 constexpr std::size_t kSecretBytesMin = 8;
-/// Longer forms than these carry data.
+/// The limit of a form that is searched. Longer bodies contain data.
 constexpr std::size_t kFormBytesMax = 16 << 10;
 constexpr std::string_view kSecretHeaders[] = {"authorization", "token",  "secret",     "password",
                                                "key",           "cookie", "credential", "signature"};
@@ -40,7 +40,7 @@ bool proves_who_asks(std::string_view header) {
                      [&](std::string_view word) { return name.find(word) != name.npos; });
 }
 
-/// "Bearer TOKEN", "Basic BASE64", "AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…".
+/// Adds the secrets of "Bearer TOKEN", "Basic BASE64", "AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…".
 void add_secrets_of_header(std::string_view value, texts& all) {
   add_secret(value, all);
   const std::size_t scheme_end = value.find(' ');
@@ -79,7 +79,7 @@ texts secrets_of(const http_request& sent) {
       add_secret(pair.substr(equals + 1), all);
       add_secret(percent_decoded(pair.substr(equals + 1), true), all);
     });
-  // The longest first: a part of one may be a secret, too.
+  // The longest secret is replaced first, because another secret may be a part of it.
   std::sort(all.begin(), all.end(), [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
   return all;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials of a request that come back: some servers and proxies repeat a request, or a part of it, in what they answer.
+// Hides a request's credentials in answers, because some servers and proxies repeat parts of a request.
 //
-//   std::string body = without_secrets(answer_body, request);     // before any of it is quoted in a message
+//   std::string body = without_secrets(answer_body, request);     // before a message quotes any of it
 //
-// Secrets are the values of headers that prove who asks (Authorization, tokens, keys, cookies), those of such parameters of the URL,
-// and the values of a form that is sent. What is hidden becomes `***`. Values shorter than 8 characters stay.
+// Secrets are the values of headers with credentials (Authorization, tokens, keys, cookies), of such parameters in the
+// URL, and of the fields of a form. A secret is replaced by `***`. Values shorter than 8 characters are not replaced.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 namespace sluice::lib::detail {
 
 std::string without_secrets(std::string_view text, const http_request& sent);
-/// The same for the message of a status.
+/// Hides them in the message of a status.
 status without_secrets(status why, const http_request& sent);
 
 }  // namespace sluice::lib::detail

@@ -11,7 +11,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// The length of an answer's body in a message.
+/// The largest length of an answer's body in a message.
 constexpr std::size_t kQuotedBytes = 200;
 
 http_failure wrong(std::string_view what) { return {.why = data_loss_error(what)}; }
@@ -19,7 +19,7 @@ http_failure changed(std::string_view how) {
   return {.why = failed_precondition_error(joined("the object has changed since it was opened: ", how))};
 }
 
-/// "SlowDown" of "<Error><Code>SlowDown</Code>…".
+/// Returns "SlowDown" for "<Error><Code>SlowDown</Code>…".
 std::string_view store_code(std::string_view body) {
   const std::size_t at = body.find("<Code>");
   if (at == std::string_view::npos) return {};
@@ -38,7 +38,7 @@ std::optional<duration> retry_after(const response_head& head) {
   std::uint64_t seconds = 0;
   if (parse_digits(head.retry_after, seconds))
     return std::chrono::seconds(static_cast<std::int64_t>(std::min<std::uint64_t>(seconds, 1'000'000)));
-  // A date is by the world's clock, which is no part of a run. It is looked at nowhere else.
+  // A date needs the real clock, which is not part of a run. This is the only place that reads it.
   auto when = parse_http_date(head.retry_after);
   if (!when) return {};
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -63,9 +63,8 @@ std::optional<http_failure> check_body(const response_head& head, const check_op
     return wrong(joined("the body is encoded as ", head.content_encoding, ", though identity was asked for"));
   const bool ends_with_its_range = head.code == 206;
   if (!head.chunked && !head.length && !ends_with_its_range)
-    return http_failure{
-        .why = unimplemented_error("the response has neither a length nor chunks, so that its end cannot be "
-                                   "told from a lost connection")};
+    return http_failure{.why = unimplemented_error("the response has neither a length nor chunks, so that its end "
+                                                   "cannot be distinguished from a lost connection")};
   return {};
 }
 
@@ -91,7 +90,7 @@ http_failure failure_of(const response_head& head, std::string_view body) {
 
 std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin,
                                         const check_options& how) {
-  // First: the lengths of another version say nothing.
+  // Checked first, because the lengths of another version are meaningless.
   if (!pin.version.empty() && !how.version.empty() && opaque_tag(how.version) != opaque_tag(pin.version))
     return changed(joined("its version was ", pin.version, ", and is ", how.version));
   const bool whole = range.first == 0 && range.last + 1 == pin.size_bytes;

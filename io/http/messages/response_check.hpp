@@ -13,37 +13,38 @@ namespace sluice::lib::detail {
 struct byte_range {
   std::uint64_t first = 0, last = 0;
   std::uint64_t bytes() const { return last - first + 1; }
-  /// "bytes=0-99", for the header Range.
+  /// Returns "bytes=0-99", for the header Range.
   std::string header() const;
 };
 
-/// The facts known of an object since its first answer: all later answers must be of that version.
+/// The properties of an object from its first answer. All later answers must have the same version.
 struct object_pin {
   std::uint64_t size_bytes = file_info::kUnknownSize;
-  std::string version;  ///< its ETag, else when it was modified; empty: the server tells neither
+  std::string version;  ///< the ETag, or else the time of modification; empty: the server sends neither
   bool has_size() const { return size_bytes != file_info::kUnknownSize; }
-  /// The version can be named by If-Match: an ETag, and not a weak one, which never matches there.
+  /// Returns true if If-Match can name the version: an ETag that is not weak, because a weak one never matches.
   bool can_be_asked_for() const { return version.starts_with('"'); }
 };
 
-/// What a response other than a success means. `body`: its first bytes, which object stores write their own codes into.
+/// Interprets a response that is not a success. `body`: its first bytes, which contain the codes of object stores.
 http_failure failure_of(const response_head& head, std::string_view body);
 
-/// How answers are looked at; stores differ in it.
+/// Options of the checks, which differ between stores.
 struct check_options {
-  std::string version = {};     ///< of the answer
-  bool may_be_encoded = false;  ///< what is stored is sent as it is stored, packed perhaps
+  std::string version = {};     ///< the answer's version
+  bool may_be_encoded = false;  ///< stored bytes are sent unchanged, although they may be compressed
 };
 
-/// A success that answers the request for `range` of the object that `pin` describes; else what is wrong with it.
+/// Returns nothing if the response answers the request for `range` of the object that `pin` describes; else the
+/// failure.
 std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin,
                                         const check_options& how);
 
-/// The same of the first answer, of which the pin is made: `range` begins at 0 and may be longer than the object.
+/// Checks the first answer, and stores its version in `pin`. `range` begins at 0 and may be longer than the object.
 std::optional<http_failure> check_first(const response_head& head, byte_range range, object_pin& pin,
                                         const check_options& how);
 
-/// The same of plain HTTP.
+/// Checks an answer of plain HTTP.
 inline std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin) {
   return check_range(head, range, pin, {.version = head.version()});
 }

@@ -95,7 +95,7 @@ status response_head::take(std::string_view name, std::string_view value) {
   if (begins_with_name(name, "x-amz-") || begins_with_name(name, "x-goog-") || same_name(name, "date") ||
       same_name(name, "range") || same_name(name, "www-authenticate"))
     keep_of_store(of_stores, name, value);
-  // What servers call the number by which their own logs name a request; the first of them will do.
+  // The headers in which servers send the number of a request in their logs; the first one is used.
   for (std::string_view id : {"x-request-id", "x-amz-request-id", "x-guploader-uploadid", "x-ms-request-id", "cf-ray"})
     if (request_id.empty() && same_name(name, id)) request_id = std::string(value);
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the head of an HTTP response says, as far as a reader of objects needs it.
+// The parts of an HTTP response's head that a reader of objects needs.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sluice::lib::detail {
 
-/// "bytes 0-99/1000"; of an object without such bytes "bytes */1000".
+/// "bytes 0-99/1000", or "bytes */1000" if the object has no such bytes.
 struct content_range {
   static constexpr std::uint64_t kUnknownTotal = file_info::kUnknownSize;
   bool satisfied = true;
@@ -29,21 +29,21 @@ struct response_head {
   std::string reason;
   bool keep_alive = false;
   bool chunked = false;
-  std::optional<std::uint64_t> length;  ///< of the body
+  std::optional<std::uint64_t> length;  ///< the body's
   std::optional<content_range> range;
   std::string etag, last_modified, location, retry_after, request_id, content_encoding, transfer_encoding;
   /// Fields that only object stores need, with names in lower case. The values of a repeated field are joined by a
   /// comma.
   std::vector<std::pair<std::string, std::string>> of_stores;
 
-  /// Takes one field. Errors: data_loss: a value that is none, or two that differ.
+  /// Adds a field. Errors: data_loss: an invalid value, or two different ones.
   status take(std::string_view name, std::string_view value);
   /// Returns a field of of_stores, or an empty text if it is missing. "x-amz-…", "x-goog-…", "date", "range",
   /// "www-authenticate".
   std::string_view field(std::string_view name) const;
   bool is_success() const { return code == 200 || code == 206; }
   bool is_redirect() const { return code == 301 || code == 302 || code == 303 || code == 307 || code == 308; }
-  /// "503 Service Unavailable".
+  /// Returns "503 Service Unavailable".
   std::string status_text() const;
   /// Returns the text that identifies this version of the object: the ETag, or else the time of its last modification.
   const std::string& version() const { return etag.empty() ? last_modified : etag; }

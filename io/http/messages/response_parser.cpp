@@ -13,7 +13,8 @@
 
 namespace sluice::lib::detail {
 
-/// A chunk of one byte has a frame of five bytes and more; extensions and trailers beyond that are limited to those of a head.
+/// The limit of framing for each byte of a body. A chunk of one byte has five bytes of framing or more; extensions and
+/// trailers beyond this limit may be as long as a head.
 constexpr std::uint64_t kFramingOfByteMax = 32;
 
 struct response_parser::state {
@@ -24,14 +25,14 @@ struct response_parser::state {
   std::size_t head_bytes = 0;
   bool head_done = false;
   bool ended = false;
-  status why;            ///< of a field
-  std::span<char> room;  ///< for the bytes of chunks
+  status why;            ///< the error of a field
+  std::span<char> room;  ///< receives the bytes of chunks
   std::size_t given = 0;
-  std::uint64_t body_bytes = 0, framing_bytes = 0;  ///< of chunks so far: theirs, and all that stands between them
+  std::uint64_t body_bytes = 0, framing_bytes = 0;  ///< the bytes of chunks so far, and the bytes between them
   kept_exception thrown;
 
   static state& of(llhttp_t* p) { return *static_cast<state*>(p->data); }
-  /// Appends to a text; memory may be short.
+  /// Appends to a text. Fails if memory is exhausted.
   static int append(llhttp_t* p, std::string& to, const char* at, std::size_t n) noexcept {
     return of(p).thrown.run([&] { to.append(at, n); }) ? HPE_OK : HPE_USER;
   }
@@ -46,7 +47,7 @@ struct response_parser::state {
   static int on_value(llhttp_t* p, const char* at, std::size_t n) noexcept { return append(p, of(p).value, at, n); }
   static int on_field(llhttp_t* p) noexcept {
     state& s = of(p);
-    // Fields that follow the last chunk say nothing of what has been read by then.
+    // Fields after the last chunk do not describe the body that was read.
     const bool done = s.head_done || s.thrown.run([&s] { s.why = s.head.take(s.name, s.value); });
     s.name.clear();
     s.value.clear();
@@ -54,7 +55,8 @@ struct response_parser::state {
   }
   static int on_head(llhttp_t* p) noexcept {
     state& s = of(p);
-    if (p->status_code / 100 == 1 && p->status_code != 101) return HPE_OK;  // interim: another head follows
+    // an interim response: another head follows
+    if (p->status_code / 100 == 1 && p->status_code != 101) return HPE_OK;
     if (!s.thrown.run([&s, p] { s.why = s.settle(*p); }) || !s.why.ok()) return HPE_USER;
     s.head_done = true;
     return HPE_PAUSED;
@@ -68,7 +70,7 @@ struct response_parser::state {
   }
   static int on_end(llhttp_t* p) noexcept {
     state& s = of(p);
-    if (!s.head_done) return HPE_OK;  // of an interim head
+    if (!s.head_done) return HPE_OK;  // the end of an interim response
     s.ended = true;
     return HPE_PAUSED;
   }
@@ -90,7 +92,7 @@ struct response_parser::state {
     return data_loss_error(
         joined("the response is no HTTP/1.1: ", llhttp_errno_name(e), reason ? ": " : "", reason ? reason : ""));
   }
-  /// How many of the bytes were taken when a call paused the parser.
+  /// Returns the number of bytes consumed before a callback paused the parser.
   std::size_t taken_of(std::string_view bytes) const {
     const char* at = llhttp_get_error_pos(&parser);
     return at ? static_cast<std::size_t>(at - bytes.data()) : bytes.size();
@@ -118,7 +120,7 @@ const response_head& response_parser::head() const { return state_->head; }
 
 result<std::size_t> response_parser::take_head(std::string_view bytes) {
   state& s = *state_;
-  // Of one byte more than there may be the parser is told: that is how it shows that the head goes on.
+  // The parser receives one byte more than the limit allows, so that it can detect a head that is too long.
   const std::string_view looked_at = bytes.substr(0, kHeadBytesMax + 1 - s.head_bytes);
   const llhttp_errno_t e = llhttp_execute(&s.parser, looked_at.data(), looked_at.size());
   s.thrown.rethrow();
@@ -137,7 +139,7 @@ result<std::size_t> response_parser::take_head(std::string_view bytes) {
 response_parser::chunk_step response_parser::take_chunks(std::string_view bytes, std::span<char> room) {
   state& s = *state_;
   chunk_step step;
-  // What is decoded is never longer than what was encoded.
+  // Decoded bytes are never more than the encoded ones.
   bytes = bytes.substr(0, room.size());
   s.room = room;
   s.given = 0;

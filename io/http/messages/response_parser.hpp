@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the bytes of one HTTP/1.1 response apart: its head, and a body that comes in chunks. Other bodies are their bytes, which go
-// to where they belong without passing here.
+// Parses one HTTP/1.1 response: its head, and a body that arrives in chunks. Other bodies consist of plain bytes and
+// bypass the parser.
 //
-//   response_parser response;
-//   auto used = response.take_head(bytes);            // until head_done(); what follows it is the body's
+//   auto used = response.take_head(bytes);            // until head_done(); the bytes after it belong to the body
+//   auto step = response.take_chunks(bytes, room);    // until step.ended
 //   auto step = response.take_chunks(bytes, room);    // until step.ended
 //
-// By llhttp, in its strict mode: a head that two readers could understand in two ways is refused.
-// Errors: data_loss, naming what is wrong; a head of more than 64 KiB, interim ones (1xx) included; extensions and trailers of chunks
-//         of more than 64 KiB and 32 bytes for each byte of the body.
+// It uses llhttp in its strict mode: a head that two readers could understand in two ways is refused.
+// Errors: data_loss, naming the fault; a head of more than 64 KiB, including interim ones (1xx); extensions and
+//         trailers of chunks of more than 64 KiB and 32 bytes for each byte of the body.
 // Units:  bytes may come in pieces of any size.
 #pragma once
 
@@ -29,16 +29,16 @@ class response_parser {
   response_parser(const response_parser&) = delete;
   ~response_parser();
 
-  /// How many of the bytes were the head's: all, unless it is done.
+  /// Parses bytes of the head. Returns their number: all, unless the head is complete.
   result<std::size_t> take_head(std::string_view bytes);
   bool head_done() const;
-  /// Once it is done; before, and where it is none, what has been read of it.
+  /// Returns the head. Before it is complete, or after an error, returns the part read so far.
   const response_head& head() const;
 
   struct chunk_step {
-    std::size_t used = 0;   ///< of the bytes
-    std::size_t given = 0;  ///< into the room
-    bool ended = false;     ///< the last chunk and what follows it are taken
+    std::size_t used = 0;   ///< bytes consumed
+    std::size_t given = 0;  ///< bytes stored in `room`
+    bool ended = false;     ///< the last chunk and the trailers were read
     status why;
   };
   /// REQUIRES: head().chunked.

@@ -9,7 +9,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-// Polynomials over two elements; the highest bit is the coefficient of 1, the lowest that of x^31.
+// Polynomials over GF(2). The highest bit is the coefficient of 1, the lowest that of x^31.
 constexpr std::uint32_t kPolynomial = 0x82f63b78;
 constexpr std::uint32_t kOne = 0x80000000;
 constexpr std::uint32_t kByte = kOne >> 8;  ///< x^8

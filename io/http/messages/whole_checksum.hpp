@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CRC-32C of an object that is read in pieces, in any order.
+// Computes the CRC-32C of an object that is read in pieces, in any order.
 //
 //   whole_checksum seen(size);
-//   if (auto crc = seen.add(offset, bytes)) …           // with the last piece: the object's CRC-32C
+//   if (auto crc = seen.add(offset, bytes)) …           // the last piece returns the object's CRC-32C
 //
 // The computation ends without a result if pieces overlap, or if there are more than kPiecesMax separate pieces, for
 // example when a reader jumps back and forth.
@@ -33,12 +33,12 @@ class whole_checksum {
     std::uint64_t end;
     std::uint32_t crc;
   };
-  /// Mutex locked.
+  /// REQUIRES: the mutex is locked.
   std::optional<std::uint32_t> give_up();
 
   const std::uint64_t size_;
   std::mutex mutex_;
-  std::map<std::uint64_t, piece> pieces_;  ///< by where they begin; none touches another; guarded by mutex_
+  std::map<std::uint64_t, piece> pieces_;  ///< by offset; no two are adjacent; guarded by mutex_
   bool is_over_ = false;                   ///< guarded by mutex_
 };
 

@@ -182,7 +182,7 @@ void file_table::check_target(file_role role, const std::string& target) {
   if (!e) e = pattern_over(target);
   if (!e) return;
   if (role == file_role::quarantine)
-    throw misuse(absl::StrCat("bad elements cannot be kept in ", target,
+    throw misuse(absl::StrCat("bad elements cannot be stored in ", target,
                               e->role == file_role::plan_text ? ": it is the file of the plan" : ": the plan reads it",
                               "; name another file"));
   throw misuse(absl::StrCat(target, " is ", std::string(words_for(role)), " and ", std::string(words_for(e->role)),

@@ -62,10 +62,9 @@ void load_plugin(const std::string& path) {
   if (!mistakes.empty()) refuse(path, mistakes[0]);
   for (auto& name : function_names())
     if (is_of_expressions(name) && std::find(names_before.begin(), names_before.end(), name) == names_before.end())
-      refuse(path,
-             absl::StrCat("registers ", name, ", which means something in expressions already: give it another name"));
+      refuse(path, absl::StrCat("registers ", name, ", which expressions already define: give it another name"));
   if (registered_forms() == before)
-    refuse(path, "registers no function that is not there already: SLUICE_FUNCTION in sluice/plan/function.hpp does");
+    refuse(path, "registers no new function: use SLUICE_FUNCTION (sluice/plan/function.hpp)");
 }
 
 }  // namespace

@@ -60,13 +60,13 @@ void add_reading_options(CLI::App& verb, reading_arguments& to) {
   auto set_budget = [&to](const std::string& text) { read_byte_size(text, to.memory_budget_bytes); };
   verb.add_option_function<std::string>(
           "--memory-budget", set_budget,
-          "for all bytes in flight, such as 64MiB; without it a part of what the machine has")
+          "the limit of all bytes in flight, such as 64MiB; by default a part of the machine's memory")
       ->check(memory_size());
-  verb.add_option("--workers", to.workers, "threads that compute")->check(whole(1, 1024));
-  verb.add_option("--io", to.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));
+  verb.add_option("--workers", to.workers, "the number of threads that compute")->check(whole(1, 1024));
+  verb.add_option("--io", to.io, "the back end that reads files")->check(CLI::IsMember({"auto", "uring", "threads"}));
   auto set_timeout = [&to](const std::string& text) { read_time(text, to.io_timeout); };
   verb.add_option_function<std::string>("--io-timeout", set_timeout,
-                                        "how long a file may take to answer, 30s for example; pipes may take for ever")
+                                        "the longest wait for a file, such as 30s; pipes have no limit")
       ->check(time_span());
 }
 
@@ -75,18 +75,18 @@ void add_error_options(CLI::App& verb, error_arguments& to) {
     to.skips = text != "stop";
     if (std::string kept = quarantine_path(text); !kept.empty()) to.quarantine = std::move(kept);
   };
-  auto* on_error = verb.add_option_function<std::string>(
-      "--on-error", set_policy,
-      "what a bad element does, in stages for which the plan does not say it: stop; skip, which drops it; "
-      "quarantine(PATH), which drops it and keeps it there");
+  auto* on_error =
+      verb.add_option_function<std::string>("--on-error", set_policy,
+                                            "the policy for bad elements, in stages without one in the plan: stop; "
+                                            "skip: drop them; quarantine(PATH): drop them and store them there");
   on_error->check(policy());
   verb.add_option("--errors-max", to.errors_max,
-                  "how many bad elements all stages together may drop: one more ends the run with its error")
+                  "the number of bad elements that all stages together may drop; one more ends the run with its error")
       ->check(whole(0, kAny - 1));
   verb.add_option_function<std::string>(
           "--quarantine", [&to](const std::string& text) { to.quarantine = text; },
-          "keep the bad elements that are dropped in this file, with their errors: JSON lines if it ends in .jsonl, "
-          "else TFRecords")
+          "store dropped elements in this file, with their errors: JSON lines if its name ends in .jsonl, else "
+          "TFRecords")
       ->check(path());
 }
 
@@ -110,22 +110,21 @@ void set_errors(const error_arguments& a, iterate_options& to) {
 
 void check_errors(const node& plan, const error_arguments& a) {
   if (a.quarantine == "-")
-    throw misuse("--quarantine -: this is a local file, and - is standard output; ./- is the file of that name");
+    throw misuse("--quarantine -: expects a local file, and - is standard output; write ./- for a file of that name");
   if (detail::is_remote(a.quarantine))
-    throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": this is a local file"));
+    throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": expects a local file"));
   if (a.skips || drops_errors(plan)) {
     check_quarantines(plan, a);
     return;
   }
   if (!a.quarantine.empty())
     throw misuse(
-        "--quarantine keeps the bad elements that are dropped, and this run stops at the first one: add --on-error "
-        "skip, or "
-        "write on_error=skip in the plan");
+        "--quarantine stores dropped elements, and this run stops at the first bad one: add --on-error skip, or write "
+        "on_error=skip in the plan");
   if (!a.errors_max) return;
   throw misuse(
-      "--errors-max limits the bad elements that are dropped, and this run stops at the first one: add --on-error "
-      "skip, or on_error=skip to a stage of the plan");
+      "--errors-max limits dropped elements, and this run stops at the first bad one: add --on-error skip, or write "
+      "on_error=skip in the plan");
 }
 
 std::string dropped_text(const run_report& report) {

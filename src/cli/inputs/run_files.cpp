@@ -52,8 +52,8 @@ bool is_part_of(const std::string& kept, const std::string& whole) {
 
 void check_kept_apart(const std::string& kept, const std::string& whole, std::string_view what) {
   if (whole.empty() || !is_part_of(kept, whole)) return;
-  throw misuse(absl::StrCat("bad elements cannot be kept in ", kept, ": it is ", std::string(what), " ", whole,
-                            ", or what that is while it is written; name another file"));
+  throw misuse(absl::StrCat("bad elements cannot be stored in ", kept, ": it is ", std::string(what), " ", whole,
+                            ", or its temporary name; name another file"));
 }
 
 void check_checkpoint(const run_arguments& a, const std::string& output) {

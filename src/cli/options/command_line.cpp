@@ -72,7 +72,7 @@ std::function<int()> reading(std::function<int()> verb) {
 }
 
 void add_plugins(CLI::App& verb, typed& t) {
-  verb.add_option("--plugin", t.plugins, "a shared object that registers functions for the plan; may be given again")
+  verb.add_option("--plugin", t.plugins, "a shared object that registers functions for the plan; may be repeated")
       ->type_name("PATH")
       ->allow_extra_args(false);
 }
@@ -81,8 +81,9 @@ void add_plugins(CLI::App& verb, typed& t) {
 void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std::string& file, const char* what) {
   add_plugins(verb, t);
   auto* typed_plan = verb.add_option(name, plan, what);
-  auto* in_file = verb.add_option("-f,--file", file, "the plan, as text or JSON, is in this file; - for standard input")
-                      ->check(path());
+  auto* in_file =
+      verb.add_option("-f,--file", file, "read the plan, as text or JSON, from this file; - for standard input")
+          ->check(path());
   in_file->excludes(typed_plan);
   verb.parse_complete_callback([name, typed_plan, in_file] {
     if (typed_plan->count() == 0 && in_file->count() == 0) throw CLI::RequiredError(std::string(name) + " or --file");
@@ -106,17 +107,16 @@ template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& 
 
 /// Adds the options of an output other than its format and path.
 void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
-  verb.add_option("--compression", output.compression, "of the output; automatic: gzip where its name ends in .gz")
+  verb.add_option("--compression", output.compression,
+                  "the output's compression; automatic: gzip if its name ends in .gz")
       ->check(CLI::IsMember({"automatic", "none", "gzip"}))
       ->capture_default_str();
-  auto* shards =
-      verb.add_option(
-              "--shards", output.shards,
-              "files that take turns, element by element: out-00000-of-00004.csv, or as a PATH with {shard} and "
-              "{shards} in it says")
-          ->check(whole(1, 99999));
+  auto* shards = verb.add_option("--shards", output.shards,
+                                 "the number of files, which receive the elements alternately: out-00000-of-00004.csv, "
+                                 "or a PATH with {shard} and {shards}")
+                     ->check(whole(1, 99999));
   verb.add_option("--shard-size", t.shard_size,
-                  "as many files as it takes when each has about so many bytes before compression: out-00000.csv …")
+                  "begin another file after about this number of bytes before compression: out-00000.csv …")
       ->check(size_in_bytes())
       ->excludes(shards);
 }
@@ -124,7 +124,7 @@ void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
 void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
   add_plan(*run, t, "PLAN", t.run.plan, t.run.plan_file,
-           "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
+           "the plan, such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
   run->footer("example: sluice run 'list_files(\"data/*\") | interleave(tfrecord) | batch(64)' --workers 2");
   auto* output =
       run->add_option(
@@ -137,11 +137,12 @@ void add_run(CLI::App& app, typed& t) {
              "replaced, unless it is an input, a lookup table, the plan or the checkpoint of this run")
           ->capture_default_str();
   add_output_options(*run, t, t.run.output);
-  run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
+  run->add_option("--limit", t.run.limit, "end after this number of elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed,
-                  "of stages that have none of their own; a resumed run has that of its checkpoint")
+                  "the seed of stages without one in the plan; a resumed run uses its checkpoint's seed")
       ->check(whole(0, kAny));
-  run->add_option("--epoch", t.run.epoch, "which pass over the data this is: shuffles draw anew in each; 0 by default")
+  run->add_option("--epoch", t.run.epoch,
+                  "the number of this pass over the data; shuffles draw another order in each; 0 by default")
       ->check(whole(0, kAny));
   add_reading(*run, t);
   run->add_option("--checkpoint", t.run.checkpoint_file,
@@ -149,26 +150,24 @@ void add_run(CLI::App& app, typed& t) {
                   "full; an existing "
                   "file is replaced only if it is a checkpoint, and never if this run uses it for something else")
       ->check(path());
-  run->add_option("--every", t.every, "write it, and what came before it, so often while the run goes on as well")
+  run->add_option("--every", t.every,
+                  "also write the checkpoint, and the output before it, at this interval during the run")
       ->check(interval());
-  auto* resume =
-      run->add_option("--resume", t.run.resume_file,
-                      "go on where a checkpoint was taken; an output in a file is cut back to that place and grows")
-          ->check(path());
-  run->add_option(
-         "--resume-or-start", t.resume_or_start,
-         "as --resume where this file is there, else from the beginning: one command line for a job that may be "
-         "stopped and started again, with --checkpoint of the same name")
+  auto* resume = run->add_option("--resume", t.run.resume_file,
+                                 "continue from a checkpoint; an output file is truncated to that place and continued")
+                     ->check(path());
+  run->add_option("--resume-or-start", t.resume_or_start,
+                  "resume from this file if it exists, else start at the beginning; with --checkpoint of the same name "
+                  "one command line serves a job that is stopped and restarted")
       ->check(path())
       ->excludes(resume);
-  run->add_flag("--new-output", t.run.new_output, "of a resumed run: the rest goes to an output of its own");
+  run->add_flag("--new-output", t.run.new_output, "write the rest of a resumed run to a new output");
   run->add_option("--changed-inputs", t.run.changed_inputs,
-                  "what a resumed run does about an input file that is not as it was when the checkpoint was made")
+                  "what a resumed run does if an input file has changed since the checkpoint")
       ->check(CLI::IsMember({"refuse", "warn", "ignore"}))
       ->capture_default_str();
-  run->add_flag("--quiet", t.run.quiet, "no progress line and no report");
-  run->add_flag("--stages", t.run.shows_stages,
-                "end with a table of what each stage did, the time it took and what it waited for");
+  run->add_flag("--quiet", t.run.quiet, "print no progress line and no report");
+  run->add_flag("--stages", t.run.shows_stages, "print a table of each stage's work, time and waits at the end");
   run->callback([&t, output] {
     t.verb = reading([&t, output] {
       t.run.is_output_named = output->count() != 0;
@@ -186,12 +185,12 @@ void add_run(CLI::App& app, typed& t) {
 void add_convert(CLI::App& app, typed& t) {
   convert_arguments& c = t.convert;
   auto* convert = app.add_subcommand(
-      "convert", "files of one format into a file of another: TFRecords, CSV, JSON lines, Arrow, npy, lines of text");
+      "convert", "convert files to another format: TFRecords, CSV, JSON lines, Arrow, npy, lines of text");
   convert
-      ->add_option("FILES", c.inputs,
-                   "what is read: files or patterns (or one plan); and at the end the output. Names say the formats: "
-                   ".tfrecord, .csv, "
-                   ".jsonl, .arrow, .npy, .txt, and .gz for gzip; what is read is recognised by its content, too")
+      ->add_option(
+          "FILES", c.inputs,
+          "the inputs: files or patterns (or one plan); the last argument is the output. Names determine the formats: "
+          ".tfrecord, .csv, .jsonl, .arrow, .npy, .txt, and .gz for gzip; inputs are also recognized by their contents")
       ->required();
   add_plugins(*convert, t);
   convert->add_option("--from", c.from, "the inputs' format")->check(CLI::IsMember(reader_formats()));
@@ -199,18 +198,18 @@ void add_convert(CLI::App& app, typed& t) {
       ->check(CLI::IsMember({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
   convert->add_option(
       "--schema", c.schema,
-      "names and types of what is read, such as \"text: bytes, label: int64, values: float[16]\" of tf.Examples "
-      "and CSV, \"text: string, label: int64?\" of JSON lines and Arrow; without it it is guessed from the first 100");
+      "names and types of the input, such as \"text: bytes, label: int64, values: float[16]\" for tf.Examples and CSV, "
+      "\"text: string, label: int64?\" for JSON lines and Arrow; by default inferred from the first 100 elements");
   add_output_options(*convert, t, c.run.output);
   convert->add_flag("--overwrite", c.overwrites, "replace an existing output; an input is never replaced");
-  convert->add_option("--limit", c.run.limit, "end after so many elements")->check(whole(0, kAny));
+  convert->add_option("--limit", c.run.limit, "end after this number of elements")->check(whole(0, kAny));
   add_reading(*convert, t);
   convert
       ->add_option("--checkpoint", c.run.checkpoint_file,
-                   "write how far it is to this file; the same command line again goes on from there")
+                   "write the progress to this file; the same command line continues from there")
       ->check(path());
-  convert->add_option("--every", t.every, "write it so often while it runs")->check(interval());
-  convert->add_flag("--quiet", c.run.quiet, "no progress line and no report");
+  convert->add_option("--every", t.every, "write it at this interval during the run")->check(interval());
+  convert->add_flag("--quiet", c.run.quiet, "print no progress line and no report");
   convert->footer(
       "examples: sluice convert a.tfrecord b.jsonl\n"
       "          sluice convert part-*.tfrecord all.csv.gz --schema \"text: bytes, label: int64\"\n"
@@ -228,11 +227,12 @@ void add_convert(CLI::App& app, typed& t) {
 }
 
 void add_readers(CLI::App& app, typed& t) {
-  auto* head = app.add_subcommand("head", "the first elements of a plan or a file, as JSON lines; tf.Examples by name");
+  auto* head =
+      app.add_subcommand("head", "print the first elements of a plan or a file, as JSON lines; tf.Examples by name");
   add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file,
            "a plan, a file, a pattern of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
-  head->add_option("-n", t.head.elements, "how many")->check(whole(0, kAny))->capture_default_str();
-  head->add_flag("--raw", t.head.raw, "records as they are, also where they are tf.Examples");
+  head->add_option("-n", t.head.elements, "the number of elements")->check(whole(0, kAny))->capture_default_str();
+  head->add_flag("--raw", t.head.raw, "print records unchanged, even if they are tf.Examples");
 #if SLUICE_HAVE_IMAGES
   head->add_option("--images", t.head.images_folder,
                    "write tensors that are images to this folder, as PNG, and print their paths")
@@ -244,14 +244,14 @@ void add_readers(CLI::App& app, typed& t) {
   head->callback([&t] { t.verb = reading_as(t, t.head, cli::head); });
 
   auto* count = app.add_subcommand(
-      "count", "how many elements plans give or files hold; payloads are not read where they need not be");
+      "count", "print the number of elements of plans or files; payloads are read only if necessary");
   auto* counted = count->add_option(
       "PLANS_OR_FILES", t.count.plans_or_files,
       "plans, files, patterns of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
   auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
   add_plugins(*count, t);
-  count->add_flag("--read", t.count.reads, "count by reading also where the plan itself says how many");
+  count->add_flag("--read", t.count.reads, "count by reading, even if the plan has a known size");
   add_reading(*count, t);
   count->footer("example: sluice count data/*.tfrecord");
   count->parse_complete_callback([&t] {
@@ -260,7 +260,7 @@ void add_readers(CLI::App& app, typed& t) {
   });
   count->callback([&t] { t.verb = reading_as(t, t.count, cli::count); });
 
-  auto* select = app.add_subcommand("select", "some members of each element, as JSON lines");
+  auto* select = app.add_subcommand("select", "print some members of each element, as JSON lines");
   select
       ->add_option("NAMES", t.select.names,
                    "members of structures, pairs (first, second) and tuples (0, 1 …), columns of batches, features of "
@@ -269,15 +269,15 @@ void add_readers(CLI::App& app, typed& t) {
       ->required();
   add_plan(*select, t, "PLAN_OR_FILE", t.select.plan_or_file, t.select.plan_file,
            "a plan, a file, or - for data on standard input");
-  select->add_option("--limit", t.select.limit, "end after so many elements")->check(whole(0, kAny));
+  select->add_option("--limit", t.select.limit, "end after this number of elements")->check(whole(0, kAny));
   add_reading(*select, t);
   select->footer("example: sluice select label,text data/sample-00000-of-00016.tfrecord --limit 3");
   select->callback([&t] { t.verb = reading_as(t, t.select, cli::select); });
 
-  auto* cat = app.add_subcommand(
-      "cat",
-      "what is in files, as JSON lines: tf.Examples by name, rows, lines, members; bytes that are not UTF-8 as "
-      "{\"base64\":\"…\"}, names as \"base64:…\"");
+  auto* cat = app.add_subcommand("cat",
+                                 "print the contents of files, as JSON lines: tf.Examples by name, rows, lines, "
+                                 "members; bytes that are not UTF-8 as "
+                                 "{\"base64\":\"…\"}, names as \"base64:…\"");
   cat->add_option(
          "FILES", t.cat.files,
          "TFRecords, CSV, JSON lines, Arrow, npy, tar, zip, lines of text; compressed, too; or patterns of them")
@@ -289,14 +289,13 @@ void add_readers(CLI::App& app, typed& t) {
 
   auto* verify = app.add_subcommand(
       "verify",
-      "read files to their ends and check what can be checked: every CRC of TFRecords, zip and compressed files, every "
-      "header of tar and its end, that lines are JSON, that rows of CSV have as many fields as the first, that an npy "
-      "file is as "
-      "long as it says; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be read");
+      "read files to their ends and check them: every CRC of TFRecords, zip and compressed files, every header of tar "
+      "and its end, that lines are JSON, that rows of CSV have as many fields as the first, that an npy file has the "
+      "declared length; exit status 0: sound, 1: damaged, 2: none damaged, but some cannot be read");
   verify->add_option("FILES", t.verify.files, "files of every format, or patterns of them, read at once on all workers")
       ->required();
   verify->add_option("--from", t.verify.from, "the files' format")->check(CLI::IsMember(reader_formats()));
-  verify->add_option("--compression", t.compression, "of the files")
+  verify->add_option("--compression", t.compression, "the files' compression")
       ->check(
           CLI::IsMember({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
       ->capture_default_str();
@@ -310,29 +309,32 @@ void add_readers(CLI::App& app, typed& t) {
 }
 
 void add_others(CLI::App& app, typed& t) {
-  auto* explain = app.add_subcommand("explain", "a plan with types, sizes and the options in force");
+  auto* explain = app.add_subcommand("explain", "print a plan with types, sizes and the options in force");
   add_plan(*explain, t, "PLAN", t.plan, t.plan_file, "the plan");
-  auto* spec = explain->add_flag_callback("--spec", [&t] { t.what = explained::spec; }, "dtypes and partial shapes");
+  auto* spec =
+      explain->add_flag_callback("--spec", [&t] { t.what = explained::spec; }, "print dtypes and partial shapes");
   auto* facts = explain->add_flag_callback(
       "--facts", [&t] { t.what = explained::facts; },
-      "what is known about each stage: outputs per input, order, errors, members read");
+      "print the facts of each stage: outputs per input, order, errors, members read");
   facts->excludes(spec);
   explain->add_flag_callback(
-             "--json", [&t] { t.what = explained::json; }, "the plan as JSON")
+             "--json", [&t] { t.what = explained::json; }, "print the plan as JSON")
       ->excludes(spec)
       ->excludes(facts);
   explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
   explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.what); }; });
 
-  auto* ops = app.add_subcommand("ops", "the operators there are");
+  auto* ops = app.add_subcommand("ops", "list the operators");
   add_plugins(*ops, t);
   ops->callback([&t] { t.verb = [] { return cli::ops(); }; });
 
-  auto* doctor = app.add_subcommand("doctor", "what this machine and this build have, and what could be better");
+  auto* doctor =
+      app.add_subcommand("doctor", "print the abilities of this machine and this build, and possible improvements");
   doctor->footer("example: SLUICE_IO=threads sluice doctor");
   doctor->callback([&t] { t.verb = [] { return cli::doctor(); }; });
 
-  auto* completion = app.add_subcommand("completion", "a script that completes this program's arguments in a shell");
+  auto* completion =
+      app.add_subcommand("completion", "print a script that completes this program's arguments in a shell");
   completion->add_option("SHELL", t.shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
@@ -344,7 +346,7 @@ void add_others(CLI::App& app, typed& t) {
     };
   });
 
-  auto* man = app.add_subcommand("man", "the manual page, for man or roff");
+  auto* man = app.add_subcommand("man", "print the manual page, for man or roff");
   man->footer("example: sluice man | man -l -");
   man->callback([&app, &t] {
     t.verb = [&app] {
@@ -353,13 +355,15 @@ void add_others(CLI::App& app, typed& t) {
     };
   });
 
-  auto* sample = app.add_subcommand("sample", "write TFRecord shards of tf.Examples to try things on");
-  sample->add_option("FOLDER", t.folder, "where to")->capture_default_str();
-  sample->add_option("--records", t.sample.records, "how many in all")
+  auto* sample = app.add_subcommand("sample", "write sample data: TFRecord shards of tf.Examples");
+  sample->add_option("FOLDER", t.folder, "the folder to write to")->capture_default_str();
+  sample->add_option("--records", t.sample.records, "the number of records in all files")
       ->check(whole(0, kRecordsMax))
       ->capture_default_str();
-  sample->add_option("--shards", t.sample.shards, "files")->check(whole(1, 99999))->capture_default_str();
-  sample->add_option("--seed", t.sample.seed, "of what is drawn")->check(whole(0, kAny))->capture_default_str();
+  sample->add_option("--shards", t.sample.shards, "the number of files")->check(whole(1, 99999))->capture_default_str();
+  sample->add_option("--seed", t.sample.seed, "the seed of the random values")
+      ->check(whole(0, kAny))
+      ->capture_default_str();
   sample->callback([&t] { t.verb = [&t] { return cli::sample(t.folder, t.sample); }; });
 }
 
@@ -449,8 +453,7 @@ int run_command_line(int argc, char** argv) {
   if (file_verb) t.verb = reading(std::move(file_verb));
   if (!t.verb)
     return complain(
-        "a verb is needed: run, convert, head, count, select, cat, verify, ls, cp, explain, ops or sample; --help "
-        "tells more",
+        "a verb is needed: run, convert, head, count, select, cat, verify, ls, cp, explain, ops or sample; see --help",
         kMisuse);
   try {
 #if SLUICE_HAVE_IMAGES

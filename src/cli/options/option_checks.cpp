@@ -36,9 +36,8 @@ CLI::Validator memory_size() {
     if (!read_byte_size(text, bytes) || bytes <= 0)
       return absl::StrCat("expects a size such as 64MiB, and is ", quoted_value(text));
     if (bytes >= kMemoryLeast) return {};
-    return absl::StrCat(
-        "expects 1MiB or more, since what is just being read is made in any case and takes about that, and is ",
-        quoted_value(text));
+    return absl::StrCat("expects 1MiB or more, because the data being read take about that much, and is ",
+                        quoted_value(text));
   };
   return CLI::Validator(check, "SIZE");
 }

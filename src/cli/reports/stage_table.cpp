@@ -44,7 +44,7 @@ row row_of(const site_report& s) {
 }  // namespace
 
 std::string stage_table(const std::vector<site_report>& sites) {
-  std::vector<row> rows{{"stage", "elements", "passed over", "own time", "waited", "waited for room", "made", "read"}};
+  std::vector<row> rows{{"stage", "elements", "skipped", "own time", "waited", "waited for room", "made", "read"}};
   for (const site_report& s : sites) rows.push_back(row_of(s));
   std::array<std::size_t, kColumns> width{};
   for (std::size_t c = 0; c != kColumns; ++c) {

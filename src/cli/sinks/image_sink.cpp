@@ -62,7 +62,7 @@ image_sink::image_sink(std::string folder, const element_type& type) : folder_(s
   if (type.kind == kind::batch) throw misuse("--images: the elements are batches; end the plan with | unbatch()");
   std::error_code why;
   std::filesystem::create_directories(folder_, why);
-  if (why) throw misuse(absl::StrCat("--images ", folder_, ": the folder cannot be made: ", why.message()));
+  if (why) throw misuse(absl::StrCat("--images ", folder_, ": cannot create the folder: ", why.message()));
 }
 
 status image_sink::print_line(const element_type& type, const void* element, std::string& text) {

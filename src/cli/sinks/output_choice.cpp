@@ -74,7 +74,7 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   output_choice out;
   const std::string& text = a.output;
   if (text == "null") {
-    if (a.shards != 1 || a.shard_bytes != 0) throw misuse("--shards and --shard-size are of an output: add --output");
+    if (a.shards != 1 || a.shard_bytes != 0) throw misuse("--shards and --shard-size need an output: add --output");
     return out;
   }
   out.is_null = false;

@@ -42,8 +42,8 @@ void tar_end_sink::look() {
 status tar_end_sink::end_of(const std::string& file) const {
   if (has_ended_) return {};
   return data_loss_error(
-             "the archive has no end: two blocks of zeros belong behind the last member, and there may have been more "
-             "members; it was cut short, or is still being written")
+             "the archive is incomplete: the two blocks of zeros after the last member are missing, and members may be "
+             "missing, too; it was truncated, or is still being written")
       .in_file(file, seen_bytes_);
 }
 

@@ -49,10 +49,10 @@ std::string guessed_schema(const std::string& file, const run_arguments& a) {
   sync_wait(rt, look_at(&records, &inference, &why));
   sync_wait(rt, cleanup(std::move(records)));
   if (why.code() == status_code::data_loss) return {};  // the records are not tf.Examples
-  if (!why.ok()) throw misuse(absl::StrCat(file, ": ", std::string(why.message()), ": say --schema"));
+  if (!why.ok()) throw misuse(absl::StrCat(file, ": ", std::string(why.message()), ": add --schema"));
   std::string schema = inference.schema_text();
   if (!a.quiet && !schema.empty())
-    std::fprintf(stderr, "schema, guessed from %llu records of %s: %s\n",
+    std::fprintf(stderr, "schema, inferred from %llu records of %s: %s\n",
                  static_cast<unsigned long long>(inference.examples()), detail::redacted(file).c_str(), schema.c_str());
   return schema;
 }
@@ -124,7 +124,7 @@ void replace_patterns(convert_arguments& a) {
 std::string plan_text_of(convert_arguments& a) {
   replace_patterns(a);
   if (a.inputs.size() == 1 && a.from.empty() && !names_data(a.inputs[0])) {
-    if (!a.schema.empty()) throw misuse("--schema is of files: a plan has it where it is needed");
+    if (!a.schema.empty()) throw misuse("--schema applies to files: write the schema in the plan");
     return a.inputs[0];
   }
   if (a.from.empty() && a.schema.empty() && a.inputs.size() > 1) leave_out_empty(a.inputs);
@@ -143,7 +143,8 @@ std::string plan_text_of(convert_arguments& a) {
   std::string text = plans.size() == 1 ? plans[0] : absl::StrCat("concatenate(", absl::StrJoin(plans, ", "), ")");
   if (!is_records || (keeps_records(a) && a.schema.empty())) return text;
   const bool is_stream = a.inputs[0] == "-" || !(is_file(a.inputs[0]) || detail::is_remote(a.inputs[0]));
-  if (is_stream && a.schema.empty()) throw misuse("records that can be read once only are not looked at: say --schema");
+  if (is_stream && a.schema.empty())
+    throw misuse("a schema cannot be inferred from input that can be read only once: add --schema");
   const std::string schema = a.schema.empty() ? guessed_schema(a.inputs[0], a.run) : a.schema;
   if (!schema.empty()) absl::StrAppend(&text, " | parse_example(", in_quotes(schema), ")");
   return text;
@@ -156,7 +157,7 @@ void refuse_to_replace(const convert_arguments& a) {
   const bool continues = !a.run.checkpoint_file.empty() && std::filesystem::exists(a.run.checkpoint_file, unknown);
   if (a.overwrites || continues) return;
   if (detail::is_remote(path) ? !exists(path, a.run.reading) : !std::filesystem::is_regular_file(path, unknown)) return;
-  throw misuse(absl::StrCat(path, " is there: name another output, or say --overwrite"));
+  throw misuse(absl::StrCat(path, " exists: name another output, or add --overwrite"));
 }
 
 }  // namespace
@@ -168,7 +169,7 @@ int convert(convert_arguments a) {
   a.inputs.pop_back();
   refuse_to_replace(a);
   if (!a.to.empty()) a.run.output.output = absl::StrCat(a.to, ":", a.run.output.output);
-  else if (a.run.output.output == "-") throw misuse("the output - is standard output: say with --to in what format");
+  else if (a.run.output.output == "-") throw misuse("the output - is standard output: choose its format with --to");
   a.run.is_output_named = true;
   a.run.plan = plan_text_of(a);
   a.run.resume_file = a.run.checkpoint_file;

@@ -112,7 +112,7 @@ bool print_io(advice& better) {
   line("back end", files.ok() ? (*files)->description() : files.why().to_string());
   line("chosen by", asked && *asked
                         ? absl::StrCat("SLUICE_IO=", asked)
-                        : std::string("itself: SLUICE_IO=uring or threads decides, as does sluice run --io"));
+                        : std::string("the program: SLUICE_IO=uring or threads, or sluice run --io, chooses another"));
   const detail::uring_report ring = detail::look_at_uring();
   line("io_uring", ring.why.ok() ? "yes" : absl::StrCat("no   ", std::string(ring.why.message())));
   print_features(ring.features);
@@ -159,7 +159,7 @@ int doctor() {
   print_limits(better);
   const bool works = print_io(better);
   print_formats(better);
-  heading(better.empty() ? "nothing to mend" : "what could be better");
+  heading(better.empty() ? "no problems found" : "possible improvements");
   for (const std::string& text : better) absl::PrintF("  %s\n", text);
   return works ? kOk : kFailed;
 }

@@ -38,7 +38,7 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
                    ".SH SYNOPSIS\n.B sluice\n.I VERB\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n",
                    ".SH DESCRIPTION\nA plan is written as its stages, with bars between them:\n.PP\n.RS\n.nf\n",
                    escaped("tfrecord(\"a.tfrecord\") | shuffle(1000, seed=7) | batch(32)"),
-                   "\n.fi\n.RE\n.PP\n\\fBsluice ops\\fR lists the operators there are.\n", ".SH VERBS\n");
+                   "\n.fi\n.RE\n.PP\n\\fBsluice ops\\fR lists the operators.\n", ".SH VERBS\n");
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     absl::StrAppend(&out, ".SS ", escaped(verb->get_name()), "\n", escaped(verb->get_description()), "\n");
     add_options(*verb, out);
@@ -52,13 +52,13 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
       ".SH ENVIRONMENT\n"
       ".TP\n\\fBSLUICE_IO\\fR\nhow files are read: auto, uring or threads\n"
       ".TP\n\\fBSLUICE_PRIVATE_REDIRECTS\\fR\n1: servers with public addresses may redirect to private ones\n"
-      ".TP\n\\fBNO_COLOR\\fR\nwhere it is set and not empty, no colours and no bold text\n"
+      ".TP\n\\fBNO_COLOR\\fR\nif it is set and not empty, output has no colors and no bold text\n"
       ".SH EXIT STATUS\n"
-      ".TP\n0\nall went well; a reader of the output that left early is no error\n"
+      ".TP\n0\nsuccess; a reader of the output that leaves early is no error\n"
       ".TP\n1\nthe data, a file or a stage failed\n"
-      ".TP\n2\nthe arguments mean nothing\n"
+      ".TP\n2\nthe arguments are invalid\n"
       ".TP\n129, 130, 143\nhung up (the terminal was closed), interrupted, terminated: a run's output and checkpoint "
-      "hold what came before\n");
+      "contain the elements before\n");
   return out;
 }
 

@@ -92,18 +92,17 @@ int ops() {
                  needs ? "  C++" : "");
   }
   absl::PrintF(
-      "\nEvery call but that of ignore_errors also takes, by name, on_error=stop or skip (what an element that fails "
-      "there does) and "
-      "errors_max=N\n(with on_error=skip: one more ends the run) and quarantine=\"PATH\" (with on_error=skip: what is "
-      "dropped is kept there).\n");
-  absl::PrintF("\nOther names, which are read as the calls that they stand for:\n");
+      "\nEvery call except ignore_errors also accepts, by name, on_error=stop or skip (the policy for elements that "
+      "fail there),\nerrors_max=N (with on_error=skip: one more ends the run) and quarantine=\"PATH\" (with "
+      "on_error=skip: stores dropped elements).\n");
+  absl::PrintF("\nOther names, each of which stands for a call:\n");
   for (auto& s : detail::all_spellings()) absl::PrintF("  %s(%s) is %s\n", s.name, s.arguments, s.calls);
   print_built_in_functions();
   print_functions();
   if (any_needs)
     absl::PrintF(
-        "\nC++: not in a plan for this program, which has no function for it: write the plan in C++, or make a program "
-        "that\nregisters the function (SLUICE_FUNCTION in sluice/plan/function.hpp).\n");
+        "\nC++: cannot be in a plan for this program, which has no function for it: write the plan in C++, or build a "
+        "program that\nregisters the function (SLUICE_FUNCTION in sluice/plan/function.hpp).\n");
   return kOk;
 }
 

@@ -42,9 +42,8 @@ iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
 
 void check_arguments(const run_arguments& a) {
   if (a.checkpoint_file.empty() && (a.every_elements || a.every.count()))
-    throw misuse("--every says how often --checkpoint FILE is written: name the file");
-  if (a.new_output && a.resume_file.empty())
-    throw misuse("--new-output is of use with --resume or --resume-or-start only");
+    throw misuse("--every is the interval of --checkpoint FILE: add --checkpoint");
+  if (a.new_output && a.resume_file.empty()) throw misuse("--new-output requires --resume or --resume-or-start");
 }
 
 /// Returns the path of a stream that a source of the plan reads, since a stream has no position to return to; empty if
@@ -97,7 +96,7 @@ bool is_missing(const std::string& path) {
 resumed start_of(const run_arguments& a) {
   if (a.resume_file.empty()) return {};
   if (!a.starts_without_checkpoint || !is_missing(a.resume_file)) return read_resumed(a.resume_file).value();
-  if (!a.quiet) std::fprintf(stderr, "%s is not there: starting at the beginning\n", a.resume_file.c_str());
+  if (!a.quiet) std::fprintf(stderr, "%s does not exist: starting at the beginning\n", a.resume_file.c_str());
   return {};
 }
 
@@ -107,9 +106,9 @@ void check_output_of(const resumed& from, const run_arguments& a) {
   if (from.output.empty() || a.is_output_named) return;
   const std::string output = from.output.format + ":" + (from.output.path.empty() ? "-" : from.output.path);
   throw_status(
-      failed_precondition_error("the elements before this checkpoint went to an output, and there is none now: "
-                                "go on with --output " +
-                                output + ", or say --output null to have the rest thrown away")
+      failed_precondition_error(
+          "the elements before this checkpoint went to an output, and this run has none: continue with --output " +
+          output + ", or drop the rest with --output null")
           .in_file(a.resume_file));
 }
 
@@ -118,7 +117,7 @@ void check_seed(const any_stream& stream, const resumed& from, const run_argumen
   std::uint64_t own = report_of(stream).seed;
   if (own == *a.seed) return;
   throw misuse("--seed " + std::to_string(*a.seed) + " is not the seed of the checkpoint " + a.resume_file + ", " +
-               std::to_string(own) + ": leave out --seed, or start anew without the checkpoint");
+               std::to_string(own) + ": leave out --seed, or start again without the checkpoint");
 }
 
 /// Adds the checkpoint's file name to an error about the checkpoint.
@@ -176,11 +175,11 @@ bool takes_name(const output_choice& output) {
 /// An incomplete output is not published, unless a checkpoint records where the rest begins. The sink, which is not
 /// finished, removes a new file, and cuts a resumed one back to the checkpoint's length.
 void report_unfinished(const output_choice& output, bool continues) {
-  const char* removed = output.options.shard_bytes != 0 ? "the shard that is not full is removed"
-                        : continues                     ? "what was added since the checkpoint is removed"
-                                                        : "the part that was written is removed";
+  const char* removed = output.options.shard_bytes != 0 ? "the incomplete shard is removed"
+                        : continues                     ? "the part after the checkpoint is removed"
+                                                        : "the incomplete output is removed";
   std::fprintf(stderr, "sluice: %s: interrupted, so %s%s\n", detail::redacted(output.options.path).c_str(), removed,
-               output.options.is_remote() ? "" : "; with --checkpoint it would stay, to be gone on with");
+               output.options.is_remote() ? "" : "; with --checkpoint it would be kept and could be continued");
 }
 
 /// Creates a remote output, and at the end sends its remaining bytes.
@@ -215,7 +214,7 @@ int run(const run_arguments& a) {
   const std::string& goes_on_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
   if (status why = check_can_go_on(output.options, goes_on_by); !why.ok())
     throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message()),
-                              a.checkpoint_file.empty() ? ", or go on with --new-output, into another one" : ""));
+                              a.checkpoint_file.empty() ? ", or continue with --new-output into another one" : ""));
   check_errors(*plan, a.errors);
   check_resumable(*plan, a);
   // Both files are opened now, so that a place that cannot be written to is reported before a long run. The checkpoint

@@ -31,7 +31,7 @@ void refuse_other_samples(const std::string& folder, const sample_options& optio
     if (place == ours.end() || !is_sample_shard(entry.path().string(), options, shard))
       throw misuse(absl::StrCat(entry.path().string(), " is no shard of ", counted(options.records, "record"), " in ",
                                 counted(options.shards, "shard"), ", seed ", options.seed,
-                                ": remove the sample that is there, or name another folder"));
+                                ": remove the existing sample, or name another folder"));
   }
 }
 
@@ -60,7 +60,7 @@ int sample(const std::string& folder, const sample_options& options) {
     for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(write_shards);
   }
   if (!why.ok()) throw_status(why);
-  std::fprintf(stderr, "%s: %s in %s, seed %s: %u written, %u were there\n", folder.c_str(),
+  std::fprintf(stderr, "%s: %s in %s, seed %s: %u written, %u existed\n", folder.c_str(),
                counted(options.records, "record").c_str(), counted(options.shards, "shard").c_str(),
                absl::StrCat(options.seed).c_str(), written.load(), options.shards - written);
   return kOk;

@@ -41,7 +41,7 @@ std::size_t batch_footprint(const element_type&, const void* p, std::size_t n) {
   return bytes;
 }
 
-/// Can columns of this type be copied? All can but those of objects that cannot.
+/// Returns true if columns of this type can be copied. Only columns of objects may fail this.
 bool can_copy(const element_type& t) {
   switch (form_of(t)) {
     case column_form::objects: return t.copy != nullptr;
@@ -54,11 +54,12 @@ bool can_copy(const element_type& t) {
   }
 }
 
-// --- Printing: values as their types print them, without making them where the columns have all that is needed. ---
+// --- Printing: values in the form of their types, without building them if the columns have everything that is needed.
+// ---
 
 void print_rows(const column& c, std::size_t first, std::size_t n, std::string& out);
 
-/// A value made for a hook of the user's.
+/// Prints a value that is built for the user's own print function.
 void print_made(const column& c, std::size_t row, std::string& out) {
   if (!can_copy(c.type())) return detail::print_opaque(c.type(), nullptr, out);
   slab room(c.type());

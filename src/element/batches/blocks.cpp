@@ -7,7 +7,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Without a branch: answers are hard to predict.
+/// Without a branch, because answers are hard to predict.
 template <std::size_t Size>
 std::uint32_t move_up_bytes(char* first, std::uint32_t kept, std::uint32_t i, const bool* yes, std::uint32_t n) {
   for (std::uint32_t k = 0; k != n; ++k) {

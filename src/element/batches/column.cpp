@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arrays of a column: how they grow, rows one by one, and rows that go. column_rows.cpp appends rows of other columns,
-// column_values.cpp turns them into C++ values.
+// The arrays of a column: their growth, appending single rows, and removing rows. column_rows.cpp appends rows of other
+// columns, column_values.cpp converts them to C++ values.
 #include "sluice/element/column.hpp"
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 namespace sluice::lib {
 namespace {
 
-/// Up to here arrays double; larger ones are whole pages, of which a quarter more is enough.
+/// The largest array that doubles. Larger ones are whole pages and grow by a quarter.
 constexpr std::size_t kDoubledBytesMax = std::size_t{4} << 20;
 constexpr std::size_t kArrayBytesMax = ~std::size_t{0} >> 3;
 
-/// Are lists of these objects? Tensors in lists may each have another shape.
+/// Returns true if lists contain these objects as they are. Tensors in lists may differ in shape.
 bool keeps_objects(const element_type& t) {
   if (t.kind == kind::named || t.kind == kind::tensor || t.whole || (t.kind == kind::text && !t.make_texts))
     return true;
@@ -36,7 +36,7 @@ void check_offset(std::size_t n, const element_type& t) {
 
 std::size_t capacity_of(const buffer* b) { return b ? b->capacity() : 0; }
 
-/// The array with the room wanted and the `used` bytes of the one before.
+/// Replaces the array by one of `wanted` bytes, and copies the first `used` bytes.
 void regrow(buffer*& b, std::size_t used, std::size_t wanted) {
   buffer* larger = buffer::make_recycled(wanted);
   if (b) {
@@ -46,7 +46,7 @@ void regrow(buffer*& b, std::size_t used, std::size_t wanted) {
   b = larger;
 }
 
-/// Room for `need` bytes, and for as many more as `ratio` says will come, as far as that is not guessed too high.
+/// Returns the memory for `need` bytes, and for the additional bytes that `ratio` predicts, within a limit.
 std::size_t grown(std::size_t need, double ratio) {
   double most = need > kDoubledBytesMax ? 1.25 : 2;
   return std::max(need, static_cast<std::size_t>(static_cast<double>(need) * std::min(most, ratio)));
@@ -79,7 +79,7 @@ std::size_t column::nodes(const element_type& t) {
     case column_form::members:
       for (auto& m : t.members) n += nodes(*m.type);
       return n;
-    case column_form::tensors: return n + 1;  // for their spec
+    case column_form::tensors: return n + 1;  // for the tensors' spec
     default: return n;
   }
 }
@@ -213,7 +213,7 @@ void column::reserve(std::size_t n) {
       for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].reserve(n);
       return;
     case column_form::maybe: children_[0].reserve(n); break;
-    case column_form::objects: return;  // append() makes their room
+    case column_form::objects: return;  // append() allocates their memory
     default: break;
   }
   if (std::size_t need = main_bytes(rows_ + n); need > capacity_of(main_)) move_main(need);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of other columns, which are appended as they are: measured, then copied or moved.
+// Appends rows of other columns: they are measured, then copied or moved.
 #include <cstring>
 
 #include "element/tensors/tensor_mismatch.hpp"
@@ -11,7 +11,7 @@ namespace sluice::lib {
 void column::measure_fixed(std::size_t n) {
   more_rows_ += n;
   if (form_ == column_form::fixed) n *= type_->extent;
-  if (form_ == column_form::lists) return;  // empty ones
+  if (form_ == column_form::lists) return;  // the lists are empty
   for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].measure_fixed(n);
 }
 
@@ -89,7 +89,7 @@ void column::put_column(column& from, std::size_t first, std::size_t n, giving h
 }
 
 void column::append_column(column& from, std::size_t first, std::size_t n, giving how) {
-  // False where the room that rows take depends on them.
+  // Returns false if the rows do not fit, or if the memory that they take depends on their contents.
   auto has_room = [](const column& c, std::size_t more, auto& self) -> bool {
     if (!c.fixed_size_ || c.main_bytes(c.rows_ + more) > (c.main_ ? c.main_->capacity() : 0)) return false;
     if (c.form_ == column_form::fixed) more *= c.type_->extent;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of tensors: numbers as one array of all rows, strings as a column of texts with a row for each string. And
-// columns as tensors.
+// Columns of tensors: numbers as one array for all rows, strings as a column of texts with a row for each string. Also
+// columns converted to tensors.
 #include <algorithm>
 #include <cstring>
 
@@ -45,7 +45,7 @@ std::size_t column::used_string_bytes() const noexcept {
   return rows_ == 0 || !has_strings() || !main_ ? 0 : static_cast<std::size_t>(offsets()[rows_ * row_elements()]);
 }
 
-/// The first row decides what all are; `at`: the number of this one.
+/// Requires the first row's dtype and shape of all rows. `at`: the number of this row.
 void column::match(dtype d, std::span<const std::int64_t> shape, std::size_t at) {
   if (at == 0) {
     spec() = {d, shape};
@@ -79,7 +79,7 @@ void column::put_tensors(const void* from, std::size_t n, std::size_t stride) {
   rows_ += n;
 }
 
-/// REQUIRES: there is room for the row.
+/// REQUIRES: memory for the row was allocated.
 void column::put_strings(const tensor& t) {
   const std::size_t n = row_elements(), used = used_string_bytes();
   std::int32_t* out = writable_offsets() + rows_ * n;
@@ -90,7 +90,7 @@ void column::put_strings(const tensor& t) {
   ++rows_;
 }
 
-/// REQUIRES: there is room for the rows, and they are of this column's spec.
+/// REQUIRES: memory for the rows was allocated, and they have this column's spec.
 void column::put_tensors_of(const column& from, std::size_t first, std::size_t n) {
   const std::size_t bytes = spec().bytes();
   if (!has_strings()) {
@@ -133,7 +133,7 @@ tensor column::tensor_of(std::size_t first, std::size_t n) const {
 
 void column::give_tensors(std::size_t first, std::size_t n, void* to, std::size_t stride) const {
   const std::size_t elements = row_elements();
-  tensor row;  // of row `first`; the others are the same further on
+  tensor row;  // row `first`; the others follow it in memory
   row.set_spec(spec());
   if (elements != 0) {
     row.data_ = main_->data() + first * elements * (has_strings() ? sizeof(std::int32_t) : size_bytes(spec().dtype));
@@ -166,7 +166,7 @@ tensor within(const tensor& inner, std::int64_t outer, std::int64_t each) {
                                       "and batches of them do"));
 }
 
-/// Without rows.
+/// Returns the spec of a column without rows.
 tensor_spec spec_of_none(const element_type& row) {
   if (row.kind == kind::tensor) return {dtype::float32, {0}};
   if (row.kind == kind::batch || row.kind == kind::list) {

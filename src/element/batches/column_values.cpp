@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C++ values become rows of columns, and rows become values again, a column at a time.
+// Converts C++ values to rows of columns and back, a column at a time.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -22,11 +22,11 @@ char* plus(void* p, std::size_t bytes) { return static_cast<char*>(p) + bytes; }
 /// Texts that come from a shuffle cost a cache miss each: this number of them is prefetched at a time.
 constexpr std::size_t kTextsFetchedAhead = 8;
 void fetch_ahead(std::string_view text) {
-  const std::size_t size = std::min<std::size_t>(text.size(), 256);  // the processor sees longer ones coming
+  const std::size_t size = std::min<std::size_t>(text.size(), 256);  // the processor detects longer accesses itself
   for (std::size_t at = 0; at < size; at += 64) __builtin_prefetch(text.data() + at);
 }
 
-/// f(views, k) for the texts at `from`, by at most kTextsAtOnce.
+/// Calls f(views, k) for the texts at `from`, with at most kTextsAtOnce.
 template <class F> void each_texts(const element_type& t, const void* from, std::size_t n, std::size_t stride, F f) {
   std::string_view views[kTextsAtOnce];
   for (std::size_t at = 0; at != n;) {
@@ -51,7 +51,7 @@ std::size_t owned_bytes_of(const element_type& t, const void* p, std::size_t n, 
   return bytes;
 }
 
-/// Values that are being made at `to`: what is there is destroyed when one fails.
+/// Values that are being built at `to`. If one fails, those already built are destroyed.
 class values_in_making {
  public:
   values_in_making(const element_type& t, void* to, std::size_t stride) : type_(t), to_(to), stride_(stride) {}
@@ -72,7 +72,7 @@ class values_in_making {
 
 }  // namespace
 
-// --- In ---
+// --- Appending values ---
 
 void column::measure(const void* from, std::size_t n, std::size_t stride) {
   if (fixed_size_) return measure_fixed(n);
@@ -156,7 +156,7 @@ char* column::plain_values() noexcept {
 void column::put(void* from, std::size_t n, std::size_t stride) {
   if (n == 0) return;
   if (plain_ || form_ == column_form::objects) {
-    // By the bytes of a row, whatever it is an array of.
+    // Moves the bytes of whole rows, whatever the array's type.
     type_->relocate(*type_, plain_values() + rows_ * type_->size, from, n, type_->size, stride);
     return add_plain_rows(n);
   }
@@ -225,12 +225,12 @@ void column::put_maybes(const void* from, std::size_t n, std::size_t stride) {
     std::size_t k = 0;
     const void* value = type_->items(*type_, plus(from, i * stride), k);
     if (k != 0) children_[0].put(const_cast<void*>(value), 1, type_->element->size);
-    else children_[0].append_empty(1);  // there is room: growth() counted it
+    else children_[0].append_empty(1);  // growth() has allocated the memory
     set_valid(rows_++, k != 0);
   }
 }
 
-/// Destroys what put() has copied: all but the objects, which it has moved.
+/// Destroys the values that put() has copied: all but the objects, which it has moved.
 void column::destroy_copied(void* from, std::size_t n, std::size_t stride) const {
   if (type_->trivially_destroyed || form_ == column_form::objects) return;
   if (form_ == column_form::members && (has_objects_ || stride != type_->size)) {
@@ -247,7 +247,7 @@ void column::append(void* from, std::size_t n, std::size_t stride) {
   destroy_copied(from, n, stride);
 }
 
-// --- Out ---
+// --- Extracting values ---
 
 void column::take(std::size_t first, std::size_t n, void* to, std::size_t stride) {
   give(first, n, to, stride, giving::moved);
@@ -258,7 +258,7 @@ void column::make(std::size_t first, std::size_t n, void* to, std::size_t stride
 
 void column::give(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how) {
   if (n == 0) return;
-  // Steps that can fail come before the objects, which are moved out for good.
+  // Steps that can fail precede the objects, which cannot be moved back.
   if (!has_objects_) return give_part(first, n, to, stride, how, part::all);
   give_part(first, n, to, stride, how, part::without_objects);
   give_part(first, n, to, stride, how, part::objects);
@@ -307,7 +307,7 @@ void column::give_part(std::size_t first, std::size_t n, void* to, std::size_t s
   }
 }
 
-/// Destroys what give_part() has made.
+/// Destroys the values that give_part() has built.
 void column::take_back(std::size_t n, void* to, std::size_t stride, part what) noexcept {
   if (form_ == column_form::members && has_objects_) {
     for (std::uint32_t k = 0; k != child_count_; ++k)

@@ -7,7 +7,7 @@ namespace sluice::lib::detail {
 
 namespace {
 
-// A constant size lets memcpy become a few moves; one kernel serves all relocatable types of its size.
+// A constant size turns memcpy into a few moves. One kernel serves all relocatable types of its size.
 template <std::size_t Size>
 void relocate_sized(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride,
                     std::size_t from_stride) {

@@ -12,7 +12,7 @@ using exchange_kernel = decltype(element_type::exchange);
 relocate_kernel relocate_bytes_kernel(std::size_t size);
 exchange_kernel exchange_bytes_kernel(std::size_t size);
 
-// For what is made of parts: members of a structure or pair, elements of an array.
+// For types with parts: members of a structure or pair, elements of an array.
 void relocate_parts(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride,
                     std::size_t from_stride);
 void exchange_one_by_one(const element_type&, void* out, void* slots, void* in, const std::uint32_t* at, std::size_t n);

@@ -8,7 +8,8 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kSlabBytesMax = ~std::size_t{0} >> 2;  // far beyond any machine, and safe to double
+// far beyond the memory of any machine, and safe to double
+constexpr std::size_t kSlabBytesMax = ~std::size_t{0} >> 2;
 
 std::size_t alignment(const element_type& t) { return std::max(detail::kSlabAlignment, t.align); }
 
@@ -37,8 +38,8 @@ void slab::release() noexcept {
 
 void slab::make_room(std::size_t more) {
   if (more > kSlabBytesMax) throw std::bad_alloc();
-  // There may be room enough, but in front: at least as many have gone from there as are moved now. So a slab that is
-  // filled behind and emptied in front stays as large as twice what it holds.
+  // The free memory may be at the front: at least as many elements were removed there as are moved now. A slab that is
+  // filled at the back and emptied at the front therefore stays at twice the size of its contents.
   if (!must_grow(more)) {
     if (live_ != 0) type_->relocate(*type_, data_, begin(), live_, type_->size, type_->size);
     first_ = 0;
@@ -52,7 +53,7 @@ void slab::make_room(std::size_t more) {
 }
 
 void slab::close_gap(block& b, std::uint32_t kept) noexcept {
-  // Backwards, one at a time: the ranges may overlap. Rare: only where a view did not cover all that is live.
+  // Backwards, one at a time, because the ranges may overlap. Rare: only if a view did not cover all live elements.
   std::size_t gap = b.size_ - kept, size = type_->size;
   for (std::size_t i = kept; i != 0; --i)
     type_->relocate(*type_, b.data_ + (i - 1 + gap) * size, b.data_ + (i - 1) * size, 1, size, size);

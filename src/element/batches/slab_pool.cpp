@@ -13,7 +13,7 @@ namespace {
 
 constexpr int class_of(std::size_t bytes) { return std::countr_zero(bytes) - std::countr_zero(kPooledSlabBytesMin); }
 
-/// One list for each power of two. A mutex: taken once per block, not per element.
+/// One list for each power of two. A mutex suffices, because it is locked once per block, not per element.
 class slab_pool {
  public:
   void* take(std::size_t bytes) {
@@ -43,7 +43,7 @@ class slab_pool {
   std::size_t parked_bytes_ = 0;
 };
 
-/// Never destroyed: slabs may be dropped by statics of the program.
+/// Never destroyed, because the program's static objects may free slabs.
 slab_pool& pool() {
   static slab_pool& p = *new slab_pool;
   return p;
@@ -53,7 +53,7 @@ bool is_pooled(std::size_t bytes, std::size_t alignment) {
   return kRecycles && bytes >= kPooledSlabBytesMin && bytes <= kPooledSlabBytesMax && alignment == kSlabAlignment;
 }
 
-/// Beyond the pool, and of an alignment that pages have.
+/// Returns true for sizes beyond the pool with an alignment that pages have.
 bool is_mapped(std::size_t bytes, std::size_t alignment) {
   return bytes > kPooledSlabBytesMax && alignment <= kPageBytes;
 }

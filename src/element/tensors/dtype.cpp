@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, kDtypes> kNames = {"bool",     "int8",   
                                                           "uint8",    "uint16",  "uint32",  "uint64", "float16",
                                                           "bfloat16", "float32", "float64", "string"};
 
-/// `bits` without its `dropped` last ones, rounded to the nearest, ties to even.
+/// Returns `bits` without the last `dropped` bits, rounded to the nearest, ties to even.
 std::uint32_t rounded(std::uint32_t bits, unsigned dropped) {
   std::uint32_t kept = bits >> dropped, rest = bits & ((1u << dropped) - 1), half = 1u << (dropped - 1);
   return kept + (rest > half || (rest == half && (kept & 1u) != 0) ? 1 : 0);
@@ -30,7 +30,7 @@ std::optional<dtype> dtype_named(std::string_view name) noexcept {
   return {};
 }
 
-// An enum is printed as its number is, and has its size.
+// An enum is printed like its number, and has its size.
 std::optional<dtype> dtype_of(const element_type& t) {
   if (t.kind == kind::text) return dtype::string;
   if (t.kind != kind::scalar) return {};
@@ -68,9 +68,9 @@ std::uint16_t float16_bits(float value) noexcept {
   auto with_sign = [sign](std::uint32_t b) { return static_cast<std::uint16_t>(sign | b); };
   if (bits > 0x7f800000u) return with_sign(0x7e00u | (bits >> 13 & 0x3ffu));    // NaN
   if (bits >= 0x47800000u) return with_sign(0x7c00u);                           // 2^16 and more
-  if (bits >= 0x38800000u) return with_sign(rounded(bits - (112u << 23), 13));  // may carry into infinity, as it should
+  if (bits >= 0x38800000u) return with_sign(rounded(bits - (112u << 23), 13));  // may correctly carry into infinity
   if (bits < 0x33000000u) return with_sign(0);
-  const unsigned shift = 126 - (bits >> 23);  // subnormal: the leading bit is written, too
+  const unsigned shift = 126 - (bits >> 23);  // subnormal: the leading bit is stored, too
   return with_sign(rounded((bits & 0x7fffffu) | 0x800000u, shift));
 }
 

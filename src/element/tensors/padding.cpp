@@ -84,7 +84,7 @@ std::string shape_of(std::span<const std::int64_t> dims) {
 
 // --- Tensors ---
 
-/// Copies the row-major box of `from` into the corner of `to`, which is as long or longer in each dimension.
+/// Copies the row-major box of `from` into the corner of `to`, which has at least its length in each dimension.
 void copy_box(const char* from, std::span<const std::int64_t> from_dims, char* to,
               std::span<const std::int64_t> to_dims, std::size_t item) {
   if (from_dims.empty()) return void(std::memcpy(to, from, item));
@@ -132,7 +132,7 @@ tensor padded(const tensor& t, const tensor_shape& shape, const padding_value& f
   return made;
 }
 
-/// The shape that a member of a batch is given. Errors: as of pad_tensors.
+/// Computes the common shape of a member in a batch. Errors: as of pad_tensors.
 status common_shape(const padded_member& m, char* rows, std::size_t row_bytes, std::size_t n, tensor_shape& shape,
                     std::size_t& which) {
   std::vector<std::int64_t> dims;
@@ -177,7 +177,7 @@ status pad_member(const padded_member& m, char* rows, std::size_t row_bytes, std
       const std::string spelled = m.is_given ? m.spelled : is_text ? std::string() : std::string("0");
       if (!fill.set(t.dtype(), spelled, m.is_given ? m.is_text : is_text))
         return invalid_argument_error(m.path + " is " + t.spec_text() + ", and its padding " + spelled +
-                                      " is none of these");
+                                      " is not a value of that type");
     }
     tensor_spec{t.dtype(), shape}.check();
     t = padded(t, shape, fill);
@@ -187,7 +187,8 @@ status pad_member(const padded_member& m, char* rows, std::size_t row_bytes, std
 
 // --- Lists ---
 
-/// The row of `c` that item `at` at the end of `lists` is in; each of those is a child of the one before, the first is `c`.
+/// Returns the row of `c` that contains item `at` of the last of `lists`. Each list is a child of the one before, and
+/// the first is `c`.
 std::size_t row_of(const std::vector<const column*>& lists, std::size_t at) {
   for (auto l = lists.rbegin(); l != lists.rend(); ++l) {
     const std::int32_t* o = (*l)->offsets();
@@ -201,7 +202,7 @@ status longer_than_said(const padded_member& m, std::size_t longest) {
                                 " items, more than shapes says: " + shape_of(m.dims));
 }
 
-/// The lengths that lists of a member are given, by their depth. Errors: as of pad_lists.
+/// Computes the lengths of a member's padded lists by their depth. Errors: as of pad_lists.
 status measure(const padded_member& m, const column& c, std::vector<std::int64_t>& dims, std::size_t& which) {
   std::size_t first = c.gone_in_front(), n = c.rows() - first;
   std::vector<const column*> above;
@@ -225,7 +226,7 @@ status measure(const padded_member& m, const column& c, std::vector<std::int64_t
   return {};
 }
 
-/// Fills room with a number.
+/// Fills memory with a number.
 class number_filler {
  public:
   explicit number_filler(const padding_value& fill) {
@@ -252,7 +253,7 @@ class number_filler {
   bool is_zero_ = false;
 };
 
-/// Appends what is padded: lists of one member.
+/// Appends the padded lists of one member.
 class list_padder {
  public:
   list_padder(const padding_value& fill, std::vector<std::int64_t> dims)
@@ -275,7 +276,7 @@ class list_padder {
   }
 
  private:
-  /// Lists of numbers, whose room is made at once.
+  /// Appends lists of numbers, whose memory is allocated at once.
   void put_numbers(const column& from, const std::int32_t* offsets, std::size_t n, column& to) {
     const auto dim = static_cast<std::size_t>(dims_.back());
     const std::size_t item = from.child(0).type().size, list_bytes = dim * item;
@@ -310,7 +311,7 @@ class list_padder {
   number_filler fill_numbers_;
 };
 
-/// Copies the rows of `from` to `to`. The members come in the order in which find_members found them.
+/// Copies the rows of `from` to `to`. `members` are in the order of find_members.
 status copy_padded(column& from, column& to, const std::vector<padded_member>& members, std::size_t& next,
                    std::size_t& which) {
   const std::size_t first = from.gone_in_front(), n = from.rows() - first;
@@ -418,7 +419,7 @@ status pad_lists(const std::vector<padded_member>& members, const element_type& 
   batch_storage made;
   std::size_t next = 0;
   status why = copy_padded(b.rows_column(), made.make_rows(row), members, next, which);
-  // Objects have left `b` even where a later member cannot be padded.
+  // Objects were moved out of `b` even if a later member cannot be padded.
   b = why.ok() ? std::move(made) : batch_storage();
   return why;
 } catch (const error& e) {

@@ -12,7 +12,7 @@ ragged_tensor ragged(const element_type& row, const column* c, std::size_t first
   const element_type* t = &row;
   for (; t->kind == kind::list; t = t->element) {
     std::vector<std::int64_t>& splits = made.row_splits.emplace_back(1, 0);
-    if (n == 0) continue;  // there may be no column further down either
+    if (n == 0) continue;  // the columns further down may not exist either
     const std::int32_t* at = c->offsets() + first;
     for (std::size_t i = 1; i <= n; ++i) splits.push_back(at[i] - at[0]);
     first = static_cast<std::size_t>(at[0]);

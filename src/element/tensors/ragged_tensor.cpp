@@ -23,7 +23,7 @@ std::int64_t longest_row(const splits& s) {
   return longest;
 }
 
-/// The splits [first, last] of a dimension as ones that begin with 0.
+/// Returns the splits [first, last] of a dimension, shifted to begin with 0.
 splits cut(const splits& from, std::int64_t first, std::int64_t last) {
   splits out(from.begin() + first, from.begin() + last + 1);
   const std::int64_t base = out.front();
@@ -33,8 +33,8 @@ splits cut(const splits& from, std::int64_t first, std::int64_t last) {
 
 std::span<const std::int64_t> inner_shape(const tensor& t) { return t.shape().subspan(1); }
 
-/// Calls row(place of its first element in the bounding shape, in rows of `values`; first row of `values`; their number)
-/// for each innermost row.
+/// Calls row(place of its first element in the bounding shape, in rows of `values`; first row of `values`; their
+/// number) for each innermost row.
 template <class F> void each_innermost(const ragged_tensor& r, const std::vector<std::int64_t>& bounds, F row) {
   auto walk = [&](auto& self, std::size_t level, std::int64_t first, std::int64_t last, std::int64_t place) -> void {
     const splits& s = r.row_splits[level];

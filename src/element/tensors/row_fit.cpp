@@ -22,7 +22,7 @@ const tensor& tensor_in(const void* row, const padded_member& m) {
   return *std::launder(reinterpret_cast<const tensor*>(static_cast<const char*>(row) + m.offset));
 }
 
-/// Checks a list that is `depth` lists within the member.
+/// Checks a list that is nested `depth` levels deep in the member.
 status check_list(const padded_member& m, const element_type& list, const void* at, std::size_t depth) {
   std::size_t n = 0;
   auto* items = static_cast<const char*>(list.items(list, at, n));
@@ -36,7 +36,7 @@ status check_list(const padded_member& m, const element_type& list, const void* 
   return {};
 }
 
-/// Can what is given as the padding of `m` stand in this tensor?
+/// Returns true if the padding of `m` is a value of this tensor's dtype.
 bool can_be_filled(const padded_member& m, const tensor& t) {
   padding_value fill;
   return !m.is_given || fill.set(t.dtype(), m.spelled, m.is_text);
@@ -68,7 +68,7 @@ status row_fit::check_tensor(const padded_member& m, const void* first, const vo
   }
   if (is_padded && !can_be_filled(m, t))
     return invalid_argument_error(m.path + " is " + t.spec_text() + ", and its padding " + m.spelled +
-                                  " is none of these");
+                                  " is not a value of that type");
   return {};
 }
 

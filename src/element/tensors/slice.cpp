@@ -8,14 +8,15 @@ namespace sluice::lib {
 
 namespace {
 
-// A buffer this much larger than its slice is worth leaving: a copy costs about as much as reading the bytes did.
+// The ratio of a buffer to its slice from which the slice is copied. A copy costs about as much as reading the bytes
+// did.
 constexpr std::size_t kCompactRatio = 4;
 constexpr std::size_t kCompactSlackBytes = 256;
 /// Slices that come from a shuffle cost a cache miss for each owner: this number of them is prefetched at a time.
 constexpr std::size_t kPrefetched = 8;
 
-/// Buffers that slices have left. Each loses its references at once, as far as there are few buffers: an atomic operation
-/// each is a good part of what a copy costs.
+/// Buffers that slices no longer use. Each buffer's references are released together if there are few buffers, because
+/// one atomic operation for each slice would be a large part of a copy's cost.
 class left_buffers {
  public:
   left_buffers() = default;

@@ -36,7 +36,7 @@ std::size_t place_of(const sparse_tensor& s, std::size_t i) {
   return at;
 }
 
-/// The numbers of the elements that are not 0 or "".
+/// Returns the numbers of the elements that are not 0 or "".
 std::vector<std::size_t> elements_with_values(const tensor& t) {
   std::vector<std::size_t> found;
   if (t.dtype() == dtype::string) {

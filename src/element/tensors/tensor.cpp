@@ -13,9 +13,9 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kBytesMax = std::numeric_limits<std::ptrdiff_t>::max();
-constexpr std::size_t kTextBytesMax = 0x7fffffff;  // as in columns: their offsets have 32 bits
+constexpr std::size_t kTextBytesMax = 0x7fffffff;  // as in columns, whose offsets have 32 bits
 
-// A buffer this much larger than its view is worth leaving (as of slices).
+// The ratio of a buffer to its view from which the view is copied, as for slices.
 constexpr std::size_t kLeftRatio = 4;
 constexpr std::size_t kLeftSlackBytes = 256;
 
@@ -40,7 +40,7 @@ std::size_t bytes_of(lib::dtype d, std::size_t elements) noexcept {
   return elements * size_bytes(d);
 }
 
-/// Aligned, and recycled: tensors come and go at the pace of a pipeline.
+/// Allocates aligned and recycled memory, because a pipeline allocates and frees tensors all the time.
 buffer_ref new_bytes(std::size_t bytes) { return buffer_ref(bytes == 0 ? nullptr : buffer::make_recycled(bytes)); }
 
 [[noreturn]] void refuse(const std::string& why) { throw_status(invalid_argument_error(why)); }
@@ -76,7 +76,7 @@ print_one printer_of(lib::dtype d) {
   return nullptr;
 }
 
-/// f(i, out) appends element i; the `count` ones from `first` on are in the shape `dims`.
+/// Calls f(i, out), which appends element i, for `count` elements from `first` on, in the shape `dims`.
 template <class F>
 void print_nested(std::span<const std::int64_t> dims, std::size_t first, std::size_t count, std::string& out, F& f) {
   if (dims.empty()) return f(first, out);
@@ -131,9 +131,9 @@ void tensor_spec::check() const {
   }
 }
 
-// --- Made ---
+// --- Construction ---
 
-/// With bytes that are not initialised.
+/// The bytes are not initialised.
 tensor::tensor(const tensor_spec& spec, std::size_t elements) {
   set_spec(spec);
   owner_ = new_bytes(bytes_of(spec.dtype, elements)).release();
@@ -239,7 +239,7 @@ tensor tensor::sharing_texts(buffer_ref owner, const std::int32_t* offsets, buff
   return t;
 }
 
-// --- What it is ---
+// --- Properties ---
 
 tensor_spec tensor::spec() const noexcept { return {spec_.dtype, shape()}; }
 std::size_t tensor::size() const noexcept { return product(shape()); }
@@ -277,7 +277,7 @@ std::string_view tensor::text(std::size_t i) const {
 
 // --- Views ---
 
-/// REQUIRES: the elements of a tensor of these dimensions from `first_element` on are this tensor's.
+/// REQUIRES: the elements from `first_element` on of a tensor with these dimensions belong to this tensor.
 tensor tensor::view(std::span<const std::int64_t> dims, std::size_t first_element) const noexcept {
   tensor t;
   std::ranges::copy(dims, t.spec_.dims);
@@ -380,7 +380,7 @@ std::uint64_t tensor::hash() const noexcept {
 void tensor::sluice_print(std::string& json) const {
   const std::size_t n = size();
   if (n == 0) {
-    json += "[]";  // also of a shape like [1000000000,0], which would be as many brackets
+    json += "[]";  // also for a shape like [1000000000,0], which would need that many brackets
   } else if (spec_.dtype == lib::dtype::string) {
     auto print = [this](std::size_t i, std::string& out) { print_json_text(text_at(i), out); };
     print_nested(shape(), 0, n, json, print);

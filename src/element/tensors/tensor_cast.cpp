@@ -19,10 +19,10 @@ namespace {
 template <class T> inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 template <class T> using wide = std::conditional_t<is_half<T>, float, T>;
 
-/// Is it a value of the integer type I, once it is cut?
+/// Returns true if the truncated number is a value of the integer type I.
 template <class I, class F> bool fits(F value) {
   if constexpr (std::is_floating_point_v<F>) {
-    // Both bounds are powers of two (or 0), which every floating point type has.
+    // Both bounds are powers of two (or 0), which every floating-point type represents.
     const F below = std::ldexp(F(1), std::numeric_limits<I>::digits);
     const F cut = std::trunc(value);
     return cut < below && cut >= (std::is_signed_v<I> ? -below : F(0));
@@ -55,7 +55,7 @@ template <class To, class From> void cast_all(const tensor& t, tensor& made) {
   if constexpr (std::is_same_v<To, bool>) {
     for (std::size_t i = 0; i != from.size(); ++i) to[i] = static_cast<wide<From>>(from[i]) != 0;
   } else if constexpr (std::is_integral_v<To> && !std::is_same_v<From, bool>) {
-    // All of them are looked at, without a branch: a bad one is rare, and is looked for again.
+    // All values are checked without a branch: a bad one is rare, and is searched for afterwards.
     bool good = true;
     for (std::size_t i = 0; i != from.size(); ++i) good &= fits<To>(static_cast<wide<From>>(from[i]));
     for (std::size_t i = 0; !good && i != from.size(); ++i)

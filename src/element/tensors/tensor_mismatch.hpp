@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of different specs in one column. Thrown where the rows are measured, caught by the columns above, which know
-// the member; the column that was asked makes a status of it.
+// Tensors of different specs in one column. It is thrown where the rows are measured, caught by the columns above,
+// which know the member, and converted to a status by the outermost column.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct tensor_mismatch {
   }
 };
 
-/// f(), and its mismatch as a status that is thrown.
+/// Calls f(), and throws its mismatch as a status.
 template <class F> auto with_words_for_mismatch(F f) {
   try {
     return f();

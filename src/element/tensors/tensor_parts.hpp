@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that are put together of elements of others: by index, whatever the dtype.
+// Builds tensors from elements of others, by index, for any dtype.
 #pragma once
 
 #include <cstring>
@@ -13,14 +13,15 @@
 
 namespace sluice::lib::detail {
 
-/// A tensor in the making whose elements are copied from others of its dtype. Strings are gathered until finish().
+/// A tensor that is being built by copying elements of others with its dtype. Strings are collected until finish().
 class tensor_parts {
  public:
-  /// `otherwise`: a scalar, what elements are that nothing is put to; null: 0 or "". Errors: throws resource_exhausted above
-  /// `bytes_max`, before anything is allocated; invalid_argument where `otherwise` is something else.
+  /// `otherwise`: a scalar, the value of elements that are not set; null: 0 or "". Errors: throws resource_exhausted
+  /// above `bytes_max`, before anything is allocated; invalid_argument: `otherwise` is no scalar of this dtype.
   tensor_parts(const tensor_spec& spec, const tensor* otherwise, std::size_t bytes_max);
 
-  /// Elements [at, at + n) are those of `from` from element `first` on. REQUIRES: they are in both, and dtypes are equal.
+  /// Copies n elements of `from`, beginning with `first`, to [at, at + n). REQUIRES: both ranges exist, and the dtypes
+  /// are equal.
   void put(std::size_t at, const tensor& from, std::size_t first, std::size_t n) {
     if (n == 0) return;
     if (element_bytes_ != 0)
@@ -28,31 +29,31 @@ class tensor_parts {
     else
       for (std::size_t i = 0; i != n; ++i) texts_[at + i] = from.text(first + i);
   }
-  /// The views of texts that were put must still be valid.
+  /// REQUIRES: the views of texts passed to put() are still valid.
   tensor finish();
 
  private:
   tensor made_;
   tensor_shape shape_;
-  std::size_t element_bytes_ = 0;  ///< of strings 0
+  std::size_t element_bytes_ = 0;  ///< 0 for strings
   char* numbers_ = nullptr;
   std::vector<std::string_view> texts_;
 };
 
-/// Element i of int64s in row-major order.
+/// Returns element i of int64s in row-major order.
 inline std::int64_t int64_at(const tensor& t, std::size_t i) {
   std::int64_t v;
   std::memcpy(&v, t.data() + i * sizeof v, sizeof v);
   return v;
 }
 
-/// Errors: throws resource_exhausted: that many objects of `bytes` are more than elements of this size may become.
+/// Errors: throws resource_exhausted: n objects of `bytes` exceed the limit for elements of this size.
 inline void check_objects(std::int64_t n, std::size_t bytes) {
   if (static_cast<std::uint64_t>(n) > kDenseBytesMax / bytes)
     throw_status(resource_exhausted_error("parts of a tensor: " + std::to_string(n) + " are too many"));
 }
 
-/// Elements of each part in the first dimension. REQUIRES: rank >= 1.
+/// Returns the number of elements of each part along the first dimension. REQUIRES: rank >= 1.
 inline std::size_t elements_of_parts(const tensor& t) noexcept {
   std::size_t n = 1;
   for (std::int64_t dim : t.shape().subspan(1)) n *= static_cast<std::size_t>(dim);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Apart from other specs: who uses these uses sparse and ragged tensors anyway, and other programs need not have them.
+// Separate from other specs, so that programs without sparse and ragged tensors do not link them.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -34,7 +34,7 @@ spec spec_of_ragged(const spec& row, std::int64_t rows) {
   spec s = spec_of(type_of<ragged_tensor>());
   const bool is_ragged = row.form == spec::form_type::structure;
   spec& values = s.parts[0] = is_ragged ? row.parts[0] : row;
-  // With a dimension more; of tensors it is the only one that is ragged.
+  // With one more dimension. If the rows are tensors, it is the only ragged one.
   std::int64_t levels = 1, splits = spec::kUnknown;
   if (is_ragged)
     levels = row.parts[1].any_shape || row.parts[1].shape[0] < 0 ? spec::kUnknown : row.parts[1].shape[0] + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a dtype to the C++ type of its numbers.
+// Maps a dtype to the C++ type of its numbers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sluice::lib {
 
-/// f(std::type_identity<T>) for the numbers of `d`. Errors: throws invalid_argument of strings.
+/// Calls f(std::type_identity<T>) with the number type of `d`. Errors: throws invalid_argument for strings.
 template <class F> decltype(auto) with_number_dtype(dtype d, F f) {
   switch (d) {
     case dtype::boolean: return f(std::type_identity<bool>());

@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void refuse_json(const std::string& what) { throw error(invalid_argument_error(what)); }
 
-/// Receives the parser's events, and keeps none: strings are UTF-8, escapes right, brackets closed.
+/// Receives the parser's events and stores none. The parser checks UTF-8, escapes and brackets.
 class depth_check {
  public:
   using json = nlohmann::json;
@@ -39,7 +39,8 @@ class depth_check {
   }
 
  private:
-  static constexpr std::size_t kShownMax = 300;  // the parser's message has the whole last token, which may be long
+  // the parser's message contains the whole last token, which may be long
+  static constexpr std::size_t kShownMax = 300;
 
   bool open() {
     if (depth_++ == kJsonViewDepthMax)
@@ -53,19 +54,19 @@ class depth_check {
   std::size_t depth_ = 0;
 };
 
-// --- Along a text that is JSON. ---
+// --- Walking through a text that is valid JSON. ---
 
 std::size_t past_space(std::string_view s, std::size_t at) {
   while (at != s.size() && (s[at] == ' ' || s[at] == '\n' || s[at] == '\r' || s[at] == '\t')) ++at;
   return at;
 }
-/// Behind the string that begins at `at`.
+/// Returns the place after the string that begins at `at`.
 std::size_t past_string(std::string_view s, std::size_t at) {
   for (++at; s[at] != '"'; ++at)
     if (s[at] == '\\') ++at;
   return at + 1;
 }
-/// Behind the value that s begins with.
+/// Returns the place after the value at the start of s.
 std::size_t past_value(std::string_view s) {
   if (s[0] == '"') return past_string(s, 0);
   if (s[0] != '[' && s[0] != '{') return std::min(s.find_first_of(",]} \n\r\t"), s.size());
@@ -123,7 +124,7 @@ std::string decoded(std::string_view quoted) {
       case 'u': {
         std::uint32_t unit = four_digits(s, at);
         at += 4;
-        if (unit >= 0xD800 && unit < 0xDC00) {  // the check has seen to it that the other half follows
+        if (unit >= 0xD800 && unit < 0xDC00) {  // the check has verified that the other half follows
           unit = 0x10000 + ((unit - 0xD800) << 10) + (four_digits(s, at + 2) - 0xDC00);
           at += 6;
         }
@@ -169,7 +170,7 @@ std::string json_value::shown() const {
     }
     case string: {
       const std::string s = text();
-      auto end = kMax;  // of a character
+      auto end = kMax;  // the end of a character
       while (end < s.size() && (static_cast<unsigned char>(s[end]) & 0xC0) == 0x80) ++end;
       return s.size() > end ? "\"" + s.substr(0, end) + "…\"" : "\"" + s + "\"";
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as JSON text. By hand: a document per element would cost more than reading it from disk.
+// Prints elements as JSON text. Written by hand, because a document per element would cost more than reading it from
+// disk.
 #include <absl/strings/escaping.h>
 
 #include <charconv>
@@ -36,14 +37,14 @@ template <class T> void append_number(T v, std::string& out) {
 
 template <class T> void append_json_real(T v, std::string& out) {
   if (std::isfinite(v)) append_real(v, out);
-  else out += std::isnan(v) ? "\"NaN\"" : v > 0 ? "\"Infinity\"" : "\"-Infinity\"";  // JSON has no words for them
+  else out += std::isnan(v) ? "\"NaN\"" : v > 0 ? "\"Infinity\"" : "\"-Infinity\"";  // JSON has no numbers for them
 }
 
-/// In quotes. False, with `out` as it was: it is not UTF-8.
+/// Appends a string in quotes. Returns false, with `out` unchanged, if it is not UTF-8.
 bool append_string(std::string_view text, std::string& out) {
   std::size_t before = out.size();
   out += '"';
-  std::size_t plain = 0;  // start of what can be copied as it is
+  std::size_t plain = 0;  // the start of the bytes that can be copied unchanged
   for (std::size_t i = 0; i < text.size();) {
     auto c = static_cast<unsigned char>(text[i]);
     auto length = c < 0x80 ? 1 : utf8_length(text.substr(i));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The print kernels of element/type.cpp, and what the program's own printing shares with them.
+// The print functions of element/type.cpp, and the parts that the program's own printing shares with them.
 #pragma once
 
 #include "sluice/element/type.hpp"
@@ -13,9 +13,9 @@ void print_scalar(double v, std::string& out);
 void print_scalar(bool v, std::string& out);
 void print_text(const element_type& t, const void* p, std::string& out);
 void print_extent(const element_type& t, const void* p, std::string& out);
-/// A structure as an object, a pair or a tuple as an array.
+/// Prints a structure as an object, a pair or a tuple as an array.
 void print_members(const element_type& t, const void* p, std::string& out);
-/// The same, with `print_part(member)` for each: it appends the member's value, and returns false to print no more.
+/// Prints with `print_part(member)` for each member: it appends the member's value, and returns false to stop.
 template <class F> void print_members(const element_type& t, std::string& out, F print_part) {
   bool named = t.kind == kind::structure;
   out += named ? '{' : '[';

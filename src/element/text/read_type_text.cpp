@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of their texts. Apart from type_text.cpp, so that programs that read none do not link it.
+// Reads types from texts. Separate from type_text.cpp, so that programs that read none do not link it.
 #include <algorithm>
 #include <vector>
 
@@ -19,7 +19,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// Two passes: types are made only of a text that is right, as they are never destroyed.
+/// The parsed text. Types are built in a second pass, only from a correct text, because they are never destroyed.
 struct type_tree {
   enum form_type { named, enumeration, structure, pair, tuple, batch, list, array, maybe } form = named;
   std::size_t at = 0;
@@ -144,7 +144,7 @@ class type_reader {
     return made;
   }
 
-  /// The library's own, which are named whether the program uses them or not.
+  /// Returns the library's own types, which are known whether the program uses them or not.
   static const element_type* declared(const std::string& name) {
     static const bool made = [] {
       return (type_of<tensor>(), type_of<sparse_tensor>(), type_of<ragged_tensor>(), type_of<none>(), true);
@@ -183,7 +183,7 @@ class type_reader {
   detail::text_scanner in_;
 };
 
-/// The types of all texts that were read: reading one again makes nothing.
+/// The types of all texts read so far, so that reading one again builds nothing.
 struct read_texts {
   absl::Mutex mutex;
   absl::flat_hash_map<std::string, const element_type*> types ABSL_GUARDED_BY(mutex);

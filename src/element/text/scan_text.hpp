@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that the readers of types' and specs' texts share: names, numbers, and errors with their column.
+// Functions that the readers of types and specs share: names, numbers, and errors with their column.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class text_scanner {
   std::size_t at_ = 0;
 };
 
-/// Appends the text in single quotes, as schemas have names and defaults: control characters and bytes that are not
+/// Appends the text in single quotes, as schemas write names and defaults: control characters and bytes that are not
 /// ASCII as \xNN.
 void append_single_quoted(std::string_view text, std::string& out);
 

@@ -52,7 +52,7 @@ void append_list_of(const element_type& t, std::string& out) {
   }
 }
 
-/// A structure that was made without a name has its text as its name.
+/// Returns false for a structure that was built without a name: its name is its text.
 bool has_own_name(const element_type& t) { return !t.name.empty() && t.name.front() != '{'; }
 
 }  // namespace

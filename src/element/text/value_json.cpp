@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values from JSON: the inverse of print (element/text/print_element.cpp and batch.cpp).
+// Builds values from JSON: the inverse of print (element/text/print_element.cpp and batch.cpp).
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -45,7 +45,7 @@ template <class T> bool read_integer(std::string_view spelled, T& out) {
   double d = 0;
   read = std::from_chars(spelled.data(), end, d);
   if (read.ec != std::errc() || read.ptr != end) return false;
-  constexpr double kExact = 9007199254740992.0;  // 2^53: doubles of more say nothing about what was meant
+  constexpr double kExact = 9007199254740992.0;  // 2^53: a double may stand for several whole numbers above it
   if (!(d >= -kExact && d <= kExact) || d < static_cast<double>(std::numeric_limits<T>::min()) ||
       d > static_cast<double>(std::numeric_limits<T>::max()))
     return false;
@@ -106,11 +106,11 @@ void make_text(const element_type& t, void* to, const json_value& j, const path&
   detail::make_text(t, to, decoded(bytes, at));
 }
 
-/// A member's name as it stands in JSON.
+/// Returns a member's name in JSON's spelling.
 std::string json_name(const std::string& name) {
   std::string quoted;
   print_json_name(name, quoted);
-  bool is_plain = quoted.size() == name.size() + 2;  // no escape in it
+  bool is_plain = quoted.size() == name.size() + 2;  // true if the name has no escape
   return is_plain || !quoted.starts_with("\"base64:") ? name : quoted.substr(1, quoted.size() - 2);
 }
 
@@ -128,13 +128,13 @@ void need_array(const element_type& t, const json_value& j, const path& at) {
   if (j.kind() != json_value::array) refuse_kind(at, t, j);
 }
 
-/// Finds members by their names in JSON. Most names come in the order of the members; a structure with many members has
-/// a table for the others.
+/// Finds members by their names in JSON. Most names arrive in the order of the members; a structure with many members
+/// has a table for the others.
 class json_names {
  public:
   explicit json_names(const element_type& t) : members_(t.members) {}
 
-  /// members.size(): there is none.
+  /// Returns members.size() if there is none.
   std::size_t find(const std::string& name) {
     const std::size_t n = members_.size();
     const bool is_due = due_ < n && json_name(members_[due_].name) == name;
@@ -163,7 +163,8 @@ class json_names {
   absl::flat_hash_map<std::string, std::size_t> by_name_{};
 };
 
-/// The JSON value of each member: of a structure by name, of a pair or tuple in order. Nothing: the member is left out.
+/// The JSON value of each member: by name for a structure, in order for a pair or tuple. Nothing: the member is left
+/// out.
 using member_values = std::vector<std::optional<json_value>>;
 member_values parts_of(const element_type& t, const json_value& j, const path& at) {
   member_values parts(t.members.size());
@@ -187,7 +188,7 @@ member_values parts_of(const element_type& t, const json_value& j, const path& a
   return parts;
 }
 
-/// make_item(k, void* uninitialised, json) for each item of an array.
+/// Calls make_item(k, void* uninitialised, json) for each item of an array.
 template <class F> auto each_item(const json_value& j, F make_item) {
   return [items = json_items(j), make_item](std::size_t i, void* p) mutable {
     items.next();
@@ -202,7 +203,7 @@ void make_part(const element_type& t, std::size_t k, void* to, const std::option
   m.type->collect(*m.type, to, nullptr, 0, 0, m.type->element->size);
 }
 
-/// By column: {"label":[1,2],"text":["a","b"]}
+/// Builds a batch by columns: {"label":[1,2],"text":["a","b"]}
 void make_batch(const element_type& t, void* to, const json_value& j, const path& at) {
   const element_type& row = *t.element;
   if (!row.stacks_by_member()) {

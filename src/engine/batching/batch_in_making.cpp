@@ -4,9 +4,9 @@
 namespace sluice::lib {
 namespace {
 
-/// The place of the first row that does not stack. REQUIRES: there is one among the n.
+/// Returns the index of the first row that does not stack. REQUIRES: one of the n rows does not.
 std::uint32_t first_that_differs(batch_in_making& part, const block& from, std::uint32_t n) {
-  std::uint32_t fit = 0, differ = n;  // the number of rows that stack, and of those that do not
+  std::uint32_t fit = 0, differ = n;  // the number of rows known to stack, and the first that is known not to
   while (differ - fit > 1) {
     const std::uint32_t some = fit + (differ - fit) / 2;
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch whose rows come a few at a time, straight into its columns.
+// A batch that receives its rows a few at a time, directly in its columns.
 //
 //   batch_in_making part(row, 1000);                              // of at most 1000 rows
 //   status fits = charge_growth(memory, part, 0, b, n, ordinal);  // before the first of them is moved
@@ -18,11 +18,11 @@
 
 namespace sluice::lib {
 
-/// The batch in the making, and what it takes. A resume fetches its rows again.
+/// A batch that is being filled, and its memory. After a resume its rows are fetched again.
 class batch_in_making {
  public:
-  /// Room is reserved for at most this number of rows before a second batch exists: the input may have fewer than the
-  /// batch wants.
+  /// Memory is reserved for at most this number of rows until a second batch is built, because the input may have fewer
+  /// rows than the batch wants.
   static constexpr std::uint64_t kRowsReserved = 16 << 10;
 
   batch_in_making(const element_type& row, std::uint64_t rows) : row_(row), rows_(rows) {}
@@ -61,10 +61,10 @@ class batch_in_making {
   std::uint64_t room_ = 0;  ///< rows it has room for
 };
 
-/// Charges what the columns will take for n more rows, before they do. Errors: resource_exhausted, where even the least
-/// that they need is not there; that is not charged then. invalid_argument for a tensor that does not stack on the rows
-/// before, with its number, where that of the first one is `first`: a status and no exception, so that whole batches before it
-/// are delivered.
+/// Charges the memory that the columns will allocate for n more rows. Errors: resource_exhausted: the budget lacks even
+/// the least that they need, and nothing is charged. invalid_argument: a tensor does not stack on the rows before it;
+/// the error has its ordinal, computed from that of the first row, `first`. The error is returned as a status, so that
+/// whole batches before it are delivered.
 status charge_growth(held_memory& memory, batch_in_making& part, std::size_t made_bytes, const block& from,
                      std::uint32_t n, std::uint64_t first);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many elements a stage asks for at once that groups them: batch, window.
+// The number of elements that stages which group elements request at once: batch, window.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace sluice::lib {
 
 /// Small groups are built several at a time: one request builds about this number of elements.
 inline constexpr std::uint64_t kGroupedPerRequest = 4096;
-/// Elements asked for at once, in bytes: each stage below has its own copy of a block, and all of them should still be in
-/// the core's L2 when the elements get here, where groups are gathered from them.
+/// The bytes of elements requested at once. Each stage upstream has its own copy of a block, and all copies should
+/// still be in the core's L2 cache when groups are gathered from them.
 inline constexpr std::uint64_t kGroupedBytes = 64 << 10;
 
 inline std::uint64_t grouped_at_once(const element_type& t) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths that a user's function gives, as keys: what bucket_by_sequence_length and batch_by_tokens measure elements by.
+// Lengths that a user's function computes, read as keys. bucket_by_sequence_length and batch_by_tokens measure elements
+// with them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace sluice::lib {
 
-/// Empty, or why what the function gives is no length.
+/// Returns "", or why the function's result is no length.
 inline std::string length_mistake(const function_ptr& f) {
   const element_type* length = f->out;
   if (length && !is_whole_number(*length)) return "the length must be a whole number, and is " + length->name;

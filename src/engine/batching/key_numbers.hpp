@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that are whole numbers, read from their codes: lengths, classes.
+// Keys that are whole numbers, decoded from their codes: lengths, classes.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace sluice::lib {
 
-/// Is a key of this type a whole number?
+/// Returns true if a key of this type is a whole number.
 inline bool is_whole_number(const element_type& t) { return t.kind == kind::scalar && &t != &type_of<bool>(); }
 inline bool is_signed_number(const element_type& t) { return t.name[0] != 'u'; }
 
@@ -24,7 +24,7 @@ inline std::int64_t number_of_code(std::uint64_t bits, std::size_t bytes, bool i
   return static_cast<std::int64_t>((bits ^ sign) - ((bits ^ sign) & sign ? sign << 1 : 0));
 }
 
-/// A code is the number's bytes, the highest first, a sign turned over (sluice/engine/keys.hpp).
+/// Decodes the bytes of a code: the highest first, and a sign inverted (sluice/engine/keys.hpp).
 inline std::int64_t number_of_code(std::string_view code, bool is_signed) {
   std::uint64_t bits = 0;
   for (char c : code) bits = bits << 8 | static_cast<unsigned char>(c);

@@ -22,7 +22,7 @@ class pad_value_codec final : public codec {
       v = pad_value(text_of(a));
       return;
     }
-    double number = 0;  // whether it is a number of the member's type is seen when the plan is made
+    double number = 0;  // construction of the plan has checked that the member's type can store it
     codec_of<double>().read(&number, a, r);
     v = pad_value::number(a.text);
   }
@@ -87,7 +87,7 @@ std::vector<padded_member> padded_members(const element_type& row, const member_
 
 namespace {
 
-constexpr std::size_t kPaddedBytesMax = ~std::size_t{0} >> 4;  // far beyond any machine
+constexpr std::size_t kPaddedBytesMax = ~std::size_t{0} >> 4;  // far beyond the memory of any machine
 
 /// Builds a batch of rows that are lists of numbers, and consumes them.
 status make_batch_of_lists(const padded_member& m, slab& rows, held_memory& memory, batch_storage& made,
@@ -116,7 +116,7 @@ status make_padded_batch(const std::vector<padded_member>& members, slab& rows, 
   const element_type& row = rows.type();
   const std::size_t n = rows.size(), before = memory.bytes();
   if (are_number_lists(members, row)) return make_batch_of_lists(members[0], rows, memory, made, made_bytes, which);
-  // The input's tensors may be small where the padded ones are not.
+  // The padded tensors may be much larger than the input's.
   const std::size_t padded = padded_tensor_bytes(members, rows.begin(), row.size, n);
   if (!memory.has_room_for(padded > ~std::size_t{0} - before ? padded : before + padded))
     return memory.refused_of(padded > ~std::size_t{0} - before ? padded : before + padded);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that become a padded batch: what padded_batch and bucket_by_sequence_length share.
+// Rows that become a padded batch, for padded_batch and bucket_by_sequence_length.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,17 @@ namespace sluice::lib {
 
 template <> const codec& codec_of<pad_value>();
 
-/// The members of such rows that are padded, with what the arguments say of them. The reason is in `why` where that does not fit.
+/// Returns the padded members of such rows, with their arguments. If an argument does not fit, `why` has the reason.
 std::vector<padded_member> padded_members(const element_type& row, const member_map<std::vector<std::int64_t>>& shapes,
                                           const member_map<pad_value>& values, std::string& why);
 
-/// The batch of all of `rows`; they are gone then. It is charged to `memory`, which has `made_bytes` more in the end; for a moment rows and
-/// batch are charged both. Errors: `which` is the row's number; resource_exhausted.
+/// Builds the batch of all `rows`, which are consumed. The batch is charged to `memory`; `made_bytes` grows by its
+/// size. For a moment rows and batch are both charged. Errors: resource_exhausted and others; `which` is the number of
+/// the row.
 status make_padded_batch(const std::vector<padded_member>& members, slab& rows, held_memory& memory,
                          batch_storage& made, std::size_t& made_bytes, std::size_t& which);
 
-/// Batches, whose lists and tensors are padded where `members` says so.
+/// Builds batches whose lists and tensors are padded according to `members`.
 class padded_batch_maker final : public rows_maker {
  public:
   padded_batch_maker(const element_type& row, std::vector<padded_member> members)

@@ -90,7 +90,7 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
     char* to = out.room(1);
     part.forget();
     while (part.size() != rows && !ended) {
-      // Batches from which rows may be dropped are built even if they are to be skipped.
+      // Batches from which rows may be dropped are built even if they are skipped.
       const std::uint64_t passed = may_drop ? 0 : out.pass(demand::kAll / rows);
       std::uint64_t rows_to_pass = 0;
       if (passed) {  // whole batches are skipped as rows; the rows collected so far belong to the first
@@ -122,7 +122,7 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
       }
     }
     if (part.size() == 0 || (ended && drop_remainder)) {
-      in.hold_from(in.consumed());  // elements skipped on the way to the end are no longer held either
+      in.hold_from(in.consumed());  // elements skipped at the end are not held either
       part.give_back();
       auto over = out.again();
       co_await over;

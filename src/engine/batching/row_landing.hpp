@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that a stage appends to the columns of its consumer, instead of making elements that are copied there: batch
-// directly behind map or parse_example, where the function can (block_function::append_rows).
+// Rows that a stage appends to the columns of its consumer, instead of building elements that are copied there. It is
+// used if a batch directly follows map or parse_example and the function supports it (block_function::append_rows).
 //
 //   auto landing = std::make_shared<row_landing>();
-//   erased_stream in = context.open_rows(n.inputs[0], landing);   // empty: not this one
+//   erased_stream in = context.open_rows(n.inputs[0], landing);   // empty: this stage builds elements
 //   landing->rows = &column;                                      // before each request
 //   auto b = co_await in.next_block(d);                           // b.size() rows have been appended
 //
@@ -21,9 +21,9 @@ struct row_landing {
   column* rows = nullptr;
 };
 
-/// One row that has landed.
+/// The receipt of one appended row.
 struct landed_row {
-  std::uint32_t bytes;  ///< that it takes, about: what its footprint says
+  std::uint32_t bytes;  ///< its approximate size, from its footprint
 };
 const element_type& landed_row_type();
 

@@ -8,15 +8,15 @@ namespace sluice::lib {
 
 namespace {
 
-/// Asked of the input at once: a resume goes back to the beginning of a block.
+/// The number of elements requested at once. A resume returns to the beginning of such a block.
 constexpr std::uint32_t kMeasuredAtOnce = 256;
 
-/// How full the batch in the making is.
+/// The rows and sizes of the batch that is being filled.
 class batch_fill {
  public:
   explicit batch_fill(const batch_budget& budget) : budget_(budget) {}
   bool is_oversized(std::uint64_t size) const { return size > budget_.size; }
-  /// Is there room for one more row? An empty batch has room for any.
+  /// Returns true if one more row fits. Any row fits into an empty batch.
   bool has_room(std::uint64_t size) const {
     if (rows_ == 0) return true;
     if (is_oversized(size) || is_full()) return false;
@@ -28,7 +28,7 @@ class batch_fill {
     longest_ = std::max(longest_, size);
     sum_ = size > ~std::uint64_t{0} - sum_ ? ~std::uint64_t{0} : sum_ + size;
   }
-  /// Nothing fits any more, whatever it is.
+  /// Returns true if no row fits any more, whatever its size.
   bool is_full() const { return (rows_ != 0 && rows_ == budget_.rows) || longest_ > budget_.size; }
   void clear() { rows_ = longest_ = sum_ = 0; }
 
@@ -41,7 +41,7 @@ class batch_fill {
 struct measured_view {
   std::vector<std::uint64_t> sizes{};
   std::size_t looked_at = 0;
-  status bad{};  ///< of the element after those that have sizes
+  status bad{};  ///< the error of the element after those that have sizes
 
   bool is_used_up() const { return looked_at == sizes.size() && bad.ok(); }
 };

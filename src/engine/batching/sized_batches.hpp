@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of as many rows as fit into a budget: the loop of batch_by_bytes and batch_by_tokens, which measure their rows.
+// Batches of as many rows as fit into a budget: the loop of batch_by_bytes and batch_by_tokens.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@
 
 namespace sluice::lib {
 
-/// How much of the budget each element takes. Thread: the stage's.
+/// Measures the share of the budget that each element takes. Thread: the stage's.
 class element_measure {
  public:
   element_measure() = default;
   element_measure(const element_measure&) = delete;
   virtual ~element_measure() = default;
-  /// Adds the size of each element of `in` to `sizes`. An error is element `done`'s.
+  /// Appends the size of each element of `in` to `sizes`. An error belongs to element `done`.
   virtual applied measure(const block& in, std::vector<std::uint64_t>& sizes) = 0;
 };
 
 struct batch_budget {
-  std::uint64_t size = 1;        ///< that the rows of a batch have together
+  std::uint64_t size = 1;        ///< the limit of the rows of a batch together
   std::uint64_t rows = 0;        ///< 0: any number
   bool counts_longest = false;   ///< each row counts as much as the longest of its batch
-  bool drop_remainder = false;   ///< of the last batch: it is not known to be full
-  bool takes_oversized = false;  ///< what alone is more is a batch of its own; otherwise it is a bad element
+  bool drop_remainder = false;   ///< drop the last batch, which may not be full
+  bool takes_oversized = false;  ///< a row above the limit becomes a batch of its own; otherwise it is a bad element
   std::string unit{};            ///< for messages: "bytes"
 };
 
-/// A batch ends in front of the row with which it would exceed the budget.
+/// Ends a batch before the row that would exceed the budget.
 erased_stream sized_batches_loop(outlet out, erased_stream in, std::unique_ptr<element_measure> measure,
                                  std::unique_ptr<rows_maker> maker, batch_budget budget,
                                  std::shared_ptr<run_context> run, error_gate gate);

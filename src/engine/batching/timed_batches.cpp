@@ -20,8 +20,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// Timing decides the number of elements taken for a batch: its rows, and the dropped ones. Batches since a mark are
-/// built again when the mark is resumed.
+/// The state that timing decides: the number of elements consumed for each batch, including dropped ones. A resume from
+/// a mark builds the batches since that mark again.
 struct timed_state {
   decision_log log;
   std::deque<std::uint64_t> replay;
@@ -35,14 +35,14 @@ struct timed_state {
     for (int part = 0; part != 2; ++part)
       for (std::size_t n = r.count(); n; --n) replay.push_back(r.number());
   }
-  /// A replayed choice is not logged again: a mark taken before it holds it in `replay`.
+  /// Logs a choice. A replayed choice is not logged again, because a mark taken before it contains it in `replay`.
   void note(std::uint64_t came) {
     if (replay.empty()) log.add(came);
     else replay.pop_front();
   }
 };
 
-/// The input behind its channel, and what wakes a stage that waits for it.
+/// The input after its channel, and the signal that wakes the waiting stage.
 struct timed_input {
   std::shared_ptr<ready_signal> signal;
   std::shared_ptr<reader_link> link;
@@ -53,8 +53,8 @@ time_point moment_in(duration wait, time_point now) {
   return wait < time_point::max() - now ? now + wait : time_point::max();
 }
 
-/// The rows of the next batch. They go straight into its columns; or, where one may not stack, lie beside each other until all are there:
-/// so it is known which one it is.
+/// The rows of the next batch. They are appended to its columns; if one may not stack, they are collected first, so
+/// that the row that does not stack is known.
 class timed_part {
  public:
   timed_part(const element_type& row, std::uint64_t rows, held_memory& memory, bool drops)
@@ -65,16 +65,17 @@ class timed_part {
         columns_(row, rows),
         rows_(row, memory) {}
 
-  /// Rows may be dropped.
+  /// Returns true if rows may be dropped.
   bool drops() const { return drops_; }
   std::uint64_t size() const { return may_refuse_ ? rows_.size() : columns_.rows(); }
-  /// They, and the batch before, are gone.
+  /// Releases the rows and the batch before.
   void forget() {
     if (may_refuse_) return rows_.forget();
     columns_.take();
     memory_.shrink_by(memory_.bytes());
   }
-  /// Takes rows of `b`, the first of which is number `ordinal` of the input, up to one that does not stack: that one's error is in `bad`.
+  /// Consumes rows of `b` up to one that does not stack; `bad` has its error. `ordinal`: the input ordinal of the first
+  /// row.
   status add(block& b, std::uint64_t ordinal, status& bad) {
     if (!may_refuse_) {
       const std::uint32_t n = b.size();
@@ -121,7 +122,7 @@ erased_stream timed_batches_loop(outlet out, saved<timed_state> state, erased_st
     std::uint64_t came = 0;
     time_point due{};
     while (part.size() != rows && came != most && !ended) {
-      const std::uint64_t seen = ahead.signal->count();  // before looking at the channel
+      const std::uint64_t seen = ahead.signal->count();  // read before the channel is examined
       if (part.size() != 0 && !is_replayed && in.may_wait()) {
         if (run->time->now() >= due) break;
         if (!alarm.is_set()) alarm.set(due);
@@ -169,8 +170,8 @@ erased_stream timed_batches(outlet out, erased_stream in, channel_memory channel
   ahead.signal = std::make_shared<ready_signal>(run);
   const element_type& type = in.type();
   channel_options options;
-  // Elements that arrive while no request waits go into the next batch, up to this number: more would be held twice,
-  // here and in the columns.
+  // Elements that arrive while no request waits become part of the next batch, up to this number. More would be held
+  // twice, here and in the columns.
   const std::uint64_t kept = std::min<std::uint64_t>(rows, 1 << 16);
   options.limits = {static_cast<std::uint32_t>(kept), kept};
   options.signal = ahead.signal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches that do not wait until they are full: batch with a timeout.
+// Batches that are delivered before they are full: batch with a timeout.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace sluice::lib {
 
-/// A batch has `rows` rows, or fewer if `timeout` has passed since its first was taken. The input gets a channel, which
-/// is charged to `channel`.
+/// A batch has `rows` rows, or fewer if `timeout` has passed since its first one arrived. The input gets a channel,
+/// which is charged to `channel`.
 erased_stream timed_batches(outlet out, erased_stream in, channel_memory channel, std::uint64_t rows, duration timeout,
                             std::shared_ptr<run_context> run, error_gate gate);
 

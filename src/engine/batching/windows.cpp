@@ -11,7 +11,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// The elements from the next window's first on, as far as they have come, and the windows that were made of them last.
+/// The elements from the first one of the next window on, as far as they have arrived, and the windows built last.
 class window_maker {
  public:
   window_maker(const element_type& type, window_form& form, const window_shape& shape, held_memory& memory)
@@ -20,15 +20,16 @@ class window_maker {
 
   std::uint64_t held() const { return held_.size(); }
   status add(block& b) { return held_.add(b, b.size()); }
-  /// The next window begins n elements later. Returns how many of them are not here yet.
+  /// Moves the next window n elements forward. Returns how many of them have not arrived yet.
   std::uint64_t move_on(std::uint64_t n) {
     n -= std::exchange(gone_, 0);
     auto here = std::min<std::uint64_t>(n, held_.size());
     held_.drop_front(here);
     return n - here;
   }
-  /// Makes the next window, of n elements, the first of which is number `element`, at `to`. REQUIRES: they are here; move_on()
-  /// comes next. After an error nothing is made; after an exception of a copy, which is in `thrown`, no other window can be.
+  /// Builds the next window of n elements at `to`; call move_on() next. `element`: the ordinal of the first. REQUIRES:
+  /// the elements have arrived. After an error nothing is built. If a copy throws, `thrown` has the error, and no other
+  /// window can be built.
   status make(std::uint64_t n, char* to, std::uint64_t element, status& thrown) {
     std::size_t bytes = 0;
     try {
@@ -43,7 +44,7 @@ class window_maker {
   }
   /// Returns the elements that the window of n elements will leave out.
   std::vector<window_form::left_out> misfits(std::uint64_t n) { return form_.misfits(held_, n, shape_.stride); }
-  /// Reports that the built windows were delivered.
+  /// Reports that the windows built before were delivered.
   void made_are_gone() { memory_.shrink_by(std::exchange(made_bytes_, 0)); }
 
  private:
@@ -52,7 +53,7 @@ class window_maker {
   held_memory& memory_;
   held_elements held_;
   std::size_t made_bytes_ = 0;
-  std::uint64_t gone_ = 0;  ///< slots that the window made last has removed
+  std::uint64_t gone_ = 0;  ///< slots that the last window has removed
 };
 
 }  // namespace
@@ -60,25 +61,25 @@ class window_maker {
 erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std::unique_ptr<window_form> form,
                            std::shared_ptr<run_context> run, error_gate gate) {
   held_memory memory(std::move(run), purpose::window, gate.label(), "a window", "lower its size or its stride");
-  // Elements that a window leaves out are reported before it: then windows are built one at a time, skipped ones too.
+  // Elements left out of a window are reported before it. Windows are then built one at a time, including skipped ones.
   const bool may_drop = form->leaves_out();
   window_maker windows(in.type(), *form, shape, memory);
   const element_type& list = out.type();
   const std::uint64_t span = shape.span();
-  // One window at a time if elements between windows are skipped; else few enough for one request.
+  // One window at a time if elements between windows are skipped; else as many as one request covers.
   const std::uint64_t most = kGroupedPerRequest / std::max(shape.size, shape.shift);
   const auto made_max =
       static_cast<std::uint32_t>(shape.shift > span || may_drop ? 1 : std::max<std::uint64_t>(1, most));
   block_fit fit(list);
-  std::uint64_t to_first = 0;  // elements that the input still skips before the next window
+  std::uint64_t to_first = 0;  // elements that the input must skip before the next window
   bool ended = false;
   status thrown;
   for (;;) {
-    if (!thrown.ok()) co_await fail(std::move(thrown));  // the windows before it have been delivered
-    // Windows skipped for the current request are subtracted again if they did not exist.
+    if (!thrown.ok()) co_await fail(std::move(thrown));  // the windows before it were delivered
+    // Windows that were skipped for the current request are subtracted again if they do not exist.
     const std::uint64_t first_before = in.consumed() + to_first - windows.held();
     std::uint64_t passed = 0;
-    out.room(0);  // destroys what was handed over
+    out.room(0);  // destroys the elements delivered before
     windows.made_are_gone();
     for (;;) {
       std::uint64_t more =
@@ -91,8 +92,7 @@ erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std
       std::uint64_t wanted = std::min(fit.at_most(out.wanted()), made_max);
       std::uint64_t reach = (wanted - 1) * shape.shift + span;
       d.elements = static_cast<std::uint32_t>(std::min(reach - windows.held(), grouped_at_once(in.type())));
-      in.hold_from(in.consumed() -
-                   windows.held());  // the first window may take many requests: no mark must overtake it
+      in.hold_from(in.consumed() - windows.held());  // the first window may take many requests, and no mark may pass it
       auto b = co_await in.next_block(d);
       to_first = 0;
       status fits;
@@ -127,7 +127,7 @@ erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std
       if (!fits.ok()) break;
       to_first = windows.move_on(shape.shift);
     }
-    if (made == 0) co_await fail(std::move(fits));  // else the windows that fit go out first
+    if (made == 0) co_await fail(std::move(fits));  // otherwise the windows that fit are delivered first
     if (!ended) in.pass_over(std::exchange(to_first, 0));
     in.hold_from(in.consumed() - windows.held());  // for the next ones
     block all = out.made(made);

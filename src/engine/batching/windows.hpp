@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows over a stream: what window and window_batch share. They differ in what a window becomes.
+// Windows over a stream, for window and window_batch, which build different elements from a window.
 //
 //   return windows_loop(out, std::move(in), shape, std::make_unique<list_windows>(list), run, gate);
 #pragma once
@@ -19,15 +19,15 @@
 
 namespace sluice::lib {
 
-/// Elements that a window reaches over, and those to the next one's first: more than any stream has, and safe to add to.
+/// The limit of a window's span and of the distance between windows: larger than any stream, and safe to add to.
 constexpr std::uint64_t kReachMax = demand::kAll / 2;
 
-/// The sizes and places of windows.
+/// The sizes and distances of windows.
 struct window_shape {
   std::uint64_t size = 1, shift = 1, stride = 1;
   bool drop_remainder = false;
 
-  /// How many elements a window reaches over; kReachMax where it is more.
+  /// Returns the number of elements from a window's first to its last one, at most kReachMax.
   std::uint64_t span() const { return size - 1 < kReachMax / stride ? (size - 1) * stride + 1 : kReachMax; }
   /// Returns how many of a window's first elements are in no later window: element j is in the window shift / g later,
   /// if g divides both shift and stride, unless it would come before that window's first element.
@@ -39,11 +39,11 @@ struct window_shape {
     if (!drop_remainder) return n / shift + (n % shift != 0);
     return n < span() ? 0 : (n - span()) / shift + 1;
   }
-  /// The same input: how many elements the next window has, which is one that exists.
+  /// Returns the number of elements in the next window of that input. REQUIRES: the window exists.
   std::uint64_t elements_in(std::uint64_t n) const { return std::min(size, (n - 1) / stride + 1); }
 };
 
-/// Returns the shape that the arguments of such a verb describe.
+/// Returns the shape that the arguments of a window verb describe.
 template <class Arguments> window_shape shape_of(const Arguments& a) {
   window_shape s;
   s.size = static_cast<std::uint64_t>(a.size.value);
@@ -52,7 +52,7 @@ template <class Arguments> window_shape shape_of(const Arguments& a) {
   s.drop_remainder = a.options.drop_remainder;
   return s;
 }
-/// A shift that is the size is the default: for op_info::make_canonical.
+/// Removes a shift equal to the size, which is the default: for op_info::make_canonical.
 template <class Arguments> void leave_out_usual_shift(arguments& a) {
   Arguments given = a.as<Arguments>();
   if (!given.options.shift || given.options.shift->value != given.size.value) return;
@@ -66,9 +66,10 @@ class window_form {
   window_form() = default;
   window_form(const window_form&) = delete;
   virtual ~window_form() = default;
-  /// Builds the window of the elements in the slots 0, stride, 2 · stride … of `held`, n of them, at uninitialised `to`. The first
-  /// `moved` of these are in no later window. It is charged to `memory` and has `made_bytes` of it; `gone` slots are removed at
-  /// the front, no more than such elements. Errors: a status; nothing is made then. `element`: the ordinal of the first.
+  /// Builds the window of n elements in the slots 0, stride, 2 · stride … of `held` at uninitialised `to`. The first
+  /// `moved` of them are in no later window. The window is charged to `memory`, and `made_bytes` grows by its size.
+  /// `gone`: the number of slots removed at the front, at most `moved`. `element`: the ordinal of the first. Returns an
+  /// error if nothing was built.
   virtual status form(held_elements& held, std::uint64_t n, std::uint64_t moved, std::uint64_t stride,
                       held_memory& memory, char* to, std::size_t& made_bytes, std::uint64_t& gone,
                       std::uint64_t element) = 0;
@@ -77,19 +78,19 @@ class window_form {
     std::uint64_t slot = 0;
     status why{};
   };
-  /// Does form() leave elements out that do not fit the window's first? Then these are dropped (error_gate).
+  /// Returns true if form() leaves out elements that do not fit the window's first one. These are dropped (error_gate).
   virtual bool leaves_out() const { return false; }
-  /// Returns the elements that it will leave out of this window.
+  /// Returns the elements that form() will leave out of this window.
   virtual std::vector<left_out> misfits(held_elements&, std::uint64_t /*n*/, std::uint64_t /*stride*/) { return {}; }
 };
 
 erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std::unique_ptr<window_form> form,
                            std::shared_ptr<run_context> run, error_gate gate);
 
-/// How many windows an input has of this cardinality.
+/// Returns the number of windows over an input of this cardinality.
 cardinality windows_of(const cardinality& in, const window_shape& shape);
 
-/// Empty, or why there are no such windows over elements of this type.
+/// Returns "", or why such windows over elements of this type are refused.
 std::string window_mistake(const window_shape& shape, const element_type& in);
 
 }  // namespace sluice::lib

@@ -23,7 +23,7 @@ element_queue::push_awaiter::push_awaiter(std::shared_ptr<element_queue> q, void
 element_queue::push_awaiter::~push_awaiter() { abandon(); }
 
 detail::attempt element_queue::push_awaiter::try_now(detail::wake_list& woken) {
-  bool others_wait = queue_->senders_.front() || !queue_->pending_->all.empty();  // they go first
+  bool others_wait = queue_->senders_.front() || !queue_->pending_->all.empty();  // they are served first
   if (others_wait && !queue_->closed_) return detail::attempt::pending;
   return queue_->offer(value_, bytes_, sent_, why_, woken);
 }
@@ -134,7 +134,7 @@ std::unique_ptr<element_queue::pending> element_queue::abandon(const pending* p)
 
 void element_queue::push_awaiter::left(detail::wake_list& woken) noexcept {
   // A smaller element after this one may fit. Senders that are not coroutines are served when the next element is
-  // taken.
+  // received.
   while (auto* w = static_cast<push_awaiter*>(queue_->senders_.front())) {
     if (!queue_->admits(w->bytes_)) return;
     queue_->put(w->value_, w->bytes_, woken);
@@ -252,7 +252,7 @@ std::uint32_t element_queue::take(char* to, std::uint32_t n) {
 }
 
 void element_queue::credit(std::size_t bytes) {
-  // Without the mutex: crediting calls those who wait for room, and this queue may be one of them.
+  // The mutex is released first: crediting calls those who wait for memory, and this queue may be one of them.
   if (bytes && run_) run_->ledger->release(bytes, *line_);
 }
 

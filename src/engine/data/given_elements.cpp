@@ -83,7 +83,7 @@ erased_stream open_given_elements(const node& n, open_context& context) {
 
 const op_info given_elements_op{
     .name = kGivenElements,
-    .doc = "the elements that a stage gives",
+    .doc = "the elements that a stage passes on",
     .shape = op_info::source,
     .arguments = arguments_of<given_elements_arguments>,
     .type = [](const node& n, std::string&) { return n.as<given_elements_arguments>().elements.type; },
@@ -97,7 +97,8 @@ std::size_t given_in(const node& plan) {
   return all;
 }
 
-/// A function that opens plans may have kept the elements' dataset; a stage may open its input again.
+/// Returns true if the elements may be requested twice: a function that opens plans may retain their dataset, and a
+/// stage may open its input again.
 bool may_open_again(const node& plan) {
   bool found = plan.op->facts.opens_input_again;
   for_each_function(plan,
@@ -129,7 +130,7 @@ status element_group::hand_over(std::uint64_t at, std::uint32_t n, block& some) 
     return failed_precondition_error("the elements of a group, " + type.name +
                                      ", cannot be copied, and are asked for a second time: a repeat, or several "
                                      "inputs of one stage, need elements that can be copied");
-  // The elements that were skipped, and those before them that the stage has left over.
+  // The skipped elements, and those before them that the stage did not consume.
   const std::size_t over = elements_.size() - (size_ - at);
   if (!type.trivially_destroyed) type.destroy(type, elements_.begin(), over);
   elements_.forget_front(over);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that a stage gives to stages of its own: what the source of a stage_plan (plan/stage_plan.hpp) delivers.
+// The elements that a stage passes to stages inside it: the source of a stage_plan (plan/stage_plan.hpp) delivers them.
 //
 //   auto group = std::make_shared<element_group>(type, moves_given(*plan, type));
-//   group->exchange(elements);                            // a slab; it gets what there was before
+//   group->exchange(elements);                            // a slab, which receives the previous elements
 //   open_context inside = context.in_inner_plan(site, number);
 //   inside.given = group;
 //   auto opened = inside.resume(plan, position);          // a stream of the group's elements through the plan's stages
 //
-// Elements are handed to the first stage as they lie where it alone can ask for them, and asks once; else each gets a copy.
-// Owns:   the group is owned by whoever made it and by the streams that are opened on it.
-// State:  of such a stream: how many elements it has given. Whoever opens it again makes the same group before.
+// Elements are moved to the first stage if it alone requests them, and only once. Otherwise each request gets copies.
+// Owns:   the creator and the streams opened on the group share it.
+// State:  a stream's number of delivered elements. A stage that opens the stream again restores the same group first.
 // Thread: a group that is moved belongs to one stream at a time; one that is copied is immutable.
 #pragma once
 
@@ -28,14 +28,15 @@ class element_group {
 
   std::uint64_t size() const { return size_; }
   bool moves() const { return moves_; }
-  /// The elements are those of `elements` from now on, which gets what is left of those before. REQUIRES: no stream reads it,
-  /// or the one that does begins again next.
+  /// Replaces the elements by those of `elements`, which receives the rest of the previous ones. REQUIRES: no stream
+  /// reads the group, or its stream begins again next.
   void exchange(slab& elements) {
     elements_.swap(elements);
     size_ = elements_.size();
     gone_ = 0;
   }
-  /// `some`: the elements from number `at` on, for a stage to take out of. Those before them are destroyed. REQUIRES: moves().
+  /// Moves the elements from number `at` on to `some`, for a stage to take out of it. Destroys those before them.
+  /// REQUIRES: moves().
   /// Errors: failed_precondition: they were handed over before.
   status hand_over(std::uint64_t at, std::uint32_t n, block& some);
   /// Builds copies of the elements from number `at` on at `to`. REQUIRES: !moves().
@@ -47,7 +48,7 @@ class element_group {
   std::uint64_t size_ = 0, gone_ = 0;
 };
 
-/// Does one stage of the plan alone ask for the elements, as far as the plan says, or can they not be copied?
+/// Returns true if the plan shows that only one stage requests the elements, or if they cannot be copied.
 bool moves_given(const node& plan, const element_type& type);
 
 }  // namespace sluice::lib

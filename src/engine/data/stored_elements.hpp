@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream of a source whose elements are in memory: from_elements, from_tensor_slices, and the lists that an
+// The stream of a source whose elements are in memory: from_elements, from_tensor_slices, and the lists that
 // interleave([it, -it]) opens.
 //
 // Owns:   a share of the elements. Each stream delivers copies.
-// State:  how many elements it has given; passing over costs nothing.
+// State:  the number of delivered elements. Skipping costs nothing.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@
 
 namespace sluice::lib {
 
-/// `elements`: an elements_function. `memory`: what they are charged to, until the stream ends; null: nothing.
+/// `elements`: an elements_function. `memory`: the account that they are charged to until the stream ends; null: not
+/// charged.
 erased_stream stored_elements(function_ptr elements, std::shared_ptr<held_memory> memory = nullptr);
 
 }  // namespace sluice::lib

@@ -26,7 +26,7 @@ const element_type& plain_type(dtype d) {
   }
 }
 
-/// The type of a leaf as an element of `rank` dimensions.
+/// Returns the type of a leaf as an element of `rank` dimensions.
 const element_type& leaf_type(const tensor_leaf& leaf, std::size_t rank) {
   return leaf.is_plain && rank == 0 ? plain_type(leaf.values.dtype()) : type_of<tensor>();
 }
@@ -39,7 +39,7 @@ void put_value(const tensor& t, std::size_t i, void* to) {
   }
 }
 
-/// The nest with other leaves: the same where none is another one.
+/// Builds the nest with other leaves. Returns the same nest if no leaf changes.
 class nest_builder {
  public:
   nest_builder(const std::vector<tensor_leaf>& leaves, std::size_t fewer, std::vector<std::size_t>& at)
@@ -74,7 +74,7 @@ class nest_builder {
   std::vector<std::size_t>& at_;
 };
 
-/// Why tensors have no slices; empty where they have.
+/// Returns why tensors have no slices; "" if they have.
 std::string why_no_slices(const element_type& nest, const std::vector<tensor_leaf>& leaves) {
   const std::vector<std::string> paths = leaf_paths(nest);
   auto shown = [&](std::size_t k) {
@@ -135,7 +135,7 @@ void tensor_data::make_slices(std::uint64_t first, std::size_t n, void* to) cons
 }
 
 std::uint64_t tensor_data::values() const {
-  std::call_once(hashed_, [this] {  // only when there is a checkpoint
+  std::call_once(hashed_, [this] {  // only a checkpoint needs the hash
     detail::content_hasher h;
     for (const tensor_leaf& leaf : leaves_) {
       h.word(leaf.values.hash());

@@ -105,7 +105,7 @@ void append_nest(const element_type& nest, const tensor_leaf*& next, std::string
 
 // --- Reading ---
 
-/// The values of one tensor as they are spelled, in row-major order.
+/// The values of one tensor in their spelling, in row-major order.
 struct spelled_tensor {
   std::vector<std::int64_t> dims{};
   std::vector<std::string> numbers{};  ///< also true and false
@@ -210,7 +210,7 @@ class literal_reader {
       const token name = lexer_.now();
       if (name.kind != token::word && name.kind != token::string) fail("expected a member's name, " + name.found());
       for (const member& m : members)
-        if (m.name == name.text) fail("member " + name.text + " is there twice");
+        if (m.name == name.text) fail("member " + name.text + " appears twice");
       lexer_.advance();
       expect(':');
       members.push_back({name.text, 0, nest(leaves)});
@@ -246,10 +246,10 @@ class literal_reader {
     }
     const dtype d = named ? *named : dtype_of_spelled(t);
     leaves.push_back({tensor_of(t, d), !named});
-    return &type_of<tensor>();  // what it is alone or as a slice follows from the leaf
+    return &type_of<tensor>();  // the leaf decides its type alone and as a slice
   }
 
-  /// The shape of a tensor without elements, which brackets cannot say.
+  /// Reads the shape of a tensor without elements, which brackets cannot express.
   void shape(spelled_tensor& t) {
     spelled_tensor dims;
     dims.at = lexer_.now().column;
@@ -259,7 +259,7 @@ class literal_reader {
     for (const std::string& s : dims.numbers) t.dims.push_back(number_as<std::int64_t>(s, dtype::int64, dims.at));
     tensor_spec spec{dtype::uint8, t.dims};
     spec.check();
-    if (spec.elements() != 0) fail_at(dims.at, "the shape " + spec.text() + " has elements, and none are there");
+    if (spec.elements() != 0) fail_at(dims.at, "the shape " + spec.text() + " has elements, and the text has none");
   }
 
   void values(spelled_tensor& t, std::size_t dim) {
@@ -316,7 +316,7 @@ std::string tensor_literal(const element_type& nest, const std::vector<tensor_le
 read_literal read_tensor_literal(std::string_view text) {
   try {
     return literal_reader(text).whole();
-  } catch (const plan_error& e) {  // of the tokens: "column 7: no such escape"
+  } catch (const plan_error& e) {  // an error of the tokens: "column 7: no such escape"
     std::string_view why = e.why().message();
     throw misplaced{e.column(), std::string(why.substr(why.find(": ") + 2))};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as plan text writes them: [[1, 2], [3, 4]], uint8([1, 2]), {a: 1, b: "x"}; the grammar is in
-// sluice/engine/tensor_data.hpp. And the codec of such an argument: its text in plans, {"expression": "…"} in JSON.
+// sluice/engine/tensor_data.hpp. This header also has the codec of such an argument: text in plans, {"expression": "…"}
+// in JSON.
 #pragma once
 
 #include <string>
@@ -14,14 +15,14 @@ namespace sluice::lib {
 
 namespace detail {
 
-/// Empty where there is none: a plain tensor without elements, whose dtype no text would say.
+/// Returns the literal. Returns "" for a plain tensor without elements, because no text would contain its dtype.
 std::string tensor_literal(const element_type& nest, const std::vector<tensor_leaf>& leaves);
 
 struct read_literal {
   const element_type* nest = nullptr;
   std::vector<tensor_leaf> leaves{};
 };
-/// Errors: misplaced, with the column, from 1; error(invalid_argument) of what no tensor can be.
+/// Errors: misplaced, with the column from 1; error(invalid_argument): the text describes no tensor.
 read_literal read_tensor_literal(std::string_view text);
 
 }  // namespace detail

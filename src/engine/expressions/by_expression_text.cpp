@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of expressions.
+// Builds stages from the texts of expressions.
 #include "sluice/plan/expression_function.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ struct expression_filter final : predicate_function {
       std::uint32_t tested = test(in, o.seen, first, yes, o.why);
       auto leading = static_cast<std::uint32_t>(std::find(yes.begin(), yes.begin() + tested, false) - yes.begin());
       o.kept += leading;
-      // Behind the first that is not kept nothing is asked for: nor is what failed there.
+      // Nothing is computed after the first element that is not kept, so errors there do not count.
       if (leading != tested) return {o.kept, o.kept + 1, {}};
       o.seen = o.kept;
     }
@@ -111,11 +111,11 @@ struct unbound_expression final : unbound_function {
   }
 
  private:
-  /// Null: the stage wants no key.
+  /// Returns null if the stage accepts no key.
   function_ptr as_key(const element_type& in, bool (*accepts)(const stage_function&)) const {
     return accepts(probes_of_expressions().key) ? make_expression_key(e, in) : nullptr;
   }
-  /// A function of a stage that has a state. Null: the stage wants another one.
+  /// Returns the function of a stage that has a state; null if the stage accepts another one.
   function_ptr as_state(const bind_context& context, bool (*accepts)(const stage_function&)) const {
     const bool makes_elements = accepts(probes_of_expressions().scan);
     if (!makes_elements && !accepts(probes_of_expressions().reduce)) return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions as the forms of users' functions that stages call: what those forms share, and those with a state and of keys.
-// expression_function.cpp has the others, and chooses.
+// Builds the forms of users' functions that stages call from expressions: shared parts, functions with a state, and
+// keys. expression_function.cpp has the other forms, and chooses one.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace sluice::lib {
 
-/// The version of the language. Raise it when an expression yields other values than before.
+/// The version of the language. Increase it when an expression yields other values than before.
 inline constexpr int kExpressionLanguageVersion = 2;
 
-/// Finds registered functions, and keeps what a checkpoint has to know of them.
+/// Finds registered functions, and records what a checkpoint must contain of them.
 class functions_used final : public callables {
  public:
   std::vector<std::string> names() const override { return function_names(); }
@@ -38,7 +38,7 @@ class functions_used final : public callables {
   function_facts facts_ = {.concurrent = true, .pure = true, .may_fail = false};
 };
 
-/// A function of each form that an expression can be, which is only asked who takes it.
+/// A function of each form that an expression can have. They are only used to find the forms that a stage accepts.
 struct expression_probes {
   const stage_function &map, &filter, &scan, &reduce, &key, &look, &opens;
 };
@@ -57,21 +57,22 @@ struct compiled_expression {
 /// Returns the spec of the expression's value for an element with the spec `in`; `out`: the type of the value.
 spec spec_of_expression(const expression_tree& e, const element_type& out, const spec& in);
 
-/// Makes f the function that the expression is.
+/// Sets f's description: its names, types and text.
 void describe_expression(stage_function& f, const expression& e, const compiled_expression& c, const element_type* out);
 
-/// The value of a plan's initial state, as a value of `wanted` if that is known. Errors: expression_error.
+/// Returns the value of a plan's initial state, as a `wanted` value if that type is known. Errors: expression_error.
 value value_of_initial(const expression& e, const element_type* wanted);
-/// A state_function, whose state begins as `initial`; its type is `wanted`, if that is known. Errors: expression_error.
+/// Returns a state_function whose state begins as `initial`, of type `wanted` if that is known. Errors:
+/// expression_error.
 function_ptr make_expression_state(const expression& step, const expression& initial, const element_type& in,
                                    const element_type* wanted, bool makes_elements);
-/// A look_function, which computes the expression and drops its value. Errors: expression_error.
+/// Returns a look_function, which computes the expression and drops its value. Errors: expression_error.
 function_ptr make_expression_look(const expression& e, const element_type& in);
-/// A plan_function: the elements of the list that the expression is; the list's type is `wanted`, if that is known. `map`: the
-/// expression as a map's function. Errors: expression_error.
+/// Returns a plan_function that opens the elements of the expression's list, of type `wanted` if that is known. `map`:
+/// the expression as a map's function. Errors: expression_error.
 function_ptr make_expression_list(const expression& e, const element_type& in, const element_type* wanted,
                                   function_ptr map);
-/// A key_function. Errors: expression_error.
+/// Returns a key_function. Errors: expression_error.
 function_ptr make_expression_key(const expression& e, const element_type& in);
 
 }  // namespace sluice::lib

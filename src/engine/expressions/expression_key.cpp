@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions as keys: group_by_reducer(it % 2, 0, state + it). Codes are those of sluice/engine/keys.hpp, of types that are known
+// Expressions as keys: group_by_reducer(it % 2, 0, state + it). Codes are those of sluice/engine/keys.hpp, for types
+// that are known only at run time.
 // at run time only.
 #include <cstring>
 #include <string>
@@ -108,7 +109,7 @@ struct expression_key final : key_function {
   }
 
  private:
-  /// Calls take(keys, first, n) for the keys of the elements from `first` on.
+  /// Calls take(keys, first, n) with the keys of the elements from `first` on.
   template <class Take> applied each(const block& elements, Take take) const {
     const element_type& t = c.p->type();
     const std::uint32_t most = std::min(elements.size(), c.p->values_at_once());

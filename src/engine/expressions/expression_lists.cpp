@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions as what flat_map and interleave open: the elements of the list that one is, flat_map([it, -it]). flat_map makes one list
-// after the other, and opens nothing for it.
+// Lists of expressions that flat_map and interleave open: flat_map([it, -it]). flat_map builds one list after another
+// and opens no plan for it.
 #include <memory>
 #include <utility>
 
@@ -20,7 +20,7 @@ namespace {
 /// The elements of one list.
 struct listed_elements final : elements_function {
   made_list list;
-  /// `lists`: makes it.
+  /// `lists`: the function that builds the list.
   explicit listed_elements(const function_ptr& lists) : list(lists) { out = lists->out->element; }
   std::size_t size() const override { return list.size(); }
   void copy(std::size_t first, std::size_t n, void* to) const override { list.copy(first, n, to); }
@@ -39,7 +39,7 @@ erased_stream open_list(const node& n, open_context& context) {
   return stored_elements(elements, std::move(memory));
 }
 
-/// No plan says it: it is opened for an element only.
+/// No plan contains this source: it is opened only for an element.
 const op_info list_op{
     .name = "elements of a list",
     .doc = "the elements of a list",
@@ -51,7 +51,7 @@ const op_info list_op{
 
 struct expression_list final : plan_function, opens_lists {
   expression_list(const expression& e, const element_type& in_type, const element_type* wanted, function_ptr map) {
-    // Refused: index() and random(), since the same list is opened again at another time.
+    // index() and random() are refused, since the same list is built again later.
     const compiled_expression c(e, in_type, wanted, {.is_looked_at = true});
     const element_type& list = c.p->type();
     if (!is_list(list))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions that are computed for what they do, or refuse: inspect(check(it)).
+// Expressions that are computed for their effects or errors: inspect(check(it)).
 #include <algorithm>
 #include <memory>
 

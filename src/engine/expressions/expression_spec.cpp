@@ -9,7 +9,7 @@
 namespace sluice::lib {
 namespace {
 
-// Parts are pointed at: a spec may have 100,000 of them, and an expression may name thousands.
+// Returns a pointer, not a copy: a spec may have 100,000 parts, and an expression may name thousands.
 
 const spec* part_called(const spec& s, const std::string& name) {
   const bool has_names = s.form == spec::form_type::structure && s.shape.empty() && !s.any_shape;

@@ -13,7 +13,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// A state is a value of the expression's type, and so is each element that a scan makes of it.
+/// A state is a value of the expression's type; so is each element that a scan builds from it.
 struct expression_state final : state_function {
   compiled_expression c;
   value initial;
@@ -26,7 +26,7 @@ struct expression_state final : state_function {
     state_type = &t;
     state_size = t.size;
     owns_memory = t.footprint != nullptr;
-    can_undo = always_undoes = true;  // the state changes when all that can fail is done
+    can_undo = always_undoes = true;  // the state changes after everything that can fail
   }
   const element_type& type() const { return c.p->type(); }
   void* make() const override {
@@ -65,10 +65,10 @@ struct expression_state final : state_function {
   }
 
  private:
-  /// Behind each element, because one that doubles has no room in memory behind a block of them.
+  /// Checks the state's size after each element, because a state that doubles could exhaust memory within a block.
   status fits(const void* state) const {
     const element_type& t = type();
-    // A state takes at most as many bytes written as in memory, and the size in memory is cheaper to compute.
+    // A state takes at most as many bytes in a position as in memory, and the size in memory is cheaper to compute.
     if (t.trivially_destroyed || t.size + t.footprint(t, state, 1) <= kStateBytesMax) return {};
     std::string bytes;
     serialise_bare(t, state, bytes);
@@ -102,8 +102,8 @@ function_ptr make_expression_state(const expression& e, const expression& initia
                                    const element_type* wanted, bool makes_elements) {
   const element_type* type = wanted;
   value first = value_of_initial(initial, type);
-  // The state has the type of the initial one, or, if the new state is no such value, of the new state: 0 in scan(0, state + it)
-  // is then of the elements' type.
+  // The state has the type of the initial value. If the new state does not fit it, the state has the new one's type: 0
+  // in scan(0, state + it) then has the elements' type.
   constexpr int kTries = 4;
   for (int i = 1;; ++i) {
     type = &first.type();

@@ -9,8 +9,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// Prints and reads the schema as its text. The types of structures of the program distinguish those with the same
-/// schema.
+/// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.
 class column_schema_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p).value); }

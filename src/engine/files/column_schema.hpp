@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec of a column_schema_arg: it prints and reads as its text.
+// The codec of a column_schema_arg, which prints and reads it as text.
 #pragma once
 
 #include "plan/codecs/argument_codec.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first bytes of a file, inflated: of which a plan's element type is made where nothing else says it.
-// Thread: blocks, as plans are made; never in a run.
+// Reads the first bytes of a file, decompressed. A plan derives its element type from them if nothing else declares it.
+// Thread: blocks. It is called while a plan is built, never in a run.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace sluice::lib {
 
 struct file_head {
   std::string bytes{};
-  bool is_all = false;  ///< the file has no more
-  status cut{};         ///< of a compressed file: why nothing behind `bytes` can be read, with its name
+  bool is_all = false;  ///< `bytes` is the whole file
+  status cut{};         ///< for a compressed file: why nothing after `bytes` can be read, with the file's name
 };
 
-/// Errors: of the file, with its name; `cut`'s error if no bytes come before it.
+/// Errors: the file's, with its name; the error in `cut` if no byte precedes it.
 result<file_head> read_file_head(const std::string& path, compression packed, std::size_t bytes_max,
                                  inflate_limits limits = {});
 

@@ -9,7 +9,7 @@
 namespace sluice::lib {
 namespace {
 
-/// The number of offsets at which the element after a damaged one is searched in one step: a quarter of a millisecond
+/// The number of offsets that are searched in one step for the element after a damaged one: a quarter of a millisecond
 /// of work.
 constexpr std::size_t kPlacesAtOnce = std::size_t{64} << 10;
 
@@ -39,7 +39,7 @@ const char* const kNoElementThere =
     "an "
     "older one";
 
-/// Reads the head of a file whose elements from `offset` on are wanted, and goes there, but for `look` bytes.
+/// Reads the head of a file whose elements from `offset` on are wanted, and seeks to `look` bytes before that offset.
 task<void> pass_head(byte_source& source, const element_format& format, std::uint64_t offset, std::size_t look) {
   for (;;) {
     byte_window w = source.window();
@@ -55,7 +55,7 @@ task<void> pass_head(byte_source& source, const element_format& format, std::uin
   co_await going;
 }
 
-/// Opens the file, goes to where the next element begins and checks that one can begin there.
+/// Opens the file, seeks to the next element and checks that one can begin there.
 task<void> open_at(byte_source& source, const element_format& format, std::uint64_t offset) {
   const auto look = static_cast<std::size_t>(std::min<std::uint64_t>(offset, format.bytes_before()));
   const bool begins_at_head = format.has_head() && offset != 0;
@@ -79,8 +79,8 @@ task<void> open_at(byte_source& source, const element_format& format, std::uint6
   if (source.has_bytes()) co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
 }
 
-/// Goes past a damaged element that does not say how long it is: to the next one that can be found, or to the file's end. `bytes`:
-/// gets the first of those passed, as many as are kept of an element; null: nothing is kept.
+/// Skips a damaged element of unknown length, to the next one that is found or to the file's end. `bytes`: receives the
+/// first of the skipped bytes, as many as are stored for an element; null: they are not stored.
 task<void> search_behind_damage(byte_source& source, const element_format& format, std::string* bytes) {
   long_work work;
   std::size_t from = 1;
@@ -116,14 +116,14 @@ task<void> search_behind_damage(byte_source& source, const element_format& forma
   }
 }
 
-/// What is known of damage when it has been passed.
+/// The facts about damage that was skipped.
 struct passed_damage {
   status why;
   kept_bytes bytes;
 };
 
-/// Goes past a damaged element: as far as its framing says, or to the next one that can be found; its error then says how much
-/// was lost. Errors: of the file, which cannot be read any further.
+/// Skips a damaged element, by the length in its framing or to the next element that is found; its error then contains
+/// the number of lost bytes. Errors: the file cannot be read any further.
 task<passed_damage> pass_damage(byte_source& source, const element_format& format, found f, const error_gate& gate) {
   passed_damage passed;
   passed.why = std::move(f.why);
@@ -162,10 +162,10 @@ class file_reading {
     at.source = &source;
   }
 
-  /// Returns true if the next elements are skipped without being made. Under error_policy::skip damaged elements do not
-  /// count. A format that does not check the elements that it skips therefore makes all of them.
+  /// Returns true if the next elements are skipped without being built. Under error_policy::skip damaged elements do
+  /// not count, so a format that does not check skipped elements builds all of them.
   bool passes(const outlet& out) const { return out.to_pass() != 0 && !checks_all_; }
-  /// Skips elements, or makes them in the room of the outlet, as far as the window goes.
+  /// Skips elements, or builds them in the outlet's memory, as far as the window reaches.
   found find(outlet& out, bool passing) {
     last_ = source_.window();
     last_.searched = std::exchange(searched_, 0);
@@ -176,7 +176,7 @@ class file_reading {
       return f;
     }
     if (!source_.has_bytes()) {
-      out.room(0);  // what was given is dropped before more is read: its buffer may then be used again
+      out.room(0);  // destroys the elements delivered before more is read: their buffer may then be used again
       return format_.pass_over(w, 0);
     }
     if (landing_) return land_rows(out, w);
@@ -187,7 +187,7 @@ class file_reading {
     source_.consume(f.used_bytes);
     at_.advance(f);
   }
-  /// Continues after a damaged element. The number of elements that are lost with it is unknown: it counts as one.
+  /// Continues after a damaged element. The number of elements lost with it is unknown; it counts as one.
   void take_damaged() {
     at_.offset = source_.window().offset;
     ++at_.index;
@@ -206,8 +206,8 @@ class file_reading {
   status end_within_element() const { return error_here(data_loss_error("the file ends inside of an element")); }
 
  private:
-  /// Makes rows. Rows that are skipped are made, too, to find the damaged ones, and then removed. No row after them is made
-  /// together with them.
+  /// Builds rows. Skipped rows are built, too, to find damaged ones, and then removed. No later row is built together
+  /// with them.
   found land_rows(outlet& out, const byte_window& w) {
     column& rows = *landing_->rows;
     const std::uint64_t to_pass = out.to_pass();
@@ -221,10 +221,10 @@ class file_reading {
   byte_source& source_;
   const element_format& format_;
   file_place& at_;
-  row_landing* landing_;  ///< where rows go; null: elements are made
+  row_landing* landing_;  ///< receives the rows; null: elements are built
   bool checks_all_;
   std::size_t searched_ = 0;  ///< bytes of the window in which no element ends
-  byte_window last_;          ///< the window of the last find(); its bytes may be gone, their number is used
+  byte_window last_;          ///< the window of the last find(); its bytes may be freed, only their number is used
 };
 
 /// Checks the end of a file after its last element. An archive, for example, may end before the file that it is packed in.
@@ -236,7 +236,7 @@ task<status> check_file_end(byte_source& source) {
   co_return std::move(why);
 }
 
-/// `landing`: where rows go; null: elements are made.
+/// `landing`: receives the rows; null: elements are built.
 erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
                         std::shared_ptr<const element_format> format, error_gate gate,
                         std::shared_ptr<row_landing> landing) {
@@ -245,7 +245,8 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
   status opened = co_await opening.as_result();
   if (!opened.ok()) {
     opened = opened.in_file(source.path());
-    // Another file than the checkpoint's is no bad element: skipping it would hide what the policy is to refuse.
+    // A file that differs from the checkpoint's is no bad element: dropping it would hide the change that the check
+    // detects.
     const bool is_final = opened.code() == status_code::failed_precondition;
     if (is_final) co_await fail(gate.located(opened));
     auto settled = gate.settle(out, opened);
@@ -253,7 +254,7 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     co_return;  // a file that cannot be opened is dropped as a whole
   }
   file_reading reading(source, *format, *at, landing.get(), gate.skips());
-  status broken;  // the file cannot be read beyond what the window has
+  status broken;  // why the file cannot be read beyond the window
   for (;;) {
     const bool passing = reading.passes(out);
     found f = reading.find(out, passing);
@@ -280,10 +281,10 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
       auto settled = gate.settle(out, reading.error_here(passed.why), provenance::kUnknown, std::move(passed.bytes));
       co_await settled;
       reading.take_damaged();
-      co_await out.breath();  // a file may have nothing else
+      co_await out.breath();  // the file may contain nothing else
       continue;
     }
-    if (f.used_bytes) {  // a header, for example: no element, and not to be read again
+    if (f.used_bytes) {  // for example a header: no element, and it need not be read again
       reading.take(f);
       continue;
     }
@@ -297,8 +298,8 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
         broken = co_await more.as_result();
       }
       if (stage_counts* counts = out.counts()) stage_counts::add(counts->read_bytes, source.take_read_bytes());
-      if (reading.has_more()) continue;  // whole elements before the damage come first
-      // A format that finds nothing where nothing more will come would search without end.
+      if (reading.has_more()) continue;  // elements before the damage are delivered first
+      // A format that finds nothing in the file's last window would search forever.
       if (reading.was_last() && broken.ok()) broken = reading.end_within_element();
     }
     if (!broken.ok()) {

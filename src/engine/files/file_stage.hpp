@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stage of tfrecord, lines, csv and other sources of files: it reads a file through a byte window, out of which a format cuts the
-// elements.
+// The stage of tfrecord, lines, csv and other sources of files. It reads a file through a byte window, in which a
+// format finds the elements.
 #pragma once
 
 #include <memory>
@@ -15,51 +15,55 @@ namespace sluice::lib {
 
 /// The result of a format's search in a byte window.
 struct found {
-  std::size_t elements = 0;      ///< built, or skipped
-  std::uint64_t used_bytes = 0;  ///< when passing over, possibly more than the window has
-  std::size_t needed_bytes = 0;  ///< to go on, the window must be this long (from used_bytes on)
-  std::size_t searched_bytes =
-      0;       ///< without an element: none ends in so many bytes; if the window has more, look on there
-  status why;  ///< of the element at used_bytes
-  std::uint64_t damaged_bytes = 0;  ///< after an error: how far the next element is; 0: not known
-  bool ended = false;               ///< nothing more in this file
+  std::size_t elements = 0;      ///< elements built or skipped
+  std::uint64_t used_bytes = 0;  ///< bytes that are done with; when skipping, possibly more than the window contains
+  std::size_t needed_bytes = 0;  ///< the length that the window must have to continue, counted from used_bytes
+  /// without an element: no element ends in this number of bytes, and the search continues after them if the window has
+  /// more
+  std::size_t searched_bytes = 0;
+  status why;                       ///< the error of the element at used_bytes
+  std::uint64_t damaged_bytes = 0;  ///< after an error: the distance to the next element; 0: unknown
+  bool ended = false;               ///< the file has no more elements
 };
 
-/// A file format: finds elements in byte windows. A stage has one of its own, for all its files. The position in a file is a
-/// byte offset and an element index; what a format knows besides (the schema of an Arrow stream) it reads again.
+/// A file format, which finds elements in byte windows. A stage uses one object for all its files. The position in a
+/// file is a byte offset and an element index; a format reads anything else, such as the schema of an Arrow stream,
+/// again.
 class element_format {
  public:
   virtual ~element_format() = default;
   virtual found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const = 0;
   virtual found pass_over(const byte_window& w, std::uint64_t elements_max) const = 0;
-  /// scan(), with the elements as rows at the end of `rows`, and a receipt for each at uninitialised `receipts`. Of formats for
-  /// which open_file_rows() is called.
+  /// Scans like scan(), but appends the elements to `rows` and builds a receipt for each at uninitialised `receipts`.
+  /// Only formats passed to open_file_rows() implement it.
   virtual found scan_rows(const byte_window& w, column& rows, landed_row* receipts, std::size_t rows_max) const;
-  /// After damage of unknown length: where the next element may begin, in [from, to) of the window; npos: nowhere
+  /// Returns where the next element may begin in [from, to) of the window after damage of unknown length; npos: nowhere
   /// there.
   virtual std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const;
-  /// False: what follows such damage is dropped with it, to the file's end.
+  /// Returns false if such damage also drops the rest of the file.
   virtual bool searches_behind_damage() const { return true; }
-  /// Bytes at a window's end in which an element's start could hide, when find_next found none.
+  /// Returns the number of bytes at a window's end that may contain the start of an element that find_next did not
+  /// find.
   virtual std::size_t overlap_bytes() const { return 0; }
-  /// Returns true if passing over does not check the elements, so that it counts damaged ones, too.
+  /// Returns true if skipping does not check elements, so that damaged ones count too.
   virtual bool passes_over_unseen() const { return false; }
   /// The number of bytes before an offset that may_begin needs to decide whether an element can begin there.
   virtual std::size_t bytes_before() const { return 0; }
-  /// Can an element begin at the start of `rest`, which is not the file's? Else only the end of the file may be there:
-  /// a position says so.
+  /// Returns true if an element can begin at the start of `rest`, which is not the start of the file. Otherwise a
+  /// position at this offset is valid only at the file's end.
   virtual bool may_begin(const byte_window& rest, std::string_view before) const {
     (void)rest, (void)before;
     return true;
   }
-  /// Returns true if elements cannot be read without what stands at the file's start (a schema): a resume reads it first, by
-  /// read_head, which says how long it is in used_bytes. Without a resume, scan() and pass_over() are given it, at offset 0.
+  /// Returns true if elements cannot be read without the start of the file (for example a schema). A resume reads it
+  /// first with read_head, which returns its length in used_bytes. Without a resume scan() and pass_over() receive it
+  /// at offset 0.
   virtual bool has_head() const { return false; }
   virtual found read_head(const byte_window& w) const {
     (void)w;
     return {};
   }
-  /// Checks the file when it has been opened. `end`: its size; kUnknown for compressed files.
+  /// Checks a file after it was opened. `end`: its size; kUnknown for compressed files.
   virtual status check(std::uint64_t end) const {
     (void)end;
     return {};
@@ -97,7 +101,7 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format);
-/// The same, with rows in the consumer's columns (op_info::open_rows).
+/// Opens the stage with rows in the consumer's columns (op_info::open_rows).
 erased_stream open_file_rows(const node& n, open_context& context, byte_source_options o,
                              std::shared_ptr<const element_format> format, std::shared_ptr<row_landing> landing);
 

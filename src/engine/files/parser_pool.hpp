@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parsers of a stage, one for each worker that calls it at a time: what they have learned stays.
+// The parsers of a stage: one for each concurrent call. A parser is used again with what it has learned.
 //
 //   mutable parser_pool<example_parser> parsers_([schema] { return std::make_unique<example_parser>(schema); });
 //   const parser_pool<example_parser>::lease parser(parsers_);      // parser->parse(…)

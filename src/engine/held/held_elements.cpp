@@ -46,8 +46,8 @@ void held_elements::release(std::size_t bytes) {
   if (bytes) memory_.shrink_by(bytes);
 }
 
-/// For room that was never used before. New room may mean to move all there are: for that long they take twice the
-/// memory.
+/// Charges slots that were never used before. If the slab must grow, its elements are moved, and for that time they
+/// take twice the memory.
 status held_elements::charge_room(std::uint32_t n) {
   std::size_t moved = elements_.must_grow(n) ? size() * place_bytes() : 0;
   if (moved) {
@@ -98,7 +98,7 @@ void held_elements::take(const std::uint32_t* places, std::uint32_t n, char* to)
 }
 
 void held_elements::move_front(std::size_t n, char* to) {
-  if (n == 0) return;  // there may be no slot at all
+  if (n == 0) return;  // no slot may exist yet
   relocate(type_, to, at(0), n);
   elements_.forget_front(n);
   if (size() == 0) elements_.set_live(0, 0);
@@ -123,7 +123,8 @@ std::size_t held_elements::collect(const element_type& list, char* to, std::size
 }
 
 status held_elements::make_places(std::uint64_t n) {
-  if (n > memory_.budget_bytes() / place_bytes()) return memory_.refused();  // a forged position may say any number
+  // a forged position may contain any number
+  if (n > memory_.budget_bytes() / place_bytes()) return memory_.refused();
   status fits = charge(n * place_bytes() + bitmap_bytes(n), 0);
   if (!fits.ok()) return fits;
   elements_.reserve(n);

@@ -10,7 +10,7 @@
 namespace sluice::lib {
 namespace {
 
-/// The largest number of marks that are requested along the way.
+/// The largest number of marks that are requested during the fetch.
 constexpr std::uint64_t kMarks = 16;
 
 /// The bytes that the elements being fetched own.
@@ -18,11 +18,12 @@ class fetched_bytes {
  public:
   explicit fetched_bytes(held_memory& memory) : memory_(memory) {}
 
-  /// Announces that n more elements will be requested: charges their expected bytes, based on those that have come.
+  /// Announces a request for n more elements: charges their expected size, based on the elements received so far.
   void expect(std::size_t n) {
     if (elements_ == 0) return;
     expected_ = own_ / elements_ * n;
-    // Others read ahead less from now on. Whether it fits is asked when they are here: it is an estimate.
+    // Other stages read ahead less from now on. The limit is checked when the elements arrive, because this size is an
+    // estimate.
     (void)memory_.change(expected_, 0);
   }
   /// Builds the elements of `b`, each in its slot.
@@ -61,7 +62,7 @@ task<void> fetch_all(erased_stream& in, fetch_list& list, held_memory& memory) {
     at = list.next_run(at, places);
     co_await work.breath();
     if (places.empty()) continue;
-    if (at < in.consumed()) break;  // the input begins behind what was held
+    if (at < in.consumed()) break;  // the input begins after the held elements
     if (in.consumed() >= mark_at) {
       mark_at = in.consumed() + mark_every;
       in.stage()->env->request_marks();
@@ -91,7 +92,7 @@ status shorter_input(std::uint64_t has, std::uint64_t had, std::string_view labe
       .in_stage(label);
 }
 
-// g++ 12 warns of a coroutine that others call with locals of this file's types.
+// g++ 12 warns about a public coroutine with locals of this file's types.
 task<void> fetch_held(erased_stream& in, fetch_list& list, held_memory& memory) { return fetch_all(in, list, memory); }
 
 }  // namespace sluice::lib

@@ -69,7 +69,8 @@ void ordinals_fetch::pop() {
 }
 
 std::uint64_t ordinals_fetch::next_run(std::uint64_t from, std::vector<held_place>& places) {
-  // A request may have given fewer than it asked for: what of the last run is not fetched comes again.
+  // A request may have delivered fewer elements than it asked for. Those of the last run that are missing are requested
+  // again.
   std::size_t fetched = std::min<std::uint64_t>(run_.size(), from - std::min(from, run_first_));
   run_.erase(run_.begin(), run_.begin() + static_cast<std::ptrdiff_t>(fetched));
   run_first_ += fetched;

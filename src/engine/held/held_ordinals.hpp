@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ordinals of held elements, for stages that cannot compute from their other state which elements they held:
-// buckets, groups.
+// The ordinals of held elements, for stages that cannot compute them from their other state: buckets, groups.
 //
 //   struct bucket_state { std::vector<held_ordinals> buckets; void save(position_writer&); void load(position_reader&); };
 //   …
@@ -27,34 +26,35 @@ class held_ordinals {
   std::size_t size() const { return all_.size() - gone_; }
   /// Returns the ordinal of the element in a slot.
   std::uint64_t at(std::size_t place) const { return all_[gone_ + place]; }
-  /// REQUIRES: higher than those there are.
+  /// REQUIRES: `ordinal` is higher than those added before.
   void add(std::uint64_t ordinal) { all_.push_back(ordinal); }
   /// REQUIRES: n <= size().
   void drop_front(std::size_t n);
 
-  /// The first, then how far each is from the one before it.
+  /// Writes the first ordinal, then the distance of each one from the ordinal before it.
   void save(position_writer& w) const;
-  /// Fails the reader where the ordinals do not go upwards.
+  /// Fails the reader if the ordinals do not ascend.
   void load(position_reader& r);
 
  private:
   std::vector<std::uint64_t> all_;
-  std::size_t gone_ = 0;  ///< at the front
+  std::size_t gone_ = 0;  ///< entries at the front that were dropped
 };
 
 /// The elements that several holders of one stage held, merged into the order of the input.
 class ordinals_fetch final : public fetch_list {
  public:
-  /// An element of `held`, in slot i, has the ordinal `ordinals->at(i)`.
+  /// The element in slot i of `held` has the ordinal `ordinals->at(i)`.
   struct part {
     const held_ordinals* ordinals = nullptr;
     held_elements* held = nullptr;
   };
-  /// `next`: of the element that the stage takes next. What the parts point at must outlive this.
+  /// `next`: the ordinal of the element that the stage consumes next. The objects that the parts point to must outlive
+  /// this.
   ordinals_fetch(std::vector<part> parts, std::uint64_t next);
-  /// The slots of all parts; before fetch_held. Errors: resource_exhausted.
+  /// Allocates the slots of all parts. Call it before fetch_held. Errors: resource_exhausted.
   status make_places();
-  /// They are all there; behind fetch_held.
+  /// Declares that all parts are complete. Call it after fetch_held.
   void all_built();
 
   std::uint64_t elements() const override { return elements_; }
@@ -63,7 +63,7 @@ class ordinals_fetch final : public fetch_list {
   std::uint64_t next_run(std::uint64_t from, std::vector<held_place>& places) override;
 
  private:
-  /// The first element of a part that is not fetched yet.
+  /// The first element of a part that was not fetched yet.
   struct coming {
     std::uint64_t ordinal = 0;
     std::size_t part = 0;
@@ -75,9 +75,8 @@ class ordinals_fetch final : public fetch_list {
   std::vector<part> parts_;
   std::uint64_t next_ = 0;
   std::uint64_t elements_ = 0;
-  std::vector<coming> coming_;  ///< a heap, the lowest ordinal first
-  std::vector<held_place>
-      run_;  ///< from run_first_ on; elements not fetched by the last request are returned again
+  std::vector<coming> coming_;   ///< a heap, the lowest ordinal first
+  std::vector<held_place> run_;  ///< from run_first_ on; elements not fetched by the last request are returned again
   std::uint64_t run_first_ = 0;
 };
 

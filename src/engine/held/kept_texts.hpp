@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of the elements of a block, for a stage that gives the elements away: to functions, which may move from them. Where
-// nothing is kept (error_gate::keeps), or the elements are no texts, it does nothing.
+// Records the bytes of a block's elements before the stage passes them to a function, which may move from them. Does
+// nothing if dropped elements are not stored (error_gate::keeps), or if the elements are no texts.
 //
 //   kept_texts texts(gate, in.type());
 //   texts.note(part);                                  // before the call
@@ -37,7 +37,7 @@ class kept_texts {
       ends_.push_back(bytes_.size());
     }
   }
-  /// The bytes of the i-th of them.
+  /// Returns the bytes of the i-th noted element.
   kept_bytes of(std::uint32_t i) const {
     if (!type_) return nullptr;
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];

@@ -6,7 +6,7 @@
 namespace sluice::lib {
 namespace {
 
-/// A state that dies with its scope.
+/// A state that is destroyed with its scope.
 class scoped_state {
  public:
   explicit scoped_state(const state_function& f) : function_(f), state_(f.make()) {}
@@ -38,7 +38,7 @@ std::string in_hex(std::string_view bytes) {
   return text;
 }
 
-/// False: it is not hexadecimal.
+/// Returns false if the text is not hexadecimal.
 bool from_hex(std::string_view text, std::string& bytes) {
   if (text.size() % 2) return false;
   for (std::size_t i = 0; i != text.size(); i += 2) {
@@ -52,9 +52,9 @@ bool from_hex(std::string_view text, std::string& bytes) {
 }  // namespace
 
 std::string state_too_large(std::size_t bytes) {
-  return "the function's state takes " + std::to_string(bytes) + " bytes in a checkpoint, where " +
+  return "the function's state takes " + std::to_string(bytes) + " bytes in a checkpoint, and the limit is " +
          std::to_string(kStateBytesMax) +
-         " is the most; keep counts, sums or a few elements in it, and the elements themselves in a window, a batch "
+         "; keep counts, sums or a few elements in it, and the elements themselves in a window, a batch "
          "or a file";
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a user's function within one stream: made, saved, loaded and destroyed by the function, whatever its
+// The state of a user's function within one stream. The function constructs, saves, loads and destroys it, whatever its
 // type.
 //
 //   erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, …) {
 //     … state->function().apply(state->get(), …) …
 //
-// Within a position: [length] { [version of the state] [what the function saves] }.
-// Charged: what the state owns, where it may own anything (state_function::owns_memory); the object itself is as small as the
-//         stage. Not after each call: see state_measure.
-// Errors: resource_exhausted from save() (thrown): the state takes more than kStateBytesMax in a position; from charge(): the
-//         memory budget cannot hold it. failed_precondition from load() (by position_reader::refuse): it has a version that
-//         the function does not read.
+// Within a position: [length] { [version of the state] [what the function saved] }.
+// Charged: the memory that the state owns, if its type may own any (state_function::owns_memory). It is measured after
+// some calls
+//         only: see state_measure.
+// Errors: resource_exhausted: save() throws it if the state takes more than kStateBytesMax in a position; charge()
+//         returns it if the state exceeds the memory budget. failed_precondition: load() reports it (by
+//         position_reader::refuse) for a version that the function does not read.
 // Thread: none; it belongs to its stage.
 #pragma once
 
@@ -26,45 +27,46 @@
 
 namespace sluice::lib {
 
-/// The most bytes that a state may add to a position. A mark is taken about every 10 ms, for every element stage above:
-/// a state is meant for counts, sums and the last few elements, not for a buffer.
+/// The most bytes that a state may add to a position. A mark is recorded about every 10 ms for every element stage
+/// downstream, so a state is meant for counts, sums and the last few elements, not for a buffer.
 inline constexpr std::size_t kStateBytesMax = std::size_t{1} << 20;
 
 /// Returns the error message for a larger state.
 std::string state_too_large(std::size_t bytes);
 
-/// Empty, or why `initial_state`, an argument of a plan, is no state of f: " is …".
+/// Returns "", or why `initial_state`, an argument of a plan, is no state of f: " is …".
 std::string initial_state_mistake(const state_function& f, std::string_view initial_state);
-/// Empty, or why a function that is no expression has `initial`.
+/// Returns "", or why `initial` is refused for a function that is no expression.
 std::string initial_mistake(const initial_value& initial, const stage_function& f);
-/// Throws invalid_argument where the run's policy drops bad elements and f cannot forget one.
+/// Throws invalid_argument if the run's policy drops bad elements and f cannot undo one.
 void check_can_undo(const state_function& f, const error_gate& gate);
 
-// Single states, for those who keep several of one function.
+// Single states, for stages that have several states of one function.
 
 /// Returns the part of a position that describes a state: its version, and the bytes that the function saves.
 std::string saved_state(const state_function& f, const void* state);
-/// Reads what saved_state wrote. `label`: the stage's, for r.refuse().
+/// Reads the output of saved_state. `label`: the stage's, for r.refuse().
 void load_state(const state_function& f, void* state, position_reader& r, std::string_view bytes,
                 std::string_view label);
-/// The argument initial_state, which has no mistake. Empty: the state stays as it is.
+/// Loads the argument initial_state, which was checked before. If it is empty, the state stays unchanged.
 void load_initial_state(const state_function& f, void* state, std::string_view initial_state, std::string_view label);
 
-/// Constructs at `to`, which is uninitialised, the element that a stage makes of its last state: what `finish`, a block_function,
-/// returns for it, or, if that is null, the state itself. The state is for destroy() only then; so it may be after an error.
+/// Builds the element that a stage yields for its last state at uninitialised `to`: the result of `finish`, a
+/// block_function, or the state itself if `finish` is null. Afterwards the state may only be destroyed; the same holds
+/// after an error.
 status finish_state(const state_function& f, const function_ptr& finish, void* state, void* to);
 
-/// How much a state owned when it was last looked at, and whether to look again. To look takes time in proportion to what the
-/// state consists of, and a call adds little to it: so a state of n bytes is looked at once in n / 64 calls.
+/// Decides when to measure the memory that a state owns. Measuring takes time in proportion to the state, and one call
+/// adds little to it. A state of n bytes is therefore measured once in n / 64 calls.
 class state_measure {
  public:
   std::size_t bytes() const { return bytes_; }
-  /// The function was called so often. Returns whether the state is to be measured.
+  /// Counts `times` calls of the function. Returns true if the state must be measured now.
   bool called(std::uint32_t times) {
     calls_ += times;
     return calls_ * 64 >= bytes_;
   }
-  /// Returns what it was before.
+  /// Stores the measured size. Returns the previous one.
   std::size_t measured(std::size_t bytes) {
     calls_ = 0;
     return std::exchange(bytes_, bytes);
@@ -77,7 +79,7 @@ class state_measure {
 
 class state_box {
  public:
-  /// `f` is a state_function, and `initial_state` has no mistake.
+  /// `f` is a state_function. `initial_state` was checked before.
   state_box(function_ptr f, std::string_view initial_state, std::shared_ptr<run_context> run, std::string label);
   state_box(state_box&& o) noexcept
       : function_(std::move(o.function_)),
@@ -92,8 +94,8 @@ class state_box {
   void* get() const { return state_; }
   void save(position_writer& w) const;
   void load(position_reader& r);
-  /// Called after this number of calls of the function. Errors: resource_exhausted if the memory budget cannot hold the
-  /// state, which is charged all the same.
+  /// Charges the state after `calls` calls of the function. Returns resource_exhausted if it exceeds the memory budget;
+  /// it is charged in this case, too.
   status charge(std::uint32_t calls) {
     if (!memory_ || !measure_.called(calls)) return {};
     return charge_now();

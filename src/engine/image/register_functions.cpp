@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments are as in plan text: int64, double, texts; what a text names is checked for each element.
+// Arguments are those of plan text: int64, double, texts. A text that names an option is checked for each element.
 #include <absl/strings/str_cat.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ using text = std::string;
 
 template <class F> void add(std::string_view name, F f) { register_overload(name, 1, std::move(f)); }
 
-/// Numbers of plans are 64 bits; what is beyond is refused as an error of the element, whatever it was meant for.
+/// Narrows a number of a plan, which has 64 bits. A number out of range is an error of the element.
 int narrow(int64 n) {
   if (n < std::numeric_limits<int>::min() || n > std::numeric_limits<int>::max())
     throw_status(invalid_argument_error(absl::StrCat(n, " is too large for a number of pixels")));
@@ -105,7 +105,7 @@ void add_transforms() {
     return resize(
         t, {.height = narrow(height), .width = narrow(width), .method = method_of(method), .antialias = antialias});
   });
-  // With the type of the pixels, and not float32.
+  // The result has the type of the pixels instead of float32.
   add("resize_rounded", [](const tensor& t, int64 height, int64 width, const text& method, bool antialias) {
     return resize(t, {.height = narrow(height),
                       .width = narrow(width),
@@ -138,7 +138,7 @@ void add_random() {
   add("random_flip_left_right",
       [](const tensor& t, random_source& random) { return random_flip_left_right(t, random); });
   add("random_flip_up_down", [](const tensor& t, random_source& random) { return random_flip_up_down(t, random); });
-  // Changes of up to so much to either side.
+  // Changes each property by up to its argument in either direction.
   add("colour_jitter",
       [](const tensor& t, double brightness, double contrast, double saturation, double hue, random_source& random) {
         colour_jitter_options o;

@@ -8,9 +8,10 @@ namespace sluice::lib {
 
 erased_stream concatenation_loop(outlet out, saved<concatenation_state> st, node combine, open_context context,
                                  std::vector<std::uint64_t> limits) {
-  // Inputs that drop bad elements have fewer than their limits say. Those are skipped by reading them.
+  // Inputs that drop bad elements may deliver fewer than their limits. They are read in order to skip them.
   const bool have_their_limits = context.on_error != error_policy::skip;
-  if (st->at > combine.inputs.size()) co_await fail(damaged_position());  // a forged one; equal: it has ended
+  // a forged position; equal: the stream has ended
+  if (st->at > combine.inputs.size()) co_await fail(damaged_position());
   for (; st->at < combine.inputs.size(); ++st->at) {
     open_context inner = context.in_input(combine, st->at);
     status why = st->input.open(inner, combine.inputs[st->at], st->at);

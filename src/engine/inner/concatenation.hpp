@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loop for stages that give the elements of one input after those of another: concatenate, weighted_flat_map.
+// The loop of stages that deliver their inputs one after another: concatenate, weighted_flat_map.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace sluice::lib {
 
-/// Which input, and where in it. Inputs are opened when those before have ended: before and behind it they hold nothing.
+/// The input that is being read, and its position. An input is opened when those before it have ended; other inputs use
+/// no memory.
 struct concatenation_state {
   std::uint64_t at = 0;
   inner_input input;
@@ -27,8 +28,8 @@ struct concatenation_state {
   bool may_wait() const { return input.may_wait(); }
 };
 
-/// `limits`: the most elements that each input delivers; empty: all. An input has that many, unless the run drops bad elements, so
-/// that skips to its limit do not read it.
+/// `limits`: the number of elements that each input delivers; empty: all elements. An input is not read to skip to its
+/// limit, unless the run drops bad elements.
 erased_stream concatenation_loop(outlet out, saved<concatenation_state> st, node combine, open_context context,
                                  std::vector<std::uint64_t> limits);
 

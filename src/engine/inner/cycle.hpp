@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of an interleave: which inner streams are open, whose turn it is, and how that is saved.
+// The slots of an interleave: the open inner streams, the slot that is visited, and their saved form.
 #pragma once
 
 #include <algorithm>
@@ -16,47 +16,47 @@
 namespace sluice::lib {
 
 inline constexpr std::uint64_t kToTheEnd =
-    ~std::uint64_t{0} >> 8;  // a block length: flat_map stays on one input until it ends
+    ~std::uint64_t{0} >> 8;  // the block length of flat_map, which reads one input until it ends
 
-/// The cycle: a fixed array of slots, and where in it we are. tf.data's rule, to the letter (interleave.hpp).
-/// Costs: what is done for an element or an input does not grow with the number of slots; save() and load() do.
+/// A fixed array of slots, and the place in it. It follows tf.data's rule exactly (interleave.hpp).
+/// Costs: the work for an element or an input does not depend on the number of slots; save() and load() do.
 class cycle {
  public:
   static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
-  /// Slots that a plan may have: a slot takes some 200 bytes even while it is empty.
+  /// The largest number of slots in a plan. An empty slot takes some 200 bytes.
   static constexpr std::int64_t kSlotsMax = 1 << 16;
-  /// Slots that are looked at for one that need not wait, before it is taken that there is none.
+  /// The largest number of slots that may_wait() examines before it returns true.
   static constexpr std::size_t kLookedAtMax = 16;
 
   struct slot {
     erased_stream in;
-    std::uint64_t ordinal = 0;  ///< of the outer element it was opened from
+    std::uint64_t ordinal = 0;  ///< the ordinal of its outer element
     std::string restored;
     bool open = false;
-    std::shared_ptr<reader_link> ahead;              ///< parallel: its channel
+    std::shared_ptr<reader_link> ahead;              ///< its channel, if parallel
     std::uint32_t older = kNoSlot, newer = kNoSlot;  ///< its neighbours among the open slots, by ordinal
   };
-  /// A replacement at work before its slot is visited (parallel only). Positions know of it only what it has chosen: its
-  /// outer element is not `taken` yet, and a resume takes it again.
+  /// A replacement that works before its slot is visited (parallel only). A position contains only its choices: its
+  /// outer element does not count as `taken` yet, and a resume reads it again.
   struct replacement {
     result<inner_stream> inner;
     std::uint64_t ordinal = 0;
-    dropped_errors missed;      ///< in front of the outer element: they count when the slot is visited
-    opening_log::place before;  ///< it was opened
+    dropped_errors missed;      ///< errors before its outer element; they count when the slot is visited
+    opening_log::place before;  ///< the log's place before it was opened
   };
   std::vector<slot> slots;
   inner_openings openings;
-  std::deque<replacement> opened_ahead;  ///< in outer order, so the empty slots get them in the order of their visits
-  /// errors that `outer` has met recently; null: `outer` reports to the run
+  std::deque<replacement> opened_ahead;  ///< in outer order: empty slots receive them in the order of their visits
+  /// errors that `outer` has reported recently; null: `outer` reports to the run
   std::unique_ptr<collected_errors> outer_missed;
-  bool outer_over = false;  ///< it has ended or failed while inputs were opened ahead; if it failed:
+  bool outer_over = false;  ///< it ended or failed while inputs were opened ahead; if it failed:
   status outer_why;
   std::size_t at = 0;       ///< the slot being visited
-  std::uint64_t left = 0;   ///< elements it may still give in this visit
-  std::uint64_t taken = 0;  ///< outer elements taken, including those whose inner streams have come and gone
+  std::uint64_t left = 0;   ///< elements that it may still deliver in this visit
+  std::uint64_t taken = 0;  ///< outer elements consumed, including those whose inner streams have ended
   bool outer_ended = false;
 
-  /// Outer elements will be asked for before their slots are visited.
+  /// Collects the errors of `outer`, because outer elements will be requested before their slots are visited.
   void collect_errors_of(erased_stream& outer, std::shared_ptr<run_context> run) {
     outer_missed = std::make_unique<collected_errors>(std::move(run));
     outer.stage()->set_error_sink(outer_missed.get());
@@ -66,16 +66,16 @@ class cycle {
     slots.resize(width);
     left = run;
   }
-  /// An empty slot has no replacement yet, and there may be one.
+  /// Returns true if an empty slot has no replacement yet, and one may exist.
   bool wants_ahead() const { return slots.size() - open_count_ > opened_ahead.size() && !outer_over && !outer_ended; }
   /// Returns true if an empty slot can be filled only by another outer element.
   bool needs_outer() const { return opened_ahead.empty() && !outer_over && !outer_ended; }
-  /// No outer element follows the first `n`.
+  /// Declares that no outer element follows the first `n`.
   void end_outer(std::uint64_t n) {
     outer_ended = true;
     taken = n;
   }
-  /// The input for the slot that is visited. REQUIRES: !opened_ahead.empty().
+  /// Returns the input for the slot that is visited. REQUIRES: !opened_ahead.empty().
   replacement take_replacement() {
     replacement next = std::move(opened_ahead.front());
     opened_ahead.pop_front();
@@ -83,7 +83,7 @@ class cycle {
     return next;
   }
   bool restored() const { return !slots.empty(); }
-  /// Is what was restored of these dimensions? A forged position need not be.
+  /// Returns true if the restored state has these dimensions. A forged position may have others.
   bool fits(std::size_t width, std::uint64_t run) const { return slots.size() == width && left <= run; }
   slot& current() { return slots[at]; }
   std::uint32_t number_of(const slot& s) const { return static_cast<std::uint32_t>(&s - slots.data()); }
@@ -93,16 +93,16 @@ class cycle {
   }
   bool idle() const { return open_count_ == 0; }
   bool full() const { return open_count_ == slots.size(); }
-  /// Ordinal of the oldest outer element whose inner stream is open; `none` where all are closed.
+  /// Returns the ordinal of the oldest outer element whose inner stream is open; `none` if all are closed.
   std::uint64_t oldest(std::uint64_t none) const {
     return oldest_ == kNoSlot ? none : std::min(none, slots[oldest_].ordinal);
   }
-  /// The oldest slot that a restored position left to be opened; null when none is.
+  /// Returns the oldest slot of a restored position that is not opened yet; null if all are.
   slot* oldest_unopened() {
     while (unopened_ != kNoSlot && slots[unopened_].in) unopened_ = slots[unopened_].newer;
     return unopened_ == kNoSlot ? nullptr : &slots[unopened_];
   }
-  /// `ordinal` is above those of all open slots, or the slot's own.
+  /// Opens a slot. `ordinal` is higher than those of all open slots, or the slot's own.
   void open(slot& s, inner_stream inner, std::uint64_t ordinal) {
     s.in = std::move(inner.in);
     s.in.may_go_back();
@@ -119,8 +119,8 @@ class cycle {
     remove(s);
   }
 
-  /// Moves elements that are ready to `to`, visiting the slots in order, until `want` are present or a slot has none
-  /// ready.
+  /// Moves elements that are ready to `to`, visiting the slots in order, until `want` elements are present or the next
+  /// slot has none ready.
   std::uint32_t gather(char* to, std::uint32_t have, std::uint32_t want, std::uint64_t run, std::size_t size) {
     while (have < want) {
       slot& s = slots[at];
@@ -154,7 +154,8 @@ class cycle {
     taken = r.number();
     outer_ended = r.number() != 0;
     std::size_t width = r.count();
-    if (width > kSlotsMax) return r.fail();  // no plan has this many slots, and a slot takes more memory than bytes
+    // no plan has this many slots, and a slot takes more memory than its bytes in a position
+    if (width > kSlotsMax) return r.fail();
     slots.resize(width);
     for (slot& s : slots) {
       s.open = r.number() != 0;
@@ -164,11 +165,11 @@ class cycle {
     }
     openings.load(r);
     link_restored();
-    bool fresh = at == 0 && left == 0 && taken == 0 && !outer_ended;  // saved before the first request: no slots yet
+    bool fresh = at == 0 && left == 0 && taken == 0 && !outer_ended;  // saved before the first request, without slots
     if (slots.empty() ? !fresh : at >= slots.size() || left == 0) r.fail();
   }
-  /// Could the next element have to be waited for? Slots that need not wait may have ended, so the next one is looked at,
-  /// up to some: then the answer is yes, which costs its asker a shorter block.
+  /// Returns true if the next element may have to be waited for. Slots that need not wait may have ended, so several
+  /// slots are examined. Beyond kLookedAtMax the answer is true, which costs the reader only a shorter block.
   bool may_wait() const {
     for (std::size_t i = 0, k = at; i != slots.size(); ++i, k = k + 1 == slots.size() ? 0 : k + 1) {
       const slot& s = slots[k];
@@ -205,19 +206,20 @@ class cycle {
 
   std::size_t open_count_ = 0;
   std::uint32_t oldest_ = kNoSlot, newest_ = kNoSlot;  ///< of the open slots, by ordinal
-  std::uint32_t unopened_ = kNoSlot;                   ///< after a restore: from here on slots are to be opened
+  std::uint32_t unopened_ = kNoSlot;                   ///< after a restore: the oldest slot that is not opened yet
 };
 
-/// After a restore the outer stream stands at the oldest outer element whose inner stream was open: opens them again, in
-/// order, passing over the outer elements whose inner streams have ended since.
-/// Errors: data_loss where what was restored is no cycle of `width` slots and visits of at most `run`.
+/// Opens the inner streams of a restored cycle again, in order. The outer stream is at the oldest outer element whose
+/// inner stream was open; outer elements whose inner streams have ended since are skipped.
+/// Errors: data_loss: the restored state is no cycle of `width` slots with visits of at most `run`.
 task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std::size_t width, std::uint64_t run);
 
-/// Opens the plan of an outer element, if `b` has one; notes the end of `outer` otherwise.
+/// Opens the plan of the outer element in `b`. If `b` has none, records the end of `outer`.
 void take_outer(cycle& c, erased_stream& outer, const inner_plans& inners, erased_stream::attempt& b);
-/// Opens replacements for all empty slots and sets them working, as far as `outer` gives without waiting.
+/// Opens replacements for all empty slots and starts them, as far as `outer` delivers elements without waiting.
 task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners);
-/// The same until the slot being visited need not wait; sleeps in between. All channels concerned share inners.signal().
+/// Opens replacements until the slot that is visited need not wait, and sleeps in between. All their channels share
+/// inners.signal().
 task<void> wait_opening_ahead(cycle& c, erased_stream& outer, const inner_plans& inners);
 
 }  // namespace sluice::lib

@@ -14,19 +14,19 @@
 namespace sluice::lib {
 namespace {
 
-/// Which element comes next: its number, and its place in the list of the next input.
+/// The number of the next element, and its index in the list of the next input.
 struct place_in_lists {
   std::uint64_t number = 0;
   std::uint64_t in_list = 0;
   bool ended = false;
 };
 
-/// The place of an element.
+/// An element's input, and its index in the list.
 struct flat_place {
   std::uint64_t input = 0, in_list = 0;
 };
 
-/// A member of what index_map gives, whatever whole number it is.
+/// Returns a member of index_map's result, which may be any type of whole number.
 std::int64_t whole_number_at(const member& m, const char* pair) {
   return expressions::with_number(expressions::number_of(*m.type), [&]<class N>(std::type_identity<N>) {
     N value{};
@@ -46,14 +46,15 @@ status place_of(const function_ptr& index_map, std::uint64_t number, flat_place&
   const std::int64_t input = whole_number_at(f.out->members[0], said),
                      in_list = whole_number_at(f.out->members[1], said);
   if (input < 0 || in_list < 0)
-    return invalid_argument_error("index_map says (" + std::to_string(input) + ", " + std::to_string(in_list) +
-                                  ") for " + std::to_string(number) + ", and there are no negative places");
+    return invalid_argument_error("index_map returned (" + std::to_string(input) + ", " + std::to_string(in_list) +
+                                  ") for " + std::to_string(number) + ": places must not be negative");
   place = {static_cast<std::uint64_t>(input), static_cast<std::uint64_t>(in_list)};
   return {};
 }
 
 std::string said_of(std::uint64_t number, std::uint64_t input) {
-  return "index_map says that element " + std::to_string(number) + " is in the list of input " + std::to_string(input);
+  return "index_map returned that element " + std::to_string(number) + " is in the list of input " +
+         std::to_string(input);
 }
 status list_too_short(std::uint64_t number, const made_list& list, std::uint64_t in_list) {
   return invalid_argument_error(said_of(number, list.input()) + " at place " + std::to_string(in_list) +
@@ -67,11 +68,12 @@ status no_such_input(std::uint64_t number, std::uint64_t input, std::uint64_t th
   return invalid_argument_error(said_of(number, input) + ", and there are " + std::to_string(there) + " inputs");
 }
 status other_cardinality(std::uint64_t total, std::uint64_t there, bool has_ended) {
-  return failed_precondition_error("cardinality is said to be " + std::to_string(total) + ", and there are " +
+  return failed_precondition_error("the declared cardinality is " + std::to_string(total) + ", and there are " +
                                    (has_ended ? std::to_string(there) : "more") + " elements");
 }
 
-/// Goes to the place of the next element, which index_map says: to `skipped` inputs on from `next_input`, unless it is in the list.
+/// Moves to the place of the next element according to index_map: `skipped` inputs after `next_input`, unless it is in
+/// `list`.
 status go_by_index(const list_rule& rule, place_in_lists& st, made_list& list, std::uint64_t next_input,
                    std::uint64_t& skipped) {
   skipped = 0;
@@ -87,7 +89,7 @@ status go_by_index(const list_rule& rule, place_in_lists& st, made_list& list, s
   return {};
 }
 
-/// Gives up to `most` elements of the list. Returns how many.
+/// Copies up to `most` elements of the list. Returns their number.
 std::uint32_t give_of(made_list& list, place_in_lists& st, const list_rule& rule, std::uint32_t most, char* to) {
   std::uint64_t n = std::min<std::uint64_t>(most, list.size() - st.in_list);
   n = std::min(n, rule.total - st.number);
@@ -101,15 +103,16 @@ std::uint32_t give_of(made_list& list, place_in_lists& st, const list_rule& rule
   return static_cast<std::uint32_t>(n);
 }
 
-// Elements are copied from lists into blocks. A position in a list is that of its input, which is made again, and the place.
+// Elements are copied from lists into blocks. A position within a list is its input's position and the index in the
+// list, which is built again.
 erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erased_stream in, list_rule rule,
                                      error_gate gate) {
   in.may_go_back();
   const std::size_t element_bytes = out.type().size;
   made_list list(rule.function);
   block_fit fit(out.type(), true);
-  std::uint64_t skipped = 0;  // inputs in front of the next one
-  bool by_index = false;      // the place in its list was said, and not counted
+  std::uint64_t skipped = 0;  // inputs before the next one
+  bool by_index = false;      // the index in the list was computed by index_map and not by counting
   while (!st->ended) {
     if (rule.is_exact && out.to_pass()) {
       st->number += out.pass(rule.total - std::min(rule.total, st->number));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of lists that a function makes of elements, one list after the other: index_flat_map, and flat_map of an expression.
+// Yields the elements of the lists that a function returns: index_flat_map, and flat_map of an expression.
 //
 //   return elements_of_lists(out, context.open(n.inputs[0]), {.function = f}, context.gate(n));
 //
-// One list is there at a time.
-// State:  the input's position at the present element, and how many of its list were delivered.
+// Only one list exists at a time.
+// State:  the input's position at the present element, and the number of elements of its list that were delivered.
 #pragma once
 
 #include <cstddef>
@@ -20,32 +20,31 @@ namespace sluice::lib {
 
 /// The rules of the stage; they do not change in a run.
 struct list_rule {
-  function_ptr function;        ///< a block_function that makes lists or arrays
-  function_ptr index_map = {};  ///< maps the number of an element to its place; null: nothing is skipped by index
-  std::uint64_t total =
-      demand::kAll;       ///< so many elements are said to be there: more are an error, whatever may be dropped,
-  bool is_exact = false;  ///< and so are fewer. What is passed over is passed over by index then
+  function_ptr function;               ///< a block_function that returns lists or arrays
+  function_ptr index_map = {};         ///< maps the number of an element to its place; null: skips do not use an index
+  std::uint64_t total = demand::kAll;  ///< The declared number of elements. Delivering more is always an error.
+  bool is_exact = false;               ///< delivering fewer is an error too, and skips use index_map
 };
 
-/// A list, or an array: what a function of a list_rule has to make.
+/// Returns true for a list or an array, which a function of a list_rule must return.
 inline bool is_list(const element_type& t) { return t.kind == kind::array || (t.kind == kind::list && t.items); }
 
-/// The list that a function makes of one element.
+/// The list that a function returns for one element.
 class made_list {
  public:
-  /// `f`: a block_function that makes lists or arrays.
+  /// `f`: a block_function that returns lists or arrays.
   explicit made_list(function_ptr f) : function_(std::move(f)), type_(*function_->out), made_(type_) {}
 
   bool exists() const { return made_.size() != 0; }
   std::uint64_t size() const { return size_; }
-  std::uint64_t input() const { return input_; }  ///< the ordinal of the element
+  std::uint64_t input() const { return input_; }  ///< its element's ordinal
   void forget() { made_.clear(); }
-  /// With what it owns. REQUIRES: is_there().
+  /// Returns the size of the list and of what it owns. REQUIRES: is_there().
   std::size_t bytes() const { return type_.size + type_.footprint(type_, made_.begin(), 1); }
 
-  /// The element may be moved from.
+  /// Builds the list of an element, which may be moved from.
   status make(const element_type& in, char* element, std::uint64_t ordinal);
-  /// Copies n elements from the `first` on.
+  /// Copies n elements, beginning with element `first`.
   void copy(std::uint64_t first, std::size_t n, void* to) const;
 
  private:
@@ -56,14 +55,14 @@ class made_list {
   std::uint64_t size_ = 0, input_ = 0;
 };
 
-/// A plan_function whose datasets are lists, and the function that makes them.
+/// A plan_function whose datasets are lists, and the function that returns them.
 struct opens_lists {
   function_ptr lists;
 
  protected:
   ~opens_lists() = default;
 };
-/// The function of what opens lists; null: it opens something else.
+/// Returns the function behind `inner` if it opens lists; null if it opens anything else.
 inline function_ptr lists_opened_by(const plan_or_function& inner) {
   auto* opens = dynamic_cast<const opens_lists*>(inner.function.get());
   return opens ? opens->lists : nullptr;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An input that a stage opens when its turn comes, and that is a part of the stage's saved values: repeat's in each epoch,
-// concatenate's one after the other.
+// An input that a stage opens when it needs it, as part of the stage's saved values. repeat has one for each epoch,
+// concatenate one for each input.
 //
 //   struct repeat_state { std::uint64_t epoch = 0; inner_input input; … };   // its save() and load() call the input's
 //
-//   status why = st->input.open(context.in_epoch(site, st->epoch), plan, st->epoch);  // at its start, or where a resume goes on
+//   status why = st->input.open(context.in_epoch(site, st->epoch), plan, st->epoch);  // at its start or restored position
 //   if (!why.ok()) co_await fail(std::move(why));
 #pragma once
 
@@ -21,7 +21,7 @@ struct inner_input {
   std::string restored;  ///< its position until it is opened; empty: its start
   inner_openings openings = {};
 
-  /// `number`: how many were opened before it in all runs.
+  /// `number`: how many inputs all runs have opened before it.
   status open(const open_context& context, const node_ptr& plan, std::uint64_t number) {
     std::string from = openings.position_of(number, std::exchange(restored, {}));
     const bool resumed = !from.empty();

@@ -15,10 +15,10 @@
 namespace sluice::lib {
 namespace {
 
-/// Blocks an inner channel holds: one being read, one ready, one being made.
+/// The number of blocks in an inner channel: one being read, one ready, one being built.
 constexpr std::uint32_t kInnerSlots = 3;
 
-/// The path that a chain's source reads, so that errors of the stages behind it name it, too. Null: none, or there are several.
+/// Returns the path that a chain's source reads, so that errors of later stages name it. Null: no path, or several.
 std::shared_ptr<const std::string> file_of(const node_ptr& plan) {
   const node* source = plan.get();
   while (source->op->shape == op_info::stage) source = source->inputs[0].get();
@@ -43,7 +43,7 @@ inner_plans::inner_plans(const node& n, const plan_or_function& inner, const ope
       order_(in),
       record_(context.site(n)),
       signal_(std::make_shared<ready_signal>(context.run)) {
-  // A function may open plans whose functions open plans …: each level is a tree of streams that asks the next one.
+  // A function may open plans whose functions open plans …: each level adds a tree of streams to the call depth.
   context_.depth += n.depth;
   if (!parallelism) return;
   permits_ = std::make_shared<pump_permits>(context.run, *parallelism);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the inner plans of an interleave: the stream for an element of its input, with a channel if the interleave is
-// parallel.
+// Opens the inner plan for an element of an interleave's input, with a channel if the interleave is parallel.
 #pragma once
 
 #include <memory>
@@ -12,7 +11,7 @@
 
 namespace sluice::lib {
 
-/// An inner stream, and the handle by which its pump is started before the first request on it.
+/// An inner stream, and the handle that starts its pump before the first request.
 struct inner_stream {
   erased_stream in;
   std::shared_ptr<reader_link> ahead;  ///< null: computed on demand
@@ -20,20 +19,21 @@ struct inner_stream {
 
 class inner_plans {
  public:
-  /// `parallelism`: every inner stream gets a channel of its own, and at most this number work at a time. Null: no
-  /// stream has a channel, and all are computed on demand. `in`: the order in which the stage requests them.
+  /// `parallelism`: each inner stream gets a channel, and at most this number work at a time. Null: inner streams have
+  /// no channels and are computed on demand. `in`: the order in which the stage requests them.
   inner_plans(const node& n, const plan_or_function& inner, const open_context& context, live_knob* parallelism,
               order in = order::deterministic);
   inner_plans(const inner_plans&) = default;
 
-  /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position
-  /// on or (empty) from its start; or as `openings` know it, which are told of it. Not started.
+  /// Opens the inner stream of the outer element that `outer` views, without starting it. `ordinal`: the element's
+  /// number. The stream begins at the restored position, or at its start if that is empty. `openings` records the
+  /// opening, and replays recorded ones.
   result<inner_stream> open(const block& outer, std::uint64_t ordinal, inner_openings& openings,
                             std::string position = {}) const;
   bool parallel() const { return permits_ != nullptr; }
   const error_gate& gate() const { return gate_; }
   const std::shared_ptr<run_context>& run() const { return context_.run; }
-  /// Notified whenever one of the inner channels has a block. REQUIRES: parallel().
+  /// Returns the signal that is notified when one of the inner channels has a block. REQUIRES: parallel().
   ready_signal& signal() const { return *signal_; }
   const std::shared_ptr<ready_signal>& shared_signal() const { return signal_; }
 

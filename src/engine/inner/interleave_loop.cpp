@@ -8,7 +8,7 @@
 namespace sluice::lib {
 namespace {
 
-/// The block that is being filled with elements of several inputs.
+/// The block that collects elements of several inputs.
 class gathered_block {
  public:
   explicit gathered_block(outlet& out) : out_(out), fit_(out.type()), size_(out.type().size) { begin(); }
@@ -20,7 +20,7 @@ class gathered_block {
   }
   std::uint32_t size() const { return have_; }
   std::uint32_t missing() const { return wanted_ - have_; }
-  /// Returns true if the block is delivered now. What is ready does not wait for other elements.
+  /// Returns true if the block must be delivered now. Elements that are ready do not wait for others.
   bool is_due(bool must_wait) const { return have_ && (have_ >= wanted_ || must_wait || out_.must_yield()); }
   /// Moves elements that are ready to the block.
   void gather(cycle& c, std::uint64_t run) {
@@ -32,8 +32,8 @@ class gathered_block {
     fit_.made(made, out_.wanted_bytes());
     return made;
   }
-  /// The elements to request from the current input. A share of what is missing, and not only the length of the visit: sixteen inputs
-  /// of one element a visit still make blocks.
+  /// Returns the number of elements to request from the current input. It depends on what is missing, and not only on
+  /// the length of the visit, so that sixteen inputs with one element a visit still form blocks.
   std::uint32_t share(std::uint64_t left_in_visit, std::size_t width) const {
     const std::uint64_t m = missing();
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(std::min(left_in_visit, m), m / width));
@@ -68,7 +68,7 @@ erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, i
       auto opening = open_ahead(*c, outer, inners);
       co_await opening;
     }
-    // What is ready goes out before anything that may have to wait, and before an outer element is asked for.
+    // Elements that are ready are delivered before anything that may wait, and before an outer element is requested.
     const bool must_wait = s.open ? s.in.may_wait() : c->needs_outer() && outer.may_wait();
     if (gathered.is_due(must_wait)) {
       outer.hold_from(c->oldest(c->taken));
@@ -104,7 +104,7 @@ erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, i
       }
       c->open(s, *std::move(next.inner), next.ordinal);
       outer.hold_from(c->oldest(c->taken));
-      continue;  // what is ready does not wait for the new stream's first element either
+      continue;  // elements that are ready do not wait for the new stream's first one either
     }
     if (s.in.left() == 0) {
       if (inners.parallel() && c->wants_ahead() && s.in.may_wait()) {

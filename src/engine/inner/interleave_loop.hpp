@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coroutine of a deterministic interleave, which is flat_map's as well: a cycle of one slot, visited to its end.
+// The coroutine of a deterministic interleave. flat_map uses it with one slot, which is read to its end.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace sluice::lib {
 
-/// Visits `width` slots in order, and takes `run` elements in one visit; kToTheEnd: until the slot's dataset ends.
+/// Visits `width` slots in order and delivers up to `run` elements in one visit; kToTheEnd: until the slot's dataset
+/// ends.
 erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, inner_plans inners, std::uint32_t width,
                               std::uint64_t run);
 

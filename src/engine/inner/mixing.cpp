@@ -15,7 +15,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::uint32_t kChosenAtOnce = 256;
-/// After this number of steps without a choice none is expected: nothing else ends a stage that takes no input.
+/// After this number of steps without a choice the stage fails, because nothing else ends a stage that reads no input.
 constexpr std::uint32_t kStepsWithoutChoiceMax = 10'000;
 
 status never_chosen(const status& last) {
@@ -23,7 +23,7 @@ status never_chosen(const status& last) {
                                    " steps in a row; the last time: " + std::string(last.message()));
 }
 
-/// Moves elements of several streams to one place, each from the front of the stream that is chosen for it.
+/// Moves elements of several streams to one place, each from the front of the stream chosen for it.
 class chosen_elements {
  public:
   chosen_elements(input_set& in, const element_type& t)
@@ -40,13 +40,13 @@ class chosen_elements {
   }
 
  private:
-  /// The elements of a stream that are ready, and the number of them taken; none of them is dropped yet.
+  /// The elements of a stream that are ready, and the number of them that were moved. None of them is dropped yet.
   struct cursor {
     const char* at = nullptr;
     std::uint32_t left = 0, taken = 0;
   };
 
-  // Which stream comes next is not to be foreseen: a number is copied without a call, and without a branch that depends on it.
+  // The next stream cannot be predicted, so a number is copied without a call and without a branch that depends on it.
   template <class Size> std::uint32_t gather(char* to, const std::uint32_t* chosen, std::uint32_t n, Size size) {
     cursor* cursors = cursors_.data();
     for (std::uint32_t k = 0; k != n; ++k, to += size) {
@@ -82,8 +82,8 @@ class chosen_elements {
 
 }  // namespace
 
-// Skipped elements are computed: inputs may end at any of them. The stage waits for a missing element only if nothing
-// else is ready.
+// Skipped elements are computed, because inputs may end at any of them. The stage waits for a missing element only if
+// no other is ready.
 erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixing_choice choose, bool stop_on_empty,
                           error_gate gate) {
   if (st->ended.empty()) st->ended.resize(in.size());
@@ -91,7 +91,7 @@ erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixi
   auto open = static_cast<std::size_t>(std::count(st->ended.begin(), st->ended.end(), 0));
   std::array<std::uint32_t, kChosenAtOnce> chosen{};
   std::uint32_t without_choice = 0;  // steps in a row, since the last element or the start
-  std::uint32_t next = 0, have = 0;  // of the choices: the first that nothing was taken for, and their number
+  std::uint32_t next = 0, have = 0;  // the first unused choice, and the number of choices
   chosen_elements elements(in, out.type());
   while (!st->at_end && open != 0) {
     if (next == have) {

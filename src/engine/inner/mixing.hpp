@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loop for stages that take one element after the other of inputs which they choose by themselves: sample_from_datasets, round_robin.
+// The loop of stages that choose the input of each element themselves: sample_from_datasets, round_robin.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace sluice::lib {
 /// The state on which a choice depends.
 struct mixing_state {
   std::uint64_t step = 0;           ///< number of the next element
-  std::uint64_t last = 0;           ///< the input of the one before, plus one; 0: there was none
-  std::vector<std::uint8_t> ended;  ///< for each input: 1, it had no more elements when it was asked
-  bool at_end = false;              ///< nothing comes any more
+  std::uint64_t last = 0;           ///< the input of the previous element, plus one; 0: no element yet
+  std::vector<std::uint8_t> ended;  ///< for each input: 1 if it had no more elements when it was asked
+  bool at_end = false;              ///< no element follows
 
   bool has_ended(std::size_t i) const { return ended[i] != 0; }
 };
 
-/// Which input each of the next elements comes from, from step `s.step` on, as long as no other input ends; `to` is not empty.
-/// Returns for how many it has chosen: at least for one, unless `why` says why there is no choice for the first. It is called again
-/// where an input has ended. REQUIRES: one has not ended.
+/// Chooses the input of each of the next elements, from step `s.step` on, while no other input ends. Returns the number
+/// of choices, at least one; `to` is not empty. If the first step has no choice, `why` has the reason. It is called
+/// again after an input has ended. REQUIRES: one input has not ended.
 using mixing_choice = std::function<std::size_t(const mixing_state& s, std::span<std::uint32_t> to, status& why)>;
 
-/// `stop_on_empty`: the first choice of an input that has ended ends the stage. A step without a choice is a bad element; 10,000 of them
-/// in a row are an error under any policy.
+/// `stop_on_empty`: the first choice of an ended input ends the stage. A step without a choice is a bad element; 10,000
+/// of them in a row are an error under any policy.
 erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixing_choice choose, bool stop_on_empty,
                           error_gate gate);
 

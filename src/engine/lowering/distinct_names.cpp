@@ -16,7 +16,7 @@ std::vector<std::string> distinct_names(const std::vector<std::string>& names) {
   for (std::size_t k = 0; k != names.size(); ++k) {
     const bool is_said = !names[k].empty();
     std::string name = is_said ? names[k] : absl::StrCat("c", k);
-    // A name that another column already has is not available.
+    // Appends the suffix until no other column has the name.
     for (bool is_new = !is_said; given.contains(name) || (is_new && said.contains(name)); is_new = true)
       absl::StrAppend(&name, "_", k);
     given.insert(name);

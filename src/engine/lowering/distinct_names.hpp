@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of members for columns whose names a file or a query says.
+// Makes unique member names from the column names of a file or a query.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace sluice::lib {
 
-/// Column k without a name becomes "c<k>"; one whose name came before has "_<k>" behind it, more than once where there is a column
-/// of that name. Names that come once stay as they are.
+/// Names that occur once stay unchanged. Column k becomes "c<k>" if it has no name, and gets the suffix "_<k>" if an
+/// earlier column has its name. The suffix is repeated until no column has the result as its name.
 std::vector<std::string> distinct_names(const std::vector<std::string>& names);
 
 }  // namespace sluice::lib

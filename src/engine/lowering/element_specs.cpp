@@ -17,7 +17,7 @@ spec spec_of_inputs(const node& n, std::size_t inputs) {
   spec all = element_spec_of(*n.inputs[0]);
   for (std::size_t i = 1; i != inputs; ++i) {
     result<spec> both = merge(all, element_spec_of(*n.inputs[i]));
-    if (!both.ok()) return spec_of(*n.type);  // tensors of other dtypes
+    if (!both.ok()) return spec_of(*n.type);  // the tensors have different dtypes
     all = *std::move(both);
   }
   return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specs of a plan's elements, known before any element exists: for op_info::spec. A type does not describe a tensor's
-// shape, nor the length of a list.
+// Derives the spec of a plan's elements before any element exists, for op_info::spec. A spec describes the shapes of
+// tensors and the lengths of lists, which an element type does not contain.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ spec element_spec_of(const node& n);
 spec same_spec(const node& n);
 /// Returns the spec of the elements of the first `inputs` inputs, which have one type.
 spec spec_of_inputs(const node& n, std::size_t inputs);
-/// Returns the spec of batches of the input's elements; `rows`: their number of rows, if all have the same.
+/// Returns the spec of batches of the input's elements. `rows`: the number of rows, if all batches have the same.
 spec spec_of_batches(const node& n, count rows, bool all_have_so_many);
 /// Returns the spec of the elements of the plans that are opened for each element.
 spec spec_of_inner(const node& n, const plan_or_function& inner);
@@ -35,7 +35,7 @@ template <class F> spec spec_of_made(const element_type& t, F make) {
   return spec_of(t, at);
 }
 
-/// A block_function that knows more of its results than their type.
+/// A block_function that derives a more exact spec of its results than their type.
 class knows_spec {
  public:
   virtual spec spec_for(const spec& in) const = 0;

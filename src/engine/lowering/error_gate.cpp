@@ -28,7 +28,7 @@ kept_bytes error_gate::kept(std::string_view bytes) const {
   if (!keeps()) return nullptr;
   bytes = bytes.substr(0, kKeptBytesMax);
   memory_ledger& ledger = *run_->ledger;
-  ledger_line& line = ledger.line(purpose::channel, label_);  // it travels as elements do
+  ledger_line& line = ledger.line(purpose::channel, label_);  // the copy is in flight like an element
   const std::size_t charged = bytes.size() + sizeof(std::string);
   if (!ledger.try_charge(charged, line)) return nullptr;
   auto credit = [books = run_->ledger, &line, charged](const std::string* kept) {

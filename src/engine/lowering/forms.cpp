@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which functions may stand where an operator takes a form that is narrower than a class of functions.hpp.
+// Decides which functions an operator accepts if its argument is narrower than a class of functions.hpp.
 #include "sluice/engine/detail/element_functions.hpp"
 #include "sluice/engine/detail/state_calls.hpp"
 #include "sluice/engine/detail/stream_functions.hpp"

@@ -17,14 +17,14 @@ namespace sluice::lib {
 
 namespace {
 
-/// Returns true if elements are computed when the reader requests them, without a ring. A sloppy map has its ring at
-/// any parallelism: only the ring's log records which elements a consumer that returns to a mark had before, and a
-/// resume may use another parallelism.
+/// Returns true if elements are computed when the reader requests them, without a ring. A sloppy map has a ring at any
+/// parallelism, because only the ring's log records the elements that were delivered before a mark, and a resume may
+/// use another parallelism.
 bool on_demand(const knob& parallelism, order delivered) {
   return parallelism.value == 1 && delivered == order::deterministic;
 }
 
-/// The outputs of `in`, up to the first input whose call fails: `why` says how. `at`: of the first input.
+/// Returns the outputs for `in`, up to the first input whose call fails with `why`. `at`: the place of the first input.
 block map_block(outlet& out, block in, const block_function& f, element_place at, const error_gate& gate, status& why) {
   void* to = f.in_place ? in.data() : out.room(in.size());
   applied a = f.apply(in, to, at);
@@ -32,8 +32,8 @@ block map_block(outlet& out, block in, const block_function& f, element_place at
   return f.in_place ? in.first(a.done) : out.made(a.done);
 }
 
-/// Calls the function on demand, a block at a time. Skipped elements are not computed: the request carries the skip up
-/// to the source.
+/// Calls the function on demand, a block at a time. Skipped elements are not computed, because the request carries the
+/// skip to the source.
 erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
                        error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
@@ -55,7 +55,7 @@ erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr fu
   }
 }
 
-/// The same, but bad elements are skipped: the next demand computes the rest of their view.
+/// The loop of a stage that drops bad elements: the next demand computes the rest of their view.
 erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
                                 error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
@@ -64,16 +64,16 @@ erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr funct
   kept_texts texts(gate, in.type());
   while (auto b = co_await in.next_block({0, fit.at_most(out.ask()), out.wanted_bytes()})) {
     texts.note(b);
-    std::uint32_t looked_at = 0;  // of what was noted
+    std::uint32_t looked_at = 0;  // the index in `texts` of the next input
     while (b) {
-      // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
+      // The rest of the view after a bad element serves another demand, which may be smaller than the first.
       block whole = b, part = b.first(fit.at_most(std::min(b.size(), out.ask())));
       void* to = f.in_place ? part.data() : out.room(part.size());
       applied a = f.apply(part, to, {in.consumed() - whole.size(), seed});
       block made = f.in_place ? part.first(a.done) : out.made(a.done);
       std::uint32_t seen = a.done;
       fit.made(made, out.wanted_bytes());
-      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
+      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume reads the rest of this view again
       if (made) co_yield made;
       if (!a.why.ok()) {
         auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen, texts.of(looked_at + seen));
@@ -87,13 +87,13 @@ erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr funct
   }
 }
 
-/// The number of rows that are built at a time: their memory is charged after each call.
+/// The number of rows that are built at a time. Their memory is charged after each call.
 constexpr std::uint32_t kRowsAtOnce = 128;
 
-/// The receipts of the rows that f has made of `in`: those of its first elements, up to the first whose call fails.
+/// Returns the receipts of the rows that f built from the first elements of `in`, up to the first whose call fails.
 block land_rows(outlet& out, const block& in, const block_function& f, column& rows, element_place at, applied& a) {
   a = f.append_rows(in, rows, at);
-  // The size of a row is not measured: it is estimated as the size of its input and of its values.
+  // The size of a row is not measured, but estimated as the size of its input and of its values.
   const std::size_t bytes = in.type().footprint ? in.type().footprint(in.type(), in.data(), in.size()) / in.size() : 0;
   const landed_row each{static_cast<std::uint32_t>(std::min<std::size_t>(bytes + rows.type().size, ~std::uint32_t{0}))};
   auto* to = reinterpret_cast<landed_row*>(out.room(in.size()));
@@ -101,7 +101,7 @@ block land_rows(outlet& out, const block& in, const block_function& f, column& r
   return out.made(a.done);
 }
 
-/// map_loop, whose outputs are rows of the consumer's columns.
+/// The map_loop whose outputs are rows of the consumer's columns.
 erased_stream map_rows_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
                             error_gate gate, std::shared_ptr<row_landing> landing) {
   auto& f = static_cast<const block_function&>(*function);
@@ -117,7 +117,7 @@ erased_stream map_rows_loop(outlet out, one_to_one, erased_stream in, function_p
   }
 }
 
-/// The same, but bad elements are skipped.
+/// The loop of rows that drops bad elements.
 erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
                                      error_gate gate, std::shared_ptr<row_landing> landing) {
   auto& f = static_cast<const block_function&>(*function);
@@ -125,10 +125,10 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
   kept_texts texts(gate, in.type());
   while (auto b = co_await in.next_block({0, std::min(out.ask(), kRowsAtOnce), out.wanted_bytes()})) {
     texts.note(b);
-    std::uint32_t looked_at = 0;  // of what was noted
+    std::uint32_t looked_at = 0;  // the index in `texts` of the next input
     while (b) {
-      // Skipped rows are built too, because only that shows which are good, and are then removed: no later row is built
-      // together with them.
+      // Skipped rows are built too, because only building shows which ones are good. They are then removed, so no later
+      // row is built together with them.
       const std::uint64_t to_pass = out.to_pass();
       block whole = b,
             part = b.first(std::min(
@@ -154,7 +154,7 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
   }
 }
 
-/// Awaits one call after the other.
+/// Awaits one call after another.
 erased_stream map_awaiting_loop(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function,
                                 std::uint64_t seed, error_gate gate) {
   auto& f = static_cast<const async_function&>(*function);
@@ -173,7 +173,7 @@ erased_stream map_awaiting_loop(outlet out, one_to_one, may_suspend, erased_stre
   }
 }
 
-/// The computation of parallel calls on a slot: the same loops, with the slot's slabs.
+/// The computation of parallel calls on a slot: the loops above, with the slot's slabs.
 class map_computation final : public slot_computation {
  public:
   map_computation(function_ptr f, std::uint64_t seed, error_gate gate, bool awaits)
@@ -204,7 +204,7 @@ class map_computation final : public slot_computation {
     char* to = slot->output.reserve(slot->count);
     block in = slot->input.view();
     const element_type& out = slot->output.type();
-    bool sized = owns_bytes(out) && !f.in_place;  // how much it makes of an element, nobody knows beforehand
+    bool sized = owns_bytes(out) && !f.in_place;  // the size of an output is unknown before the call
     std::size_t made_bytes = payload_bytes(slot->input);
     kept_texts texts(gate, in.type());
     texts.note(slot->input.begin() + slot->input_at * in.type().size, slot->count);
@@ -232,7 +232,7 @@ class map_computation final : public slot_computation {
     }
     co_return;
   }
-  /// Returns true if the input is dropped, and the next one is to be computed.
+  /// Returns true if the input is dropped and the next one must be computed.
   static bool drop_or_fail(ring_slot* slot, std::uint32_t input, const status& why, const error_gate& gate,
                            kept_bytes bytes) {
     std::vector<dropped_input>& dropped = slot->dropped;
@@ -244,7 +244,7 @@ class map_computation final : public slot_computation {
     }
     dropped.push_back({input, located, gate.account(), gate.into(), std::move(bytes)});
     if (dropped.size() > gate.errors_max())
-      slot->why = std::move(located);  // the reader ends at one of these, or before
+      slot->why = std::move(located);  // the reader ends at this error, or at an earlier one
     return slot->why.ok();
   }
 

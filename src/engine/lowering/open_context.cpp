@@ -26,9 +26,9 @@ stage_identity identity_of(const node& n) {
 
 namespace {
 
-/// The name of a stage in messages and reports: "map(parse)".
+/// Returns the name of a stage in messages and reports: "map(parse)".
 std::string label_of(const node& n) {
-  std::string_view function;  // the first that has a name
+  std::string_view function;  // the first function that has a name
   for_each_function(n, [&](const function_ptr& f) {
     if (function.empty()) function = f->name;
   });
@@ -37,7 +37,7 @@ std::string label_of(const node& n) {
   return label;
 }
 
-/// The plan was made on a thread with a larger stack than this one.
+/// Refuses a plan that was built on a thread with a larger stack than this one.
 [[noreturn]] void refuse_depth(const node& n) {
   throw_status(
       resource_exhausted_error(std::string(n.op->name) + ": the plan is more than " + plan_depth_limit_text()));
@@ -48,7 +48,7 @@ std::string label_of(const node& n) {
 erased_stream open_context::open(const node_ptr& plan) const {
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
-  site_record& record = enter(*plan, context);  // before its inputs: so they are listed
+  site_record& record = enter(*plan, context);  // before its inputs, so that the report lists them in this order
   return opened(*plan, record, plan->op->lowering.open(*plan, context));
 }
 
@@ -69,7 +69,7 @@ site_record& open_context::enter(const node& n, open_context& inside) const {
 }
 
 erased_stream open_context::opened(const node& n, site_record& record, erased_stream s) const {
-  if (s.stage()->label().empty()) s.stage()->set_label(n.op->name);  // take(-1) is its input's stage
+  if (s.stage()->label().empty()) s.stage()->set_label(n.op->name);  // take(-1) opens the stage of its input
   s.stage()->set_identity(identity_of(n));
   s.stage()->set_counts(record.counts());
   if (s.stage()->counts() == &record.counts()) record.stage_made();
@@ -93,8 +93,9 @@ open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std
   *this = in_epoch(site_above("repeat", &plan), epoch);
 }
 
-// The first epoch is the plan without a repeat, so it mixes nothing in; the repeat's site keeps nested ones apart. Its
-// scope does not count: two aligned pipelines that are inputs of one combine stay aligned through their repeats.
+// The first epoch equals the plan without a repeat, so nothing is mixed in. The repeat's site distinguishes nested
+// repeats. Its scope is not used, so that two aligned pipelines that are inputs of one combine stay aligned through
+// their repeats.
 open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) const {
   open_context inner = *this;
   if (number != 0) inner.passes = derive(passes, derive(std::uint64_t{site} + (std::uint64_t{combines} << 32), number));
@@ -102,9 +103,9 @@ open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) co
 }
 
 open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const {
-  constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // so that no ordinal is an epoch
+  constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // keeps ordinals apart from epochs
   open_context inner = *this;
-  inner.order_given.reset();  // with_options: inner plans keep their own order
+  inner.order_given.reset();  // inner plans ignore the order of with_options
   inner.scope = derive(scope, site);
   inner.outers = derive(outers, kOuter + mix(ordinal));
   inner.passes = derive(passes, kOuter + mix(ordinal));
@@ -126,7 +127,8 @@ input_set open_context::open_inputs(const node& combine) const {
 }
 
 live_knob& open_context::live(const node& n, const knob& k, std::int64_t tuned) const {
-  constexpr std::int64_t kSetMax = std::int64_t{1} << 30;  // where the argument has no bound: more limits nothing
+  // for an argument without a bound: a higher value has no effect
+  constexpr std::int64_t kSetMax = std::int64_t{1} << 30;
   auto offset = reinterpret_cast<const char*>(&k) - static_cast<const char*>(n.arguments.get());
   for (const field& f : n.op->arguments().fields) {
     if (static_cast<std::ptrdiff_t>(f.offset) != offset || !f.type->is_knob()) continue;
@@ -144,7 +146,7 @@ error_gate open_context::gate(const node& n) const {
   std::string label = label_of(n);
   error_policy policy = n.errors.on_error.value_or(on_error);
   error_account* own = nullptr;
-  // Errors are counted where the policy is set: those of a stage with a policy of its own do not count for an
+  // An error is counted where its policy is set: the errors of a stage with a policy of its own do not count for an
   // ignore_errors.
   if (policy == error_policy::skip) own = account_of(n, n.errors.errors_max, n.errors.on_error ? nullptr : account);
   return {run.get(), std::move(label), policy, own, policy == error_policy::skip ? quarantine_of(n) : nullptr, file};

@@ -18,89 +18,96 @@
 
 namespace sluice::lib {
 
-/// The identity by which the stage of `n` finds its record in a position.
+/// Returns the identity by which the stage of `n` finds its record in a position.
 stage_identity identity_of(const node& n);
 
 class element_group;  // engine/data/given_elements.hpp
 
-/// Where a plan stands within a run: in which inputs of combines and inner plans, and in which epoch. All random draws
-/// depend on it.
+/// The context of a plan within a run: the inputs of combines, the inner plans and the epochs that it is opened in.
+/// Every random draw depends on it.
 struct open_context {
   std::shared_ptr<run_context> run;
   std::uint64_t scope = 0;     ///< the sites of the combines (with the input's index) and inner plans around this plan
-  std::uint32_t combines = 0;  ///< how many combines are around it
-  std::uint64_t outers = 0;    ///< the outer elements that the inner plans around it were opened for; 0: none
-  std::uint64_t passes =
-      0;                    ///< the same and the epochs of the repeats around it; 0: no outer element, all first epochs
-  std::uint32_t depth = 0;  ///< stages below each other of the plans that this one is opened inside of
+  std::uint32_t combines = 0;  ///< the number of combines around this plan
+  /// a hash of the outer elements that the inner plans around this plan were opened for; 0: no inner plan
+  std::uint64_t outers = 0;
+  /// `outers` combined with the epochs of the repeats around this plan; 0: no outer element, and each epoch is the
+  /// first
+  std::uint64_t passes = 0;
+  std::uint32_t depth = 0;  ///< the number of stages below each other in the plans around this inner plan
 
-  /// What a bad element does in stages that do not say so themselves: what the nearest ignore_errors downstream says,
-  /// or the stage whose inner plan this is; else the run's options.
+  /// The error policy of stages without one of their own. It is set by the nearest ignore_errors downstream, by the
+  /// stage that opened this inner plan, or else by the run's options.
   error_policy on_error;
-  error_account* account = nullptr;  ///< of the one that says so; null: the run
-  /// The stream is to give a few elements from a place (op_info::seeks): nothing below works ahead of what it is asked for.
+  error_account* account = nullptr;  ///< counts the errors under `on_error`; null: only the run counts them
+  /// The stream delivers a few elements from a place (op_info::seeks), so no stage in it works ahead of its reader.
   bool on_demand = false;
-  /// A with_options downstream says so, and decides before those upstream of it.
+  /// A with_options downstream has set `on_error`; one further upstream cannot change it.
   bool on_error_is_given = false;
   std::optional<sluice::lib::order> order_given = {};
 
-  /// The file that the elements are of, where a plan was opened for each of several; null: none, or it is not known.
+  /// The file that contains the elements, if the plan was opened for one of several files. Null: unknown, or several
+  /// files.
   std::shared_ptr<const std::string> file = {};
 
-  /// What the source of a stage_plan gives; null: this is in none.
+  /// The elements that the source of a stage_plan delivers. Null: this plan is not part of a stage_plan.
   std::shared_ptr<element_group> given = {};
 
-  /// The stage that reads the plan which is opened; null: the consumer of the run.
+  /// The record of the stage that reads the opened plan. Null: the consumer of the run reads it.
   site_record* reader = nullptr;
 
-  /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
+  /// The context at the top of a run. An epoch that the user counts is treated as the epoch of a repeat above the whole
+  /// plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}
   open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch);
-  /// Lowers a plan: makes its tree of streams, not yet started.
+  /// Lowers a plan to its tree of streams, which are not started.
   erased_stream open(const node_ptr& plan) const;
-  /// The same for a consumer that wants rows in its columns. Empty: the plan's last stage makes elements.
+  /// Lowers a plan for a consumer that receives rows in its columns. Returns an empty stream if the plan's last stage
+  /// builds elements.
   erased_stream open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const;
-  /// The same for the whole of a chain, which goes on from a position (empty: from its start) and keeps marks.
+  /// Lowers a whole chain that records marks, and restores its position. An empty position starts at the beginning.
   result<erased_stream> resume(const node_ptr& plan, std::string position) const;
-  /// For the input of the repeat at `site`, in its pass number `number` (from 0).
+  /// Returns the context for the input of the repeat at `site`, in epoch `number` (from 0).
   open_context in_epoch(std::uint32_t site, std::uint64_t number) const;
-  /// For the plan that the stage at `site` opens for the element `ordinal` of its input.
+  /// Returns the context for the plan that the stage at `site` opens for element `ordinal` of its input.
   open_context in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const;
-  /// For one of the inputs of a combine.
+  /// Returns the context for one of the inputs of a combine.
   open_context in_input(const node& combine, std::size_t index) const;
-  /// All inputs of a combine, opened at once.
+  /// Opens all inputs of a combine.
   input_set open_inputs(const node& combine) const;
-  /// Where the bad elements are kept that the stage of n drops: the file that the plan names for it, or that the run has for all.
+  /// Returns the file that stores the bad elements dropped by the stage of n: the one named in the plan, or else the
+  /// run's. Null: they are not stored.
   quarantine_sink* quarantine_of(const node& n) const;
-  /// What errors do in the stage of n.
+  /// Returns the object that applies the error policy of the stage of n.
   error_gate gate(const node& n) const;
-  /// What is known of the stage n of this run, however often it is opened.
+  /// Returns the record of stage n in this run. All openings of the stage share it.
   site_record& site(const node& n) const;
-  /// For stages that drop bad elements because `n`, an ignore_errors downstream of them, says so.
+  /// Returns the context for stages that drop bad elements because of `n`, an ignore_errors downstream of them.
   open_context ignoring_errors(const node& n, error_limit errors_max) const;
-  /// For stages upstream of `n`, a with_options.
+  /// Returns the context for stages upstream of `n`, a with_options.
   open_context with_options(const node& n, const dataset_options& o) const;
-  /// What order a stage delivers in that says `own`.
+  /// Returns the order in which a stage delivers if its own argument is `own`.
   sluice::lib::order order_of(sluice::lib::order own) const {
     return own == order::sloppy ? own : order_given.value_or(own);
   }
-  /// For the plans that the stage of n opens for its elements: what n itself says of errors holds for them, too.
+  /// Returns the context for plans that the stage of n opens for its elements. n's own error policy applies to them.
   open_context inside_of(const node& n) const;
-  /// What a channel of n is charged to; channels of the same stage in sibling plans learn from each other.
+  /// Returns the account that a channel of n is charged to. Channels of the same stage in sibling plans share their
+  /// estimates.
   channel_memory memory_of(const node& n, std::string_view stage) const { return {run, site(n), stage}; }
-  /// The live form of `k`, which is one of n's arguments. Its name and its range are that argument's (a plain `knob` may be
-  /// set to 2³⁰, or to what the plan says if that is more); it starts at the argument's value, or, for autotune, at
-  /// `tuned`.
+  /// Returns the live form of `k`, one of n's arguments, with that argument's name and range. A plain `knob` may be set
+  /// to 2³⁰, or to the plan's value if that is larger. The live knob starts at the argument's value, or at `tuned` if
+  /// it is autotuned.
   live_knob& live(const node& n, const knob& k, std::int64_t tuned) const;
-  /// Where an autotuned parallelism starts: at twice the workers.
+  /// Returns the initial value of an autotuned parallelism: twice the number of workers.
   std::int64_t tuned_parallelism() const;
-  /// The seed a stage draws with here. Its own seed is used as it is, so that two plans with equal seeds draw alike;
-  /// without one it draws by (run's seed, scope, site), which no other stage shares. Either is mixed with `outers` and,
-  /// unless every epoch is to be the same, with the epochs.
+  /// Returns the seed that a stage draws with in this context. A seed argument is used unchanged, so two plans with
+  /// equal seeds draw alike. Without an argument the seed is derived from (run's seed, scope, site), which no other
+  /// stage shares. Both are mixed with `outers` and, unless `same_each_epoch`, with the epochs.
   std::uint64_t seed_of(const node& n, std::int64_t own, bool same_each_epoch = false) const;
 
  private:
-  /// Returns the record of `n`, as an input of the stage that reads it, and makes it the reader in `inside`.
+  /// Returns the record of `n` as an input of the stage that reads it, and makes it the reader in `inside`.
   site_record& enter(const node& n, open_context& inside) const;
   erased_stream opened(const node& n, site_record& record, erased_stream s) const;
   error_account* account_of(const node& n, error_limit errors_max, error_account* around) const;

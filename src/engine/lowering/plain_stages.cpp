@@ -6,7 +6,7 @@
 namespace sluice::lib {
 
 erased_stream empty_stage(outlet out) {
-  if (out.wanted() == 0) co_yield out.made(0);  // a coroutine needs a yield; nobody asks for nothing
+  if (out.wanted() == 0) co_yield out.made(0);  // a coroutine needs a yield, and no request is for 0 elements
 }
 
 erased_stream failed_stage(outlet, status why) {

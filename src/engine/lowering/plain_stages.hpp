@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages that an operator opens instead of its own if there is nothing to compute.
+// Stages that an operator opens instead of its own if nothing has to be computed.
 #pragma once
 
 #include "sluice/base/status.hpp"
@@ -7,9 +7,9 @@
 
 namespace sluice::lib {
 
-/// A stream without elements.
+/// Opens a stream without elements.
 erased_stream empty_stage(outlet out);
-/// A stream that fails at its first request.
+/// Opens a stream that fails at its first request.
 erased_stream failed_stage(outlet out, status why);
 
 }  // namespace sluice::lib

@@ -23,15 +23,15 @@ namespace {
 
 constexpr std::string_view kQuarantineFull =
     "this file is full: bad elements that were dropped after these are not kept";
-constexpr const char* kCannotOpen = "cannot open the file that keeps bad elements";
+constexpr const char* kCannotOpen = "cannot open the file for bad elements";
 constexpr std::string_view kFirstMember = "{\"error\":";
-/// The key of a map's entry in a tf.Example that has a feature of this name. The reader of whole examples is not linked
-/// for it.
+/// The first bytes of the entry of feature "error" in a tf.Example. Entries are recognized by them, so that the reader
+/// of whole examples need not be linked.
 constexpr std::string_view kFirstFeature =
     "\x0a\x05"
     "error";
 
-/// One entry, member by member, in either form.
+/// Writes one entry, member by member, in either form.
 class entry_writer {
  public:
   explicit entry_writer(bool json) : json_(json) {}
@@ -98,12 +98,12 @@ class quarantine_file final : public quarantine_sink {
     ::close(file_);
   }
 
-  /// Opens what is there; else it looks at where it would be created.
+  /// Opens the file if it exists; else checks the folder that would contain it.
   status check() {
     struct stat s{};
     if (::stat(path_.c_str(), &s) == 0) return open().in_file(path_);
     const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-    // A link without a target is not followed here: writing the first entry reports it.
+    // A link without a target is not followed here. Writing the first entry reports it.
     if (errno == ENOENT && ::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0)
       return {};
     return errno_error(errno, kCannotOpen).in_file(path_);
@@ -114,7 +114,7 @@ class quarantine_file final : public quarantine_sink {
     if (!why.ok() || is_full_) return why.in_file(path_);
     std::string entry = entry_of(e, json_);
     if (there_.contains(stable_hash(entry))) return {};
-    // The last place is reserved for the entry which says that no more entries follow.
+    // The last place is reserved for the entry that states that the file is full.
     if (there_.size() + 1 >= entries_max_ || size_ + entry.size() > bytes_max_) {
       is_full_ = true;
       dropped_error full;
@@ -132,9 +132,9 @@ class quarantine_file final : public quarantine_sink {
     status why;
     struct stat s{};
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
-      why = unavailable_error("another process keeps its bad elements in this file; give each run a file of its own");
+      why = unavailable_error("another process stores its bad elements in this file; give each run its own file");
     else if (::fstat(file_, &s) != 0 || !S_ISREG(s.st_mode))
-      why = invalid_argument_error("bad elements are to be kept here, and this is no regular file");
+      why = invalid_argument_error("bad elements cannot be stored here: this is not a regular file");
     else why = read_entries(static_cast<std::uint64_t>(s.st_size));
     if (why.ok()) return why;
     ::close(file_);
@@ -142,7 +142,7 @@ class quarantine_file final : public quarantine_sink {
     return why;
   }
 
-  /// Notes what is there, and cuts off what is left of an entry that was not written to its end.
+  /// Records the entries in the file, and cuts off an incomplete entry at its end.
   status read_entries(std::uint64_t size) {
     std::string bytes;
     std::uint64_t read = 0;
@@ -150,7 +150,7 @@ class quarantine_file final : public quarantine_sink {
       const std::size_t had = bytes.size();
       bytes.resize(had + static_cast<std::size_t>(std::min<std::uint64_t>(size - read, kReadBytes)));
       const ssize_t got = ::pread(file_, bytes.data() + had, bytes.size() - had, static_cast<off_t>(read));
-      if (got < 0) return errno_error(errno, "cannot read the bad elements that were kept before");
+      if (got < 0) return errno_error(errno, "cannot read the bad elements stored before");
       bytes.resize(had + static_cast<std::size_t>(got));
       read += static_cast<std::uint64_t>(got);
       std::size_t used = 0;
@@ -164,7 +164,7 @@ class quarantine_file final : public quarantine_sink {
     const bool may_be_ours = size_ != 0 || begins_entry(bytes);
     if (!may_be_ours) return not_ours();
     return ::ftruncate(file_, static_cast<off_t>(size_)) == 0 ? status()
-                                                              : errno_error(errno, "cannot cut off a torn entry");
+                                                              : errno_error(errno, "cannot remove an incomplete entry");
   }
 
   status note_entries(std::string_view bytes, std::size_t& used) {
@@ -188,20 +188,19 @@ class quarantine_file final : public quarantine_sink {
       used += length;
     }
   }
-  /// Returns true if the bytes begin an entry that was torn. Bytes too short to identify do not count, so that foreign
-  /// data is never cut off.
+  /// Returns true if the bytes are the start of an incomplete entry. Bytes too short to identify do not count, so that
+  /// foreign data is never cut off.
   bool begins_entry(std::string_view bytes) const {
     constexpr std::size_t kTelling = 4;
     if (bytes.size() < kTelling) return false;
     if (json_) return bytes.starts_with(kFirstMember.substr(0, bytes.size()));
     if (bytes.size() >= kTfrecordHeaderBytes) return find_tfrecord({.bytes = bytes}, 0, 1) == 0;
-    // A length below 16 MiB, of eight bytes: an entry's is.
+    // The length of an entry has eight bytes and is below 16 MiB.
     return bytes.substr(3, 5).find_first_not_of('\0') == bytes.npos;
   }
   static status not_ours() {
     return failed_precondition_error(
-        "bad elements are to be kept here, and there is a file with something else in it, which is left as it is; name "
-        "another path");
+        "bad elements cannot be stored here: the file has other content, and was left unchanged; name another path");
   }
 
   status append(const std::string& entry) {
@@ -210,9 +209,9 @@ class quarantine_file final : public quarantine_sink {
       const ssize_t n = ::write(file_, entry.data() + done, entry.size() - done);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) {
-        status why = errno_error(errno, "cannot keep a bad element");
+        status why = errno_error(errno, "cannot store a bad element");
         if (::ftruncate(file_, static_cast<off_t>(size_)) != 0)
-          return why;  // whole entries only; else the next opening cuts it off
+          return why;  // the file contains whole entries only, or the next opening cuts off the incomplete one
         return why;
       }
       done += static_cast<std::size_t>(n);
@@ -230,7 +229,7 @@ class quarantine_file final : public quarantine_sink {
   std::uint64_t bytes_max_;
   int file_ = -1;
   bool is_full_ = false;
-  std::uint64_t size_ = 0;  ///< of the whole entries
+  std::uint64_t size_ = 0;  ///< the size of the whole entries
   absl::flat_hash_set<std::uint64_t> there_;
 };
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that keeps the bad elements that a run drops: error, file, offset, number and bytes of each.
+// The file that stores the bad elements that a run drops: error, file, offset, number and bytes of each.
 //
 //   {"error":"the CRC of the data is wrong","code":"data_loss","stage":"tfrecord","file":"a.tfrecord","offset":120,"record":3,
-//    "bytes":{"base64":"…"}}                                  // a line of a path in .jsonl or .json
-// Other paths are TFRecords, whose records are tf.Examples with the same names as features. Members that are not known are left out.
+//    "bytes":{"base64":"…"}}                                  // one line, if the path ends with .jsonl or .json
 //
-// An entry is written whole, by one call, when its element is counted; the rest of an entry after a crash is cut off
-// when the file is opened next. An entry that exists already, byte for byte, is not written again: a run that is
-// resumed or restarted adds no duplicates. At kEntriesMax or kBytesMax the file is full: a last entry says so, and the
-// run continues.
-// Errors: failed_precondition: the path is a file that is not one of these (it is left as it is). unavailable: another process
-//         writes to it. resource_exhausted and others, as the system says. They end the run.
+// Any other path is a TFRecord file. Its records are tf.Examples with the same names as features. Unknown members are
+// left out.
+//
+// An entry is written by one call when its element is counted. After a crash the next opening cuts off an incomplete
+// entry. An entry that the file already contains, byte for byte, is not written again, so a run that is resumed or
+// restarted adds no duplicates. At kEntriesMax or kBytesMax the file is full: a last entry states this, and the run
+// continues.
+// Errors: failed_precondition: the path is a file with other content, which is left unchanged. unavailable: another
+//         process writes to it. resource_exhausted and others: reported by the system. All of them end the run.
 // Owns:   the file, from its first entry on, and eight bytes for each entry.
 #pragma once
 
@@ -24,11 +26,12 @@ namespace sluice::lib {
 inline constexpr std::size_t kQuarantineEntriesMax = 100'000;
 inline constexpr std::uint64_t kQuarantineBytesMax = std::uint64_t{1} << 30;
 
-/// Opens nothing yet.
+/// Returns the sink of a path. The file is opened at the first entry.
 std::unique_ptr<quarantine_sink> open_quarantine_file(std::string path, std::size_t entries_max = kQuarantineEntriesMax,
                                                       std::uint64_t bytes_max = kQuarantineBytesMax);
 
-/// Could bad elements be kept there? Creates nothing: where there is no file yet, its folder is looked at. Errors: as above.
+/// Checks that bad elements can be stored under the path, and creates nothing. If no file exists, its folder is
+/// checked. Errors: as above.
 status check_quarantine_file(const std::string& path);
 
 }  // namespace sluice::lib

@@ -15,8 +15,8 @@ bool have_equal_members(const element_type& a, const element_type& b) {
   return !a.members.empty();
 }
 
-/// `| map({label, text})`: of structures that differ in their own names only, this makes the one without any. Empty: an
-/// expression cannot name all of the members, or they are many.
+/// Returns `| map({label, text})`, which removes the names of structures with equal members. Returns "" if an
+/// expression cannot name all members, or if there are too many.
 std::string made_nameless(const element_type& t) {
   constexpr std::size_t kShownMax = 16;
   if (t.members.size() > kShownMax) return {};
@@ -28,7 +28,7 @@ std::string made_nameless(const element_type& t) {
   return "| map({" + out + "})";
 }
 
-/// `a` is of the first input, `b` of the one with this number.
+/// `a`: the type of the first input. `b`: the type of input `number`.
 std::string difference_of_types(const element_type& a, const element_type& b, std::size_t number) {
   const std::string first = type_text(a), other = type_text(b);
   std::string why =

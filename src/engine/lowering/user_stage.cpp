@@ -17,7 +17,7 @@ erased_stream make_user_stage(const function_ptr& function, erased_stream in, st
     if (!made) why = failed_precondition_error("the function returned an empty stream instead of a coroutine's");
   } catch (...) { why = current_exception_status(); }
   why = why.in_stage(f.label);
-  // The function may have put several coroutines on top of each other.
+  // The function may have built several coroutines, each reading the next.
   for (stage_base* s = made.stage(); s && s != source; s = s->input_stage()) {
     s->set_label(f.label);
     s->keep(function);

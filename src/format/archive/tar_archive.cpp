@@ -8,7 +8,7 @@
 namespace sluice::lib {
 namespace {
 
-// The places of a header's fields (POSIX, ustar).
+// The offset and length of a header's field (POSIX, ustar).
 struct tar_field {
   std::size_t at, size;
 };
@@ -20,8 +20,8 @@ constexpr std::string_view kPosixMagic("ustar\0", 6);
 std::string_view field_of(std::string_view header, tar_field f) { return header.substr(f.at, f.size); }
 std::string_view until_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
 
-/// Octal digits between blanks or NULs, or binary with the first bit set, as GNU writes large numbers. Nothing: it is none, or is
-/// negative or above 2^63 - 1.
+/// Parses octal digits between blanks or NULs, or a binary number with the first bit set, as GNU writes large ones.
+/// Returns nothing if the number is invalid, negative or above 2^63 - 1.
 std::optional<std::uint64_t> number_in(std::string_view field) {
   if (static_cast<unsigned char>(field[0]) & 0x80) {
     if (static_cast<unsigned char>(field[0]) != 0x80) return {};
@@ -42,11 +42,11 @@ std::optional<std::uint64_t> number_in(std::string_view field) {
   return n;
 }
 
-constexpr std::uint64_t kTarExtensionsBytesMax = 4 * kTarExtensionBytesMax;  // of one entry together
+constexpr std::uint64_t kTarExtensionsBytesMax = 4 * kTarExtensionBytesMax;  // for all extensions of one entry
 
 bool is_zero_block(std::string_view header) { return header.find_first_not_of('\0') == header.npos; }
 
-/// The sum over the header, its own field as blanks; some old programs summed signed bytes.
+/// Checks the sum over the header, in which its own field counts as blanks. Some old programs added signed bytes.
 bool has_sound_checksum(std::string_view header) {
   auto said = number_in(field_of(header, kChecksumField));
   std::int64_t unsigned_sum = 0, signed_sum = 0;
@@ -61,14 +61,14 @@ bool has_sound_checksum(std::string_view header) {
 
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + kTarBlockBytes - 1) / kTarBlockBytes * kTarBlockBytes; }
 
-/// The contents of extended headers about the entry after them.
+/// The contents of extended headers, which apply to the entry after them.
 struct extension {
   std::optional<std::string> path;
   std::optional<std::uint64_t> size;
   bool is_sparse = false;
 };
 
-/// "27 path=a/b\n…". False: a record is none.
+/// Parses "27 path=a/b\n…". Returns false if a record is invalid.
 bool read_pax(std::string_view records, extension& to) {
   while (!records.empty()) {
     std::size_t length = 0;
@@ -100,11 +100,11 @@ std::string name_of_header(std::string_view header) {
 }
 
 bool is_extension(char type) { return type == 'x' || type == 'g' || type == 'L' || type == 'K'; }
-/// Links, devices and directories: a size that is said of them is no size of data.
+/// Returns true for links, devices and directories. A size in their headers is not a size of data.
 bool has_no_data(char type) { return type >= '1' && type <= '6'; }
 bool is_regular_file(char type) { return type == '0' || type == '\0' || type == '7'; }
 
-/// Reads one entry; each of its parts is looked for at `at_`.
+/// Reads one entry, part by part from `at_` on.
 class entry_reader {
  public:
   entry_reader(const tar_window& w, std::size_t from) : w_(w), from_(from), at_(from) {}
@@ -140,7 +140,8 @@ class entry_reader {
     step_.why = data_loss_error("the archive ends inside of " + what);
     step_.size_bytes = left_in_file(from_);
   }
-  /// Are n bytes from `at_` on in the window? Else `step_` says what is wrong or wanted.
+  /// Returns true if n bytes from `at_` on are in the window. Otherwise `step_` has the error or the number of bytes
+  /// needed.
   bool has(std::uint64_t n, const std::string& what) {
     if (w_.bytes.size() >= at_ && w_.bytes.size() - at_ >= n) return true;
     if (left_in_file(at_) < n) {
@@ -172,7 +173,7 @@ class entry_reader {
   }
   bool take_end() {
     if (at_ != from_) {
-      broken_here("an extended header without a header behind it");
+      broken_here("an extended header without a header after it");
       return false;
     }
     if (left_in_file(at_) >= 2 * kTarBlockBytes) {
@@ -196,7 +197,7 @@ class entry_reader {
     }
     if (at_ - from_ > kTarExtensionsBytesMax) {
       breaks(resource_exhausted_error("extended headers of more than " + std::to_string(kTarExtensionsBytesMax) +
-                                      " bytes in front of one member"),
+                                      " bytes before one member"),
              at_ - from_ + padded(size));
       return false;
     }
@@ -207,7 +208,7 @@ class entry_reader {
     if (type == 'L' || type == 'K') return true;
     extension global;
     if (!read_pax(data, type == 'x' ? said_ : global)) {
-      broken_here("a record of a pax header is none");
+      broken_here("a pax header has an invalid record");
       step_.size_bytes = at_ - from_;
       return false;
     }
@@ -230,7 +231,7 @@ class entry_reader {
       cut_short(what);
       return std::move(step_);
     }
-    const bool is_held = is_file || w_.end == provenance::kUnknown;  // else it is passed over without being read
+    const bool is_held = is_file || w_.end == provenance::kUnknown;  // other data are skipped without being read
     if (is_held && size > kTarMemberBytesMax)
       return broken(resource_exhausted_error(what + " has " + std::to_string(size) + " bytes: more than " +
                                              std::to_string(kTarMemberBytesMax)),

@@ -17,10 +17,10 @@ constexpr std::string_view kEntry("PK\x01\x02", 4), kHeader("PK\x03\x04", 4);
 constexpr std::size_t kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20, kEntryBytes = 46;
 constexpr std::uint16_t kEncrypted = 1, kStronglyEncrypted = 1 << 6, kMasked = 1 << 13;
 constexpr std::uint16_t kStored = 0, kDeflated = 8, kAes = 99;
-constexpr std::uint16_t kSizes64 = 1;  // the extra field of zip64
+constexpr std::uint16_t kSizes64 = 1;  // the id of zip64's extra field
 constexpr std::uint32_t kIn64 = 0xffffffff;
 constexpr std::uint16_t kIn64Short = 0xffff;
-// Deflate gives at most 1032 bytes for one.
+// One byte of deflate expands to at most 1032 bytes.
 constexpr std::uint64_t kDeflateRatioMax = 1032;
 
 template <class T> T number(std::string_view bytes, std::size_t at) {
@@ -32,7 +32,7 @@ template <class T> T number(std::string_view bytes, std::size_t at) {
 
 status no_archive(const char* why) { return data_loss_error(absl::StrCat("is no zip archive, or is damaged: ", why)); }
 
-/// The end record of zip64 that a locator at `locator` speaks of; npos: it is not in the tail.
+/// Returns the place of zip64's end record, to which the locator at `locator` points; npos: it is not in the tail.
 std::size_t find_end64(std::string_view tail, std::uint64_t at, std::size_t locator) {
   const auto stated = number<std::uint64_t>(tail, locator + 8);
   if (stated >= at && stated - at <= locator &&
@@ -43,7 +43,7 @@ std::size_t find_end64(std::string_view tail, std::uint64_t at, std::size_t loca
   return locator - kEnd64Bytes;
 }
 
-/// The sizes and the offset that the entry itself has no room for.
+/// Reads the sizes and the offset that do not fit into the entry's own fields.
 status read_sizes64(std::string_view extra, bool plain, bool packed, bool header, zip_entry& to) {
   while (extra.size() >= 4) {
     const auto id = number<std::uint16_t>(extra, 0);
@@ -78,7 +78,7 @@ status refusal_of(const zip_entry& e, std::uint16_t flags, std::uint16_t method)
     return resource_exhausted_error(
         absl::StrCat("has ", e.plain_bytes, " bytes, and a member may have ", kZipMemberBytesMax));
   if (method == kStored && e.packed_bytes != e.plain_bytes) return data_loss_error("is stored, and has two sizes");
-  // Before memory is taken for it.
+  // Checked before memory is allocated for the member.
   if (method == kDeflated && e.plain_bytes / kDeflateRatioMax > e.packed_bytes)
     return data_loss_error(
         absl::StrCat("cannot have ", e.plain_bytes, " bytes: it has ", e.packed_bytes, " in the archive"));
@@ -101,8 +101,8 @@ status find_zip_directory(std::string_view tail, std::uint64_t at, zip_directory
   to.entries = number<std::uint16_t>(tail, end + 10);
   to.size_bytes = number<std::uint32_t>(tail, end + 12);
   std::uint64_t stated = number<std::uint32_t>(tail, end + 16);
-  std::size_t begin = end;  // of what follows the directory
-  // Where every number has room, what looks like a locator is a part of something else.
+  std::size_t begin = end;  // the start of the bytes after the directory
+  // If all numbers fit into the end record, bytes that look like a locator belong to something else.
   const bool wants64 = to.entries == kIn64Short || to.size_bytes == kIn64 || stated == kIn64;
   const bool has_locator =
       wants64 && end >= kLocator64Bytes && tail.substr(end - kLocator64Bytes).starts_with(kLocator64);
@@ -143,7 +143,7 @@ status read_zip_entry(std::string_view rest, const zip_directory& d, zip_entry& 
     status why = read_sizes64(rest.substr(kEntryBytes + name, extra), plain, packed, header, to);
     if (!why.ok()) return why;
   }
-  const std::uint64_t room = d.offset - d.shift;  // for headers and members
+  const std::uint64_t room = d.offset - d.shift;  // the space for headers and members
   if (to.header_at > room || to.packed_bytes > room - to.header_at)
     return no_archive("a member would lie behind the directory");
   to.header_at += d.shift;
@@ -183,12 +183,12 @@ zip_inflater::step zip_inflater::inflate(std::string_view in, char* to, std::siz
   constexpr std::size_t kPieceMax = std::numeric_limits<std::int32_t>::max();
   const auto in_piece = static_cast<std::uint32_t>(std::min(in.size(), kPieceMax));
   const auto out_piece = static_cast<std::uint32_t>(std::min(room, kPieceMax));
-  stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in.data()));  // only read
+  stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in.data()));  // the bytes are only read
   stream.avail_in = in_piece;
   stream.next_out = reinterpret_cast<std::uint8_t*>(to);
   stream.avail_out = out_piece;
   const int code = ::isal_inflate(&stream);
-  // At the error in a damaged stream ISA-L may count one byte more than it was given: avail_in wraps round.
+  // At an error in a damaged stream ISA-L may consume one byte more than its input, and avail_in wraps around.
   s.consumed = stream.avail_in > in_piece ? in_piece : in_piece - stream.avail_in;
   s.produced = out_piece - stream.avail_out;
   s.ended = stream.block_state == ISAL_BLOCK_FINISH;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compressed format is: how its members begin, and what undoes one. format/codec/inflate.cpp makes a stream out of members,
-// counts, and says what is wrong; a format is one file beside this one.
+// The interface of a compressed format: how its members begin, and how one is decompressed. format/codec/inflate.cpp
+// joins members to a stream, counts, and reports errors. Each format has a file beside this one.
 //
 // A format whose library is missing has a new_…_codec() that returns null.
 #pragma once
@@ -16,17 +16,17 @@ namespace sluice::lib::detail {
 /// The meaning of the bytes between two members.
 enum class beginning : std::uint8_t {
   yes,      ///< a member
-  no,       ///< nothing of this format
-  unknown,  ///< that shows with more of them
-  padding,  ///< bytes that belong to no member: decompressor::padding_bytes of them
+  no,       ///< not this format
+  unknown,  ///< more bytes are needed to decide
+  padding,  ///< decompressor::padding_bytes bytes that belong to no member
 };
 
 struct codec_progress {
   std::size_t consumed = 0, produced = 0;
-  bool ended = false;           ///< the member is complete; nothing behind it was consumed
-  bool is_followed = false;     ///< … but for bytes that were consumed before: no member can begin there
+  bool ended = false;           ///< the member is complete, and no byte after it was consumed
+  bool is_followed = false;     ///< … but bytes after it were consumed before: no member can begin there
   std::size_t wants_bytes = 0;  ///< the codec must buffer this many bytes; it has done nothing
-  std::string broken;           ///< not empty: what is damaged, to stand behind "…: "
+  std::string broken;           ///< the damage, to follow "…: " in a message; "": none
 };
 
 class decompressor {
@@ -35,11 +35,11 @@ class decompressor {
   /// Classifies the bytes at which a member may begin; at least one exists.
   virtual beginning begins(std::string_view in, bool last) const = 0;
   virtual std::size_t padding_bytes(std::string_view) const { return 0; }
-  /// The first bytes of a member, for errors: "the bytes 28 b5 2f fd".
+  /// Returns the first bytes of a member, for errors: "the bytes 28 b5 2f fd".
   virtual std::string_view expected() const = 0;
-  /// Why a header that begins rightly is refused all the same; empty: it is not.
+  /// Returns why a header with a correct beginning is refused; "": it is accepted.
   virtual std::string refused(std::string_view) const { return {}; }
-  /// May members follow each other?
+  /// Returns true if members may follow each other.
   virtual bool joins() const { return true; }
   /// Starts a member at the next bytes. Returns the largest number of bytes buffered from now on, as far as `in` shows.
   virtual std::size_t begin(std::string_view in) = 0;
@@ -58,7 +58,7 @@ std::unique_ptr<decompressor> new_snappy_blocks_codec();
 std::unique_ptr<decompressor> new_bzip2_codec();
 std::unique_ptr<decompressor> new_xz_codec();
 
-/// Begins `in` with `magic`? Unknown: with as much of it as there is.
+/// Returns whether `in` begins with `magic`; unknown if `in` is too short.
 inline beginning begins_with(std::string_view in, std::string_view magic) {
   if (in.size() >= magic.size()) return in.starts_with(magic) ? beginning::yes : beginning::no;
   return magic.starts_with(in) ? beginning::unknown : beginning::no;
@@ -69,7 +69,7 @@ inline std::uint32_t little32(std::string_view p) {
   return byte(0) | byte(1) | byte(2) | byte(3);
 }
 
-/// A skippable frame of zstd and lz4: 0x184D2A50 to 0x184D2A5F.
+/// Returns whether `in` begins with a skippable frame of zstd and lz4: 0x184D2A50 to 0x184D2A5F.
 inline beginning begins_skippable(std::string_view in) {
   if ((static_cast<unsigned char>(in[0]) & 0xf0) != 0x50) return beginning::no;
   return begins_with(in.substr(1), "\x2a\x4d\x18");

@@ -49,10 +49,10 @@ class bzip2_codec final : public decompressor {
       if (::BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
       is_open_ = true;
     }
-    constexpr std::size_t kPieceMax = std::numeric_limits<std::int32_t>::max();  // it counts in 32 bits
+    constexpr std::size_t kPieceMax = std::numeric_limits<std::int32_t>::max();  // bzip2 counts in 32 bits
     const auto in_piece = static_cast<unsigned>(std::min(in.size(), kPieceMax));
     const auto out_piece = static_cast<unsigned>(std::min(room, kPieceMax));
-    stream_.next_in = const_cast<char*>(in.data());  // only read
+    stream_.next_in = const_cast<char*>(in.data());  // the bytes are only read
     stream_.avail_in = in_piece;
     stream_.next_out = out;
     stream_.avail_out = out_piece;

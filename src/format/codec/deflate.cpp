@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip and zlib, undone by ISA-L.
+// gzip and zlib, decompressed by ISA-L.
 #include <isa-l/igzip_lib.h>
 
 #include <algorithm>
@@ -38,18 +38,18 @@ class deflate_codec : public decompressor {
     constexpr std::size_t kPieceMax = std::numeric_limits<std::int32_t>::max();  // ISA-L counts in 32 bits
     const auto in_piece = static_cast<std::uint32_t>(std::min(in.size(), kPieceMax));
     const auto out_piece = static_cast<std::uint32_t>(std::min(room, kPieceMax));
-    stream_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in.data()));  // only read
+    stream_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in.data()));  // the bytes are only read
     stream_.avail_in = in_piece;
     stream_.next_out = reinterpret_cast<std::uint8_t*>(out);
     stream_.avail_out = out_piece;
     const int code = ::isal_inflate(&stream_);
-    // At the error in a damaged stream ISA-L may count one byte more than it was given: avail_in wraps round.
+    // At an error in a damaged stream ISA-L may consume one byte more than its input, and avail_in wraps around.
     p.consumed = stream_.avail_in > in_piece ? in_piece : in_piece - stream_.avail_in;
     p.produced = out_piece - stream_.avail_out;
     if (code < 0 || code == ISAL_NEED_DICT) p.broken = deflate_reason(code);
     else if (stream_.block_state == ISAL_BLOCK_FINISH) p.ended = true;
-    // Bytes behind the end that ISA-L has taken into its bit buffer: that has up to eight, and zlib's checksum four, so up
-    // to three would vanish.
+    // ISA-L may have read bytes after the end into its bit buffer, which has up to eight bytes. zlib's checksum takes
+    // four of them, so up to three would be lost.
     if (!p.ended) return p;
     const auto behind = static_cast<std::size_t>(stream_.read_in_length / 8);
     p.is_followed = behind != 0;
@@ -67,11 +67,12 @@ class gzip_codec final : public deflate_codec {
  public:
   gzip_codec() : deflate_codec(ISAL_GZIP) {}
   beginning begins(std::string_view in, bool last) const override {
-    if (has_begun_ && in[0] == '\0') return beginning::padding;  // padding of a tape's block: gzip skips it, too
+    // the padding of a tape's block, which gzip skips, too
+    if (has_begun_ && in[0] == '\0') return beginning::padding;
     beginning b = begins_with(in, kGzipMagic);
-    if (b == beginning::unknown && last) return beginning::yes;  // cut short
+    if (b == beginning::unknown && last) return beginning::yes;  // the file is truncated
     if (b == beginning::yes && in.size() <= kGzipFlagsAt && !last)
-      return beginning::unknown;  // the flags are still to come
+      return beginning::unknown;  // the flags have not arrived yet
     return b;
   }
   std::size_t padding_bytes(std::string_view in) const override {
@@ -87,7 +88,7 @@ class gzip_codec final : public deflate_codec {
   }
 
  private:
-  bool has_begun_ = false;  ///< a member has
+  bool has_begun_ = false;  ///< a member has begun
 };
 
 class zlib_codec final : public deflate_codec {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first bytes of gzip and zlib.
+// Examines the first bytes of gzip and zlib.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ inline constexpr std::string_view kGzipMagic = "\x1f\x8b";
 inline constexpr std::size_t kGzipFlagsAt = 3;
 inline constexpr unsigned char kGzipReservedFlags = 0xe0;
 
-/// Reserved flags of a gzip header: the fields that they would add to the header cannot be skipped (RFC 1952).
+/// Returns true if a gzip header has reserved flags. The fields that they would add cannot be skipped (RFC 1952).
 inline bool has_reserved_gzip_flags(std::string_view in) {
   return in.size() > kGzipFlagsAt && (static_cast<unsigned char>(in[kGzipFlagsAt]) & kGzipReservedFlags) != 0;
 }

@@ -9,9 +9,10 @@
 namespace sluice::lib {
 namespace {
 
-constexpr int kLevel = 2;  // of ISA-L: about a tenth smaller than 1; 3 gains little more and takes half as long again
+// ISA-L's level: about a tenth smaller than 1; 3 gains little more and takes half as long again
+constexpr int kLevel = 2;
 constexpr std::size_t kDeflatedPieceBytes = std::size_t{64} << 10;
-/// The stream counts the bytes that it may take in 32 bits.
+/// The largest input of one step. The stream counts its input in 32 bits.
 constexpr std::size_t kDeflatedAtOnce = std::size_t{1} << 30;
 
 }  // namespace
@@ -27,7 +28,7 @@ struct deflater::state {
     stream.flush = NO_FLUSH;
     is_in_member = false;
   }
-  /// Takes all of `plain`.
+  /// Compresses all of `plain`.
   void step(std::string_view plain, bool last, std::string& out) {
     stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(plain.data()));
     stream.avail_in = static_cast<std::uint32_t>(plain.size());
@@ -37,7 +38,7 @@ struct deflater::state {
       out.resize(at + kDeflatedPieceBytes);
       stream.next_out = reinterpret_cast<std::uint8_t*>(out.data() + at);
       stream.avail_out = static_cast<std::uint32_t>(kDeflatedPieceBytes);
-      ::isal_deflate(&stream);  // its parameters are right, so it does not fail
+      ::isal_deflate(&stream);  // it cannot fail with these parameters
       out.resize(at + kDeflatedPieceBytes - stream.avail_out);
     } while (last ? stream.internal_state.state != ZSTATE_END : stream.avail_in != 0 || stream.avail_out == 0);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a file is compressed, by its first bytes and its name; and the names of the ways there are.
+// Detects the compression of a file from its first bytes and its name, and names the kinds of compression.
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
@@ -20,8 +20,9 @@ constexpr std::array kCompressions = {
     compression::none,   compression::gzip,          compression::zlib,  compression::zstd, compression::lz4,
     compression::snappy, compression::snappy_blocks, compression::bzip2, compression::xz,   compression::automatic};
 
-/// Compressed bytes that decompress without an error and are no chance: of texts that begin like zlib, not one in 10²⁰
-/// gets so far. (A byte of text fails with a probability of some 10 %: a reference to before the beginning, mostly.)
+/// The number of compressed bytes that must decompress without an error. Fewer than one in 10²⁰ texts that begin like
+/// zlib pass this test. (A byte of text fails with a probability of some 10 %, mostly as a reference to before the
+/// beginning.)
 constexpr std::size_t kConvincingBytes = 512;
 /// The number of bytes that distinguishes a format with a long magic number from a text that happens to begin with it.
 constexpr std::size_t kConvincingMagicBytes = 10;
@@ -62,23 +63,24 @@ bool ends_with_any(std::string_view path, const std::array<std::string_view, 3>&
 const known_magic* magic_of(std::string_view first, std::string_view path) {
   for (const known_magic& m : kMagics)
     if (first.starts_with(m.bytes)) return &m;
-  // A skippable frame, which zstd and lz4 have alike: the name says what comes behind it.
+  // zstd and lz4 share the skippable frame, so the file's name decides which format follows it.
   if (first.size() < 4 || detail::begins_skippable(first) != beginning::yes) return nullptr;
   return &kMagics[ends_with_any(path, kMagics[2].suffixes) ? 2 : 1];
 }
 
-/// Does `bytes`, the beginning of a file, decompress as far as can be asked of it?
+/// Returns true if `bytes`, the beginning of a file, decompress as far as they can be expected to.
 bool decompresses(compression c, std::string_view bytes) {
-  constexpr std::size_t kPiece = 32;  // to see where the header ends, which may be long: names and comments are in it
+  // small, to find the end of the header, which may contain long names and comments
+  constexpr std::size_t kPiece = 32;
   const bool is_skippable = detail::begins_skippable(bytes) == beginning::yes;
   inflater trial(c, {.held_max = kTrialBytes});
   char out[4096];
-  std::uint64_t body = 0;  // where the first output came from
+  std::uint64_t body = 0;  // the offset at which the first output appeared
   inflate_step s;
   for (std::size_t have = std::min(kPiece, bytes.size());;) {
     s = trial.step(bytes.substr(trial.in_bytes(), have - trial.in_bytes()), false, out, sizeof out);
-    if (trial.members() > 0 && is_skippable) return s.why.ok();  // what follows is a frame, if anything does
-    if (trial.members() > 0 || s.wants_bytes) return true;       // to its end, where a checksum was right
+    if (trial.members() > 0 && is_skippable) return s.why.ok();  // if anything follows, it is a frame
+    if (trial.members() > 0 || s.wants_bytes) return true;       // the member ended with a correct checksum
     if (!s.why.ok()) break;
     if (trial.out_bytes() == 0) body = trial.in_bytes();
     if (s.consumed || s.produced) continue;
@@ -86,12 +88,12 @@ bool decompresses(compression c, std::string_view bytes) {
     have = std::min(have + kPiece, bytes.size());
   }
   if (is_skippable) return false;
-  // Without the library nobody can look: the known_magic bytes have to do, and reading says what is missing.
+  // Without the library the known_magic bytes must suffice, and reading reports the missing library.
   if (s.why.code() == status_code::unimplemented) return true;
   if (c != compression::gzip && c != compression::zlib) return s.why.ok() && bytes.size() >= kConvincingMagicBytes;
   if (trial.in_bytes() - body >= kConvincingBytes) return true;
-  // Shorter than that, and not at its end: gzip that is cut short, as its longer header says, unless all this is header;
-  // zlib may be anything.
+  // The data are shorter than that, and do not end here. gzip has a longer header, so they are accepted as a
+  // truncated gzip file unless all bytes belong to the header; zlib's short header proves nothing.
   return s.why.ok() && c == compression::gzip && (trial.out_bytes() > 0 || bytes.size() < kConvincingBytes);
 }
 

@@ -39,7 +39,7 @@ struct inflater::state {
 
   compression format;
   inflate_limits limits;
-  std::unique_ptr<detail::decompressor> by;  ///< null: the library was built without it
+  std::unique_ptr<detail::decompressor> by;  ///< null: the library was built without this format
   bool between = true;                       ///< at the file's start or after a complete member
   std::uint64_t members = 0;
   std::size_t held = kBytes, asked = 0;
@@ -58,8 +58,8 @@ struct inflater::state {
   std::string name() const { return std::string(to_string(format)); }
   status not_built_in() const {
     const std::string_view library = format == compression::snappy_blocks ? "snappy" : to_string(format);
-    return unimplemented_error(absl::StrCat("the file is to be read as ", name(), ", and this build of sluice has no ",
-                                            std::string(library), ": build it with the library (meson option -D",
+    return unimplemented_error(absl::StrCat("cannot read the file as ", name(), ": this build of sluice has no ",
+                                            std::string(library), "; build it with the library (meson option -D",
                                             std::string(library), "=enabled)"));
   }
   status damaged(std::string_view how, std::uint64_t at) const {
@@ -85,7 +85,7 @@ struct inflater::state {
         absl::StrCat("the ", name(), " stream is more than ", by_size ? limits.bytes_max : limits.ratio_max,
                      by_size ? " plain bytes, which inflated_bytes_max allows"
                              : " times as large as it was compressed, which inflate_ratio_max allows",
-                     ", at compressed byte ", in, "; where that is no bomb, raise the option"));
+                     ", at compressed byte ", in, "; if the file is valid, raise the option"));
   }
   bool is_too_large(std::uint64_t in, std::uint64_t out) const {
     if (out > limits.bytes_max) return true;
@@ -145,7 +145,7 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
     std::string_view rest = input.substr(done.consumed);
     if (s.between) {
       if (!begin_member(rest, last, done)) break;
-      if (s.between) continue;  // that was padding
+      if (s.between) continue;  // the bytes were padding
     }
     // One byte beyond the limit shows that the data exceed it.
     const std::uint64_t allowed = s.limits.bytes_max - out_bytes_;

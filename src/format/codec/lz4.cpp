@@ -15,7 +15,7 @@ namespace sluice::lib::detail {
 namespace {
 
 constexpr std::string_view kLz4Magic = "\x04\x22\x4d\x18";
-constexpr std::string_view kLz4LegacyMagic = "\x02\x21\x4c\x18";  // of `lz4 -l`, without checksums: refused
+constexpr std::string_view kLz4LegacyMagic = "\x02\x21\x4c\x18";  // of `lz4 -l`, which has no checksums and is refused
 constexpr std::size_t kLz4HeaderBytes = 7;                        // at least
 constexpr std::size_t kLz4StateBytes = std::size_t{2} << 10;
 constexpr std::size_t kLz4HistoryBytes = std::size_t{128} << 10;

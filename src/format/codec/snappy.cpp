@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snappy in chunks: the framing of the snappy project (framing_format.txt), and TensorFlow's, which is a length before each block
-// (tensorflow/core/lib/io/snappy). A chunk is a member: the file may end behind each of them.
+// Snappy in chunks: the framing of the snappy project (framing_format.txt), and TensorFlow's, with a length before each
+// block (tensorflow/core/lib/io/snappy). A chunk is a member, so the file may end after any of them.
 #include "format/codec/byte_codec.hpp"
 
 #if SLUICE_HAVE_SNAPPY
@@ -20,13 +20,13 @@ namespace {
 
 constexpr std::string_view kSnappyIdentifier("\xff\x06\0\0sNaPpY", 10);
 constexpr std::size_t kSnappyHeaderBytes = 4, kSnappyChecksumBytes = 4;
-constexpr std::size_t kFramedPlainMax = std::size_t{64} << 10;  // says the framing
+constexpr std::size_t kFramedPlainMax = std::size_t{64} << 10;  // the limit of the framing format
 constexpr std::size_t kSnappyStateBytes = std::size_t{1} << 10;
 constexpr std::size_t kSnappyGathered = std::size_t{64} << 10;
-/// Three bytes copy at most 64.
+/// A copy of at most 64 bytes takes three.
 constexpr std::uint64_t kSnappyRatioMax = 22;
 
-/// Chunks that are gathered whole, and undone at once: into the caller's room where that is large enough.
+/// Collects whole chunks and decompresses each at once, directly into the caller's memory if that is large enough.
 class chunk_codec : public decompressor {
  public:
   void allow(std::size_t bytes) override { allowed_ = bytes; }
@@ -65,9 +65,9 @@ class chunk_codec : public decompressor {
 
  protected:
   virtual std::size_t header_bytes() const = 0;
-  /// Returns the body size of the chunk whose header is in chunk(). An error goes to `broken`.
+  /// Returns the size of the body of the chunk whose header is in chunk(). Stores an error in `broken`.
   virtual std::size_t body_bytes(std::string& broken) = 0;
-  /// The block of snappy in the chunk, the whole chunk being there; empty and `is_plain` false: nothing to undo.
+  /// The snappy block in a complete chunk. Empty with `is_plain` false: there is nothing to decompress.
   struct block {
     std::string_view bytes = {};
     bool is_plain = false;    ///< not compressed

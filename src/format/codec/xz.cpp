@@ -17,7 +17,7 @@ constexpr std::string_view kXzMagic(
     "\xfd"
     "7zXZ\0",
     6);
-constexpr std::size_t kXzPaddingBytes = 4;  // stream padding comes in fours
+constexpr std::size_t kXzPaddingBytes = 4;  // stream padding consists of groups of four
 constexpr std::size_t kXzStateBytes = std::size_t{64} << 10;
 
 std::string_view xz_reason(lzma_ret code) {
@@ -44,14 +44,14 @@ class xz_codec final : public decompressor {
   std::size_t padding_bytes(std::string_view) const override { return kXzPaddingBytes; }
   std::string_view expected() const override { return "the bytes fd 37 7a 58 5a 00"; }
   std::size_t begin(std::string_view) override {
-    // The limit is what is allowed; a block that needs more makes the library ask (LZMA_MEMLIMIT_ERROR).
+    // The limit is the allowed memory; a block that needs more makes the library return LZMA_MEMLIMIT_ERROR.
     if (::lzma_stream_decoder(&stream_, allowed_, LZMA_TELL_UNSUPPORTED_CHECK) != LZMA_OK) throw std::bad_alloc();
     return kXzStateBytes;
   }
   void allow(std::size_t bytes) override {
     allowed_ = bytes;
     if (stream_.internal)
-      ::lzma_memlimit_set(&stream_, allowed_);  // it refuses less than it has: that is what it has then
+      ::lzma_memlimit_set(&stream_, allowed_);  // it refuses a limit below its use, and then keeps the old one
   }
   codec_progress go(std::string_view in, bool last, char* out, std::size_t room) override {
     codec_progress p;
@@ -65,7 +65,7 @@ class xz_codec final : public decompressor {
     (void)last;
     switch (code) {
       case LZMA_OK: break;
-      case LZMA_BUF_ERROR: break;  // twice in a row without a byte: the caller knows
+      case LZMA_BUF_ERROR: break;  // twice in succession without progress: the caller handles it
       case LZMA_MEM_ERROR: throw std::bad_alloc();
       case LZMA_MEMLIMIT_ERROR: p.wants_bytes = static_cast<std::size_t>(::lzma_memusage(&stream_)); break;
       case LZMA_STREAM_END:

@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 constexpr std::size_t kZstdHeaderBytes = 18;                     // at most
-constexpr std::size_t kZstdStateBytes = std::size_t{192} << 10;  // a decoder without its buffers: 160 KiB of zstd 1.5
+constexpr std::size_t kZstdStateBytes = std::size_t{192} << 10;  // a decoder without its buffers: 160 KiB in zstd 1.5
 constexpr std::size_t kZstdBlockBytes = std::size_t{128} << 10;
 constexpr int kWindowLogMax =
-    sizeof(void*) == 4 ? 30 : 31;  // all there are: whether there is memory for it, the caller says
+    sizeof(void*) == 4 ? 30 : 31;  // the maximum: the caller decides whether memory is available
 
 struct frees_zstd_stream {
   void operator()(ZSTD_DStream* s) const { ::ZSTD_freeDStream(s); }
@@ -36,7 +36,7 @@ struct zstd_frame_header {
 zstd_frame_header zstd_header_of(std::string_view in) {
   auto byte = [&](std::size_t i) { return i < in.size() ? std::uint64_t{static_cast<unsigned char>(in[i])} : 0; };
   const std::uint64_t flags = byte(4);
-  const bool is_single_segment = (flags & 0x20) != 0;  // then the window is the content, and has no field
+  const bool is_single_segment = (flags & 0x20) != 0;  // the window is then the content, and has no field
   constexpr std::size_t kDictionaryBytes[] = {0, 1, 2, 4}, kSizeBytes[] = {0, 2, 4, 8};
   const std::size_t at = 5 + (is_single_segment ? 0 : 1) + kDictionaryBytes[flags & 3];
   const std::size_t n = is_single_segment ? std::max<std::size_t>(1, kSizeBytes[flags >> 6]) : kSizeBytes[flags >> 6];
@@ -68,7 +68,7 @@ class zstd_codec final : public decompressor {
     header_ = zstd_header_of(in);
     const std::uint64_t window = header_.window_bytes;
     if (window > std::uint64_t{1} << kWindowLogMax)
-      return kZstdStateBytes;  // the library refuses it, and takes nothing
+      return kZstdStateBytes;  // the library refuses the frame and allocates nothing
     return kZstdStateBytes +
            static_cast<std::size_t>(window + 2 * std::min<std::uint64_t>(window, kZstdBlockBytes) + 64);
   }
@@ -87,7 +87,7 @@ class zstd_codec final : public decompressor {
     given_ += to.pos;
     if (::ZSTD_isError(left)) p.broken = ::ZSTD_getErrorName(left);
     else p.ended = left == 0;
-    // The library looks at it only where it is given the whole frame at once.
+    // The library checks the size only if it gets the whole frame at once.
     if (p.ended && header_.content_bytes != kZstdUnknown && given_ != header_.content_bytes)
       p.broken = "its content is not as long as its header says";
     return p;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One field of a CSV file as a number. Spaces and tabs around it do not count; floating-point numbers are rounded correctly.
+// Parses one field of a CSV file as a number. Spaces and tabs around it are ignored; floating-point numbers are rounded
+// correctly.
 #pragma once
 
 #include <charconv>
@@ -18,7 +19,7 @@
 
 namespace sluice::lib::detail {
 
-/// f(std::type_identity<T>) for the number that a column has. REQUIRES: no string, no 16-bit float.
+/// Calls f(std::type_identity<T>) with the number type of a column. REQUIRES: no string, no 16-bit float.
 template <class F> decltype(auto) with_csv_number(dtype d, F f) {
   switch (d) {
     case dtype::boolean: return f(std::type_identity<bool>());
@@ -39,7 +40,7 @@ template <class F> decltype(auto) with_csv_number(dtype d, F f) {
 
 inline bool is_csv_space(char c) { return c == ' ' || c == '\t'; }
 
-/// Without the spaces around it, which are rare.
+/// Removes the spaces around a field, which are rare.
 inline std::string_view trimmed_field(std::string_view s) {
   while (!s.empty() && is_csv_space(s.front())) s.remove_prefix(1);
   while (!s.empty() && is_csv_space(s.back())) s.remove_suffix(1);
@@ -60,7 +61,7 @@ template <class T> bool read_csv_exactly(std::string_view s, T& to) {
   }
 }
 
-/// With the spaces and the plus sign that the usual number does not have.
+/// Parses a number with spaces or a plus sign, which the usual form does not have.
 template <class T> bool read_csv_loosely(std::string_view s, T& to) {
   s = trimmed_field(s);
   if (s.size() > 1 && s[0] == '+' && (is_digit(s[1]) || s[1] == '.')) s.remove_prefix(1);
@@ -78,7 +79,8 @@ inline bool is_csv_number(dtype d, std::string_view s) {
   });
 }
 
-/// As text, a schema that fields of this one have and the field, too, which does not fit the column; "": it is not available.
+/// Returns the text of a schema for fields of this one and also for `field`, which does not fit the column. A field
+/// equal to "" is missing.
 std::string csv_schema_with(const csv_schema& schema, std::size_t column, std::string_view field);
 
 }  // namespace sluice::lib::detail

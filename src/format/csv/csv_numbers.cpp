@@ -19,19 +19,19 @@ constexpr double kTenTo[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                              1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 constexpr std::uint64_t kExactMost = std::uint64_t{1} << 53;
 
-/// digits / 10^fraction as a T. Returns false if that takes more than one division.
+/// Stores digits / 10^fraction as a T. Returns false if that takes more than one division.
 template <class T> inline bool set_decimal(std::uint64_t digits, unsigned fraction, bool negative, T& to) {
   if constexpr (std::is_integral_v<T>) {
     const auto v = static_cast<std::int64_t>(digits);  // at most 16 digits
     to = static_cast<T>(negative ? -v : v);
     return fraction == 0 && (std::is_same_v<T, std::int64_t> || to == (negative ? -v : v));
   } else {
-    // Both are exact, so that their quotient is the double nearest to the number.
+    // Both operands are exact, so their quotient is the double nearest to the number.
     double d = static_cast<double>(digits) / kTenTo[fraction];
     d = negative ? -d : d;
     to = static_cast<T>(d);
     if constexpr (std::is_same_v<T, double>) return digits <= kExactMost;
-    // Rounded twice is rounded once, unless the double is next to the middle of two floats.
+    // Rounding twice equals rounding once, unless the double is next to the middle of two floats.
     constexpr std::uint32_t kMiddle = 1U << 28, kBelow = (1U << 29) - 1;
     const auto below = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(d)) & kBelow;
     return digits <= kExactMost && below - (kMiddle - 1) > 2;
@@ -65,7 +65,7 @@ template <class T> std::size_t read_all_plain(const csv_span* spans, std::size_t
 
 struct lane_tables {
   alignas(16) std::uint8_t keep[32] = {};          ///< 16 bytes from `length` on: 0xFF for the last `length` lanes
-  alignas(16) std::uint8_t close_up[17][16] = {};  ///< takes lane k out; [16]: none
+  alignas(16) std::uint8_t close_up[17][16] = {};  ///< moves out lane k; [16]: none
   constexpr lane_tables() {
     for (int i = 16; i != 32; ++i) keep[i] = 0xFF;
     for (int k = 0; k != 17; ++k)
@@ -77,7 +77,7 @@ struct lane_tables {
 };
 constexpr lane_tables kLanes;
 
-/// Up to 16 digits, and a point among them, in the lanes that end with the field.
+/// Reads up to 16 digits with a point among them, in the lanes that end with the field.
 template <class T> __attribute__((target("avx2,bmi"))) inline bool read_wide(const csv_span& s, T& to) {
   const bool negative = *s.begin == '-';
   const std::ptrdiff_t length = s.end - s.begin - negative;

@@ -15,7 +15,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kFieldShownBytes = 40;
-/// The limit for all columns together: at most half a megabyte of numbers or of texts' places.
+/// The limit for all columns together: at most half a megabyte of numbers or of places of texts.
 constexpr std::size_t kValuesHeld = std::size_t{32} << 10;
 /// The limit for a row whose number of fields is unknown.
 constexpr std::size_t kFieldsHeld = std::size_t{64} << 10;
@@ -36,8 +36,8 @@ struct csv_parser::window_view {
   const std::uint32_t* entries;
   std::size_t entry_count;
   std::uint32_t shift;
-  std::size_t indexed;  ///< bytes that the tape has
-  bool is_all;          ///< nothing follows what is indexed
+  std::size_t indexed;  ///< the number of bytes in the tape
+  bool is_all;          ///< the file ends with the indexed bytes
 
   std::size_t at(std::size_t entry) const { return entries[entry] - shift; }
   char sign(std::size_t entry) const { return bytes[at(entry)]; }
@@ -70,9 +70,9 @@ csv_parser::csv_parser(csv_schema schema, csv_dialect dialect)
 
 std::string csv_parser::in_line() const { return line_ ? absl::StrCat("line ", line_, ": ") : std::string(); }
 
-// --- Where rows and fields end ---
+// --- The ends of rows and fields ---
 
-/// Goes behind the next line end, whatever stands before it. Returns false if there is none yet.
+/// Moves after the next line end, whatever precedes it. Returns false if there is none yet.
 bool csv_parser::pass_line(const window_view& w, place& p) const {
   while (p.entry != w.entry_count && !is_line_end(w.sign(p.entry))) ++p.entry;
   if (p.entry != w.entry_count) return end_line(w, p) == found_row::whole;
@@ -80,7 +80,7 @@ bool csv_parser::pass_line(const window_view& w, place& p) const {
   return w.is_all;
 }
 
-/// At a line end: goes behind it.
+/// Moves after the line end at p.
 csv_parser::found_row csv_parser::end_line(const window_view& w, place& p) const {
   const bool is_return = w.sign(p.entry) == '\r';
   const std::size_t next = w.at(p.entry) + 1;
@@ -94,7 +94,7 @@ csv_parser::found_row csv_parser::end_line(const window_view& w, place& p) const
   return found_row::whole;
 }
 
-/// A field that begins with a quote; p is then behind the closing one.
+/// Parses a field that begins with a quote. p is after the closing quote then.
 bool csv_parser::quoted_field(const window_view& w, place& p, csv_field& f, found_row& otherwise, status& why) const {
   const std::size_t begin = p.at + 1;
   ++p.entry;
@@ -121,9 +121,8 @@ bool csv_parser::quoted_field(const window_view& w, place& p, csv_field& f, foun
     const bool is_end = p.at == w.indexed || (p.entry != w.entry_count && w.at(p.entry) == p.at);
     if (is_end) return true;
     otherwise = found_row::broken;
-    why = invalid_argument_error(
-        absl::StrCat(in_line(), "field ", field_count_ + 1,
-                     ": text stands behind the closing quote; a quote within a field is written twice"));
+    why = invalid_argument_error(absl::StrCat(in_line(), "field ", field_count_ + 1,
+                                              ": text follows the closing quote; write a quote within a field twice"));
     return false;
   }
 }
@@ -145,7 +144,7 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
       if (p.entry != w.entry_count && dialect_.quotes && w.bytes[end] == '"') {
         otherwise = found_row::broken;
         why = invalid_argument_error(absl::StrCat(in_line(), "field ", field_count_ + 1,
-                                                  ": a quote stands in a field that does not begin with one"));
+                                                  ": a quote is in a field that does not begin with one"));
         break;
       }
       f.text = w.bytes.substr(p.at, end - p.at);
@@ -158,7 +157,7 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
     ++p.at;
   }
   if (otherwise != found_row::broken) return otherwise;
-  // A quote that is not closed has taken all that follows: the row ends with its first line.
+  // A quote that is not closed has swallowed the following lines: the row ends with its first line.
   if (why.code() == status_code::data_loss) p = begin;
   return pass_line(w, p) ? found_row::broken : found_row::incomplete;
 }
@@ -199,7 +198,7 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
       if (end == found_row::incomplete || end == found_row::ended) break;
       if (Keep && end == found_row::whole) why = read_row(s.rows);
       if (!why.ok() && Keep) {
-        if (s.used_bytes) break;  // what is before it first
+        if (s.used_bytes) break;  // rows before it are delivered first
         s.why = std::move(why);
         s.damaged_bytes = next.at - p.at;
       }
@@ -229,7 +228,7 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
     s.why = resource_exhausted_error(
         absl::StrCat(in_line(), "a row ",
                      has_many_signs ? "has more than 4 Mi delimiters, quotes and line ends" : "is longer than 16 MiB",
-                     "; is a quote not closed?"));
+                     "; perhaps a quote is not closed"));
     place p{s.used_bytes, 0};
     const window_view w{window, tape_.entries(), tape_.size(), tape_.shift(), tape_.indexed_bytes(), true};
     while (p.entry != w.entry_count && w.at(p.entry) < p.at) ++p.entry;
@@ -256,7 +255,7 @@ void csv_parser::set_valid(parsed_column& c, std::size_t row) {
   c.valid[row / 8] |= static_cast<std::uint8_t>(1 << (row % 8));
 }
 
-/// A field as a value of its column. Returns false if it is none.
+/// Stores a field as a value of its column. Returns false if it is not a valid one.
 bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t row, bool is_text) const {
   const bool is_missing = !is_text && (text.empty() || (!dialect_.na.empty() && text == dialect_.na));
   if (is_missing) [[unlikely]] {
@@ -278,7 +277,7 @@ bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t
   }
 }
 
-/// Notes rows without quotes and with as many fields as usual, from p on, into run_, and the place behind them.
+/// Stores rows without quotes and with the usual number of fields, from p on, in run_, and the place after them.
 std::size_t csv_parser::find_run(const window_view& w, place p, std::size_t rows_max) {
   const std::size_t fields = column_of_field_.size();
   const char* const bytes = w.bytes.data() - w.shift;  // entries count from there
@@ -301,7 +300,7 @@ std::size_t csv_parser::find_run(const window_view& w, place p, std::size_t rows
   return n;
 }
 
-/// Reads rows of the run as numbers of type T, from number `from` on. Returns how many are as usual.
+/// Reads rows of the run as numbers of type T, beginning with number `from`. Returns how many have the usual form.
 template <class T>
 std::size_t csv_parser::read_run(parsed_column& c, const window_view& w, std::size_t from, std::size_t n,
                                  std::size_t row) {
@@ -310,7 +309,7 @@ std::size_t csv_parser::read_run(parsed_column& c, const window_view& w, std::si
   return detail::read_csv_numbers(spans_.data() + from, n - from, w.bytes.data(), to);
 }
 
-/// The field `f` of the run's rows as values of column c. Returns how many of the rows are right.
+/// Stores field `f` of the run's rows as values of column c. Returns the number of valid rows.
 std::size_t csv_parser::read_column(parsed_column& c, const window_view& w, std::size_t f, std::size_t n,
                                     std::size_t row) {
   if (spans_.size() < n) spans_.resize(n);
@@ -338,7 +337,7 @@ std::size_t csv_parser::read_column(parsed_column& c, const window_view& w, std:
   return n;
 }
 
-/// Reads usual rows, as far as all of their fields are right; p is behind them then.
+/// Reads usual rows as long as all their fields are valid. p is after them then.
 std::size_t csv_parser::usual_rows(const window_view& w, place& p, std::size_t row, std::size_t rows_max) {
   const std::size_t found = columns_.empty() ? 0 : find_run(w, p, std::min(rows_max, run_most_));
   std::size_t n = found;
@@ -375,14 +374,14 @@ status csv_parser::wrong_field(const parsed_column& c, std::string_view text) co
     return invalid_argument_error(
         absl::StrCat(in_line(), "column ", c.is.member, " is required, and its field is ",
                      text.empty() ? "empty" : shown_field(text),
-                     hint.empty() ? ": say a default in the schema, or `?` for no value" : hint));
+                     hint.empty() ? ": give it a default in the schema, or `?` for an optional value" : hint));
   csv_schema one;
   one.columns.push_back({.member = c.is.member, .name = c.is.member, .values = c.is.values});
   return invalid_argument_error(absl::StrCat(in_line(), "column ", c.is.member, ": ", shown_field(text), " is no ",
                                              csv_schema_text(one).substr(csv_schema_text(one).rfind(' ') + 1), hint));
 }
 
-/// The fields_ as a row.
+/// Stores the fields_ as a row.
 status csv_parser::read_row(std::size_t row) {
   const std::size_t wanted = fields_needed_;
   const bool fits = any_count_ ? field_count_ >= wanted : field_count_ == wanted;
@@ -428,7 +427,7 @@ csv_scan csv_parser::read_header(std::string_view window, bool last) {
   std::vector<std::string> names;
   line_ = 1;
   line_offset_ = 0;
-  std::size_t passed = 0;  // comments, lines without a character
+  std::size_t passed = 0;  // comments and empty lines
   csv_scan s;
   for (;;) {
     s = read_fields(window.substr(passed), passed, last, names);
@@ -454,7 +453,7 @@ csv_scan csv_parser::read_header(std::string_view window, bool last) {
       for (const std::string& n : names) absl::StrAppend(&all, all.empty() ? "" : ", ", n);
       s.why = invalid_argument_error(
           absl::StrCat("the header has no column ", shown_field(name), "; it has ", all.substr(0, 300)));
-      s.used_bytes = 0;  // without damaged_bytes: no row of this file can be read
+      s.used_bytes = 0;  // with damaged_bytes 0: no row of this file can be read
       return s;
     }
     column_of_field_[at->second] = static_cast<std::int32_t>(k);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the bytes of a CSV file to values, by column: what op/csv.hpp reads a window with.
+// Parses the bytes of a CSV file into values, column by column. op/csv.hpp reads windows with it.
 //
 //   csv_parser parser(schema, {.header = true});
 //   csv_scan s = parser.read_header(window, last);
-//   s = parser.parse(window, offset, last, 128);       // s.rows of them, s.used_bytes
+//   s = parser.parse(window, offset, last, 128);       // s.rows rows, s.used_bytes bytes
 //   parser.append_to(columns); parser.make_rows(room);
 //
-// A row ends with \n, \r or \r\n; rows without a character and comments are passed over. A field in quotes begins with one;
-// within it quotes are doubled, and all else stands as it is. "" is the empty text in a column of texts without a default; in
-// others it is as empty as a field without quotes. A bad row ends with its line.
-// Errors: with the line, where it is known (not behind a resume), and the column. invalid_argument: fields; data_loss: quotes
-//         that are not closed; resource_exhausted: a row of more than kRowBytesMax, or of more than
+// A row ends with \n, \r or \r\n. Empty lines and comments are skipped. A quoted field begins with a quote; within it
+// quotes are doubled, and all other bytes are literal. "" is the empty text in a column of texts without a default; in
+// other columns it is like an empty field without quotes. A bad row ends with its line.
+// Errors: with the line, if it is known (not after a resume), and the column. invalid_argument: fields; data_loss: a
+//         quote that is not closed; resource_exhausted: a row of more than kRowBytesMax, or of more than
 //         csv_tape::kRowEntriesMax delimiters, quotes and line ends.
 // Thread: none.
 #pragma once
@@ -32,34 +32,36 @@ namespace sluice::lib {
 struct csv_dialect {
   char delimiter = ',';
   bool quotes = true;
-  char comment = 0;  ///< 0: there are none
+  char comment = 0;  ///< 0: the file has no comments
   bool header = false;
-  std::string na{};                    ///< a field that is this is not available, as an empty one
+  std::string na{};                    ///< a field with this text is missing, like an empty one
   bool names = true;                   ///< the header's names assign fields to columns; else the header is skipped
-  std::vector<std::int64_t> select{};  ///< the fields that the schema's columns are, in order; empty: all, or by name
-  std::string inferred_from{};         ///< the rows that the schema is of, in words for errors; "": it was given
+  std::vector<std::int64_t> select{};  ///< the fields of the schema's columns, in order; empty: all, or by name
+  /// the rows from which the schema was inferred, in words for errors; "": it was declared
+  std::string inferred_from{};
 };
 
 struct csv_scan {
   std::size_t rows = 0;
-  std::size_t used_bytes = 0;     ///< also of lines that are no rows, alone
-  status why{};                   ///< of the row in front; then used_bytes is 0
-  std::size_t damaged_bytes = 0;  ///< how long that is
+  std::size_t used_bytes = 0;     ///< includes lines that are no rows, and may count only these
+  status why{};                   ///< the error of the next row; used_bytes is 0 then
+  std::size_t damaged_bytes = 0;  ///< the length of that row
   bool ended = false;
-  std::size_t searched_bytes = 0;  ///< without a row: none ends there; more of the window, or a longer one, is needed
-  status broken{};                 ///< of read_fields: why what it took for a row, and went behind, is none
+  /// without a row: no row ends in these bytes; more bytes of the window, or a longer one, are needed
+  std::size_t searched_bytes = 0;
+  status broken{};  ///< from read_fields: why the row that it returned and skipped is invalid
 };
 
 struct csv_field {
   std::string_view text{};
-  bool is_doubled = false;  ///< has quotes to be taken out
-  bool is_quoted = false;   ///< stands in quotes: an empty one is an empty text
+  bool is_doubled = false;  ///< has doubled quotes
+  bool is_quoted = false;   ///< an empty quoted field is an empty text
 };
 
 class csv_parser {
  public:
   static constexpr std::size_t kRowBytesMax = std::size_t{16} << 20;
-  static constexpr std::size_t kRowsMax = 1024;  ///< at a time; fewer of many columns
+  static constexpr std::size_t kRowsMax = 1024;  ///< at a time; fewer if there are many columns
 
   csv_parser(csv_schema schema, csv_dialect dialect);
 
@@ -67,10 +69,10 @@ class csv_parser {
   csv_scan read_header(std::string_view window, bool last);
   csv_scan parse(std::string_view window, std::uint64_t offset, bool last, std::size_t rows_max);
   csv_scan pass_over(std::string_view window, std::uint64_t offset, bool last, std::uint64_t rows_max);
-  /// The fields of the next row as they are, for who knows no schema yet.
+  /// Returns the fields of the next row as texts, for callers without a schema.
   csv_scan read_fields(std::string_view window, std::uint64_t offset, bool last, std::vector<std::string>& fields);
 
-  /// The line that the row of read_fields begins in; 0: not known.
+  /// Returns the line in which the row of read_fields begins; 0: unknown.
   std::uint64_t row_line() const { return row_line_; }
 
   /// Builds the rows that parse() has found. REQUIRES: the window is still valid.
@@ -81,11 +83,11 @@ class csv_parser {
  private:
   struct parsed_column {
     csv_column is;
-    std::size_t value_bytes = 0;  ///< of a number
+    std::size_t value_bytes = 0;  ///< the size of a number
     std::vector<char> numbers{};
     std::vector<std::string_view> texts{};
-    std::vector<std::uint8_t> valid{};  ///< bits, of an optional
-    std::vector<char> otherwise{};      ///< a number's default
+    std::vector<std::uint8_t> valid{};  ///< bits, for an optional
+    std::vector<char> otherwise{};      ///< the default of a number
   };
   using csv_span = detail::csv_span;
   /// The place in the window, and in the tape, at which a row begins.
@@ -118,20 +120,21 @@ class csv_parser {
   csv_dialect dialect_;
   csv_tape tape_;
   std::vector<parsed_column> columns_{};
-  std::vector<std::int32_t> column_of_field_{};  ///< -1: of none
+  std::vector<std::int32_t> column_of_field_{};  ///< -1: no column
   bool any_count_ = false;                       ///< rows may have more fields than are read
   std::size_t fields_needed_ = 0;
   std::size_t rows_most_ = kRowsMax;
-  std::size_t field_count_ = 0;  ///< of the row in fields_, which keeps no more of them than could be wanted
+  /// the number of fields of the row in fields_, which stores only fields that may be needed
+  std::size_t field_count_ = 0;
   bool na_is_number_ = false;
-  std::vector<place> run_{};         ///< usual rows, and where they end
-  std::vector<csv_span> spans_{};    ///< of one of their columns
-  std::size_t run_most_ = kRowsMax;  ///< less where rows are bad, so that few are read in vain
-  std::vector<csv_field> fields_{};  ///< of a row that is not a usual one
+  std::vector<place> run_{};         ///< the places of usual rows, and their end
+  std::vector<csv_span> spans_{};    ///< the places of one column's fields
+  std::size_t run_most_ = kRowsMax;  ///< lower if rows are bad, so that few are read twice
+  std::vector<csv_field> fields_{};  ///< the fields of an unusual row
   std::deque<std::string> unquoted_{};
   std::size_t unquoted_used_ = 0;
   std::size_t rows_ = 0;
-  std::uint64_t line_ = 1, line_offset_ = 0;  ///< of the file; 0: not known
+  std::uint64_t line_ = 1, line_offset_ = 0;  ///< in the file; 0: unknown
   std::uint64_t row_line_ = 0;
 };
 

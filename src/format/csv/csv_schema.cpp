@@ -53,7 +53,7 @@ class csv_schema_reader {
       in_.skip_spaces();
       const std::size_t at = in_.place();
       csv_column c = one();
-      if (!members.insert(c.member).second) in_.fail_at(at, absl::StrCat("column ", c.member, " is there twice"));
+      if (!members.insert(c.member).second) in_.fail_at(at, absl::StrCat("column ", c.member, " appears twice"));
       all.push_back(std::move(c));
     } while (in_.take(','));
     if (!in_.done()) in_.fail_expecting("',' or the end");

@@ -14,7 +14,7 @@ struct csv_signs {
   char delimiter, quote;
 };
 
-/// Appends the places of [from, to) that are signs; returns the end.
+/// Appends the places of signs in [from, to); returns the end.
 std::uint32_t* index_plain(const char* base, std::uint32_t from, std::uint32_t to, csv_signs s, std::uint32_t* out) {
   for (; from != to; ++from) {
     const char c = base[from];
@@ -76,14 +76,15 @@ void csv_tape::go_to(std::uint64_t offset) {
 }
 
 void csv_tape::make_room(std::size_t n) {
-  if (from_ != 0) {  // else the row in front is longer than what is indexed
+  if (from_ != 0) {  // else the present row is longer than the indexed bytes
     for (std::size_t i = head_; i != count_; ++i) entries_[i - head_] = entries_[i] - from_;
     count_ -= head_;
     head_ = 0;
     base_ += from_;
     from_ = 0;
   }
-  const bool is_large = capacity_ > kEntriesUsual && count_ + n <= kEntriesUsual / 4;  // of a row before
+  // allocated for a longer row before
+  const bool is_large = capacity_ > kEntriesUsual && count_ + n <= kEntriesUsual / 4;
   if (count_ + n <= capacity_ && !is_large) return;
   capacity_ = is_large ? kEntriesUsual / 4 : std::max(count_ + n, 2 * capacity_);
   if (capacity_ > kEntriesUsual) capacity_ = std::max(capacity_, kRowEntriesMax + kPieceBytesMax + 8);

@@ -20,7 +20,7 @@ template <class T> void append_number(std::string& out, T v) {
   }
 }
 
-/// Nothing for an optional without a value.
+/// Appends nothing for an optional without a value.
 void append_value(const element_type& type, const void* p, std::string& out) {
   if (type.kind == kind::text) {
     append_csv_field(out, type.text(p));
@@ -84,7 +84,7 @@ void csv_writer::append(const void* element, std::string& out) const {
     if (&c != &columns_.front()) out += ',';
     append_value(*c.type, static_cast<const char*>(element) + c.offset, out);
   }
-  if (out.size() == begin) out += "\"\"";  // one column without a value: an empty line would be no row
+  if (out.size() == begin) out += "\"\"";  // a single column without a value: an empty line would be no row
   out += '\n';
 }
 

@@ -12,7 +12,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Collects the values of one entry, whatever they are.
+/// Collects the values of one entry of any kind.
 struct values_sink {
   feature_values& to;
   void begin(feature_kind kind) {

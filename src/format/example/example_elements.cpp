@@ -9,7 +9,7 @@
 namespace sluice::lib {
 namespace {
 
-/// An array's elements lie one behind the other, and so do those of arrays of arrays.
+/// Returns the innermost element type of nested arrays, whose elements are adjacent in memory.
 const element_type& innermost(const element_type& type, std::size_t& n) {
   const element_type* t = &type;
   for (; t->kind == kind::array; t = t->element) n *= t->extent;

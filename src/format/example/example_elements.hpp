@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as tf.Examples.
+// Converts elements to tf.Examples.
 //
 //   auto as_example = example_elements::of(type_of<sample>());
 //   as_example->bytes_of(&s);                      // an example with a feature for each member
 //
-// Features are named as the members; those of inner structures, pairs and tuples by their dotted paths, as in CSV; an element
-// without members is one feature, `value`. Integers, bools and enums are int64; float and double, and tensors of floating
-// point, are float (double loses precision: a tf.Example has no double); texts are bytes. Arrays, lists and tensors are the
-// list of their values, row by row. An optional without a value is a feature that is missing.
+// Features have the names of the members; members of inner structures, pairs and tuples have dotted paths, as in CSV.
+// An element without members is one feature, `value`. Integers, bools and enums are int64; float and double, and
+// floating-point tensors, are float (double loses precision, because a tf.Example has no double); texts are bytes.
+// Arrays, lists and tensors are the list of their values, row by row. An optional without a value is left out.
 // parse_example reads them back by a schema with the same names.
-// Errors: of(): invalid_argument: a member that is none of these (lists of lists, sparse tensors …), by its path.
-//         bytes_of(): out_of_range: a uint64 above 2^63 - 1, by its path.
+// Errors: of(): invalid_argument, with the path: a member of another type (lists of lists, sparse tensors …).
+//         bytes_of(): out_of_range, with the path: a uint64 above 2^63 - 1.
 // Thread: one caller.
 #pragma once
 
@@ -28,7 +28,7 @@ class example_elements {
  public:
   static result<example_elements> of(const element_type& type);
 
-  /// Valid until the next call.
+  /// The result is valid until the next call.
   result<std::string_view> bytes_of(const void* element);
 
  private:

@@ -9,9 +9,9 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::string_view kPlainLetters =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";  // a schema needs no quotes for these
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";  // characters that a schema need not quote
 
-/// "label", or "f3 = 'a: b'" where the name would end the member.
+/// Returns "label", or "f3 = 'a: b'" if the name cannot be that of a member.
 std::string member_text(const std::string& name, std::size_t number) {
   if (!name.empty() && name.find_first_not_of(kPlainLetters) == name.npos) return name;
   std::string text = "f" + std::to_string(number) + " = '";
@@ -31,7 +31,7 @@ status example_inference::add(std::string_view record) {
   if (!features.ok()) return features.why();
   ++examples_;
   for (auto& [name, values] : *features) {
-    if (values.kind == feature_kind::none) continue;  // as tf.data writes a missing one
+    if (values.kind == feature_kind::none) continue;  // tf.data writes a missing feature like this
     seen& s = features_[name];
     if (s.examples != 0 && s.kind != values.kind)
       return invalid_argument_error("feature " + name + " is of " + std::string(to_string(values.kind)) +

@@ -15,9 +15,9 @@
 namespace sluice::lib {
 namespace {
 
-// --- Fields that only a text describes ---
+// --- Fields that only the schema's text describes ---
 
-/// V, a list of V, or an array of V, whose type knows its length.
+/// Describes V, a list of V, or an array of V whose type has a fixed length.
 template <class V> void describe_as(feature_slot& slot) {
   if (slot.form == field_form::list) detail::feature_field<std::vector<V>>::describe(slot);
   else detail::complete_slot<V>(slot);
@@ -57,7 +57,7 @@ template <class F> auto with_value_type(feature_kind kind, F f) {
 
 // --- Members ---
 
-/// The type of its member, and how its values get there.
+/// Describes the member's type and how values are stored in it.
 const element_type* describe_field(feature_slot& slot) {
   if (slot.form == field_form::tensor) return &type_of<tensor>();
   if (slot.form == field_form::sparse) return &type_of<sparse_tensor>();
@@ -134,7 +134,7 @@ std::string type_of_feature(const feature_slot& slot) {
   return out;
 }
 
-// --- A structure of the program, with a text ---
+// --- A structure of the program, with a schema's text ---
 
 std::string example_of(const feature_slot& slot) {
   switch (slot.form) {
@@ -144,7 +144,7 @@ std::string example_of(const feature_slot& slot) {
   }
 }
 
-/// Does no C++ type say of what values and shape it is?
+/// Returns true if only the text, and no C++ type, determines the feature's values and shape.
 bool is_said_by_text(const feature_slot& slot) {
   return slot.form == field_form::tensor || slot.form == field_form::sparse || slot.form == field_form::ragged;
 }
@@ -202,7 +202,7 @@ result<example_layout> layout_of(std::string_view schema_text) {
 
 result<example_schema> schema_of(const element_type& type, const example_schema& own, std::string_view schema_text) {
   try {
-    std::vector<feature_slot> slots = own.slots();  // of a structure, without parts
+    std::vector<feature_slot> slots = own.slots();  // the structure's own slots, without parts
     for (const detail::written_feature& f : detail::read_schema(schema_text)) {
       auto named = std::find_if(slots.begin(), slots.end(), [&](const feature_slot& s) {
         return own.slots()[static_cast<std::size_t>(&s - slots.data())].member_name() == f.slot.member_name();

@@ -11,7 +11,8 @@
 namespace sluice::lib {
 namespace {
 
-/// A record has seldom more features; the order of those behind is not learned, so that a forged one costs no memory.
+/// The number of features whose order is learned. Records seldom have more, and the limit bounds the memory for a
+/// forged one.
 constexpr std::size_t kLearnedMax = 1024;
 
 status check_found(const feature_slot& slot, feature_kind kind, std::size_t count) {
@@ -28,7 +29,7 @@ status check_found(const feature_slot& slot, feature_kind kind, std::size_t coun
   return {};
 }
 
-/// Ends the row in the making of a member that has its values.
+/// Ends the present row of a member whose values were stored.
 inline void end_member(column& member) {
   switch (member.form()) {
     case column_form::lists: return member.append_list();
@@ -50,8 +51,9 @@ tensor_spec spec_of(const feature_slot& slot, std::size_t values) {
 
 }  // namespace
 
-// --- Where the values go: a row has begin(slot's index), room(values) for numbers, the values in order, end(values), or
-// missing(slot's index) for an optional; forget_owner() where bytes are not of the record; clear() of a row that was begun ---
+// --- Rows. A row has begin(slot's index), room(values) for numbers, the values in order, and end(values); or
+// missing(slot's index) for an optional; forget_owner() if bytes are not in the record; clear() for an unfinished row
+// ---
 
 /// The fields of a struct.
 class example_parser::field_row {
@@ -78,11 +80,11 @@ class example_parser::field_row {
   }
   void int64(std::size_t i, std::int64_t value) { static_cast<std::int64_t*>(first_)[i] = value; }
   void end(std::size_t count) {
-    if (slot_->resize) slot_->resize(*slot_, field_, count);  // what the struct had more goes
+    if (slot_->resize) slot_->resize(*slot_, field_, count);  // removes values that the struct had before
     else if (is_tensor_ && slot_->kind == feature_kind::bytes) end_texts();
   }
   void missing(std::size_t i) { slots_[i].reset(slots_[i], static_cast<char*>(to_) + slots_[i].offset); }
-  /// A sparse or ragged tensor.
+  /// Stores a sparse or ragged tensor.
   template <class T> void object(std::size_t i, T made) {
     *reinterpret_cast<T*>(static_cast<char*>(to_) + slots_[i].offset) = std::move(made);
   }
@@ -103,7 +105,7 @@ class example_parser::field_row {
   const std::vector<feature_slot>& slots_;
   void* const to_;
   buffer* owner_;
-  std::vector<std::string_view> texts_{};  ///< of a tensor of strings
+  std::vector<std::string_view> texts_{};  ///< for a tensor of strings
   const feature_slot* slot_ = nullptr;
   bool is_tensor_ = false;
   void *field_ = nullptr, *first_ = nullptr;
@@ -128,7 +130,7 @@ class example_parser::column_row {
   void room(std::size_t count) {
     if (is_tensor_) named([&] { tensor_ = member_->append_tensor(spec_of(*slot_, count)); });
   }
-  /// A sparse or ragged tensor.
+  /// Stores a sparse or ragged tensor.
   template <class T> void object(std::size_t i, T made) {
     alignas(T) std::byte room[sizeof(T)];
     T* at = ::new (static_cast<void*>(room)) T(std::move(made));
@@ -164,7 +166,7 @@ class example_parser::column_row {
     named([&] { member_->append_tensor(tensor::of(std::span<const std::string_view>(texts_), spec.shape)); });
     texts_.clear();
   }
-  /// Errors of f name the member.
+  /// Adds the member's name to the errors of f.
   template <class F> void named(F f) {
     try {
       f();
@@ -180,8 +182,8 @@ class example_parser::column_row {
   const feature_slot* slot_ = nullptr;
   bool is_tensor_ = false;
   column *member_ = nullptr, *values_ = nullptr;
-  char* tensor_ = nullptr;                 ///< the bytes of the row in the making
-  std::vector<std::string_view> texts_{};  ///< of a tensor of strings
+  char* tensor_ = nullptr;                 ///< the bytes of the present row
+  std::vector<std::string_view> texts_{};  ///< for a tensor of strings
 };
 
 // --- The parser ---
@@ -206,7 +208,7 @@ status example_parser::append_to(column& rows, std::string_view example) {
   return why;
 }
 
-/// After an error the row may have some of the values.
+/// Reads a record. After an error the row may have some of the values.
 template <class Row> status example_parser::read(std::string_view example, Row row) {
   if (!schema_.has_parts() && read_usual(example, row)) return {};
   status why = look_through(example);
@@ -231,12 +233,13 @@ std::size_t example_parser::slot_of(std::string_view name, const feature_key& ke
   return slot;
 }
 
-/// Reads a record as nearly all are. False: it is none of those, or wrong; the row has some of its values then.
-/// `row` has begin(slot's index), the sink's functions of read_usual_values, end(values) and missing(slot's index).
+/// Reads a record in the usual form. Returns false if it has another form or is damaged; the row may have some of its
+/// values then. `row` has begin(slot's index), the sink's functions of read_usual_values, end(values) and
+/// missing(slot's index).
 template <class Row> bool example_parser::read_usual(std::string_view example, Row& row) {
   const char *p = example.data(), *const end = p + example.size();
   if (!detail::enter_all(p, end, detail::tag_of(1, detail::kBytes))) return false;
-  // Copies: the compiler has to suppose that the values which are written change the members.
+  // Copies, because the compiler must assume that storing values changes the members.
   const feature_slot* const slots = schema_.slots().data();
   const std::size_t slot_count = schema_.slots().size();
   std::uint64_t* const found_in = found_in_.data();
@@ -276,7 +279,7 @@ template <class Row> bool example_parser::read_usual(std::string_view example, R
   return true;
 }
 
-/// A feature that is not there, and need not be.
+/// Stores a feature that is missing and may be.
 template <class Row> void example_parser::write_missing(Row& row, std::size_t i) const {
   const feature_slot& slot = schema_.slots()[i];
   if (!slot.otherwise) return row.missing(i);
@@ -291,7 +294,7 @@ template <class Row> void example_parser::write_missing(Row& row, std::size_t i)
   row.end(n);
 }
 
-/// Finds the last entry of each slot, and checks it.
+/// Finds and checks the last entry of each slot.
 status example_parser::look_through(std::string_view example) {
   struct counting {
     found_feature& found;
@@ -323,7 +326,7 @@ status example_parser::look_through(std::string_view example) {
   return {};
 }
 
-/// Passes on the values of an entry's last list.
+/// Forwards the values of an entry's last list.
 template <class Row> class example_parser::last_list {
  public:
   last_list(Row& to, std::size_t lists) : to_(to), lists_(lists) {}
@@ -357,14 +360,14 @@ template <class Row> void example_parser::write_found(Row& row) const {
     row.begin(i);
     if (f.kind != feature_kind::bytes) row.room(f.count);
     last_list<Row> values(row, f.lists);
-    (void)detail::read_entry_values(f.entry, values);  // was read before
+    (void)detail::read_entry_values(f.entry, values);  // checked before
     row.end(f.count);
   }
   for (std::size_t i = 0; i != schema_.members(); ++i)
     if (found_[i].kind == feature_kind::none && schema_.slots()[i].parts.empty()) write_missing(row, i);
 }
 
-/// All values of a feature; none where it is missing.
+/// Collects all values of a feature; none if it is missing.
 void example_parser::gather(std::size_t slot, feature_values& to) const {
   struct gathering {
     feature_values& to;
@@ -380,10 +383,10 @@ void example_parser::gather(std::size_t slot, feature_values& to) const {
   if (f.kind == feature_kind::none) return;
   gathering row{to};
   last_list<gathering> values(row, f.lists);
-  (void)detail::read_entry_values(f.entry, values);  // was read before
+  (void)detail::read_entry_values(f.entry, values);  // checked before
 }
 
-/// A sparse or ragged tensor of what was found.
+/// Builds a sparse or ragged tensor from its features.
 template <class Row> void example_parser::write_parts(Row& row, std::size_t i) const {
   const feature_slot& slot = schema_.slots()[i];
   feature_values values{.kind = slot.kind};

@@ -11,7 +11,7 @@ namespace {
 using numbers = std::vector<std::int64_t>;
 using means = feature_part::means;
 
-/// A row's number says how many there are, so that few bytes could say very many.
+/// The largest number of rows. The record contains only their number, so a few bytes could demand very many rows.
 constexpr std::int64_t kRowsMax = std::int64_t{1} << 24;
 
 tensor vector_of(const feature_values& values) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of tf.Example on the wire, walked with a sink for the values.
+// Reads the messages of tf.Example from the wire format, with a sink for the values.
 //
 //   Example { Features features = 1; }   Features { map<string, Feature> feature = 1; }
 //   Feature { oneof { BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3; } }
 //   …List { repeated … value = 1; }
 //
-// Repeated occurrences of a message merge, as protobuf merges them: of a map's key the last entry counts, of a oneof
-// the last kind, and lists of one kind append.
+// Repeated occurrences of a message are merged as in protobuf: the last entry of a map's key counts, the last kind of a
+// oneof counts, and lists of one kind are joined.
 #pragma once
 
 #include "format/example/wire.hpp"
@@ -16,8 +16,8 @@ namespace sluice::lib::detail {
 
 inline status not_an_example() { return data_loss_error("the bytes are no tf.Example: its wire format is damaged"); }
 
-/// A sink has: void begin(feature_kind), which also ends a list of another kind; void bytes(std::string_view);
-/// void floats(const char* raw, std::size_t count); void int64(std::int64_t).
+/// A sink has: void begin(feature_kind), which also drops a list of another kind; void bytes(std::string_view); void
+/// floats(const char* raw, std::size_t count); void int64(std::int64_t).
 template <class Sink> bool read_bytes_list(std::string_view list, Sink& sink) {
   wire_reader in(list);
   while (!in.done()) {
@@ -100,7 +100,7 @@ template <class Sink> bool read_feature(std::string_view feature, Sink& sink) {
   return true;
 }
 
-/// The key of a map entry. False: damaged.
+/// Reads the key of a map entry. Returns false if the entry is damaged.
 inline bool read_key(std::string_view entry, std::string_view& key) {
   wire_reader in(entry);
   key = {};
@@ -118,7 +118,7 @@ inline bool read_key(std::string_view entry, std::string_view& key) {
   return true;
 }
 
-/// All values of a map entry, merged.
+/// Reads all values of a map entry, merged.
 template <class Sink> bool read_entry_values(std::string_view entry, Sink& sink) {
   wire_reader in(entry);
   while (!in.done()) {
@@ -160,10 +160,10 @@ template <class OnEntry> bool read_example(std::string_view example, OnEntry on_
   return true;
 }
 
-// --- The usual record: each message is there once and fills the one around it, no length takes more than two bytes,
-// numbers are packed. These return false, or null, for all others, perhaps damaged; then nothing is known of them.
+// --- The usual form of a record: each message occurs once and fills its parent, no length takes more than two bytes,
+// numbers are packed. The following functions return false, or null, for all other records, which may be damaged. ---
 
-/// Steps over the tag and the length of a field at p. Returns where its bytes end.
+/// Skips the tag and the length of a field at p. Returns the end of its bytes.
 [[gnu::always_inline]] inline const char* enter(const char*& p, const char* end, char tag) noexcept {
   const auto rest = end - p;
   if (rest < 2 || p[0] != tag) return nullptr;
@@ -177,7 +177,7 @@ template <class OnEntry> bool read_example(std::string_view example, OnEntry on_
   p += 3;
   return wide <= rest - 3 ? p + wide : nullptr;
 }
-/// The same, where the field has to fill what it is in.
+/// Skips them if the field fills its parent; else returns false.
 [[gnu::always_inline]] inline bool enter_all(const char*& p, const char* end, char tag) noexcept {
   const char* inner_end = enter(p, end, tag);
   return inner_end && inner_end == end;
@@ -190,7 +190,7 @@ struct usual_entry {
   const char* end;
 };
 [[gnu::always_inline]] inline bool read_usual_entry(const char*& p, const char* end, usual_entry& entry) noexcept {
-  // Most take less than 128 bytes: then two tags and two lengths are one word.
+  // Most entries take less than 128 bytes: two tags and two lengths are one word then.
   if (std::uint32_t word; end - p >= 4) {
     std::memcpy(&word, p, 4);
     const std::uint32_t size = word >> 8 & 0x7f, key = word >> 24;
@@ -215,30 +215,31 @@ struct usual_entry {
   return true;
 }
 
-/// Numbers that packed varints are.
+/// Counts the numbers in packed varints.
 inline std::size_t count_varints(const char* p, const char* end) noexcept {
   std::size_t n = 0;
   for (; p != end; ++p) n += static_cast<unsigned char>(*p) < 0x80;
   return n;
 }
 
-/// How many values a feature may have.
+/// Limits for the number of values of a feature.
 struct value_limits {
   std::size_t most;
-  std::size_t each = 1;  ///< a multiple of it: room is made for whole rows, and filled
+  std::size_t each = 1;  ///< the number is a multiple of it, because memory is allocated and filled by whole rows
 
   bool take(std::size_t count) const { return count <= most && (each == 1 || count % each == 0); }
 };
 
-/// The values of a feature of this kind. False, with some of them given: they are none, or others than `limits` takes. The sink has bytes(i, string_view); room(count) before
-/// floats(i, raw, count), or before int64(i, value) for each.
+/// Reads the values of a feature of this kind. Returns false, possibly after some values, if the form is unusual or
+/// `limits` exclude the number. The sink has bytes(i, string_view), and room(count) before floats(i, raw, count), or
+/// before int64(i, value) for each.
 template <class Sink>
 [[gnu::always_inline]] inline bool read_usual_values(const usual_entry& entry, feature_kind kind, value_limits limits,
                                                      Sink& sink, std::size_t& count) {
   const char *p = entry.value, *const end = entry.end;
   const std::uint32_t list_tag = tag_of(static_cast<std::uint32_t>(kind), kBytes);
   count = 0;
-  // A list that has one string, or one run of numbers, and takes less than 128 bytes.
+  // The list has one string, or one run of numbers, and takes less than 128 bytes.
   const auto size = static_cast<std::size_t>(end - p);
   std::uint32_t word = 0;
   if (size >= 4) std::memcpy(&word, p, 4);

@@ -22,7 +22,7 @@ void append_varint(std::string& out, std::uint64_t v) {
   for (; v >= 0x80; v >>= 7) out += static_cast<char>(v | 0x80);
   out += static_cast<char>(v);
 }
-/// The tag and size of a field of `size` bytes, which are to follow.
+/// Appends the tag and size of a field of `size` bytes, which follow.
 void append_field(std::string& out, std::uint32_t field, std::size_t size) {
   append_varint(out, tag_of(field, kBytes));
   append_varint(out, size);
@@ -31,7 +31,7 @@ std::size_t field_size(std::size_t size) { return 1 + varint_size(size) + size; 
 
 }  // namespace
 
-// A message's size precedes it, so the sizes are worked out from the inside: list, feature, entry.
+// A message's size precedes it, so sizes are computed from the inside: list, feature, entry.
 void example_writer::entry(std::string_view name, feature_kind kind, std::size_t list_bytes) {
   const std::size_t feature_bytes = field_size(list_bytes);
   append_field(features_, 1, field_size(name.size()) + field_size(feature_bytes));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the slots of a schema by the names of their features. The keys of few slots are compared one by one; many have a
-// hash table, so that a record of 100,000 features is read in time in proportion to its size.
+// Finds the slots of a schema by the names of their features. Up to kSlotsCompared keys are compared one by one. More
+// slots have a hash table, so that a record of 100,000 features is read in time proportional to its size.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace sluice::lib::detail {
 /// The largest number of slots that have no table.
 inline constexpr std::size_t kSlotsCompared = 32;
 
-/// The numbers of the slots. Each is at the place of its name's hash, or at the next free one; free places have
+/// The numbers of the slots. Each is at the place given by its name's hash, or at the next free one; free places have
 /// slots.size().
 template <class Slot> std::vector<std::uint32_t> feature_table_of(const std::vector<Slot>& slots) {
   std::vector<std::uint32_t> table;
@@ -33,7 +33,7 @@ template <class Slot> std::vector<std::uint32_t> feature_table_of(const std::vec
   return table;
 }
 
-/// The first slot of this name; slots.size(), if there is none.
+/// Returns the first slot of this name; slots.size() if there is none.
 template <class Slot>
 std::size_t find_feature(const std::vector<Slot>& slots, const std::vector<feature_key>& keys,
                          const std::vector<std::uint32_t>& table, std::string_view name,

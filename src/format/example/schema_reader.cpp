@@ -14,7 +14,8 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Values of a fixed number of them, which each record has. Sparse ones have any lengths: a record has the values that are there.
+/// The largest number of values that each record must have. A sparse feature may declare larger lengths, because a
+/// record contains only the values present.
 constexpr std::size_t kValuesMax = std::size_t{1} << 20;
 constexpr std::size_t kSparseMax = std::numeric_limits<std::int64_t>::max();
 
@@ -29,9 +30,9 @@ class schema_reader {
       all.push_back(feature());
       const feature_slot& slot = all.back().slot;
       if (!features.insert(slot.name).second)
-        fail_in_schema(all.back().at, absl::StrCat("feature ", slot.name, " is there twice"));
+        fail_in_schema(all.back().at, absl::StrCat("feature ", slot.name, " appears twice"));
       if (!members.insert(slot.member_name()).second)
-        fail_in_schema(all.back().at, absl::StrCat("member ", slot.member_name(), " is there twice"));
+        fail_in_schema(all.back().at, absl::StrCat("member ", slot.member_name(), " appears twice"));
     } while (take(','));
     return all;
   }
@@ -66,7 +67,8 @@ class schema_reader {
                      absl::StrCat("expected a feature such as label: int64, and found \"", until_comma(from), "\""));
   }
 
-  /// 'name', sparse('values', 'index' …) or ragged('values', row_splits('splits') …). Returns the name of the values.
+  /// Reads 'name', sparse('values', 'index' …) or ragged('values', row_splits('splits') …). Returns the name of the
+  /// values.
   std::string source(written_feature& f) {
     const bool is_sparse = take_word("sparse(");
     if (!is_sparse && !take_word("ragged(")) return quoted();
@@ -140,7 +142,7 @@ class schema_reader {
     if (!done() && peek() != ',' && peek() != '=') refuse_type(f, from);
   }
 
-  /// A sparse tensor has as many lengths as indices; a ragged one none.
+  /// Reads the shape: a sparse tensor has one length for each index, a ragged one has none.
   void read_shape_of_parts(written_feature& f, std::size_t from) {
     feature_slot& slot = f.slot;
     const field_form form = slot.form;
@@ -164,7 +166,7 @@ class schema_reader {
                             rest(), "\""));
   }
 
-  /// Behind the bracket.
+  /// Reads the shape after the bracket.
   bool read_shape(written_feature& f) {
     if (take(']')) {
       f.slot.form = field_form::list;
@@ -254,7 +256,7 @@ class schema_reader {
     else read(to.int64s.emplace_back());
   }
 
-  /// '…' or "…".
+  /// Reads '…' or "…".
   std::string quoted() {
     skip_spaces();
     const std::size_t from = at_;
@@ -287,11 +289,12 @@ class schema_reader {
   }
 
   [[noreturn]] void refuse_type(const written_feature& f, std::size_t from) {
-    fail_in_schema(from,
-                   absl::StrCat("feature ", f.slot.name,
-                                " is bytes, int64 or float, then nothing, [], [16], [28,28], [?,64], ? where it may be "
-                                "missing; and \"",
-                                until_comma(from), "\" is none of these"));
+    fail_in_schema(
+        from,
+        absl::StrCat("feature ", f.slot.name,
+                     ": expected bytes, int64 or float, then nothing, [], [16], [28,28], [?,64], or ? if it may be "
+                     "missing, and found \"",
+                     until_comma(from), "\""));
   }
 
   bool done() const { return at_ == text_.size(); }
@@ -305,7 +308,7 @@ class schema_reader {
     ++at_;
     return true;
   }
-  /// Behind a '='.
+  /// Returns true if a source follows the '='.
   bool source_follows() const {
     std::size_t k = at_ + 1;
     while (k < text_.size() && absl::ascii_isspace(static_cast<unsigned char>(text_[k]))) ++k;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a tf.Example's schema, read (format/example_layout.hpp has its grammar).
+// Reads the text of a tf.Example's schema, whose grammar is in format/example_layout.hpp.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace sluice::lib::detail {
 
-/// A feature as its text has it: its slot without an offset, a type and functions.
+/// A feature in its text: the slot without offset, type and functions.
 struct written_feature {
-  std::size_t at = 0;  ///< where its text begins
+  std::size_t at = 0;  ///< the place in the schema's text
   feature_slot slot;
 };
 

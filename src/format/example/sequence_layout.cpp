@@ -25,7 +25,7 @@ void* resize_by_type(const sequence_slot& slot, void* field, std::size_t steps) 
   auto destroy = [&](char* p) { step.destroy(step, p, 1); };
   std::unique_ptr<char, decltype(destroy)> made(empty.get(), destroy);
   alignas(std::vector<std::string>) char room[sizeof(std::vector<std::string>)];
-  list.collect(list, room, empty.get(), steps, steps, 0);  // what an empty step is moved from is an empty step
+  list.collect(list, room, empty.get(), steps, steps, 0);  // an empty step that was moved from is still an empty step
   list.destroy(list, field, 1);
   list.relocate(list, field, room, 1, list.size, list.size);
   return const_cast<void*>(list.items(list, field, there));
@@ -36,7 +36,7 @@ struct described_list {
   const element_type* type = nullptr;
 };
 
-/// `shape`: "", "[]" or "[16]". False: it says none of these.
+/// Parses "", "[]" or "[16]". Returns false for any other text.
 template <class V> bool describe_list(std::string_view shape, described_list& d) {
   if (shape.empty()) {
     detail::sequence_field<std::vector<V>>::describe(d.slot);
@@ -82,10 +82,10 @@ status read_described(absl::string_view text, described_list& d) {
   type = stripped(type);
   const auto end_of_kind = std::min(type.find('['), type.size());
   if (describe_list(standard(stripped(type.substr(0, end_of_kind))), standard(type.substr(end_of_kind)), d)) return {};
-  return invalid_argument_error(
-      absl::StrCat("feature list ", d.slot.name,
-                   " is bytes, int64 or float, then nothing, [] or [16], then ? where it may be missing; and \"", said,
-                   "\" is none of these"));
+  return invalid_argument_error(absl::StrCat(
+      "feature list ", d.slot.name,
+      ": expected bytes, int64 or float, then nothing, [] or [16], then ? if it may be missing, and found \"", said,
+      "\""));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ result<sequence_layout> sequence_layout_of(std::string_view sequence_text) {
       described_list d;
       if (status why = read_described(text, d); !why.ok()) return why;
       if (!names.insert(d.slot.name).second)
-        return invalid_argument_error(absl::StrCat("feature list ", d.slot.name, " is there twice"));
+        return invalid_argument_error(absl::StrCat("feature list ", d.slot.name, " appears twice"));
       members.push_back({d.slot.name, 0, d.type});
       slots.push_back(std::move(d.slot));
     }

@@ -15,7 +15,7 @@ namespace {
 
 using detail::feature_count;
 
-/// The fewest bytes of a list in which each step has the values that the slot says.
+/// Returns the least number of bytes of a list whose steps have as many values as the slot requires.
 std::size_t least_step_bytes(const sequence_slot& slot) {
   constexpr std::size_t kTagAndLength = 2;
   if (slot.length == sequence_slot::kAny) return kTagAndLength;
@@ -34,7 +34,7 @@ status check_step(const sequence_slot& slot, std::size_t step, const feature_cou
   return {};
 }
 
-/// Writes the values of one step.
+/// Stores the values of one step.
 class step_writer {
  public:
   step_writer(const sequence_slot& slot, void* step, buffer* owner)
@@ -50,7 +50,7 @@ class step_writer {
     if (count) std::memcpy(static_cast<float*>(first_) + i, raw, count * sizeof(float));
   }
   void int64(std::size_t i, std::int64_t value) { static_cast<std::int64_t*>(first_)[i] = value; }
-  void end(std::size_t count) { room(count); }  // what the step had more goes
+  void end(std::size_t count) { room(count); }  // removes values that the step had before
 
  private:
   const sequence_slot& slot_;
@@ -58,7 +58,7 @@ class step_writer {
   buffer* const owner_;
 };
 
-/// Passes on the values of a Feature's last list.
+/// Forwards the values of a Feature's last list.
 class last_values {
  public:
   last_values(step_writer& to, std::size_t lists) : to_(to), lists_(lists) {}
@@ -84,14 +84,14 @@ class last_values {
   feature_kind kind_ = feature_kind::none;
 };
 
-/// Any step; to null: it is checked only.
+/// Reads a step of any form. `to`: null to check it only.
 status read_any_step(const sequence_slot& slot, std::size_t index, std::string_view feature, step_writer* to) {
   feature_count found;
   if (!detail::read_feature(feature, found)) return detail::not_a_sequence_example();
   if (status why = check_step(slot, index, found); !why.ok() || !to) return why;
   if (slot.kind != feature_kind::bytes) to->room(found.count);
   last_values values(*to, found.lists);
-  (void)detail::read_feature(feature, values);  // was read before
+  (void)detail::read_feature(feature, values);  // checked before
   to->end(found.count);
   return {};
 }
@@ -106,12 +106,12 @@ status read_step(const sequence_slot& slot, std::size_t index, std::string_view 
   return {};
 }
 
-/// `entry`: of the map, with its key.
+/// `entry`: the map's entry, with its key.
 status read_list(const sequence_slot& slot, std::string_view entry, void* list, buffer* owner) {
   std::size_t steps = 0;
   auto count = [&](std::string_view) { return ++steps != 0; };
   if (!detail::read_steps(entry, count)) return detail::not_a_sequence_example();
-  // Some step is too short: no room is allocated for the steps that forged bytes promise.
+  // If the steps cannot fit, no memory is allocated for those that forged bytes promise.
   const bool cannot_fit = steps > entry.size() / least_step_bytes(slot);
   auto* to = cannot_fit ? nullptr : static_cast<char*>(slot.resize(slot, list, steps));
   status why;
@@ -122,11 +122,11 @@ status read_list(const sequence_slot& slot, std::string_view entry, void* list, 
     ++i;
     return why.ok();
   };
-  (void)detail::read_steps(entry, read);  // was read before
+  (void)detail::read_steps(entry, read);  // checked before
   return why;
 }
 
-/// Is an entry that another one replaces sound?
+/// Checks an entry that a later one replaces.
 bool is_sound(std::string_view entry) {
   return detail::read_steps(entry, [](std::string_view feature) {
     feature_count ignored;
@@ -144,7 +144,7 @@ status of_context(status why) {
 sequence_parser::sequence_parser(const example_schema& context, const sequence_schema& sequence)
     : sequence_(sequence), context_(context) {}
 
-/// Finds the last entry of each slot. `context`: an Example that has the features of all contexts.
+/// Finds the last entry of each slot. `context`: receives an Example with the features of all contexts.
 bool sequence_parser::look_through(std::string_view record, std::string_view& context) {
   found_.assign(sequence_.slots().size(), {});
   std::size_t contexts = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of tf.SequenceExample on the wire.
+// Reads the messages of tf.SequenceExample from the wire format.
 //
 //   SequenceExample { Features context = 1; FeatureLists feature_lists = 2; }
 //   FeatureLists { map<string, FeatureList> feature_list = 1; }   FeatureList { repeated Feature feature = 1; }
@@ -15,7 +15,8 @@ inline status not_a_sequence_example() {
   return data_loss_error("the bytes are no tf.SequenceExample: its wire format is damaged");
 }
 
-/// Calls on_step(bytes of one Feature) → bool for each step of a map entry of FeatureLists. False: damaged.
+/// Calls on_step(bytes of one Feature) → bool for each step of a map entry of FeatureLists. Returns false if the entry
+/// is damaged.
 template <class OnStep> bool read_steps(std::string_view entry, OnStep on_step) {
   wire_reader in(entry);
   while (!in.done()) {
@@ -41,8 +42,8 @@ template <class OnStep> bool read_steps(std::string_view entry, OnStep on_step) 
   return true;
 }
 
-/// Calls on_context(its field, tag included) for each context, and on_entry(bytes of one map entry) → bool for each
-/// feature list. False: damaged.
+/// Calls on_context(its field, including the tag) for each context, and on_entry(bytes of one map entry) → bool for
+/// each feature list. Returns false if the record is damaged.
 template <class OnContext, class OnEntry>
 bool read_sequence_example(std::string_view record, OnContext on_context, OnEntry on_entry) {
   wire_reader in(record);
@@ -78,7 +79,7 @@ bool read_sequence_example(std::string_view record, OnContext on_context, OnEntr
 struct feature_count {
   feature_kind kind = feature_kind::none;
   std::size_t count = 0;
-  std::size_t lists = 0;  ///< each of another kind than the one before; the last counts
+  std::size_t lists = 0;  ///< the number of lists, each of another kind than the one before; the last counts
   void begin(feature_kind k) {
     if (kind == k) return;
     kind = k;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the protobuf wire format, only within the given bytes.
+// Reads the protobuf wire format within the given bytes.
 //
-// Every read returns false where the bytes cannot be what was written; nothing is moved on then. The strictness is
-// protobuf's own (3.21): five bytes at most for tags and sizes, ten for varints, no field 0, groups matched.
+// Every read returns false if the bytes are invalid, and does not move then. The rules are protobuf's own (3.21): at
+// most five bytes for tags and sizes, ten for varints, no field 0, groups matched.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class wire_reader {
     p_ += size;
     return true;
   }
-  /// Passes over the field of a tag that was read and is not wanted.
+  /// Skips the unwanted field whose tag was read.
   bool skip(std::uint32_t tag, int depth = 0) noexcept {
     std::uint64_t number;
     std::string_view text;

@@ -21,7 +21,7 @@ std::int32_t little_endian32(const char* p) noexcept {
   return n;
 }
 
-/// One row; files have blue first. Channels out: 1 from grey, 3 or 4 from anything.
+/// Converts one row; files store blue first. 1 channel is possible from grey only, 3 or 4 from any file.
 void convert_bmp_row(const std::uint8_t* in, int in_channels, std::uint8_t* out, int out_channels, int width) {
   for (int x = 0; x != width; ++x, in += in_channels, out += out_channels) {
     out[0] = in_channels == 1 ? in[0] : in[2];
@@ -49,7 +49,7 @@ result<bmp_header> read_bmp_header(std::string_view encoded, const image_limits&
   const std::int32_t compression = little_endian32(encoded.data() + 30);
   if (bits != 8 && bits != 24 && bits != 32)
     return image_error(kBmpFunction, absl::StrCat(bits, " bits a pixel; 8, 24 and 32 are read"));
-  // Masks of 32 bits are blue, green, red in all files that were seen; they are not looked at, as TensorFlow does not.
+  // Masks of 32 bits are blue, green, red in all known files. Like TensorFlow, this code does not read them.
   if (compression != kBmpPlain && !(compression == kBmpBitFields && bits == 32))
     return image_error(kBmpFunction, absl::StrCat("compression ", compression, ", which is not read"));
   if (width <= 0 || height == 0)

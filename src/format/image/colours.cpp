@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of the image at a time is turned into floats, changed, and turned back; contrast needs the means first, of all rows as
-// they are before it.
+// Changes colors one row at a time: the row is converted to floats, changed, and converted back. Contrast first needs
+// the means of all rows.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void row_from_floats(const float* in, lib::dtype type, std::uint8_t* out, std::s
   else std::memcpy(out, in, count * sizeof(float));
 }
 
-/// Hue in sixths of a turn, 0 … 6.
+/// Returns the hue in sixths of a turn, 0 … 6.
 float hue_of(float r, float g, float b, float most, float least) noexcept {
   const float range = most - least;
   if (range <= 0) return 0;
@@ -52,7 +52,7 @@ float hue_of(float r, float g, float b, float most, float least) noexcept {
 }
 
 void colour_of(float hue, float most, float least, float* rgb) noexcept {
-  // Each channel is a trapezoid over the hue: full for a third of the turn, at the least for a third, straight between.
+  // Each channel is a trapezoid over the hue: maximal for a third of the turn, minimal for a third, linear between.
   const float range = most - least;
   const auto part = [](float x) { return std::min(std::max(x, 0.0f), 1.0f); };
   rgb[0] = least + range * part(std::abs(hue - 3) - 1);
@@ -122,7 +122,7 @@ template <class T>
 void normalize_row(const std::uint8_t* in, std::size_t pixels, std::size_t channels, const float* mean,
                    const float* inverse, float* out) noexcept {
   const T* values = reinterpret_cast<const T*>(in);
-  if (channels == 3) {  // so that the compiler sees the pattern
+  if (channels == 3) {  // lets the compiler recognize the pattern
     for (std::size_t i = 0; i != pixels; ++i)
       for (std::size_t k = 0; k != 3; ++k)
         out[3 * i + k] = (static_cast<float>(values[3 * i + k]) - mean[k]) * inverse[k];

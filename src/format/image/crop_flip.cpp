@@ -18,7 +18,7 @@ void reverse_row(const std::uint8_t* in, std::uint8_t* out, std::size_t count, s
   for (std::size_t i = 0; i != count; ++i, in -= size, out += size) std::memcpy(out, in, size);
 }
 
-/// Writes each row of `pixels` by `write(from, to)`.
+/// Writes each row of `pixels` with `write(from, to)`.
 template <class Write>
 result<image_spec> write_rows(std::string_view function, const image_view& pixels, pixel_sink to, Write write) {
   if (status why = check_pixels(function, pixels); !why.ok()) return why;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GIF by giflib, record by record: its DGifSlurp would keep all frames before their number is known.
+// Decodes GIF with giflib, record by record, because DGifSlurp would store all frames before their number is known.
 #include "sluice/format/image_codecs.hpp"
 
 #include "format/image/image_checks.hpp"
@@ -65,7 +65,7 @@ class gif_reader {
   status damage(std::string_view what) const { return image_damage(kGifFunction, what, bytes_.at_byte); }
 
   enum class step : std::uint8_t { frame, end, failed };
-  /// Goes to the next frame: file().Image says where it lies, its pixels come next.
+  /// Moves to the next frame: file().Image describes its place, and its pixels follow.
   step next_frame() {
     transparent_ = NO_TRANSPARENT_COLOR;
     for (;;) {
@@ -73,7 +73,7 @@ class gif_reader {
       if (DGifGetRecordType(file_.get(), &record) != GIF_OK) return step::failed;
       switch (record) {
         case IMAGE_DESC_RECORD_TYPE:
-          // giflib keeps a list of all descriptors: only the last is wanted.
+          // giflib stores the descriptors of all frames, of which only the last is used.
           if (DGifGetImageDesc(file_.get()) != GIF_OK) return step::failed;
           return step::frame;
         case EXTENSION_RECORD_TYPE:
@@ -125,7 +125,7 @@ status check_gif_size(const GifFileType& file, int frames, const image_limits& l
                     static_cast<std::uint64_t>(frames), limits);
 }
 
-/// How many frames a file has; stops behind the first that is too many.
+/// Counts the frames of a file. Stops after the first that exceeds the limit.
 result<int> count_gif_frames(std::string_view encoded, const image_limits& limits) {
   gif_reader r(encoded);
   if (!r.is_open()) return r.why();
@@ -140,7 +140,7 @@ result<int> count_gif_frames(std::string_view encoded, const image_limits& limit
   }
 }
 
-/// One row of a frame, as far as it is on the canvas.
+/// Draws one row of a frame, as far as it is on the canvas.
 status draw_gif_row(const gif_reader& r, const ColorMapObject& colours, const GifPixelType* row, int pixels,
                     std::uint8_t* to) {
   for (int x = 0; x != pixels; ++x, to += 3) {
@@ -154,7 +154,7 @@ status draw_gif_row(const gif_reader& r, const ColorMapObject& colours, const Gi
   return {};
 }
 
-/// The frame that `r` is at, over what is in `canvas`.
+/// Draws the current frame of `r` over the contents of `canvas`.
 status draw_gif_frame(gif_reader& r, const image_spec& spec, std::uint8_t* canvas, GifPixelType* row) {
   const GifImageDesc& frame = r.file().Image;
   const ColorMapObject* colours = frame.ColorMap ? frame.ColorMap : r.file().SColorMap;

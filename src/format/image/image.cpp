@@ -80,7 +80,7 @@ status check_size(std::string_view function, std::uint64_t height, std::uint64_t
 }
 
 status check_result(std::string_view function, const image_spec& spec, const image_limits& limits) {
-  // Divided, since limits are the caller's and the product may be beyond 64 bits.
+  // The limit is divided, since it is the caller's, and the product may exceed 64 bits.
   if (spec.frame_bytes() > limits.bytes_max ||
       static_cast<std::size_t>(spec.frames) > limits.bytes_max / spec.frame_bytes())
     return resource_exhausted_error(absl::StrCat(std::string(function), ": ", spec.text(), " is above the limit of ",

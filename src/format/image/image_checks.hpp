@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that all codecs share: errors, limits, boxes; and the first form of a decoder, built from its second.
+// Errors and checks that all codecs share, and the conversion of a decoder with a sink to one that returns a tensor.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace sluice::lib::detail {
 
-/// invalid_argument: "decode_png: what".
+/// Returns invalid_argument: "decode_png: what".
 status image_error(std::string_view function, std::string_view what);
-/// data_loss: "decode_png: what at byte 123".
+/// Returns data_loss: "decode_png: what at byte 123".
 status image_damage(std::string_view function, std::string_view what, std::size_t at_byte);
 status image_truncated(std::string_view function, std::size_t at_byte);
-/// unimplemented: the library that reads the format was not there when sluice was built.
+/// Returns unimplemented: sluice was built without the library for this format.
 status image_unavailable(std::string_view function, std::string_view library);
 
 status check_encoded(std::string_view function, std::string_view encoded, const image_limits& limits);
@@ -26,10 +26,10 @@ status check_size(std::string_view function, std::uint64_t height, std::uint64_t
 status check_result(std::string_view function, const image_spec& spec, const image_limits& limits);
 /// Checks the input of a transform: not empty, with channels.
 status check_pixels(std::string_view function, const image_view& pixels);
-/// Not empty, and inside.
+/// Checks that the box is not empty, and inside the image.
 status check_box(std::string_view function, const image_box& box, int height, int width);
 
-/// `decode(sink)` writes through the sink; here into a tensor.
+/// Calls `decode(sink)` with a sink that stores the pixels in a tensor.
 template <class Decode> result<tensor> into_tensor(Decode decode) {
   tensor made;
   result<image_spec> done = decode([&](const image_spec& spec) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG by libjpeg-turbo's libjpeg API.
+// Decodes JPEG with libjpeg-turbo's libjpeg API.
 //
-// libjpeg reports errors by a function that must not return: ours jumps back into guarded(). The frames that a jump
-// leaves are libjpeg's, and those of lambdas that only have trivial objects; whatever has a destructor stands outside.
+// libjpeg reports an error by calling a function that must not return; this one jumps back to guarded(). The jump
+// leaves frames of libjpeg, and of lambdas that contain trivial objects only. Objects with destructors are outside
+// these frames.
 #include "sluice/format/image_codecs.hpp"
 
 #include "format/image/image_checks.hpp"
 
 #if SLUICE_HAVE_JPEG
 #include <csetjmp>
-#include <cstdio>  // jpeglib.h needs it before
+#include <cstdio>  // must precede jpeglib.h
 #include <cstring>
 #include <memory>
 
@@ -45,10 +46,10 @@ namespace detail {
 namespace {
 
 constexpr std::string_view kJpegFunction = "decode_jpeg";
-// A scan of a progressive file costs a pass over the whole image, whatever its size: encoders write some ten.
+// The limit of a progressive file's scans, each of which takes a pass over the whole image. Encoders write some ten.
 constexpr int kJpegScansMax = 500;
 constexpr JDIMENSION kJpegRowsAtOnce = 16;
-// A block of 64 pixels takes two bits at least; of two components neither of which has the full resolution, half a bit.
+// A block of 64 pixels takes at least two bits; half a bit, if there are two components without the full resolution.
 constexpr std::uint64_t kPixelsPerByteMax = 64 * 8 * 2;
 constexpr int kExifMarker = JPEG_APP0 + 1;
 
@@ -61,7 +62,7 @@ class jpeg_decoder {
       if (self->message_[0] == '\0') c->err->format_message(c, self->message_);
       std::longjmp(self->jump_, 1);
     };
-    errors_.emit_message = [](j_common_ptr c, int level) {  // warnings; the original prints them
+    errors_.emit_message = [](j_common_ptr c, int level) {  // warnings, which libjpeg would print
       if (level < 0) ++c->err->num_warnings;
     };
     errors_.output_message = [](j_common_ptr) {};
@@ -122,11 +123,11 @@ class jpeg_decoder {
       source_.bytes_in_buffer = encoded_.size();
     });
   }
-  /// All pixels are there: what is missing behind them is not damage.
+  /// Declares that all pixels were read, so that missing bytes after them are not damage.
   void set_complete() noexcept { complete_ = true; }
 
  private:
-  /// libjpeg is at the end of the data and wants more.
+  /// Called by libjpeg at the end of the data when it needs more.
   boolean fill() {
     ended_ = true;
     if (complete_) return FALSE;
@@ -150,13 +151,13 @@ class jpeg_decoder {
   std::jmp_buf jump_ = {};
 };
 
-/// The destination of each row: rows of the box within the rows that libjpeg returns.
+/// The destination of each row: the rows of the box among those that libjpeg returns.
 struct jpeg_rows {
   std::uint8_t* out = nullptr;
   std::size_t out_row_bytes = 0;
   JDIMENSION begin = 0, end = 0;   // rows
   std::size_t skipped_pixels = 0;  // at the left, because libjpeg begins at a block
-  std::uint8_t* row = nullptr;     // of libjpeg's, where these are not ours
+  std::uint8_t* row = nullptr;     // memory for a row that is copied afterwards
 };
 
 /// The same as TensorFlow: Adobe's values are inverted.
@@ -168,7 +169,7 @@ void cmyk_to_rgb(const std::uint8_t* in, std::uint8_t* out, std::size_t pixels, 
   }
 }
 
-/// Inside of guarded().
+/// Called inside guarded().
 void read_jpeg_rows(jpeg_decompress_struct& c, const jpeg_rows& r, bool recovers) {
   std::uint8_t* out = r.out;
   const bool cmyk = c.out_color_space == JCS_CMYK;
@@ -189,7 +190,7 @@ void read_jpeg_rows(jpeg_decompress_struct& c, const jpeg_rows& r, bool recovers
       for (JDIMENSION i = 0; i != wanted; ++i) rows[i] = out + i * r.out_row_bytes;
       read = jpeg_read_scanlines(&c, rows, wanted);
     }
-    if (read == 0) {  // only with `recovers`: the rest of the data is not available
+    if (read == 0) {  // only with `recovers`: the rest of the data is missing
       if (!recovers) return;
       for (JDIMENSION y = c.output_scanline; y < r.end; ++y, out += r.out_row_bytes) {
         if (y == r.begin) std::memset(out, 0, r.out_row_bytes);
@@ -209,7 +210,7 @@ int exif_orientation_of(const jpeg_decompress_struct& c) {
   return 1;
 }
 
-/// Colours and size of the output as the options want them.
+/// Sets colors and size of the output according to the options.
 status choose_jpeg_output(jpeg_decoder& d, const jpeg_options& o) {
   jpeg_decompress_struct& c = d.libjpeg();
   const int channels = o.channels != 0 ? o.channels : c.num_components < 3 ? c.num_components : 3;
@@ -238,11 +239,11 @@ status check_jpeg_options(const jpeg_options& o) {
   return {};
 }
 
-/// The pixels of `box`, without gaps, to `out`.
+/// Writes the pixels of `box`, without gaps, to `out`.
 status decode_jpeg_rows(jpeg_decoder& d, const jpeg_options& o, const image_box& box, const image_spec& spec,
                         std::uint8_t* out) {
   jpeg_decompress_struct& c = d.libjpeg();
-  bool started = false;  // where `try_recover_truncated`, false also says that the data ended before
+  bool started = false;  // with `try_recover_truncated`, false also means that the data ended before
   if (!d.guarded([&] { started = jpeg_start_decompress(&c); })) return d.why();
   if (!started) return image_truncated(kJpegFunction, d.at_byte());
   jpeg_rows rows{.out = out, .out_row_bytes = spec.row_bytes()};
@@ -271,7 +272,7 @@ status decode_jpeg_rows(jpeg_decoder& d, const jpeg_options& o, const image_box&
   if (!d.guarded([&] { read_jpeg_rows(c, rows, o.try_recover_truncated); })) return d.why();
   if (c.output_scanline < rows.end) return image_truncated(kJpegFunction, d.at_byte());
   d.set_complete();
-  // What follows the last row may be damaged, too. Below a crop nobody looks.
+  // The bytes after the last row may be damaged, too. They are not checked below a crop.
   if (c.output_scanline == c.output_height && !d.guarded([&] { jpeg_finish_decompress(&c); })) return d.why();
   return {};
 }
@@ -285,7 +286,8 @@ result<image_spec> decode_jpeg(std::string_view encoded, const jpeg_options& opt
   if (status why = check_encoded(kJpegFunction, encoded, options.limits); !why.ok()) return why;
   if (image_format_of(encoded) != image_format::jpeg) return image_error(kJpegFunction, "these bytes are no JPEG");
   jpeg_decoder d(encoded, options.try_recover_truncated);
-  // Coefficients of a progressive file take two bytes, of up to four components of up to the full resolution.
+  // The coefficients of a progressive file take two bytes each, for up to four components with up to the full
+  // resolution.
   if (!d.create(options.limits.bytes_max)) return d.why();
   jpeg_decompress_struct& c = d.libjpeg();
   int read = JPEG_SUSPENDED;  // the data ends within the header

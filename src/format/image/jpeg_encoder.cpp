@@ -5,7 +5,7 @@
 
 #if SLUICE_HAVE_JPEG
 #include <csetjmp>
-#include <cstdio>  // jpeglib.h needs it before
+#include <cstdio>  // must precede jpeglib.h
 #include <cstdlib>
 
 #include <absl/strings/str_cat.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kJpegEncodeFunction = "encode_jpeg";
 
-/// The same as in jpeg_decoder: libjpeg's errors jump back into guarded().
+/// As in jpeg_decoder, libjpeg's errors jump back to guarded().
 class jpeg_encoder {
  public:
   jpeg_encoder() noexcept {

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kExifHead("Exif\0\0", 6);
 constexpr std::uint32_t kOrientationTag = 0x0112;
 
-/// Numbers of a TIFF file, of either byte order; 0 beyond its end.
+/// Reads numbers of a TIFF file in either byte order; 0 beyond its end.
 struct tiff_bytes {
   std::string_view bytes;
   bool big_endian;
@@ -53,7 +53,7 @@ image_spec oriented(image_spec spec, int orientation) noexcept {
 void orient(const image_view& from, int orientation, std::uint8_t* to) noexcept {
   const image_spec spec = oriented(from.spec(), orientation);
   const auto pixel = static_cast<std::size_t>(from.channels) * size_bytes(from.type);
-  // Decides if the pixel that moves to (y, x) is counted from the other end.
+  // Decides whether the rows or columns of the source are counted from the other end.
   const bool rows_reversed = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
   const bool columns_reversed = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
   const bool swapped = orientation >= 5;

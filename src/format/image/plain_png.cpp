@@ -18,7 +18,7 @@ namespace sluice::lib::detail {
 namespace {
 
 constexpr std::size_t kSignatureBytes = 8, kChunkBytes = 12, kHeaderBytes = 13;
-constexpr std::size_t kRowsBytes = std::size_t{64} << 10;  // inflated at a time: stays in the second cache
+constexpr std::size_t kRowsBytes = std::size_t{64} << 10;  // inflated at a time: fits into the second-level cache
 enum : std::uint8_t { kNone, kSub, kUp, kAverage, kPaeth };
 
 std::uint32_t big_endian_at(std::string_view bytes, std::size_t at) noexcept {
@@ -27,7 +27,8 @@ std::uint32_t big_endian_at(std::string_view bytes, std::size_t at) noexcept {
   return __builtin_bswap32(n);
 }
 
-/// The compressed pixels: a part of `encoded`, or of `joined` where they are in several chunks. Empty if the file is not plain.
+/// Returns the compressed pixels: a part of `encoded`, or of `joined` if they are in several chunks. Returns "" if the
+/// file is not plain.
 std::string_view plain_pixels(std::string_view encoded, std::string& joined) {
   std::string_view pixels;
   bool behind_pixels = false;
@@ -69,7 +70,7 @@ __m128i choose(__m128i where, __m128i a, __m128i b) noexcept {
   return _mm_or_si128(_mm_and_si128(where, a), _mm_andnot_si128(where, b));
 }
 
-/// All channels of a pixel at once, in 16 bits.
+/// Processes all channels of a pixel at once, in 16 bits.
 template <int kChannels>
 void undo_paeth(const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out, std::size_t row_bytes) noexcept {
   const __m128i zero = _mm_setzero_si128();
@@ -80,7 +81,7 @@ void undo_paeth(const std::uint8_t* in, const std::uint8_t* above, std::uint8_t*
     pa = absolute(pa), pb = absolute(pb), pc = absolute(pc);
     const __m128i least = _mm_min_epi16(pc, _mm_min_epi16(pa, pb));
     const __m128i nearest = choose(_mm_cmpeq_epi16(least, pa), a, choose(_mm_cmpeq_epi16(least, pb), b, c));
-    // Bytes are added as bytes: what overflows wraps.
+    // Bytes are added modulo 256.
     a = _mm_add_epi8(_mm_unpacklo_epi8(load_pixel<kChannels>(in + i), zero), nearest);
     c = b;
     const std::int32_t pixel = _mm_cvtsi128_si32(_mm_packus_epi16(a, a));
@@ -104,7 +105,7 @@ void undo_paeth(const std::uint8_t* in, const std::uint8_t* above, std::uint8_t*
 }
 #endif
 
-/// `above`: the row above, or zeros. False where the filter is none.
+/// `above`: the previous row, or zeros. Returns false for an unknown filter.
 template <int kChannels>
 bool undo_filter(std::uint8_t filter, const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out,
                  std::size_t row_bytes) noexcept {
@@ -129,7 +130,7 @@ bool undo_filter(std::uint8_t filter, const std::uint8_t* in, const std::uint8_t
   }
 }
 
-/// Fills `out`; false where the stream ends before.
+/// Fills `out`. Returns false if the stream ends before.
 bool inflate_all(inflater& z, std::string_view& in, char* out, std::size_t bytes) {
   while (bytes != 0) {
     const inflate_step s = z.step(in, true, out, bytes);
@@ -169,7 +170,7 @@ bool decode_plain_png(std::string_view encoded, const image_spec& spec, std::uin
       out += row_bytes;
     }
   }
-  // The end of the stream, with its checksum.
+  // Reads the end of the stream and its checksum.
   char more = 0;
   const inflate_step end = z.step(pixels, true, &more, 1);
   return end.why.ok() && end.ended && end.produced == 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG by libpng, with the transformations that TensorFlow asks it for; the pixels of the usual kind by plain_png.cpp. Errors jump, as in jpeg_decoder.cpp.
+// Decodes PNG with libpng, with the transformations that TensorFlow uses. plain_png.cpp decodes the usual files. Errors
+// jump, as in jpeg_decoder.cpp.
 #include "sluice/format/image_codecs.hpp"
 
 #include "format/image/image_checks.hpp"
@@ -31,10 +32,10 @@ namespace detail {
 namespace {
 
 constexpr std::string_view kPngFunction = "decode_png";
-constexpr std::size_t kPngChunkBytesMax = std::size_t{8} << 20;  // of texts, profiles and the like, inflated
-constexpr std::size_t kDeflateRatioMax = 1032;                   // 258 bytes by two bits
+constexpr std::size_t kPngChunkBytesMax = std::size_t{8} << 20;  // inflated texts, profiles and similar chunks
+constexpr std::size_t kDeflateRatioMax = 1032;                   // 258 bytes from two bits
 
-constexpr std::size_t kPngSizeAt = 16;  // of IHDR, which is the first chunk
+constexpr std::size_t kPngSizeAt = 16;  // in IHDR, which is the first chunk
 
 std::uint32_t big_endian32(const char* p) noexcept {
   std::uint32_t n;
@@ -68,7 +69,7 @@ class png_decoder {
     return true;
   }
 
-  /// Up to the first byte of pixels.
+  /// Reads up to the first byte of pixels.
   bool read_head(const image_limits& limits) {
     return guarded([&] {
       png_set_read_fn(png_, this, read);
@@ -106,7 +107,7 @@ class png_decoder {
 struct png_header {
   png_uint_32 width = 0, height = 0;
   int depth = 0, colours = 0, interlacing = 0;
-  bool has_transparency = false;  // a colour, or entries of the palette, that are
+  bool has_transparency = false;  // a transparent color, or transparent entries of the palette
 };
 
 int channels_of(const png_header& h, int file_channels) {
@@ -114,7 +115,7 @@ int channels_of(const png_header& h, int file_channels) {
   return file_channels;
 }
 
-/// Inside of guarded(). The order is libpng's own matter.
+/// Called inside guarded(). libpng applies the transformations in its own order.
 void set_png_transforms(png_structp png, const png_header& h, int channels, bool wide) {
   const bool has_alpha = (h.colours & PNG_COLOR_MASK_ALPHA) != 0, is_grey = (h.colours & PNG_COLOR_MASK_COLOR) == 0;
   if (channels % 2 == 0) {
@@ -132,7 +133,7 @@ void set_png_transforms(png_structp png, const png_header& h, int channels, bool
   if (channels >= 3 && is_grey) png_set_gray_to_rgb(png);
 }
 
-/// 8 bits in the front half of a row's room to 16 in all of it.
+/// Widens pixels of 8 bits in the front half of the memory to 16 bits in all of it.
 void widen_rows(std::uint8_t* rows, std::size_t count, std::size_t row_bytes) {
   for (std::size_t y = 0; y != count; ++y) {
     std::uint8_t* row = rows + y * row_bytes;
@@ -152,7 +153,8 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
   if (status why = check_encoded(kPngFunction, encoded, options.limits); !why.ok()) return why;
   if (image_format_of(encoded) != image_format::png) return image_error(kPngFunction, "these bytes are no PNG");
 
-  // libpng checks sides and not their product, and calls it damage: the header's place is fixed, so it is looked at before.
+  // libpng checks each side but not the product, and reports damage. The header has a fixed place, so it is checked
+  // before.
   if (encoded.size() >= kPngSizeAt + 8 && encoded.substr(kPngSizeAt - 4).starts_with("IHDR")) {
     if (status why = check_size(kPngFunction, big_endian32(encoded.data() + kPngSizeAt + 4),
                                 big_endian32(encoded.data() + kPngSizeAt), 1, options.limits);
@@ -170,7 +172,7 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
     file_channels = png_get_channels(d.png(), d.info());
   });
   if (!done) return d.why();
-  // Rows are whole bytes and a filter's number each.
+  // Each row has whole bytes and the number of a filter.
   const std::uint64_t inflated =
       h.height * (1 + (static_cast<std::uint64_t>(h.width) * static_cast<unsigned>(h.depth * file_channels) + 7) / 8);
   if (inflated / kDeflateRatioMax > encoded.size()) return image_truncated(kPngFunction, encoded.size());

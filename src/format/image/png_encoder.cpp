@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::string_view kPngEncodeFunction = "encode_png";
 
-/// The same as in png_decoder: libpng's errors jump back into encode(). The text grows inside of a callback, whose
-/// exception must not pass through libpng: it becomes an error.
+/// As in png_decoder, libpng's errors jump back to encode(). The output grows inside a callback, whose exception must
+/// not pass through libpng, so it becomes an error.
 class png_encoder {
  public:
   png_encoder() noexcept {
@@ -71,7 +71,7 @@ class png_encoder {
       self->bytes_.append(reinterpret_cast<const char*>(bytes), size);
       return;
     } catch (...) { self->out_of_memory_ = true; }
-    png_error(png, "out of memory");  // outside of the handler, which a jump must not leave
+    png_error(png, "out of memory");  // outside the handler, because a jump must not leave it
   }
 
   png_structp png_ = nullptr;

@@ -11,11 +11,11 @@ namespace sluice::lib {
 namespace detail {
 namespace {
 
-constexpr int kBoxesTried = 10;  // as torchvision; each draws four words
+constexpr int kBoxesTried = 10;  // as in torchvision; each draws four words
 
 double uniform_between(double low, double high, random_source& random) { return low + (high - low) * random.uniform(); }
 
-/// The largest box in the middle that is neither too wide nor too high.
+/// Returns the largest centered box that is neither too wide nor too high.
 image_box middle_box(int height, int width, const random_box_options& o) {
   const double ratio = static_cast<double>(width) / height;
   int h = height, w = width;
@@ -28,7 +28,7 @@ image_box middle_box(int height, int width, const random_box_options& o) {
 }  // namespace detail
 
 result<image_box> random_crop_box(const image_spec& spec, int height, int width, random_source& random) {
-  // Drawn first: as many words, whether it fits or not.
+  // Drawn first, so that a box that does not fit draws the same number of words.
   const std::uint64_t y = random(), x = random();
   const image_box corner{.height = height, .width = width};
   if (status why = detail::check_box("random_crop", corner, spec.height, spec.width); !why.ok()) return why;
@@ -60,7 +60,7 @@ result<image_box> random_resized_crop_box(const image_spec& spec, const random_b
     return image_error("random_resized_crop", absl::StrCat("ratios of ", o.ratio_min, " to ", o.ratio_max));
   const double area = static_cast<double>(spec.height) * spec.width;
   image_box found;
-  for (int i = 0; i != kBoxesTried; ++i) {  // to the end, so that the number of words is always the same
+  for (int i = 0; i != kBoxesTried; ++i) {  // without an early end, so that the number of words is constant
     const double wanted = area * uniform_between(o.area_min, o.area_max, random);
     const double ratio = std::exp(uniform_between(std::log(o.ratio_min), std::log(o.ratio_max), random));
     const double at_y = random.uniform(), at_x = random.uniform();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resizes in two passes: the rows that make an output row are added up to one row of floats, as wide as the input, whose
-// columns then make the pixels. The first has long loops without branches over memory that lies together, which compilers turn
-// into vectors; the second takes a pixel of three or four channels as one vector.
+// Resizes in two passes. The first adds the input rows of an output row up to one row of floats, as wide as the input.
+// The second computes the pixels from the columns of that row. The first has long loops without branches over adjacent
+// memory, which compilers vectorize; the second processes a pixel of three or four channels as one vector.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ four_floats load4(const float* p) noexcept {
   return v;
 }
 
-/// sum[i] = or += Σ weights[t] · rows[t][i], four rows at a time.
+/// Computes sum[i] = or += Σ weights[t] · rows[t][i], four rows at a time.
 template <class T, int kRows, bool kAdds>
 void add_rows(const T* const* rows, const float* weights, float* __restrict sum, std::size_t count) noexcept {
   const T* const a = rows[0];
@@ -61,7 +61,7 @@ void add_up_to_four(const T* const* rows, const float* weights, int taps, float*
   }
 }
 
-/// The first pass: one row out of `taps` rows of `pixels`.
+/// The first pass: adds up one row from `taps` rows of `pixels`.
 template <class T>
 void sum_rows(const image_view& pixels, int first_row, const float* weights, int taps, std::size_t first_value,
               std::size_t count, float* sum) noexcept {
@@ -74,7 +74,8 @@ void sum_rows(const image_view& pixels, int first_row, const float* weights, int
   }
 }
 
-/// The second pass, of three or four channels: writes kPixelFloats a pixel, so one more at the end of three.
+/// The second pass for three or four channels. It writes kPixelFloats for each pixel, so one float beyond the end with
+/// three channels.
 template <int kTaps>
 void sum_wide_pixels(const float* row, const resize_weights& w, int begin, int channels, float* out) noexcept {
   const int taps = kTaps != 0 ? kTaps : w.taps;
@@ -132,7 +133,7 @@ void resize_weighted(const image_view& pixels, const resize_weights& rows, const
   const std::size_t first_value = static_cast<std::size_t>(begin) * channels,
                     in_values = static_cast<std::size_t>(columns.end() - begin) * channels,
                     out_values = static_cast<std::size_t>(spec.width) * channels;
-  // The last pixel of three channels reads and writes one float more.
+  // With three channels the last pixel reads and writes one float more.
   auto memory = std::make_unique_for_overwrite<float[]>(in_values + out_values + 2 * kPixelFloats);
   float* const in_row = memory.get();
   float* const out_row = in_row + in_values + kPixelFloats;
@@ -144,20 +145,21 @@ void resize_weighted(const image_view& pixels, const resize_weights& rows, const
   }
 }
 
-// Bytes to bytes of two neighbours each way, RGB or RGBA, in integers: the first pass keeps 8 bits behind the point in 16, so that
-// a vector has twice as many values. Its weights are rounded to 1/256, so the result is at most 1 beside the rounded one.
+// Scales bytes with two neighbors in each direction, RGB or RGBA, in integers. The first pass keeps 8 fractional bits
+// in 16, so that a vector has twice as many values. Its weights are rounded to 1/256, so the result differs from the
+// exact one by at most 1.
 
 typedef std::uint8_t eight_bytes __attribute__((vector_size(8)));
 typedef std::uint16_t eight_shorts __attribute__((vector_size(16)));
 
 constexpr int kRowBits = 8, kColumnBits = 14;
-constexpr std::uint16_t kMiddle = 1 << 15;  // what makes 16 bits signed, for pmaddwd
+constexpr std::uint16_t kMiddle = 1 << 15;  // subtracted to make 16 bits signed, for pmaddwd
 
 void mix_rows(const std::uint8_t* a, const std::uint8_t* b, int weight_b, std::uint16_t* mixed,
               std::size_t count) noexcept {
   const auto wb = static_cast<std::uint16_t>(weight_b), wa = static_cast<std::uint16_t>((1 << kRowBits) - weight_b);
   std::size_t i = 0;
-  for (; i + 8 <= count; i += 8) {  // as vectors, since compilers compute in 32 bits otherwise
+  for (; i + 8 <= count; i += 8) {  // explicit vectors, since compilers would compute in 32 bits
     eight_bytes va, vb;
     std::memcpy(&va, a + i, sizeof va);
     std::memcpy(&vb, b + i, sizeof vb);
@@ -169,7 +171,7 @@ void mix_rows(const std::uint8_t* a, const std::uint8_t* b, int weight_b, std::u
   for (; i != count; ++i) mixed[i] = static_cast<std::uint16_t>((a[i] * wa + b[i] * wb) ^ kMiddle);
 }
 
-/// One output pixel: the place where it begins in the row, and its two weights side by side.
+/// One output pixel: the offset of its inputs in the row, and the two weights.
 struct column_pair {
   std::uint32_t at;
   std::int16_t weights[2];
@@ -186,12 +188,12 @@ std::vector<column_pair> column_pairs(const resize_weights& w, int begin, int ch
   return pairs;
 }
 
-/// Writes four bytes a pixel, so one more at the end of three channels; reads four of `row`.
+/// Writes four bytes for each pixel, so one byte beyond the end with three channels; reads four bytes of `row`.
 void mix_pixels(const std::uint16_t* row, const std::vector<column_pair>& pairs, int channels,
                 std::uint8_t* out) noexcept {
   constexpr int kBits = kRowBits + kColumnBits;
   constexpr std::int32_t kBias =
-      (std::int32_t{kMiddle} << kColumnBits) + (1 << (kBits - 1));  // takes kMiddle back, and rounds
+      (std::int32_t{kMiddle} << kColumnBits) + (1 << (kBits - 1));  // adds kMiddle back, and rounds
   for (const column_pair& p : pairs) {
     const std::uint16_t *a = row + p.at, *b = a + channels;
 #if defined(__SSE2__)
@@ -261,7 +263,7 @@ void resize_nearest(const image_view& pixels, const image_spec& spec, std::uint8
   }
 }
 
-/// The size as TensorFlow computes it, in float.
+/// Computes the size in float, as TensorFlow does.
 image_spec resized_spec(const image_view& pixels, const resize_options& o) {
   image_spec spec{.height = o.height, .width = o.width, .channels = pixels.channels, .type = dtype::float32};
   if (o.rounded || o.method == resize_method::nearest) spec.type = pixels.type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In float where TensorFlow computes in float, so that the same neighbours are chosen.
+// Computes in float like TensorFlow, so that the same neighbors are chosen.
 #include "format/image/resize_weights.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// The neighbours of one output, before they are laid out.
+/// The neighbors of one output before they are laid out.
 struct neighbours {
   int start = 0;
   std::vector<float> weights;
@@ -31,7 +31,7 @@ void normalise(std::vector<float>& weights) {
   for (float& w : weights) w *= inverse;
 }
 
-/// A kernel that grows as the image gets smaller; at the border, what is inside counts.
+/// Widens the kernel as the image gets smaller. At the border only pixels inside the image count.
 template <class Kernel>
 void antialiased(int in, float position, float radius, float kernel_scale, Kernel kernel, neighbours& n) {
   const int first = std::clamp(static_cast<int>(std::ceil(position - radius * kernel_scale - 0.5f)), 0, in - 1);
@@ -51,7 +51,7 @@ void two_nearest(int in, float position, neighbours& n) {
   else n.weights = {1.0f - part, part};
 }
 
-/// TensorFlow looks the kernel up in a table of 1,024 steps.
+/// TensorFlow reads the kernel from a table of 1,024 steps.
 void four_nearest(int in, float position, neighbours& n) {
   constexpr float kSteps = 1024;
   const float at = position - 0.5f, below = std::floor(at);
@@ -70,7 +70,7 @@ void covered(int in, int output, float scale, neighbours& n) {
   for (int i = n.start; i < end; ++i) {
     const float left = static_cast<float>(i);
     const float part = std::min(left + 1, to) - std::max(left, from);
-    // Rounding may put the end behind the last pixel, which then counts for what is missing.
+    // Rounding may put the end after the last pixel, which then also gets the missing weight.
     if (i < in) n.weights.push_back(part / scale);
     else n.weights.back() += part / scale;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WebP by libwebp, animations by its libwebpdemux.
+// Decodes WebP with libwebp, and animations with libwebpdemux.
 #include "sluice/format/image_codecs.hpp"
 
 #include "format/image/image_checks.hpp"
@@ -44,7 +44,7 @@ status webp_status(VP8StatusCode code, std::size_t encoded_bytes) {
     case VP8_STATUS_NOT_ENOUGH_DATA:
     case VP8_STATUS_SUSPENDED: return image_truncated(kWebpFunction, encoded_bytes);
     case VP8_STATUS_UNSUPPORTED_FEATURE: return image_error(kWebpFunction, "a feature that libwebp does not know");
-    default: break;  // libwebp does not say where
+    default: break;  // libwebp does not report the place
   }
   return data_loss_error(absl::StrCat(std::string(kWebpFunction), ": damaged within the ", encoded_bytes, " bytes"));
 }
@@ -56,7 +56,7 @@ struct free_animation {
   void operator()(WebPAnimDecoder* d) const noexcept { WebPAnimDecoderDelete(d); }
 };
 
-/// RGB of RGBA.
+/// Converts RGBA to RGB.
 void drop_alpha(const std::uint8_t* in, std::uint8_t* out, std::size_t pixels) {
   for (std::size_t i = 0; i != pixels; ++i, in += 4, out += 3) std::memcpy(out, in, 3);
 }
@@ -80,7 +80,7 @@ result<image_spec> decode_webp_frames(std::string_view encoded, const webp_optio
                   .frames = o.frames == frame_choice::first ? 0 : static_cast<int>(frames)};
   if (status why = check_result(kWebpFunction, spec, o.limits); !why.ok()) return why;
 
-  // libwebpdemux keeps two canvases of four bytes a pixel.
+  // libwebpdemux allocates two canvases of four bytes a pixel.
   if (status why = check_result(kWebpFunction, {.height = spec.height, .width = spec.width, .channels = 8}, o.limits);
       !why.ok())
     return why;
@@ -125,7 +125,7 @@ result<image_spec> decode_webp(std::string_view encoded, const webp_options& opt
   image_spec spec{.height = features.height, .width = features.width, .channels = channels};
   if (options.frames == frame_choice::all) spec.frames = 1;
   if (status why = check_result(kWebpFunction, spec, options.limits); !why.ok()) return why;
-  // Without loss libwebp keeps four bytes a pixel besides.
+  // For lossless files libwebp allocates four more bytes a pixel.
   if (status why =
           check_result(kWebpFunction, {.height = spec.height, .width = spec.width, .channels = 4}, options.limits);
       !why.ok() && features.format != kWebpLossy)
@@ -138,7 +138,7 @@ result<image_spec> decode_webp(std::string_view encoded, const webp_options& opt
   config.output.is_external_memory = 1;
   config.output.u.RGBA = {.rgba = *out, .stride = static_cast<int>(spec.row_bytes()), .size = spec.frame_bytes()};
   const status why = webp_status(WebPDecode(webp_bytes(encoded), encoded.size(), &config), encoded.size());
-  WebPFreeDecBuffer(&config.output);  // which is ours: frees libwebp's own parts only
+  WebPFreeDecBuffer(&config.output);  // frees libwebp's own parts only, because the memory is ours
   if (!why.ok()) return why;
   return spec;
 }

@@ -45,7 +45,7 @@ std::string shown_json(const dom& j) {
 [[noreturn]] void refuse_json(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));
 }
-/// The number that stands here and that simdjson does not read (large_numbers.hpp); "" where another value does.
+/// Returns the number at this place if simdjson cannot read it (large_numbers.hpp); "" for any other value.
 std::string_view large_number(const dom& j) {
   simdjson::dom::object whole;
   std::string_view token;
@@ -54,7 +54,7 @@ std::string_view large_number(const dom& j) {
   return is_one && is_large_number(token) ? token : std::string_view();
 }
 
-/// " (-128 to 127)" behind the name of a type of numbers.
+/// Returns " (-128 to 127)", to follow the name of a number type.
 std::string range_text(const element_type& t) {
   std::string text;
   if (t.kind != kind::scalar) return text;
@@ -74,7 +74,7 @@ status json_error(simdjson::error_code code) {
   return invalid_argument_error(absl::StrCat("not JSON: ", simdjson::error_message(code)));
 }
 
-// --- To elements ---
+// --- Building elements ---
 
 template <class T> bool read_json_number(const dom& j, T& to) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -105,7 +105,7 @@ template <class T> bool read_json_number(const dom& j, T& to) {
       to = static_cast<T>(large);
       return std::in_range<T>(large);
     }
-    constexpr double kExact = 9007199254740992.0;  // 2^53: doubles of more say nothing about what was meant
+    constexpr double kExact = 9007199254740992.0;  // 2^53: a double may stand for several whole numbers above it
     const bool is_real =
         j.type() == json_kind::DOUBLE && j.get(d) == simdjson::SUCCESS && std::abs(d) <= kExact && std::trunc(d) == d;
     if (!is_real || d < static_cast<double>(limits::min()) || d > static_cast<double>(limits::max())) return false;
@@ -114,7 +114,7 @@ template <class T> bool read_json_number(const dom& j, T& to) {
   }
 }
 
-/// Members of the JSON that a structure does not have.
+/// The treatment of members in the JSON that a structure does not have.
 enum class other_members : std::uint8_t { passed_over, refused };
 
 std::string shown_name(std::string_view name) {
@@ -205,7 +205,7 @@ void make_json(const element_type& t, void* to, const dom& j, const path& at, ot
 /// text than this is freed.
 constexpr std::size_t kParserKeptBytes = std::size_t{1} << 20;
 
-/// Parses; what is read lives until the parser's next text.
+/// Parses a text. The result is valid until the parser's next text.
 status parse_json(simdjson::dom::parser& parser, std::string_view text, std::size_t behind, dom& to) {
   const bool must_copy = behind < simdjson::SIMDJSON_PADDING;
   auto code = parser.parse(text.data(), text.size(), must_copy).get(to);
@@ -215,17 +215,17 @@ status parse_json(simdjson::dom::parser& parser, std::string_view text, std::siz
   return code == simdjson::SUCCESS ? status() : json_error(code);
 }
 
-// --- What types they have ---
+// --- Inferring types ---
 
 struct json_shape {
   enum form_type : std::uint8_t { none, boolean, whole, number, text, list, object } form = none;
   bool is_nullable = false;
-  bool has_negative = false, has_large = false;  ///< whole numbers below 0, and above those of int64
-  std::string inexact{};                         ///< the first whole number that no double is
-  std::size_t seen = 0;                          ///< objects: how many
+  bool has_negative = false, has_large = false;  ///< whole numbers below 0, and above the range of int64
+  std::string inexact{};                         ///< the first whole number that no double represents
+  std::size_t seen = 0;                          ///< the number of objects
   std::vector<std::string> names{};
-  absl::flat_hash_map<std::string, std::size_t> numbers{};  ///< of the names
-  std::vector<json_shape> parts{};                          ///< of an object's members, or of a list's items, one
+  absl::flat_hash_map<std::string, std::size_t> numbers{};  ///< the index of each name
+  std::vector<json_shape> parts{};  ///< the shapes of an object's members, or one of a list's items
 
   static constexpr std::string_view kNames[] = {"null", "bool", "int64", "double", "string", "a list", "an object"};
 
@@ -253,13 +253,14 @@ struct json_shape {
                   "one number is negative and another above those of int64, and no whole number of 64 bits is both");
     if (form == list) {
       if (parts.empty()) parts.emplace_back();
-      const simdjson::dom::array items = j.get_array().value_unsafe();  // a result's own value dies with it
+      // named, because a result's own value dies with it
+      const simdjson::dom::array items = j.get_array().value_unsafe();
       std::size_t i = 0;
       for (const dom& item : items) parts[0].look_at(item, at.item(i++), depth + 1);
     }
     if (form == object) look_at_members(j.get_object().value_unsafe(), at, depth);
   }
-  /// Of texts that elements of an inferred type are made of. What they were is not known any more, but int64 may have been negative.
+  /// Returns the shape of texts of an inferred type. The original values are unknown; int64 may have been negative.
   static json_shape of(const element_type& t) {
     json_shape s;
     switch (t.kind) {
@@ -352,7 +353,7 @@ struct json_shape {
         for (std::size_t k = 0; k != names.size(); ++k) members.push_back({names[k], 0, parts[k].type()});
         return struct_of("", std::move(members));
       }
-      default: return &type_of<std::string>();  // of nothing but null, too
+      default: return &type_of<std::string>();  // also for nulls only
     }
   }
 };
@@ -429,7 +430,7 @@ status json_type_guess::look_at(std::string_view text) {
   dom whole;
   status why = parse_json(parts_->parser, text, 0, whole);
   if (!why.ok()) return why;
-  json_shape seen = parts_->shape;  // a line that does not fit leaves nothing behind
+  json_shape seen = parts_->shape;  // a copy: a line that does not fit changes nothing
   try {
     seen.look_at(whole, {}, 0);
   } catch (const error& e) { return e.why(); }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a JSON text to an element of any type, by simdjson; and what type such texts have.
+// Builds elements of any type from JSON texts with simdjson, and infers the type of such texts.
 //
 //   json_row_reader reader(type_of<sample>());
 //   status why = reader.read(line, bytes_behind_it, to);        // "tags[3]: expected int64, got \"x\""
 //
-// Shape:  as print (element/type.hpp) writes elements. Members are found by their names, others passed over unless the type was inferred; of a name that is
-//         there twice the last counts. A member that is an optional may be missing, or null. Whole numbers may be spelled 2.0; -0 is 0.
-// Errors: invalid_argument. Without simdjson (-Dsimdjson=disabled) read(), check() and look_at() answer unimplemented.
-// Thread: none; a reader keeps its buffers.
+// Shape:  the form in which print (element/type.hpp) writes elements. Members are found by their names. Other members
+//         are skipped, unless the type was inferred. The last of two members with one name counts. A member that is an
+//         optional may be missing or null. Whole numbers may be written as 2.0; -0 is 0.
+// Errors: invalid_argument. Without simdjson (-Dsimdjson=disabled) read(), check() and look_at() return unimplemented.
+// Thread: none; a reader reuses its buffers.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +21,20 @@
 
 namespace sluice::lib {
 
-/// Ok where elements of the type can be made of JSON here.
+/// Returns ok if elements of the type can be built from JSON here.
 status check_json_type(const element_type& t);
 
 class json_row_reader {
  public:
-  /// `inferred_from`: texts of the file that the type was inferred from, in words; "": none. Then a member that the type does not
-  /// have is an error, since nobody has said that it is not wanted, and what does not fit is told with a schema that it fits.
+  /// `inferred_from`: the texts from which the type was inferred, in words; "": it was declared. For an inferred type a
+  /// member that it does not have is an error, because it may be wanted, and a value that does not fit is reported with
+  /// a schema that fits.
   explicit json_row_reader(const element_type& row, std::string inferred_from = {});
   ~json_row_reader();
   json_row_reader(json_row_reader&&) noexcept;
 
-  /// Builds an element at uninitialised `to`, or none. `behind`: the number of bytes after the text that may be read;
-  /// if they are few, the text is copied.
+  /// Builds an element at uninitialised `to`. After an error none exists. `behind`: the number of readable bytes after
+  /// the text; if they are few, the text is copied.
   status read(std::string_view text, std::size_t behind, void* to);
 
  private:
@@ -40,7 +42,7 @@ class json_row_reader {
   std::unique_ptr<parts> parts_;
 };
 
-/// Looks whether texts are JSON in UTF-8, whatever is in them.
+/// Checks that texts are JSON in UTF-8, whatever their contents.
 class json_text_check {
  public:
   json_text_check();
@@ -53,17 +55,17 @@ class json_text_check {
   std::unique_ptr<parts> parts_;
 };
 
-/// Finds the type that several texts have: int64 where all numbers are whole, else double; optional where one is null, or a
-/// member is missing; lists of what their items have in common.
+/// Infers the common type of several texts: int64 if all numbers are whole, else double; optional if a value is null,
+/// or a member is missing; lists of the common type of their items.
 class json_type_guess {
  public:
   json_type_guess();
   ~json_type_guess();
   json_type_guess(const json_type_guess&) = delete;
 
-  /// Errors: also texts that have nothing in common with those before, with the place.
+  /// Errors: also, with the place, texts that have no common type with those before.
   status look_at(std::string_view text);
-  /// Errors: invalid_argument where no text was looked at.
+  /// Errors: invalid_argument: look_at() was not called.
   result<const element_type*> type() const;
 
  private:

@@ -13,7 +13,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Takes digits off the front; returns how many.
+/// Removes digits from the front; returns their number.
 std::size_t take_digits(std::string_view& s) {
   std::size_t n = 0;
   while (n != s.size() && detail::is_digit(s[n])) ++n;
@@ -41,7 +41,7 @@ spelling spelling_of(std::string_view s) {
   return s.empty() ? is : spelling::wrong;
 }
 
-/// Behind the quote that ends the text that begins at `at`.
+/// Returns the place after the closing quote of the text that begins at `at`.
 std::size_t end_of_text(std::string_view json, std::size_t at) {
   for (++at; at < json.size() && json[at] != '"'; ++at) at += json[at] == '\\';
   return at < json.size() ? at + 1 : json.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of JSON that no int64, uint64 or double holds as it is written: whole ones of more than 64 bits, and those beyond all
-// doubles. simdjson refuses a text that has one, wherever it stands; so that text alone is parsed once more, with an object in
-// place of each: {"sluice: large number":"18446744073709551616"}.
+// Numbers in JSON that neither int64, uint64 nor double represents: whole ones of more than 64 bits, and those beyond
+// all doubles. simdjson refuses any text that has one. Such a text is parsed again with an object in place of each
+// number: {"sluice: large number":"18446744073709551616"}.
 // Thread: none.
 #pragma once
 
@@ -12,13 +12,13 @@ namespace sluice::lib {
 
 inline constexpr std::string_view kLargeNumberKey = "sluice: large number";
 
-/// Returns true for a number in JSON's spelling that is one of these.
+/// Returns true for a number in JSON's spelling of this kind.
 bool is_large_number(std::string_view token);
-/// The number as the double nearest to it; infinite beyond all doubles.
+/// Returns the nearest double; infinite beyond all doubles.
 double double_of_large_number(std::string_view token);
-/// The text with an object in place of each; empty where it has none.
+/// Returns the text with an object in place of each such number; "" if it has none.
 std::string with_large_numbers_marked(std::string_view json);
-/// Undoes it, for people: in a text without spaces.
+/// Replaces the objects by their numbers again, for messages. The text must not contain spaces.
 std::string with_large_numbers_shown(std::string json);
 
 }  // namespace sluice::lib

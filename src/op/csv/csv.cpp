@@ -74,7 +74,7 @@ class csv_format final : public element_format {
     found f;
     f.elements = s.rows;
     f.used_bytes = s.used_bytes;
-    if (s.used_bytes) return f;  // empty lines before an error, too
+    if (s.used_bytes) return f;  // after empty lines, or before an error
     f.ended = s.ended;
     f.why = std::move(s.why);
     f.damaged_bytes = s.damaged_bytes;
@@ -111,7 +111,7 @@ const element_type* csv_row_type(const node& n, std::string& why) {
   const auto& a = n.as<csv_arguments>();
   why = mistake_in(a.options, 0);
   const bool is_said = a.schema.is_said();
-  if (!a.options.select.empty() && is_said) why.clear();  // counted below
+  if (!a.options.select.empty() && is_said) why.clear();  // checked below
   if (!why.empty()) return nullptr;
   result<csv_schema> s = is_said
                              ? a.schema.columns()

@@ -14,24 +14,26 @@
 namespace sluice::lib {
 namespace {
 
-/// Rows are searched in this number of bytes; if these hold none, in as many as a row may have.
+/// The number of bytes that are searched for rows. If they contain no row, the search continues up to the limit of a
+/// row.
 constexpr std::size_t kBytesLookedAt = std::size_t{1} << 20;
 
-/// A whole number, by its digits alone.
+/// Returns true if the field consists of the digits of a whole number.
 bool is_written_whole(std::string_view field) {
   field = detail::trimmed_field(field);
   if (!field.empty() && (field.front() == '-' || field.front() == '+')) field.remove_prefix(1);
   return !field.empty() && std::ranges::all_of(field, [](char c) { return detail::is_digit(c); });
 }
 
-/// A zero before another digit, as in 01234 or -007: a code, which as a number would lose its zeros.
+/// Returns true for a zero before another digit, as in 01234 or -007. Such a field is a code, which would lose its
+/// zeros as a number.
 bool has_leading_zero(std::string_view field) {
   field = detail::trimmed_field(field);
   if (!field.empty() && (field.front() == '-' || field.front() == '+')) field.remove_prefix(1);
   return field.size() > 1 && field[0] == '0' && detail::is_digit(field[1]);
 }
 
-/// Is the double nearest to it the number itself? One of more digits than 64 bits hold is none.
+/// Returns true if the nearest double equals the number. A number that does not fit into 64 bits is never exact.
 bool is_exact_double(std::string_view field) {
   constexpr std::int64_t kExactMost = std::int64_t{1} << 53;
   std::int64_t small = 0;
@@ -47,7 +49,7 @@ bool is_exact_double(std::string_view field) {
 
 struct column_guess {
   bool is_signed = true, is_unsigned = true, is_number = true, has_value = false, has_none = false;
-  std::string inexact{};  ///< the first whole number that no double is
+  std::string inexact{};  ///< the first whole number that no double represents
   std::uint64_t inexact_line = 0;
 
   void look_at(const std::string& field, std::uint64_t line, const csv_dialect& dialect) {
@@ -75,7 +77,7 @@ struct column_guess {
   }
 };
 
-/// The first rows' fields, one row after the other.
+/// The fields of the first rows, one row after another.
 class first_rows {
  public:
   first_rows(std::string_view bytes, bool is_all, const csv_dialect& dialect)
@@ -94,7 +96,7 @@ class first_rows {
     }
   }
   std::uint64_t line() const { return parser_.row_line(); }
-  /// Why next() found no row; ok: there are no more.
+  /// Returns why next() found no row; ok: no row is left.
   const status& too_long() const { return too_long_; }
 
  private:
@@ -105,7 +107,7 @@ class first_rows {
   status too_long_{};
 };
 
-/// A row behind the header, or the end, is what there has to be to infer from.
+/// Returns true if a row follows the header, or if the file ends. Inference needs one of them.
 bool has_row(const file_head& head, const csv_dialect& dialect) {
   if (head.is_all || !head.cut.ok()) return true;
   first_rows rows(head.bytes, false, dialect);
@@ -125,10 +127,10 @@ std::vector<csv_column> named(std::vector<csv_column> columns, std::vector<std::
 
 result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& dialect, compression packed,
                                     error_policy bad_rows, inflate_limits limits) {
-  constexpr const char* kWayOut = ": say the columns by a schema, such as \"label: int64, text: bytes\"";
-  constexpr const char* kOrSkip = ", or pass over such rows by on_error=skip in the call";
+  constexpr const char* kWayOut = ": give a schema of the columns, such as \"label: int64, text: bytes\"";
+  constexpr const char* kOrSkip = ", or skip such rows with on_error=skip in the call";
   if (path.empty() || path == "-")
-    return invalid_argument_error(absl::StrCat("the columns of a file that is not known yet", kWayOut));
+    return invalid_argument_error(absl::StrCat("the columns of an unknown file cannot be inferred", kWayOut));
   auto head = read_file_head(path, packed, kBytesLookedAt, limits);
   if (head.ok() && !has_row(*head, dialect))
     head = read_file_head(path, packed, csv_parser::kRowBytesMax + kBytesLookedAt, limits);

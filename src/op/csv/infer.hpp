@@ -15,10 +15,11 @@ namespace sluice::lib {
 /// The number of rows that are examined; a file may have fewer.
 inline constexpr std::size_t kCsvRowsLookedAt = 100;
 
-/// Opens the file under the path, which may be compressed. `bad_rows` under error_policy::skip are passed over.
-/// Errors: of the file, and why it cannot be read on where no row stands before that; resource_exhausted: its first row is
-/// too long; invalid_argument: it has no rows; with the line: a row has another number of fields, or a quote that
-/// is not closed; a column has whole numbers that no type of numbers has with all the others.
+/// Infers the schema from the file under the path, which may be compressed. With error_policy::skip, `bad_rows` are
+/// skipped.
+/// Errors: the file's, and why reading stops if no row precedes that place; resource_exhausted: the first row is too
+///         long; invalid_argument: there are no rows; with the line: a row has another number of fields, or a quote
+///         that is not closed; no type of numbers represents all numbers of a column.
 result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& dialect, compression packed,
                                     error_policy bad_rows, inflate_limits limits = {});
 

@@ -14,13 +14,14 @@ namespace sluice::lib {
 
 namespace {
 
-/// Asked of the input at once: all of it is wanted, so enough to make hops vanish.
+/// The number of elements requested at once. The whole input is read, so the number is large enough that hops cost
+/// nothing.
 constexpr std::uint32_t kTakenAtOnce = 4096;
-/// Groups that are dropped between two breaths.
+/// The number of groups that are dropped before other tasks run.
 constexpr std::uint64_t kDroppedAtOnce = 1024;
 
-// While elements are collected, the stage is never at rest: before the first group its position is that of its start.
-// While groups leave, the input has ended, and its position matters only if it must be read again.
+// While elements are collected, the stage is never at rest: before the first group its position is the one of its
+// start. While groups are delivered, the input has ended, and its position matters only if it must be read again.
 erased_stream group_by_reducer_loop(outlet out, saved<saved_groups> kept, erased_stream in, bool finishes,
                                     error_gate gate) {
   group_states& groups = *kept->groups;
@@ -48,9 +49,9 @@ erased_stream group_by_reducer_loop(outlet out, saved<saved_groups> kept, erased
       if (again % kDroppedAtOnce == 0) co_await out.breath();
     }
   }
-  // Under skip a group whose finish fails is not an element: finish is called for skipped groups, too. It may have
-  // consumed the state by then, and the position at the preceding co_yield must contain the state: so groups leave one
-  // at a time.
+  // With error_policy::skip a group whose finish fails is not an element, so finish is called for skipped groups, too.
+  // It may consume the state, which the position at the preceding co_yield must contain, so groups are delivered one at
+  // a time.
   const bool may_drop_groups = finishes && gate.skips();
   const std::size_t at_once = may_drop_groups ? 1 : kTakenAtOnce;
   block_fit fit(out.type());
@@ -103,7 +104,7 @@ std::string expected(std::string_view which, const element_type& in, std::string
   return std::string(which) + " expects " + in.name + ", and gets " + std::string(gets) + ", " + is.name;
 }
 
-/// Empty, or what of the functions does not fit together.
+/// Returns "", or why the functions do not fit together.
 std::string mistake_of(const group_by_reducer_arguments& a) {
   auto& f = static_cast<const state_function&>(*a.function.value);
   const group_by_reducer_options& o = a.options;
@@ -132,7 +133,7 @@ const element_type* grouped_type(const node& n, std::string& why) {
 
 const op_info group_by_reducer_op{
     .name = "group_by_reducer",
-    .doc = "one element for each group of equal keys, made step by step",
+    .doc = "combines the elements of each key into one",
     .arguments = arguments_of<group_by_reducer_arguments>,
     .type = grouped_type,
     .lowering = {.open = open_group_by_reducer},

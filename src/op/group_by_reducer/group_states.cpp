@@ -18,7 +18,7 @@ function_ptr function_of(const std::optional<function_arg<detail::finishing_form
   return f ? f->value : nullptr;
 }
 
-/// The type of what init takes and makes; where there is none, the room is not used.
+/// Returns the type of init's argument and result. Without init the memory is not used.
 const element_type& or_number(const element_type* t) { return t ? *t : type_of<std::int64_t>(); }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::size_t group_states::bytes_of(const table::value_type& entry) const {
   const std::string& code = entry.first;
   bool is_inside = code.capacity() <= std::string().capacity();
   std::size_t key_bytes = is_inside ? 0 : code.capacity() + kAllocationBytes;
-  // A tree's nodes are two thirds full.
+  // The nodes of a tree are two thirds full on average.
   return sizeof(entry) * 3 / 2 + key_bytes + function().state_size + kAllocationBytes;
 }
 
@@ -136,7 +136,7 @@ void group_states::drop_first() {
   ++dropped_;
 }
 
-// Either one more than how many states follow, and those; or a zero, and how many groups were dropped.
+// Either the number of states plus one, and the states; or zero, and the number of groups that were dropped.
 void group_states::save(position_writer& w) const {
   if (!saves_states()) {
     w.number(0);
@@ -155,7 +155,8 @@ void group_states::load(position_reader& r) {
     return;
   }
   ended_ = true;
-  // Keys are over and done with: numbers have the states in their order. Only a forged position has more than may be there.
+  // Keys are not needed any more: numbers name the states in their order. Only a forged position has more states than
+  // the limit.
   std::size_t bytes = 0;
   for (std::uint64_t i = 0; i + 1 != states && r.ok(); ++i) {
     std::string_view state = r.text();

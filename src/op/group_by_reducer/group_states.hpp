@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of one group_by_reducer: a state for each key, in the order of the keys.
 //
-//   applied a = groups.take(view, undo);          // while the input goes on
+//   applied a = groups.take(view, undo);          // while the input delivers elements
 //   status fits = groups.charge();
 //   …
-//   groups.input_ended();                         // from here on the groups leave, the first one first
+//   groups.input_ended();                         // the groups are delivered from here on, in order
 //   status why = groups.finish_first(to);
 //   groups.drop_first();
 //
-// Charged: for each group its entry, its key and its state, with what that owns as state_measure goes; until it is dropped.
-// Positions: groups that are left are saved by value where that takes no more than kStateBytesMax for all of them, which
-//   input_ended() finds out; else, and while the input goes on, only how many were dropped.
+// Charged: each group's entry, key and state, and the memory of the state as measured by state_measure, until it is
+// dropped.
+// Positions: if the remaining groups take at most kStateBytesMax, which input_ended() determines, they are saved by
+// value. Otherwise,
+//   and before the input has ended, only the number of dropped groups is saved.
 // Thread: none; it belongs to its stage.
 #pragma once
 
@@ -31,32 +33,33 @@ namespace sluice::lib {
 
 class group_states {
  public:
-  /// The functions' types fit each other, and initial_state has no mistake.
+  /// REQUIRES: the functions' types fit each other, and initial_state was checked.
   group_states(const group_by_reducer_arguments& a, std::shared_ptr<run_context> run, std::string label);
   group_states(const group_states&) = delete;
   ~group_states();
 
   std::size_t size() const { return groups_.size(); }
-  /// Moves the elements of `in` into their groups' states, each to uninitialised room. An error is element `done`'s, which has
-  /// left no trace if `undo` (state_function::apply).
+  /// Moves the elements of `in` to uninitialised memory and into their groups' states. An error belongs to element
+  /// `done`. With `undo` (state_function::apply) that element leaves no trace.
   applied take(const block& in, bool undo);
-  /// Called after take(). Errors: resource_exhausted, with a message that states the number of groups.
+  /// Call it after take(). Errors: resource_exhausted, with the number of groups.
   status charge();
-  /// Looks at the states that a position may have to hold.
+  /// Measures the states that a position may have to contain.
   void input_ended();
 
-  // Groups leave. REQUIRES: the input has ended, and size() > 0.
+  // Delivering groups. REQUIRES: the input has ended, and size() > 0.
 
-  /// Builds the element of the first group at uninitialised `to`. Its state is used up then, or, after an error, may be.
+  /// Builds the element of the first group at uninitialised `to`, and consumes its state. After an error the state may
+  /// be consumed, too.
   status finish_first(void* to);
   void drop_first();
 
-  /// Did the input end in the run that wrote the position? Then nothing is taken any more.
+  /// Returns true if the input had ended in the run that wrote the position. No further element is read then.
   bool ended() const { return ended_; }
-  /// The number of groups that had been delivered before the checkpoint, and are here again because the input was read
+  /// Returns the number of groups that were delivered before the checkpoint, and exist again because the input was read
   /// again. The caller removes them.
   std::uint64_t take_dropped() { return std::exchange(dropped_, 0); }
-  /// Is a position of now all that is needed? Else a resume takes the input again.
+  /// Returns true if a position contains all states. Otherwise a resume reads the input again.
   bool saves_states() const { return ended_ && size() <= saved_by_value_; }
   void save(position_writer& w) const;
   void load(position_reader& r);
@@ -70,7 +73,7 @@ class group_states {
 
   const key_function& key() const { return static_cast<const key_function&>(*key_); }
   const state_function& function() const { return static_cast<const state_function&>(*function_); }
-  /// Makes the first state of the group with this key.
+  /// Builds the first state of the group with this key.
   status begin(std::string_view code, group& g);
   void add(table::iterator at);
   void measure(group& g, std::uint32_t calls);
@@ -81,17 +84,17 @@ class group_states {
   const std::string initial_state_;
   held_memory memory_;
   table groups_;
-  key_codes codes_;        ///< of the block that is taken
-  slab first_key_;         ///< of a group that begins,
-  slab first_state_;       ///< and what init makes of it
-  std::size_t more_ = 0;   ///< bytes that are not charged yet,
-  std::size_t fewer_ = 0;  ///< or not given back
+  key_codes codes_;        ///< of the present block
+  slab first_key_;         ///< the key of a new group
+  slab first_state_;       ///< the result of init for it
+  std::size_t more_ = 0;   ///< bytes not charged yet
+  std::size_t fewer_ = 0;  ///< bytes not released yet
   std::uint64_t dropped_ = 0;
-  std::size_t saved_by_value_ = 0;  ///< the number of groups, the last ones, that a position can hold
+  std::size_t saved_by_value_ = 0;  ///< the number of last groups that fit into a position
   bool ended_ = false;
 };
 
-/// The groups as a stage's saved value.
+/// The groups as a saved value of the stage.
 struct saved_groups {
   std::unique_ptr<group_states> groups;
   void save(position_writer& w) const { groups->save(w); }

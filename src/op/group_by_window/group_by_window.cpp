@@ -22,8 +22,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// Asked of the input at once. A resume goes back to the beginning of a block, so where a key costs more than a share of a request
-/// there are few; a number's costs about a nanosecond.
+/// The number of elements requested at once. A resume returns to the beginning of a block, so it is small for keys that
+/// cost more than a share of a request; the key of a number costs about a nanosecond.
 constexpr std::uint32_t kGroupedAtOnce = 256, kNumbersAtOnce = 512;
 
 std::uint32_t asked_at_once(const element_type& t) {
@@ -31,7 +31,7 @@ std::uint32_t asked_at_once(const element_type& t) {
                          : kGroupedAtOnce;
 }
 
-/// Returns true for a function of a key, or of a structure whose member `key` is the key: the bytes are the same.
+/// Returns true for a function of a key, or of a structure with a single member `key`: both have the same bytes.
 bool sizes_windows_form(const stage_function& f) {
   return dynamic_cast<const block_function*>(&f) != nullptr && !f.draws;
 }
@@ -46,7 +46,7 @@ class window_size_codec final : public codec {
     static_cast<window_size_function*>(p)->value = r.function(a, sizes_windows_form, kWanted);
   }
   bool equal(const void* a, const void* b) const override { return one().equal(a, b); }
-  /// One that is not bound yet is bound by make_canonical, when the type of the key is known.
+  /// A function that is not bound yet is bound by make_canonical, when the key's type is known.
   void visit(const void* p, part_visitor& v) const override {
     if (get(p) && !dynamic_cast<const unbound_function*>(get(p).get())) v.function(get(p));
   }
@@ -125,7 +125,7 @@ erased_stream open_group_by_window(const node& n, open_context& context) {
                               n.site, std::move(gate));
 }
 
-/// The hint for an expression that uses `it` as the key.
+/// The advice for an expression that uses `it` as the key.
 constexpr const char* kKeyIsCalled = ", where the key is `key`: write key + 1, and not it + 1";
 
 std::string size_mistake(const group_by_window_arguments& a) {
@@ -150,7 +150,7 @@ const element_type* type_of_windows(const node& n, std::string& why) {
   return why.empty() ? a.reduce.plan->type : nullptr;
 }
 
-/// An expression of the key gets its type.
+/// Binds an expression of the key to the key's type.
 void bind_window_size(arguments& given) {
   auto& size = given.as<group_by_window_arguments>().options.window_size_func.value;
   auto* unbound = dynamic_cast<const unbound_function*>(size.get());
@@ -170,7 +170,7 @@ void bind_window_size(arguments& given) {
 
 const op_info group_by_window_op{
     .name = "group_by_window",
-    .doc = "elements of one key in groups, each a dataset of its own",
+    .doc = "groups elements by key and opens a dataset for each group",
     .arguments = arguments_of<group_by_window_arguments>,
     .make_canonical = bind_window_size,
     .type = type_of_windows,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of the elements of a view, and which group each key has: groups are numbers that their owner gives.
+// Finds the group of each element of a view by its key. Groups are numbers that the owner chooses.
 //
 //   group_index index(key_function);
-//   status bad = index.look_at(view);                  // of the element behind the last that has a key
+//   status bad = index.look_at(view);                  // the error of the element after the last one that has a key
 //   for (std::uint32_t i = 0; i != index.looked_at(); ++i)
 //     if (index.group_of(i) == group_index::kNone) index.add(index.key_of(i), n);
 //
-// Keys that are one number are looked up as such, in a table of their own; others by their codes.
+// Keys that are single numbers have a table of their own; other keys are found by their codes.
 // Thread: none; it belongs to its stage.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace sluice::lib {
 
-/// A key: its code as a number where it is one, else its code.
+/// A key: its code, as a number if possible.
 struct known_key {
   std::uint64_t number = 0;
   std::string code = {};
@@ -37,18 +37,18 @@ class group_index {
 
   explicit group_index(const key_function& key) : key_(key) {}
 
-  /// Asks for the keys of all elements of `view`, up to the first for which there is none: that one's error, or ok.
+  /// Computes the keys of the elements of `view`, up to the first that fails. Returns its error, or ok.
   status look_at(const block& view);
-  /// The view is gone.
+  /// Declares that the view is gone.
   void forget_view() { looked_at_ = 0; }
-  /// How many keys there are.
+  /// Returns the number of keys.
   std::uint32_t looked_at() const { return looked_at_; }
   bool has_numbers() const { return key_.is_number; }
-  /// Those of the view. REQUIRES: has_numbers().
+  /// Returns the keys of the view. REQUIRES: has_numbers().
   const std::uint64_t* numbers() const { return numbers_.data(); }
   const number_table& by_number() const { return by_number_; }
 
-  /// The group of the key of element i of the view.
+  /// Returns the group of element i of the view.
   std::size_t group_of(std::uint32_t i) const {
     return key_.is_number ? by_number_.find(numbers_[i]) : group_of_code(codes_[i]);
   }
@@ -56,7 +56,7 @@ class group_index {
   /// REQUIRES: the key has no group.
   void add(const known_key& key, std::size_t group);
   void remove(const known_key& key);
-  /// The key's code, from which the key can be built.
+  /// Returns the key's code, from which the key can be built.
   std::string code_of(const known_key& key) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of ascending ordinals have which upper half, where only their lower halves are kept: 4 bytes an element instead of 8.
+// Restores ascending ordinals of which only the lower halves are stored: 4 bytes an element instead of 8.
 //
 //   ordinal_turns turns(32, first);                     // the ordinal of the first element
 //   turns.begin(n, upper);                              // the ordinals from the n-th element on have this upper half
@@ -21,16 +21,17 @@ class ordinal_turns {
   /// `bits`: of the lower half, 32 at most. `first`: the ordinal of the first element.
   ordinal_turns(int bits, std::uint64_t first) : bits_(bits), upper_(first >> bits) {}
 
-  /// The elements from number `n` on have the upper half `upper`. REQUIRES: calls go upwards in both.
+  /// Declares that the elements from number `n` on have the upper half `upper`. REQUIRES: both ascend from call to
+  /// call.
   void begin(std::size_t n, std::uint64_t upper) { turns_.push_back({n, upper}); }
-  /// The ordinal of the first element.
+  /// Returns the ordinal of the first element.
   std::uint64_t first(std::uint32_t lower) const { return upper_ << bits_ | (lower & mask()); }
 
-  /// Goes along the elements.
+  /// Reads the ordinals in order.
   class reader {
    public:
     explicit reader(const ordinal_turns& t) : of_(t), upper_(t.upper_) {}
-    /// The ordinal of element k. REQUIRES: not before the last one that was asked for.
+    /// Returns the ordinal of element k. REQUIRES: k does not descend from call to call.
     std::uint64_t whole(std::size_t k, std::uint32_t lower) {
       for (; next_ != of_.turns_.size() && of_.turns_[next_].element <= k; ++next_) upper_ = of_.turns_[next_].upper;
       return upper_ << of_.bits_ | (lower & of_.mask());
@@ -52,7 +53,7 @@ class ordinal_turns {
 
   int bits_ = 32;
   std::uint64_t upper_ = 0;
-  std::vector<turn> turns_;  ///< one in four billion elements of the input
+  std::vector<turn> turns_;  ///< one for four billion elements of the input
 };
 
 }  // namespace sluice::lib

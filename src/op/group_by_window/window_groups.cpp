@@ -12,19 +12,20 @@ namespace sluice::lib {
 
 namespace {
 
-/// The bytes that tables use for a key, in addition to its group: a table of numbers that is half empty, or for a while
+/// The bytes that tables use for a key, in addition to its group: a table of numbers that is half full, or briefly
 /// three quarters, and places in lists.
 constexpr std::size_t kTableBytes = 80;
 /// The allocator's overhead for a group.
 constexpr std::size_t kGroupBeside = 16;
-/// The number of keys whose sizes are retained.
+/// The number of keys whose window sizes are cached.
 constexpr std::size_t kSizesKept = 1024;
-/// The first capacity of a group; it doubles whenever it is used up.
+/// The first capacity of a group, which doubles when it is full.
 constexpr std::size_t kRoomFirst = 16;
-/// Rooms that are kept for the next groups when their own have gone: often many are full at about the same time.
+/// The number of free rooms that are retained for new groups, because often many groups are full at about the same
+/// time.
 constexpr std::size_t kRoomsKept = 16;
-/// Large rooms lie at the same places of pages, and would compete for the same lines of the core's cache: elements of each begin
-/// some lines further than those of the one before, and their ordinals between those.
+/// Large rooms begin at the same offsets of pages and would compete for the same lines of the core's cache. The
+/// elements of each room therefore begin some lines after those of the previous one, and its ordinals between them.
 constexpr std::size_t kAligned = 256, kBegins = 8, kBeginStep = 8, kOrdinalsBehind = 40;
 
 std::int64_t whole_number_at(const element_type& t, const void* at) {
@@ -35,14 +36,14 @@ std::int64_t whole_number_at(const element_type& t, const void* at) {
   });
 }
 
-/// Moves one element of a type that owns nothing and is moved by its bytes; of kBytes, or (0) of any number.
+/// Moves one element of a type that owns nothing, by copying kBytes bytes; 0: any number of bytes.
 template <std::size_t kBytes> struct move_bytes {
   static constexpr bool kIsCopy = true;
   std::size_t bytes;
   std::size_t size() const { return kBytes ? kBytes : bytes; }
   void operator()(char* to, const char* from) const { std::memcpy(to, from, size()); }
 };
-/// Any other, and counts what it owns.
+/// Moves an element of any other type, and counts what it owns.
 struct move_element {
   static constexpr bool kIsCopy = false;
   const element_type& type;
@@ -105,7 +106,7 @@ status window_groups::size_for(const known_key& key, std::uint64_t& size) {
     return invalid_argument_error("the size of a group is at least 1, and window_size_func gives " +
                                   std::to_string(given));
   size = static_cast<std::uint64_t>(given);
-  if (sizes_.size() == kSizesKept) {  // there may be ever new keys, and the function gives the same again
+  if (sizes_.size() == kSizesKept) {  // new keys may arrive forever, and the function returns the same size again
     sizes_.clear();
     memory_.shrink_by(std::exchange(sizes_bytes_, 0));
   }
@@ -175,7 +176,7 @@ status window_groups::give_room(std::uint32_t g, std::size_t capacity) {
       std::copy_n(to.ordinals(), n, room.ordinals.get() + room.ordinals_begin);
       memory_.shrink_by(room_bytes(of.room));
     }
-    of.room = std::move(room);  // the slab before knows of no elements
+    of.room = std::move(room);  // the previous slab owns no elements
   }
   to.due = std::min<std::uint64_t>(of.size, of.room.capacity);
   to.elements_end = of.room.elements.begin() + (of.room.begin + to.due) * type_.size;
@@ -237,7 +238,7 @@ template <class Move, class Find>
     if (to.next == 0) [[unlikely]] {
       const bool is_known = &to != all;
       if (is_known) due_ = static_cast<std::uint32_t>(&to - all);
-      else to.next = -1;  // a copy to nowhere
+      else to.next = -1;  // the entry without a group, whose elements go to nowhere_
       why = is_known ? stop::behind_due : stop::at_unknown_key;
       return i + is_known;
     }
@@ -347,7 +348,7 @@ void window_groups::close_leaving() {
     room.elements.clear();
   } else {
     inner_.in.close();
-    elements_.reset();  // what works ahead may have it still
+    elements_.reset();  // work ahead may still use them
     drop_room(leaving_);
   }
   memory_.shrink_by(std::exchange(leaving_owned_, 0));

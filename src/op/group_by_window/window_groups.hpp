@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of one group_by_window: the groups that are being filled, and the one that leaves.
+// The groups of one group_by_window: those that are being filled, and the one that is delivered.
 //
-//   applied a = groups.take(in);                    // while none leaves: moves elements of the view to their groups
-//   groups.let_leave();                             // when one is full, or the input has ended
+//   applied a = groups.take(in);                    // while no group is delivered: moves elements of the view to their groups
+//   groups.let_leave();                             // when a group is full, or the input has ended
 //   status why = groups.open_leaving(context, site, reduce, moves);
-//   … groups.leaving() …                            // the stream of what reduce makes of it
+//   … groups.leaving() …                            // the stream that `reduce` builds from the group
 //   groups.close_leaving();
 //
-// A group's elements lie one behind the other, in a slab that goes through the stages of `reduce` as it is, and has the
-// elements of another group next. Where all these stages can begin again (outlet::again), one stream of them serves all groups.
-// Positions: the ordinals of the elements of each group and of the group that leaves, and the position of its stream. Keys and
-//   sizes are not saved: they are asked for again of the first element of each group.
-// Charged: of each group its entry, its key, and the room of its elements, with 4 bytes for each; what its elements own, until
-//   the stream of the group has ended; some rooms that are kept for the next groups; and sizes of some keys.
+// The elements of a group lie one after another in a slab, which is passed to the stages of `reduce` and filled with
+// the next group's elements afterwards. If all these stages can begin again (outlet::again), one stream of them serves
+// all groups.
+// Positions: the ordinals of the elements of each group and of the delivered group, and the position of its stream.
+// Keys and sizes
+//   are not saved, but computed again from the first element of each group.
+// Charged: for each group its entry, its key, and the memory of its elements, with 4 bytes for each; the memory that
+// its elements
+//   own, until the stream of the group has ended; some free rooms for new groups; and the sizes of some keys.
 // Thread: none; it belongs to its stage.
 #pragma once
 
@@ -46,23 +49,24 @@ class window_groups {
   ~window_groups();
 
   held_memory& memory() { return memory_; }
-  /// The ordinal of the oldest element that is held; of the next one where none is.
+  /// Returns the ordinal of the oldest held element, or of the next one if none is held.
   std::uint64_t oldest() const {
     return first_ == kNone ? next_ : groups_[first_].turns.first(*filling_[first_].ordinals());
   }
   std::uint64_t next() const { return next_; }
 
-  /// Fetches what the groups of a restored position held; without one the input begins here.
+  /// Fetches the elements of the groups of a restored position. Without a position the input begins here.
   friend task<void> fetch_groups(window_groups& groups, erased_stream& in);
 
-  /// Moves elements of the view to their groups until one is full, all are taken or one is bad: `done` of them. REQUIRES: none
-  /// is full.
+  /// Moves elements of the view to their groups until a group is full, all elements were moved, or one is bad. `done`:
+  /// their number.
+  /// REQUIRES: no group is full.
   applied take(erased_stream& in);
-  /// Drops the element after those that were taken.
+  /// Drops the element after those that were moved.
   void pass_bad(erased_stream& in);
   bool is_full() const { return full_ != kNone; }
   bool empty() const { return used_ == 0; }
-  /// Lets the full group leave; if none is full, the group of the lowest key.
+  /// Begins to deliver the full group, or the group of the lowest key if none is full.
   void let_leave();
 
   bool is_leaving() const { return is_leaving_; }
@@ -80,13 +84,13 @@ class window_groups {
   /// The allocator's overhead for a small slab, which begins at a cache line.
   static constexpr std::size_t kRoomBeside = 64;
 
-  /// Elements, and the lower half of the ordinal of each.
+  /// The elements of a group, and the lower half of the ordinal of each.
   struct group_room {
     explicit group_room(const element_type& t) : elements(t) {}
     slab elements;
     std::unique_ptr<std::uint32_t[]> ordinals;
     std::size_t capacity = 0;
-    std::size_t begin = 0, ordinals_begin = 0;  ///< places in front that are not used
+    std::size_t begin = 0, ordinals_begin = 0;  ///< unused places at the front
   };
   struct group {
     explicit group(const element_type& t) : room(t) {}
@@ -94,15 +98,15 @@ class window_groups {
     ordinal_turns turns;
     known_key key;
     std::uint64_t size = 0;
-    std::uint32_t before = kNone, after = kNone;  ///< the groups whose first elements are the next ones to its own
+    std::uint32_t before = kNone, after = kNone;  ///< the groups with the next older and newer first elements
   };
-  /// The place for the next element of a group. It is separate from the rest so that it stays in the cache, and counts
-  /// up to 0, so that fill() sees from the value that it stores if the group is due.
+  /// The place of a group's next element. It is separate from the rest, so that it stays in the cache, and counts up to
+  /// 0, so that fill() sees from the value that it stores whether the group is due.
   struct filling {
-    char* elements_end = nullptr;  ///< where element number `due` would be, and
+    char* elements_end = nullptr;  ///< the place after element number `due`, and
     std::uint32_t* ordinals_end = nullptr;
-    std::ptrdiff_t next = 0;  ///< the place of the next element, counted from there
-    std::size_t due = 0;      ///< at this count it is full or needs room
+    std::ptrdiff_t next = 0;  ///< the place of the next element, relative to that
+    std::size_t due = 0;      ///< the count at which the group is full or needs memory
 
     std::size_t count() const { return due + static_cast<std::size_t>(next); }
     std::uint32_t* ordinals() const { return ordinals_end - due; }
@@ -110,9 +114,9 @@ class window_groups {
   };
   struct restored_group {
     held_ordinals ordinals;
-    std::unique_ptr<held_elements> held;  ///< while they are fetched
+    std::unique_ptr<held_elements> held;  ///< used while elements are fetched
   };
-  /// Why fill() has stopped.
+  /// The reason why fill() has stopped.
   enum class stop : std::uint8_t { at_end, at_unknown_key, behind_due };
 
   const key_function& key() const { return static_cast<const key_function&>(*key_); }
@@ -128,20 +132,20 @@ class window_groups {
   template <class Find> std::uint32_t fill_by_size(char* from, std::uint32_t n, Find find, stop& why);
   std::uint32_t fill_view(char* from, std::uint32_t n, stop& why);
   status add_unknown(std::uint32_t i);
-  /// The index entry of a group: the offset of its filling in bytes, so that fill() multiplies nothing.
+  /// Returns the index entry of a group: the offset of its filling in bytes, so that fill() needs no multiplication.
   static std::size_t in_index(std::uint32_t g) { return g * sizeof(filling); }
-  /// The next n elements have been taken or dropped. REQUIRES: they have one upper half.
+  /// Records that the next n elements were moved or dropped. REQUIRES: they have the same upper half.
   void go_on(std::uint64_t n);
   std::uint64_t to_turn() const { return turn_ - next_ % turn_; }
-  /// The group that was filled up to its room needs more, or is full.
+  /// Handles a group that is full, or whose memory is used up.
   status settle_due();
 
-  /// The size of the groups of a key. Errors: the function's; invalid_argument: it is less than 1.
+  /// Computes the size of a key's groups. Errors: the function's; invalid_argument: it is less than 1.
   status size_for(const known_key& key, std::uint64_t& size);
-  /// A group without elements. Errors: resource_exhausted.
+  /// Creates an empty group. Errors: resource_exhausted.
   status make_group(const known_key& key, std::uint64_t size, std::uint32_t& g);
   status make_room(std::size_t capacity, group_room& room);
-  /// Allocates room for `capacity` elements, and moves the present elements there. Errors: resource_exhausted.
+  /// Allocates memory for `capacity` elements, and moves the present ones there. Errors: resource_exhausted.
   status give_room(std::uint32_t g, std::size_t capacity);
   void let_go_of(std::uint32_t g);
   void drop_room(std::uint32_t g);
@@ -151,54 +155,54 @@ class window_groups {
 
   restored_group read_group(position_reader& r) const;
   void save_ordinals(std::uint32_t g, position_writer& w) const;
-  /// Puts a group that was fetched behind those with older elements.
+  /// Inserts a fetched group after those with older elements.
   status place_again(restored_group& from, bool leaves);
   status place_all_again();
   status key_again(restored_group& from, known_key& key, std::uint64_t& size);
 
   const function_ptr key_, size_function_;
-  const std::uint64_t size_;  ///< of all groups, if there is no function
+  const std::uint64_t size_;  ///< the size of all groups, if no function computes it
   const element_type& type_;
   const bool owns_nothing_;
   held_memory memory_;
   group_index index_;
-  std::unique_ptr<char[]> nowhere_;  ///< for the element of a key that has no group, so that fill() asks one thing less
+  std::unique_ptr<char[]> nowhere_;  ///< receives elements whose key has no group, so that fill() needs one test less
   std::uint32_t nowhere_ordinal_ = 0;
   const int ordinal_bits_;
   const std::uint64_t turn_ = std::uint64_t{1} << ordinal_bits_;
-  std::deque<group> groups_;                     ///< the first is none; a vector that grows would have all twice
-  std::vector<filling> filling_;                 ///< of each of groups_
+  std::deque<group> groups_;      ///< the first is unused; a deque, because a growing vector would briefly exist twice
+  std::vector<filling> filling_;  ///< one for each of groups_
   std::vector<std::uint32_t> free_, with_room_;  ///< indexes into groups_ that are free
   std::uint32_t used_ = 0;                       ///< groups that are being filled
-  std::uint32_t first_ = kNone, last_ = kNone;   ///< of groups_, by their first elements
+  std::uint32_t first_ = kNone, last_ = kNone;   ///< in groups_, ordered by their first elements
   std::uint32_t full_ = kNone;
-  std::uint32_t due_ = kNone;           ///< what fill() has stopped behind
+  std::uint32_t due_ = kNone;           ///< the group after whose element fill() has stopped
   std::vector<std::uint32_t> flushed_;  ///< at the end: all groups, the lowest key last
   std::size_t rooms_made_ = 0;
-  std::map<std::string, std::uint64_t, std::less<>> sizes_;  ///< of keys: the function's results
+  std::map<std::string, std::uint64_t, std::less<>> sizes_;  ///< the function's results for keys
   std::size_t sizes_bytes_ = 0;
   std::deque<restored_group> restored_;  ///< until their elements are fetched
   std::optional<restored_group> restored_leaving_;
   bool has_begun_ = false;
-  std::uint64_t next_ = 0;       ///< the element that comes in next
-  std::uint32_t looked_at_ = 0;  ///< elements of the view that are used up
-  std::size_t owned_ = 0;        ///< by the elements that fill() has moved
-  status bad_;                   ///< of the element after those that have keys
+  std::uint64_t next_ = 0;       ///< the ordinal of the element that arrives next
+  std::uint32_t looked_at_ = 0;  ///< consumed elements of the view
+  std::size_t owned_ = 0;        ///< bytes that the elements moved by fill() own
+  status bad_;                   ///< the error of the element after those that have keys
 
   bool is_leaving_ = false;
-  std::uint64_t left_before_ = 0;  ///< groups that have left before
-  std::uint32_t leaving_ = kNone;  ///< the one that leaves
-  std::size_t leaving_owned_ = 0;  ///< by its elements
+  std::uint64_t left_before_ = 0;  ///< groups delivered before
+  std::uint32_t leaving_ = kNone;  ///< the group that is delivered
+  std::size_t leaving_owned_ = 0;  ///< bytes that its elements own
   std::shared_ptr<element_group>
-      elements_;               ///< its elements; between two groups that of the stream that can begin again
-  bool at_start_ = false;      ///< the stream was opened at its start,
-  bool stands_ready_ = false;  ///< and, between two groups, stands there again
+      elements_;               ///< the stream of its elements; between two groups, the stream that can begin again
+  bool at_start_ = false;      ///< the stream was opened at its start
+  bool stands_ready_ = false;  ///< the stream is at its start again, between two groups
   inner_input inner_;
 };
 
 task<void> fetch_groups(window_groups& groups, erased_stream& in);
 
-/// The windows as a stage's saved value.
+/// The windows as a saved value of the stage.
 struct saved_windows {
   std::unique_ptr<window_groups> groups;
   void save(position_writer& w) const { groups->save(w); }

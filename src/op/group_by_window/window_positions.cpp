@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements the groups of a group_by_window have, in positions, and these elements again.
+// Saves the elements of the groups of a group_by_window in positions, and restores them.
 #include <algorithm>
 #include <bit>
 #include <utility>

@@ -14,8 +14,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// The outer elements of a parallel interleave, read ahead by one, so that the stage knows if it would have to wait for
-/// the next, and continues with the open datasets meanwhile.
+/// Reads the outer elements of a parallel interleave one ahead. The stage then knows if it would have to wait for the
+/// next one, and continues with the open datasets meanwhile.
 erased_stream read_outer_ahead(const node& n, const open_context& context, erased_stream outer,
                                const inner_plans& inners) {
   const element_type& type = outer.type();
@@ -30,7 +30,7 @@ erased_stream open_interleave(const node& n, open_context& context) {
   auto& [inner, o] = n.as<interleave_arguments>();
   outlet out(*n.type);
   auto width = static_cast<std::uint32_t>(o.cycle_length.value);
-  // At 1, or with one input at a time, there is nothing to work on ahead of the consumer; nor in lists.
+  // With parallelism 1, with one input at a time, or with lists, no work ahead of the consumer is possible.
   bool parallel = o.parallelism.value != 1 && width > 1 && !lists_opened_by(inner);
   live_knob* parallelism = parallel ? &context.live(n, o.parallelism, context.tuned_parallelism()) : nullptr;
   const order delivered = context.order_of(o.order);
@@ -53,7 +53,7 @@ const element_type* interleaved_type(const node& n, std::string& why) {
 
 const op_info interleave_op{
     .name = "interleave",
-    .doc = "several elements' datasets at once, by turns",
+    .doc = "opens a dataset for each element and alternates between them",
     .arguments = arguments_of<interleave_arguments>,
     .type = interleaved_type,
     .spec = [](const node& n) { return spec_of_inner(n, n.as<interleave_arguments>().inner); },

@@ -8,8 +8,8 @@
 namespace sluice::lib {
 namespace {
 
-/// Timing chooses the slot. Each choice is one number, (elements << kSlotBits | slot), 0 elements meaning that the slot
-/// ended; those since a mark are replayed in order when the mark is resumed.
+/// Timing chooses the slot. Each choice is one number, (elements << kSlotBits | slot); 0 elements mean that the slot
+/// has ended. A resume from a mark replays the choices since that mark in order.
 constexpr unsigned kSlotBits = 20;
 constexpr std::uint64_t kSlotMask = (1u << kSlotBits) - 1;
 
@@ -31,7 +31,7 @@ struct sloppy_state {
   }
   bool may_wait() const { return c.may_wait(); }
 
-  /// A replayed choice is not logged again: a mark taken before it holds it in `replay`.
+  /// Logs a choice. A replayed choice is not logged again, because a mark taken before it contains it in `replay`.
   void note(std::size_t slot, std::uint64_t elements) {
     if (replay.empty()) return log.add(elements << kSlotBits | slot);
     std::uint64_t replayed = replay.front() >> kSlotBits;
@@ -40,10 +40,11 @@ struct sloppy_state {
   }
 };
 
-/// The slots worth asking, without going through all of them: a plan may have tens of thousands, and files that wait.
+/// The slots to ask next, found without examining all of them: a plan may have tens of thousands, most of them waiting
+/// for files.
 class turns {
  public:
-  /// For a cycle that is started or reopened: its empty slots, in order, and its open ones from the one on whose turn it is.
+  /// For a cycle that is started or reopened: its empty slots in order, and its open ones from the current slot on.
   turns(const cycle& c, ready_signal* signal) : signal_(signal), waits_(c.slots.size()) {
     for (std::size_t i = 0; i != c.slots.size(); ++i) {
       std::size_t k = (c.at + i) % c.slots.size();
@@ -51,16 +52,16 @@ class turns {
       if (!c.slots[i].open) empty_.push_back(static_cast<std::uint32_t>(i));
     }
   }
-  /// Empty slots, the longest empty one first.
+  /// Returns the empty slots, the one that has been empty longest first.
   std::deque<std::uint32_t>& empty() { return empty_; }
-  /// A slot was opened, or has been asked and may have more.
+  /// Adds a slot that was opened, or that was asked and may have more elements.
   void add(std::uint32_t k) {
     if (waits_[k]) return;
     waits_[k] = true;
     turns_.push_back(k);
   }
-  /// An open slot that need not be waited for. Where there is none: kNoSlot if there are channels, which call when they have
-  /// something; else the slot whose turn it is, which has to be waited for. Some slot is open.
+  /// Returns an open slot that need not be waited for. If there is none: kNoSlot with channels, which notify when they
+  /// have an element; else the current slot, which must be waited for. REQUIRES: a slot is open.
   std::uint32_t take(const cycle& c) {
     if (signal_) signal_->take_callers(*this);
     while (signal_ && !turns_.empty()) {
@@ -70,7 +71,7 @@ class turns {
     if (signal_) return cycle::kNoSlot;
     for (std::size_t i = 0; i < turns_.size() && i != cycle::kLookedAtMax;) {
       const cycle::slot& s = c.slots[turns_[i]];
-      if (!s.open) remove(i);  // a replayed choice closed it
+      if (!s.open) remove(i);  // a replayed choice has closed it
       else if (!s.in.may_wait()) return remove(i);
       else ++i;
     }
@@ -88,7 +89,7 @@ class turns {
 
   ready_signal* signal_;
   std::deque<std::uint32_t> turns_, empty_;
-  std::vector<bool> waits_;  ///< by slot: it is in turns_
+  std::vector<bool> waits_;  ///< by slot: true if it is listed here
 };
 
 erased_stream sloppy_interleave_loop(outlet out, saved<sloppy_state> st, erased_stream outer, inner_plans inners,
@@ -145,7 +146,7 @@ erased_stream sloppy_interleave_loop(outlet out, saved<sloppy_state> st, erased_
         continue;
       }
     }
-    // A replayed choice is checked only here: a mark from before the first request has no slots yet.
+    // Replayed choices are checked only here, because a mark from before the first request has no slots yet.
     if (chosen >= c.slots.size() || !c.slots[chosen].open) co_await fail(damaged_position());
     cycle::slot& s = c.slots[chosen];
     auto b = co_await s.in.next_block({0, most});
@@ -158,7 +159,8 @@ erased_stream sloppy_interleave_loop(outlet out, saved<sloppy_state> st, erased_
     }
     visits.add(static_cast<std::uint32_t>(chosen));
     co_yield b;
-    tail_of(b, b.size());  // what was handed over goes now: it may be long until this input is asked again
+    // the delivered elements are destroyed now, because this input may not be asked again for long
+    tail_of(b, b.size());
   }
   outer.hold_from(outer.consumed());
 }

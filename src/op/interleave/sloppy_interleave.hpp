@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interleave with order::sloppy: whichever inner stream has something.
+// interleave with order::sloppy, which delivers from any inner stream that has an element.
 #pragma once
 
 #include "engine/inner/inner_plans.hpp"

@@ -16,10 +16,10 @@ namespace sluice::lib {
 
 namespace {
 
-/// Elements between two breaths: some 100 µs, where each is a miss of the cache.
+/// The number of elements moved before other tasks run: some 100 µs, if each is a cache miss.
 constexpr std::uint64_t kMovedAtOnce = 4096;
 
-/// All that a position holds, whatever the buffer's size: the table is found again from these (shuffle_table.hpp).
+/// The values in a position, whatever the buffer's size. The table is computed from them (shuffle_table.hpp).
 struct shuffle_place {
   std::uint64_t draws = 0;
   std::uint64_t total = shuffle_table::kUnknown;  ///< the input's length, once it has ended
@@ -34,8 +34,8 @@ struct shuffle_place {
   }
 };
 
-/// The first fill of a fresh run: the first elements, in order, as many as there are. Takes no more memory than they do:
-/// a buffer "larger than any input" is a common way to ask for a perfect shuffle.
+/// Fills the buffer of a new run with the first elements, in order. It takes no more memory than they need, because a
+/// buffer "larger than any input" is a common way to request a perfect shuffle.
 task<void> fill(erased_stream& in, shuffle_table& table, held_elements& held, shuffle_place& place) {
   while (table.missing()) {
     auto wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(table.missing(), 1024));
@@ -53,7 +53,7 @@ task<void> fill(erased_stream& in, shuffle_table& table, held_elements& held, sh
   }
 }
 
-/// The elements that a resumed run fetches: the table knows which elements the buffer held, and in which slots.
+/// Lists the elements that a resumed run fetches. The table knows which elements the buffer held, and in which slots.
 class buffer_fetch final : public fetch_list {
  public:
   buffer_fetch(shuffle_table& table, held_elements& held) : table_(table), held_(held), first_(table.held_from()) {}
@@ -75,7 +75,7 @@ class buffer_fetch final : public fetch_list {
   std::vector<std::uint32_t> places_;
 };
 
-/// The draws that were made on the emptying buffer, once more: the last element fills each hole.
+/// Repeats the draws on the emptying buffer: the last element fills each hole.
 task<void> remove_again(shuffle_table& table, held_elements& held) {
   auto remove = [&](std::uint64_t from, std::uint64_t to) {
     for (; from != to; ++from) {
@@ -90,13 +90,13 @@ task<void> remove_again(shuffle_table& table, held_elements& held) {
   co_await removing;
 }
 
-/// After a resume. All that the slots take is charged before there is anything in them.
+/// Restores the buffer after a resume. The memory of all slots is charged before any element is in them.
 task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held, held_memory& memory,
                  const shuffle_place& place) {
   const std::uint64_t places = std::min(table.missing(), place.total);
   status fits = held.make_places(places);
   if (!fits.ok()) co_await fail(std::move(fits));
-  const std::size_t looking_bytes = places / 4 + 1;  // of look_back, while it looks
+  const std::size_t looking_bytes = places / 4 + 1;  // used by look_back while it runs
   fits = memory.change(looking_bytes, 0);
   if (!fits.ok()) co_await fail(std::move(fits));
   auto looking = table.look_back(place.draws, place.total);
@@ -110,7 +110,7 @@ task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held, h
   held.all_built(table.held());
 }
 
-// A function of its own: g++ 12 destroys both sides of a ?: between tasks inside a coroutine
+// A separate function, because g++ 12 destroys both sides of a ?: between tasks inside a coroutine
 // (docs/internals/hazards.md).
 task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, held_elements& held, held_memory& memory,
                          shuffle_place& place) {
@@ -120,7 +120,7 @@ task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, he
 
 erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size,
                            std::uint64_t seed, std::shared_ptr<run_context> run, std::string label) {
-  in.hold_from(in.consumed());  // what is fetched is held from the first on; a mark must not overtake it
+  in.hold_from(in.consumed());  // the elements to fetch are held from here on, so no mark may pass them
   held_memory memory(run, purpose::shuffle, std::move(label), "the buffer",
                      "lower buffer_size, or cycle_length where it stands in an interleave");
   shuffle_table table(seed, size);
@@ -132,8 +132,7 @@ erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream
   std::vector<std::uint32_t> drawn;
   std::uint32_t seen_tick = run->tick.load(std::memory_order_relaxed);
   while (place->total == shuffle_table::kUnknown) {
-    if (std::uint32_t t = run->tick.load(std::memory_order_relaxed);
-        t != seen_tick) {  // marks further back are not needed
+    if (std::uint32_t t = run->tick.load(std::memory_order_relaxed); t != seen_tick) {  // older marks are not needed
       seen_tick = t;
       in.hold_from(table.held_from());
     }
@@ -157,7 +156,7 @@ erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream
     co_yield made;
   }
   block_fit fit(out.type());
-  while (held.size()) {  // no more input: the buffer empties, the last element filling each hole
+  while (held.size()) {  // the input has ended: the buffer empties, and the last element fills each hole
     auto n = static_cast<std::uint32_t>(std::min<std::size_t>(fit.at_most(out.ask()), held.size()));
     drawn.resize(n);
     for (std::uint32_t i = 0; i != n; ++i) drawn[i] = table.remove();
@@ -183,7 +182,7 @@ erased_stream open_shuffle(const node& n, open_context& context) {
 
 const op_info shuffle_op{
     .name = "shuffle",
-    .doc = "a random order, as far as a buffer of n elements reaches",
+    .doc = "a random order within a buffer of n elements",
     .arguments = arguments_of<shuffle_arguments>,
     .type = same_type,
     .facts = {.always = {.outputs = output_count::one_per_input, .forwards = true, .draws = true, .may_fail = false},

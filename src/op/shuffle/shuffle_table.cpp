@@ -6,16 +6,16 @@
 namespace sluice::lib {
 namespace {
 
-/// Places or draws between two breaths: some 100 µs, where each is a miss of the cache.
+/// The number of slots or draws examined before other tasks run: some 100 µs, if each is a cache miss.
 constexpr std::uint64_t kStep = std::uint64_t{1} << 15;
-/// Places in a row that held_from() looks at: half a millisecond.
+/// The number of consecutive slots that held_from() examines: half a millisecond.
 constexpr std::size_t kLooked = std::size_t{1} << 20;
 
 }  // namespace
 
 task<void> shuffle_table::look_back(std::uint64_t draws, std::uint64_t total) {
   if (total != kUnknown) size_ = std::min(size_, total);
-  // Draws made while the input went on; the rest were made on a buffer that only emptied.
+  // The draws made before the input ended; later draws were made on the emptying buffer.
   draws_ = total == kUnknown ? draws : std::min(draws, total - size_);
   next_ = size_ + draws_;
   to_remove_ = std::min(draws - draws_, size_);
@@ -50,8 +50,8 @@ task<void> shuffle_table::number_places(long_work& work) {
   co_await numbering;
 }
 
-/// Which slots' elements are still held after the draws on the emptying buffer: those are played through with the slots'
-/// numbers, which have the ordinals' memory until there are any.
+/// Finds the slots whose elements are still held after the draws on the emptying buffer. The draws are repeated with
+/// the slots' numbers, which use the ordinals' memory before it is needed.
 task<void> shuffle_table::find_staying(long_work& work, std::vector<bool>& stays) {
   if (!to_remove_) co_return;
   auto numbering = number_places(work);
@@ -74,8 +74,8 @@ task<void> shuffle_table::find_staying(long_work& work, std::vector<bool>& stays
   co_await marking;
 }
 
-/// The bits say which slots are found: they stay in the cache where the ordinals do not. A slot that no draw has hit has
-/// still what the first fill put there.
+/// Each bit marks a slot that was found; the bits fit into the cache, unlike the ordinals. A slot that no draw has hit
+/// still has the element of the first fill.
 task<void> shuffle_table::scan_back(long_work& work) {
   auto numbering = number_places(work);
   co_await numbering;

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which input element each slot of a shuffle's buffer holds, as ordinals: a pure function of seed, size and draws.
+// Computes the input element in each slot of a shuffle's buffer, as an ordinal: a pure function of seed, size and
+// draws.
 //
-// With B slots and counter-based draws, draw t takes slot j = draw(seed, t, B), which input element B + t then fills.
-// So slot j holds the input of the last draw that hit j; a scan over the draws *backwards* from t finds all slots
-// after some B·ln B draws (12 buffers for 65,536; 1.6 ms), however large t is. Once the input has ended, at length N,
-// draws N − B, N − B + 1 … choose among the m = B, B − 1 … elements left, and the last one fills the hole.
+// With B slots and counter-based draws, draw t chooses slot j = draw(seed, t, B), which input element B + t then fills.
+// Slot j therefore holds the input of the last draw that hit j. A scan over the draws *backwards* from t finds all
+// slots after some B·ln B draws (12 buffers for 65,536; 1.6 ms), however large t is. After the input has ended, at
+// length N, draws N − B, N − B + 1 … choose among the m = B, B − 1 … remaining elements, and the last one fills the
+// hole.
 //
 //   shuffle_table table(seed, 1000);
-//   co_await table.look_back(draws, total);                  // a resumed run; a new one says filled() as its input comes
+//   co_await table.look_back(draws, total);                  // in a resumed run; a new run calls filled() as its input arrives
 //   for (std::uint64_t at = table.held_from(); at != table.next();) {
-//     at = table.next_run(at, places);                        // which elements to fetch again, in input order,
-//     …fetch elements at, at + 1 … for `places`…              // and where each belongs
+//     at = table.next_run(at, places);                        // the elements to fetch again, in input order,
+//     …fetch elements at, at + 1 … for `places`…              // and the slot of each
 //     at += places.size();
 //   }
 //   while (table.to_remove()) …fill the hole table.remove() with the last slot's element, if that is held…
 //
-// Nothing is sorted, and nothing but the ordinals is stored: element o is held if the slot that it came into still has
+// No ordinals are sorted, and no other data is stored: element o is held if the slot that it was put into still has
 // ordinal o, and one draw computes that slot.
 #pragma once
 
@@ -32,20 +34,20 @@ namespace sluice::lib {
 class shuffle_table {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-  /// Neighbours in the input that are fetched together, at most.
+  /// The largest number of consecutive input elements that are fetched together.
   static constexpr std::size_t kRunMax = fetch_list::kRunMax;
 
-  /// For a new run: no slot is filled yet.
+  /// The table of a new run, with no slot filled.
   shuffle_table(std::uint64_t seed, std::uint64_t size) : seed_(seed), size_(size) {}
 
   std::size_t held() const { return ordinals_.size(); }
-  /// kUnknown: the slot is empty (between look_back and the last remove() that it left).
+  /// Returns kUnknown for an empty slot, between look_back and the last remove() that it requires.
   std::uint64_t ordinal(std::uint32_t slot) const { return ordinals_[slot]; }
-  /// Ordinal of the next input element that comes in.
+  /// Returns the ordinal of the next input element.
   std::uint64_t next() const { return next_; }
-  /// No element held is older than this: the input's marks from here on are needed. Looks at all slots once in a
-  /// quarter of a buffer of draws, and at a million of them at once, so that neither a draw nor a call costs more the
-  /// larger the buffer is.
+  /// Returns a lower bound of the held ordinals: the input's marks before it are not needed. Examines all slots once
+  /// for each quarter of a buffer of draws, a million at once, so that neither a draw nor a call costs more with a
+  /// larger buffer.
   std::uint64_t held_from() {
     if (draws_ >= look_again_) look_on();
     return oldest_;
@@ -57,30 +59,30 @@ class shuffle_table {
   /// while it runs.
   task<void> look_back(std::uint64_t draws, std::uint64_t total);
   std::uint64_t to_remove() const { return to_remove_; }
-  /// The next elements held, from ordinal `from` on, that follow each other in the input: their places. Looks at some
-  /// 30,000 ordinals; where none of them is held, `places` is empty. Returns the first one's ordinal, or where to look on.
+  /// Stores the slots of the next consecutive held elements, from ordinal `from` on, in `places`. Examines some 30,000
+  /// ordinals; if none is held, `places` is empty. Returns the first ordinal, or the one at which to continue.
   std::uint64_t next_run(std::uint64_t from, std::vector<std::uint32_t>& places) const;
 
-  /// Places that the first fill has not reached.
+  /// Returns the number of slots that the first fill has not reached.
   std::uint64_t missing() const { return size_ - ordinals_.size(); }
-  /// The first fill: the next n input elements are in the next n places.
+  /// Records the first fill: the next n input elements are in the next n slots.
   void filled(std::uint64_t n);
-  /// The first fill found only `total` elements.
+  /// Declares that the first fill found only `total` elements.
   void shorten(std::uint64_t total);
-  /// Draws while the input has more elements: returns the slot to take from and to fill with the next input element.
+  /// Draws while the input has more elements. Returns the slot to deliver and to fill with the next input element.
   std::uint32_t exchange() {
     auto slot = static_cast<std::uint32_t>(draw(seed_, draws_++, size_));
     ordinals_[slot] = next_++;
     return slot;
   }
   void ended() { size_ = ordinals_.size(); }
-  /// The next draw after the input's end: the slot to take from, which the last element fills.
+  /// Draws after the input's end. Returns the slot to deliver, which the last element then fills.
   std::uint32_t remove() {
     auto slot = static_cast<std::uint32_t>(draw(seed_, draws_++, ordinals_.size()));
     std::uint64_t moved = ordinals_.back();
     ordinals_[slot] = moved;
     ordinals_.pop_back();
-    if (slot < looked_to_ && moved < lowest_seen_) lowest_seen_ = moved;  // held_from() will not look there again
+    if (slot < looked_to_ && moved < lowest_seen_) lowest_seen_ = moved;  // held_from() will not examine it again
     if (to_remove_) --to_remove_;
     return slot;
   }
@@ -100,8 +102,8 @@ class shuffle_table {
   std::uint64_t to_remove_ = 0;
   std::uint64_t oldest_ = 0;
   std::uint64_t look_again_ = 0;
-  std::size_t looked_to_ = 0;             // slots that held_from() has seen since it last knew the oldest,
-  std::uint64_t lowest_seen_ = kUnknown;  // and the lowest ordinal in them then: they only get higher ones
+  std::size_t looked_to_ = 0;             // slots that held_from() has examined since it last knew the oldest element
+  std::uint64_t lowest_seen_ = kUnknown;  // the lowest ordinal in them at that time; later ones are higher
   std::vector<std::uint64_t> ordinals_;
 };
 

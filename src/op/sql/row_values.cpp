@@ -35,7 +35,7 @@ std::string shown_value(const sql_value& v) {
   one.columns.push_back({.member = c.member, .name = c.member, .values = c.values});
   if (v.kind == sql_value::null)
     throw_status(invalid_argument_error(
-        absl::StrCat("column ", c.member, " is NULL: say a default in the schema, or `?` for no value")));
+        absl::StrCat("column ", c.member, " is NULL: give it a default in the schema, or `?` for an optional value")));
   throw_status(invalid_argument_error(absl::StrCat("column ", csv_schema_text(one), " cannot be ", shown_value(v))));
 }
 
@@ -109,7 +109,7 @@ struct seen_values {
   }
 };
 
-/// The first rows of a query, each value replaced by the name of its type: SQLite reads no byte of a value for that.
+/// Returns a query for the types of the values in the first rows, for which SQLite reads no value.
 std::string query_of_types(std::string_view query, std::size_t columns) {
   while (!query.empty() && (absl::ascii_isspace(static_cast<unsigned char>(query.back())) || query.back() == ';'))
     query.remove_suffix(1);
@@ -118,7 +118,7 @@ std::string query_of_types(std::string_view query, std::size_t columns) {
     absl::StrAppend(&names, k == 0 ? "" : ",", "c", k);
     absl::StrAppend(&types, k == 0 ? "" : ",", "typeof(c", k, ")");
   }
-  // The line end ends a comment.
+  // The line end ends a comment in the query.
   return absl::StrCat("WITH sluice_rows_of_query(", names, ") AS (", std::string(query), "\n) SELECT ", types,
                       " FROM sluice_rows_of_query LIMIT ", kSqlRowsLookedAt);
 }
@@ -129,7 +129,8 @@ sql_value::kind_type kind_called(std::string_view name) {
   return name == "real" ? sql_value::real : sql_value::text;
 }
 
-/// Returns true if SQLite makes one loop of both queries. Else it would make each row of the inner one, and copy it.
+/// Returns true if SQLite merges both queries into one loop. Otherwise it would build and copy each row of the inner
+/// one.
 bool is_one_loop(const std::string& path, const std::string& query) {
   constexpr std::size_t kDetail = 3;
   const std::unique_ptr<sql_rows> steps = open_sql(path, "EXPLAIN QUERY PLAN " + query);
@@ -140,8 +141,8 @@ bool is_one_loop(const std::string& path, const std::string& query) {
   return true;
 }
 
-/// Returns false if the values must be read: the query has an order or a limit, or is none that another can stand around,
-/// such as a PRAGMA.
+/// Returns false if the values must be read: the query has an order or a limit, or cannot be nested in another one (for
+/// example PRAGMA).
 bool look_at_types(const std::string& path, const std::string& query, std::vector<seen_values>& seen) {
   try {
     const std::string of_types = query_of_types(query, seen.size());

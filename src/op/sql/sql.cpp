@@ -23,7 +23,7 @@ namespace sluice::lib {
 
 namespace {
 
-/// Rows of one call: the way to a thread and back is small beside them.
+/// The number of rows in one call, which makes the cost of changing threads small.
 constexpr std::uint32_t kSqlRowsAtOnce = 256;
 constexpr std::uint64_t kSqlPassedAtOnce = 1 << 14;
 
@@ -31,10 +31,10 @@ constexpr std::uint64_t kSqlPassedAtOnce = 1 << 14;
 struct sql_progress {
   std::uint64_t rows = 0;
   bool has_ended = false;
-  status bad_row{};  ///< of the row behind them, which is used up
+  status bad_row{};  ///< the error of the row after those, which is consumed
 };
 
-/// The query. Its calls block; one of them at a time.
+/// The query. Its calls block, and only one may run at a time.
 class sql_reader {
  public:
   sql_reader(std::string path, std::string query, csv_schema schema)
@@ -55,7 +55,7 @@ class sql_reader {
       done.rows += !done.has_ended;
     }
   }
-  /// At most n, and no more than it takes to have `bytes`.
+  /// Builds rows: at most n, and no more than are needed to reach `bytes`.
   void make(void* to, std::uint64_t n, std::size_t bytes, sql_progress& done) {
     const element_type& row = *schema_.row;
     for (std::size_t made_bytes = 0; done.rows != n && made_bytes < bytes; ++done.rows) {
@@ -73,7 +73,8 @@ class sql_reader {
   }
 
  private:
-  /// Committed data is in the file, and, until a checkpoint moves it, in the log beside it.
+  /// Identifies the database by its file, and by the log beside it, which has committed data until a checkpoint moves
+  /// it.
   void identify() {
     struct stat s{};
     if (stat(path_.c_str(), &s) != 0) throw_status(errno_error(errno, "cannot open").in_file(path_));
@@ -94,14 +95,14 @@ class sql_reader {
   std::unique_ptr<sql_rows> rows_{};
 };
 
-/// One of its calls, for a thread that may wait.
+/// A call of the reader, for a thread that may wait.
 struct sql_call {
   enum what_type : std::uint8_t { open, pass, make } what;
   sql_reader* reader;
   sql_progress* done;
   std::uint64_t rows;
   void* to;
-  std::size_t bytes = 0;  ///< of rows that are made
+  std::size_t bytes = 0;  ///< the size of the built rows
 
   status operator()() const {
     try {
@@ -113,7 +114,7 @@ struct sql_call {
   }
 };
 
-/// Notes the file as open, for as long as it lives.
+/// Records the file as open while this object lives.
 class noted_database {
  public:
   explicit noted_database(std::shared_ptr<run_context> run) : run_(std::move(run)) {}
@@ -142,17 +143,17 @@ erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_
   sql_call opens{sql_call::open, in.get(), &done, 0, nullptr};
   blocking<sql_call> opening(threads, opens);
   why = co_await opening;
-  if (!why.ok()) {  // a file that cannot be opened, or asked, is dropped as a whole
+  if (!why.ok()) {  // a file that cannot be opened or queried is dropped as a whole
     auto settled = gate.settle(out, why);
     co_await settled;
     co_return;
   }
   why = noted.note(in->path(), epoch, in->identity());
   if (!why.ok()) co_await fail(gate.located(why));
-  std::uint64_t row = 0;  // where the query is: first the rows that were delivered before the resume
+  std::uint64_t row = 0;  // the row of the query: rows delivered before the resume come first
   for (;;) {
     const bool again = row < *at;
-    // Under skip bad rows do not count, so rows are built even if they are to be skipped.
+    // With error_policy::skip bad rows do not count, so rows are built even if they are skipped.
     const bool passing = again || (out.to_pass() != 0 && !gate.skips());
     done = {};
     sql_call next{passing ? sql_call::pass : sql_call::make, in.get(), &done, 0, nullptr};
@@ -169,7 +170,7 @@ erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_
     if (!again) *at += done.rows;
     if (passing && !again) out.pass(done.rows);
     if (!passing && done.rows != 0) co_yield out.made(done.rows);
-    if (!why.ok()) co_await fail(gate.located(why));  // the database, and no row of it
+    if (!why.ok()) co_await fail(gate.located(why));  // an error of the database, not of a row
     if (!done.bad_row.ok()) {
       const std::string words = absl::StrCat("row ", row, ": ", std::string(done.bad_row.message()));
       auto settled = gate.settle(out, status(done.bad_row.code(), words).in_file(in->path()), row);
@@ -191,7 +192,7 @@ const element_type* sql_type(const node& n, std::string& why) {
     if (a.schema.is_said()) return a.schema.columns();
     if (!a.path.is_given)
       return invalid_argument_error(
-          "the columns of a database that is not known yet: say them by a schema, such as schema=\"label: int64\"");
+          "the columns of an unknown database cannot be inferred: give a schema, such as schema=\"label: int64\"");
     try {
       return infer_sql_schema(a.path.value, a.query.value);
     } catch (const error& e) { return e.why(); }

@@ -20,17 +20,17 @@ namespace {
 
 constexpr std::size_t kInBlock = 256;
 constexpr std::size_t kBlockBytes = kInBlock * sizeof(element_trace);
-constexpr std::size_t kJoined = 4;  // runs of one size, which become one
+constexpr std::size_t kJoined = 4;  // the number of runs of one size that are joined
 constexpr std::size_t kReadAtOnce = 4 * kInBlock;
-constexpr std::size_t kPartBytes = 96 << 10;  // sorted at once, at least,
-constexpr std::size_t kParts = 16;            // it also limits how many times the set is searched
+constexpr std::size_t kPartBytes = 96 << 10;  // the least number of bytes sorted at once
+constexpr std::size_t kParts = 16;            // this also limits how often the set is searched
 
 bool stands_before(const element_trace& a, const element_trace& b) {
   const std::uint64_t x = a.order(), y = b.order();
   return x != y ? x < y : std::tie(a.low, a.high) < std::tie(b.low, b.high);
 }
 
-/// A few bits of one cache line for each trace.
+/// A Bloom filter with a few bits of one cache line for each trace.
 class trace_filter {
  public:
   trace_filter(std::uint64_t traces, bool exists) : lines_(exists ? lines_of(traces) : 0) {}
@@ -55,7 +55,7 @@ class trace_filter {
   using line = std::array<std::uint64_t, kWords>;
 
   static std::size_t lines_of(std::uint64_t traces) { return traces * kBitsPerTrace / (8 * sizeof(line)) + 1; }
-  /// Ascends with the order: a run that is written goes through its filter from front to end.
+  /// Ascends with the order, so that writing a run goes through its filter from front to end.
   std::size_t line_of(std::uint64_t order) const {
     __extension__ using wide = unsigned __int128;
     return static_cast<std::size_t>(static_cast<wide>(order) * lines_.size() >> 64);
@@ -75,7 +75,7 @@ status disk_error(const std::string& folder, std::string_view what) {
       std::string(what), ": ", std::strerror(number), "; unique(spill=\"FOLDER\") names another folder"));
 }
 
-/// A file that has no name any more.
+/// A file without a name.
 class nameless_file {
  public:
   nameless_file() = default;
@@ -86,7 +86,7 @@ class nameless_file {
   status open(const std::string& folder) {
     fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd_ >= 0) return {};
-    // Not every file system has such files.
+    // Some file systems do not support such files.
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return disk_error(folder, "made");
     std::string path = folder + "/sluice-unique-XXXXXX";
     fd_ = ::mkostemp(path.data(), O_CLOEXEC);
@@ -108,7 +108,7 @@ class nameless_file {
     for (auto* p = static_cast<char*>(to); bytes;) {
       ssize_t n = ::pread(fd_, p, bytes, static_cast<off_t>(at));
       if (n < 0 && errno == EINTR) continue;
-      if (n == 0) errno = EIO;  // nobody else has the file
+      if (n == 0) errno = EIO;  // no other process has the file
       if (n <= 0) return disk_error(folder, "read");
       p += n;
       bytes -= static_cast<std::size_t>(n);
@@ -127,13 +127,13 @@ struct trace_runs::run {
   nameless_file file;
   std::uint64_t traces = 0;
   trace_filter filter;
-  std::vector<std::uint64_t> firsts;  ///< of each block, the order of its first trace
+  std::vector<std::uint64_t> firsts;  ///< the order of the first trace of each block
 
   run(std::uint64_t n, bool with_filter) : filter(n, with_filter) { firsts.reserve(n / kInBlock + 1); }
   std::size_t memory_bytes() const { return filter.bytes() + firsts.capacity() * sizeof(std::uint64_t); }
 };
 
-/// Traces in their order, to a file.
+/// Writes traces to a file in their order.
 class trace_runs::run_writer {
  public:
   run_writer(run& to, const std::string& folder) : to_(to), folder_(folder) { buffer_.reserve(kReadAtOnce); }
@@ -156,11 +156,11 @@ class trace_runs::run_writer {
   std::vector<element_trace> buffer_;
 };
 
-/// The traces of a run, one after the other.
+/// Reads the traces of a run, one after another.
 class trace_runs::run_reader {
  public:
   run_reader(const run& from, const std::string& folder) : from_(from), folder_(folder) {}
-  /// The next one; null at the end, and where `why` says why.
+  /// Returns the next trace; null at the end, and after an error in `why`.
   const element_trace* peek(status& why) {
     if (at_ == buffer_.size()) {
       read_ += buffer_.size();
@@ -197,7 +197,7 @@ std::size_t trace_runs::memory_bytes_of(std::uint64_t n, bool with_filter) {
 }
 
 std::size_t trace_runs::work_bytes_of(std::uint64_t n) {
-  // Parts are of about one size, and their vector grows by doubling.
+  // The parts have about the same size, and their vector grows by doubling.
   const std::size_t part = std::max<std::size_t>(kPartBytes, n * sizeof(element_trace) / kParts);
   return 2 * part + (kJoined + 1) * kReadAtOnce * sizeof(element_trace);
 }
@@ -286,7 +286,8 @@ status trace_runs::look_up(std::span<asked_trace> asked) const {
     for (asked_trace& a : asked) {
       const std::uint64_t order = a.trace.order();
       if (a.exists || !r->filter.may_have(order)) continue;
-      // From the block before the first that begins with this order, which may end with it, to the last that begins so.
+      // The blocks from the one before the first that begins with this order, which may end with it, to the last that
+      // begins with it.
       auto from = std::lower_bound(r->firsts.begin(), r->firsts.end(), order);
       const auto end = std::upper_bound(from, r->firsts.end(), order);
       if (from != r->firsts.begin()) --from;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traces of elements that unique has seen, and the memory does not hold: sorted runs of them in files without names.
+// The traces of elements seen by unique that exceed its memory: sorted runs in files without names.
 //
 //   trace_runs runs("/tmp");
-//   status why = runs.add(seen, true);                             // a run of all in the set; on a thread that may block
-//   if (runs.may_have(t)) …                                        // in memory: not, or perhaps
-//   status why = runs.look_up(asked);                              // exactly; on a thread that may block
+//   status why = runs.add(seen, true);                             // writes all traces of the set; on a thread that may block
+//   if (runs.may_have(t)) …                                        // in memory: false if no run has it, else perhaps
+//   status why = runs.look_up(asked);                              // exact; on a thread that may block
 //
-// A run is sorted by a hash of the traces, in blocks of 256; memory has the first hash of each block, and a filter of ten bits a trace
-// (blocks of a cache line; Putze, Sanders, Singler 2007), which lets 1 to 2 % of the traces pass that are not there. Of four runs of about
-// one size one larger is made, so there are some four times the logarithm of the number of traces.
-// Errors: resource_exhausted, with the folder: the disk does not take or give the traces.
+// A run is sorted by a hash of the traces, in blocks of 256. Memory contains the first hash of each block, and a filter
+// of ten bits for each trace (blocks of a cache line; Putze, Sanders, Singler 2007), which reports 1 to 2 % of the
+// missing traces as possible. Four runs of about one size are joined into one, so the number of runs is about four
+// times the logarithm of the number of traces.
+// Errors: resource_exhausted, with the folder: the disk cannot store or return the traces.
 // Thread: one call at a time.
-// Owns:   its files, which have no names: they are gone when they are closed, and when the process ends, however it does.
+// Owns:   its files. They have no names, so they vanish when they are closed and when the process ends in any way.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,10 @@
 
 namespace sluice::lib {
 
-/// A question to the runs, and its answer.
+/// A trace to look up, and the result.
 struct asked_trace {
   element_trace trace;
-  std::uint32_t which = 0;  ///< the caller's
+  std::uint32_t which = 0;  ///< for the caller's use
   bool exists = false;
 };
 
@@ -49,11 +50,11 @@ class trace_runs {
 
   /// Returns false if no run has the trace.
   bool may_have(const element_trace& t) const;
-  /// Makes a run of the set's traces, which no run has. The set stays as it is.
+  /// Writes the set's traces, none of which is in a run yet. The set does not change.
   status add(const trace_table& seen, bool with_filter);
-  /// The number of traces of the runs that can be joined now; 0: none.
+  /// Returns the number of traces of the runs that can be joined now; 0: none.
   std::uint64_t to_join() const;
-  /// Joins those into one.
+  /// Joins these runs into one.
   status join(bool with_filter);
   status look_up(std::span<asked_trace> asked) const;
 

@@ -14,7 +14,7 @@ void trace_table::grow(std::uint64_t slots) {
   SLUICE_REQUIRES(slots > size_ && (slots & (slots - 1)) == 0,
                   "a table has a power of two of slots, and more than traces");
   trace_table grown(words_);
-  // Not by new: pages that come zeroed are first touched where traces are put into them.
+  // Allocated by calloc: its zeroed pages are first used when traces are stored in them.
   grown.entries_.reset(static_cast<std::uint64_t*>(std::calloc(slots, slot_bytes())));
   if (!grown.entries_) throw std::bad_alloc();
   grown.slots_ = slots;
@@ -83,7 +83,7 @@ void trace_table::erase(const element_trace& t) {
   const std::uint64_t mask = slots_ - 1;
   std::uint64_t hole = place_of(t);
   while (at(hole) != t) hole = (hole + 1) & mask;
-  // Those behind move up, unless the hole is in front of where they would be looked for first.
+  // The following traces move up, unless the hole lies before their first place.
   for (std::uint64_t i = (hole + 1) & mask; !is_zero(at(i)); i = (i + 1) & mask) {
     if (((i - place_of(at(i))) & mask) < ((i - hole) & mask)) continue;
     std::copy_n(entries_.get() + i * words_, words_, entries_.get() + hole * words_);

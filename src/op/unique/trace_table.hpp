@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace_table: the traces of elements that unique has in memory. A set by open addressing, for many questions at once.
+// The traces of elements that unique has in memory: a set with open addressing, which looks up many traces at once.
 //
 //   trace_table seen(trace_table::words_of(type));
 //   if (seen.room() < n) seen.grow(seen.slots_grown());
 //   seen.insert(traces, n, is_new);
 //
-// Most questions miss the cache where there are many traces: so the places of some are asked for before the first is looked at.
-// A place is said by the highest bits of the trace's hash, so that a table which grows is copied from front to end.
-// Cost:   of a number 8 bytes a slot, of others 16; three quarters of the slots are used at most.
+// With many traces most lookups miss the cache, so the places of several traces are prefetched before the first is
+// read. The highest bits of a trace's hash determine its place, so a growing table is copied from front to end.
+// Cost:   8 bytes a slot for numbers, 16 for other traces; at most three quarters of the slots are used.
 // Thread: none.
 #pragma once
 
@@ -24,13 +24,13 @@ namespace sluice::lib {
 struct element_trace {
   std::uint64_t low = 0, high = 0;
   bool operator==(const element_trace&) const = default;
-  /// By which tables and files are sorted.
+  /// Returns the value by which tables and files are sorted.
   std::uint64_t order() const { return mix(low ^ mix(high)); }
 };
 
 class trace_table {
  public:
-  /// `words`: 1, of traces whose `high` is 0, or 2.
+  /// `words`: 1 for traces whose `high` is 0, else 2.
   explicit trace_table(std::uint32_t words) : words_(words) {}
   trace_table(trace_table&&) noexcept = default;
   trace_table& operator=(trace_table&&) noexcept = default;
@@ -41,12 +41,12 @@ class trace_table {
   std::size_t slot_bytes() const { return words_ * sizeof(std::uint64_t); }
   /// Returns the number of traces that fit without growing.
   std::uint64_t room() const { return slots_ / 4 * 3 - size_; }
-  /// Errors: std::bad_alloc. REQUIRES: a power of two, and more than there are.
+  /// Errors: std::bad_alloc. REQUIRES: `slots` is a power of two, and larger than before.
   void grow(std::uint64_t slots);
 
-  /// Sets is_new[i] to whether traces[i] was not there, and adds it. REQUIRES: room() >= n.
+  /// Adds the traces. Sets is_new[i] to true if traces[i] was missing. REQUIRES: room() >= n.
   void insert(const element_trace* traces, std::uint32_t n, bool* is_new);
-  /// REQUIRES: it is there.
+  /// REQUIRES: the set has the trace.
   void erase(const element_trace& t);
   /// Calls f(trace) for all of them.
   template <class F> void for_each(F f) const {
@@ -57,7 +57,8 @@ class trace_table {
 
  private:
   static constexpr std::uint64_t kSlotsMin = 64;
-  static constexpr std::uint32_t kAtOnce = 128;  // places asked for together: they all stay in the first level's cache
+  // places prefetched together, which all fit into the first-level cache
+  static constexpr std::uint32_t kAtOnce = 128;
   struct freed {
     void operator()(std::uint64_t* p) const { std::free(p); }
   };
@@ -72,7 +73,7 @@ class trace_table {
 
   std::uint32_t words_;
   int shift_ = 64;
-  bool has_zero_ = false;  ///< the trace of which all bits are 0, which is in no slot: such a slot is empty
+  bool has_zero_ = false;  ///< the set has the trace 0, which is in no slot because such a slot is empty
   std::uint64_t slots_ = 0, size_ = 0;
   std::unique_ptr<std::uint64_t[], freed> entries_;
 };

@@ -30,7 +30,7 @@
 namespace sluice::lib {
 namespace {
 
-/// The elements that came: in memory, and, where the budget does not hold them, in files.
+/// The elements seen so far: in memory, and in files if the budget is too small.
 class element_set {
  public:
   element_set(const element_type& t, std::shared_ptr<run_context> run, std::string label, const spill_folder& spill)
@@ -43,12 +43,12 @@ class element_set {
         runs_(folder_of(spill)) {}
 
   struct outcome {
-    std::uint32_t seen = 0;  ///< elements at the front of the block that were looked at,
+    std::uint32_t seen = 0;  ///< examined elements at the front of the block
     std::uint32_t kept =
-        0;       ///< and of these, at its front now, those that are new; the others stay constructed behind them
+        0;       ///< the new elements among these, which are at its front now; the others stay constructed after them
     status why;  ///< of the element after those that were examined
   };
-  /// Adds elements of a block, until it ends or the set is_full().
+  /// Adds elements of a block, until the block ends or the set is full.
   void add(const block& in, outcome& o) {
     while (o.seen != in.size() && make_room(o.why)) {
       const auto n =
@@ -62,7 +62,7 @@ class element_set {
   // If files exist: call ask(), then look_up() if it left questions, then answer().
 
   bool has_files() const { return !runs_.empty(); }
-  /// Adds elements that the memory does not know, and records questions for those that the files may know.
+  /// Adds elements that are not in memory, and records questions for those that the files may contain.
   void ask(const block& in, const outcome& o, status& why) {
     const std::uint32_t most = std::min(in.size() - o.seen, kAtOnce);
     questions_.clear();
@@ -74,7 +74,7 @@ class element_set {
     }
   }
   bool has_questions() const { return !questions_.empty(); }
-  /// On a thread that may block.
+  /// Call it on a thread that may block.
   status look_up() { return labelled(runs_.look_up(questions_)); }
   void answer(const block& in, outcome& o) {
     for (const asked_trace& a : questions_) {
@@ -93,10 +93,10 @@ class element_set {
     has_filter_ = memory_.has_room_for(memory_.bytes() + spilling_bytes(seen_.size(), true));
     return memory_.resize(memory_.bytes() + spilling_bytes(seen_.size(), has_filter_));
   }
-  /// On a thread that may block.
+  /// Call it on a thread that may block.
   status write_run() { return labelled(runs_.add(seen_, has_filter_)); }
   void end_spilling() {
-    seen_ = trace_table(words_of(type_));  // it grows again, as far as the files' filters leave room
+    seen_ = trace_table(words_of(type_));  // the set grows again, as far as the files' filters leave memory
     memory_.shrink_by(memory_.bytes() - runs_.memory_bytes());
     is_full_ = false;
   }
@@ -107,13 +107,13 @@ class element_set {
     if (!has_filter_ && !memory_.has_room_for(memory_.bytes() + joining_bytes(n, false))) return false;
     return memory_.resize(memory_.bytes() + joining_bytes(n, has_filter_)).ok();
   }
-  /// On a thread that may block; then end_spilling().
+  /// Call it on a thread that may block, and end_spilling() afterwards.
   status join() { return labelled(runs_.join(has_filter_)); }
 
  private:
   static constexpr std::uint32_t kAtOnce = 4096;
   static constexpr std::uint32_t kTracedAtOnce = 256;
-  static constexpr std::size_t kSpilledMin = 512;  ///< traces that are worth a file
+  static constexpr std::size_t kSpilledMin = 512;  ///< the least number of traces that is worth a file
 
   status labelled(status why) const { return why.ok() ? std::move(why) : why.in_stage(memory_.label()); }
   static std::string folder_of(const spill_folder& spill) {
@@ -131,7 +131,8 @@ class element_set {
   static std::uint32_t words_of(const element_type& t) {
     return t.kind == kind::scalar && t.size <= sizeof(std::uint64_t) ? 1 : 2;
   }
-  /// Adds n elements from the `first` on, whose traces are in `traces_` then. REQUIRES: n <= kTracedAtOnce, and there is room.
+  /// Adds n elements from `first` on, and stores their traces in `traces_`. REQUIRES: n <= kTracedAtOnce, and there is
+  /// room.
   void insert(const block& in, std::uint32_t first, std::uint32_t n, bool* is_new) {
     if (type_.kind != kind::scalar)
       for (std::uint32_t i = 0; i != n; ++i) traces_[i] = trace_of(in.at(first + i));
@@ -139,7 +140,7 @@ class element_set {
     else trace_numbers<0>(in.at(first), n);
     seen_.insert(traces_.data(), n, is_new);
   }
-  /// Traces numbers of kBytes each; 0: of the size that the type has.
+  /// Computes the traces of numbers of kBytes bytes each; 0: of the type's size.
   template <std::size_t kBytes> void trace_numbers(const char* p, std::uint32_t n) {
     const std::size_t size = kBytes ? kBytes : type_.size;
     for (std::uint32_t i = 0; i != n; ++i) {
@@ -159,7 +160,8 @@ class element_set {
     auto hash = util::Fingerprint128(bytes.data(), bytes.size());
     return {util::Uint128Low64(hash), util::Uint128High64(hash)};
   }
-  /// For one more; charged before the table grows, when it is there twice for a moment. False: the memory is full, or `why` says why.
+  /// Makes room for one more trace. The growth is charged first, for the time in which both tables exist. Returns false
+  /// if the memory is full, or after an error in `why`.
   bool make_room(status& why) { return seen_.room() != 0 || grow(why); }
   bool grow(status& why) {
     if (!why.ok()) return false;
@@ -185,13 +187,13 @@ class element_set {
   trace_runs runs_;
   bool is_full_ = false, has_filter_ = false;
   std::array<bool, kAtOnce> is_new_{};
-  std::array<element_trace, kTracedAtOnce> traces_{};  ///< of the last insert()
+  std::array<element_trace, kTracedAtOnce> traces_{};  ///< traces of the last insert()
   std::uint32_t asked_ = 0;
   std::vector<asked_trace> questions_;
   std::string bytes_;
 };
 
-/// How many elements were delivered. A stage that has files may wait for them.
+/// The number of delivered elements. A stage that has files may wait for them.
 struct unique_state {
   std::uint64_t delivered = 0;
   bool has_files = false;
@@ -201,7 +203,7 @@ struct unique_state {
   bool may_wait() const { return has_files; }
 };
 
-/// Writes what is in memory to a file, and joins files of one size.
+/// Writes the traces in memory to a file, and joins files of one size.
 task<status> spill(element_set& seen, blocking_service& service) {
   status why = seen.begin_spilling();
   if (!why.ok()) co_return why;
@@ -224,7 +226,7 @@ task<status> look_up(element_set& seen, blocking_service& service) {
   co_return why;
 }
 
-/// The number of inputs requested in addition to the wanted ones while the elements before a resume are read again.
+/// The number of additional inputs requested while the elements before a resume are read again.
 constexpr std::uint64_t kAgainAtOnce = 4096;
 
 erased_stream unique_loop(outlet out, saved<unique_state> st, erased_stream in, std::shared_ptr<run_context> run,
@@ -283,7 +285,7 @@ const element_type* comparable_type(const node& n, std::string& why) {
   return why = "elements of " + in.name + " cannot be compared: the library does not know what is in them", nullptr;
 }
 
-/// A text, and where elements come from nobody asks it.
+/// A text that does not influence the elements, so their identity ignores it.
 class spill_folder_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { text().print(&get(p).path, to); }

@@ -42,7 +42,8 @@ void reaper::stop_and_wait(executor& exec) {
   if (step == executor::driven::stuck) return;
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, kPatience, [this] { return live() == 0; }))
-    std::fprintf(stderr, "sluice: the runtime's end waits for %zu tasks; does a stream outlive its runtime?\n", live());
+    std::fprintf(stderr, "sluice: the runtime's end waits for %zu tasks; perhaps a stream outlives its runtime\n",
+                 live());
 }
 
 }  // namespace sluice::lib
