@@ -58,7 +58,7 @@ struct open_socket {
     return {.wrong = asio::error_code(errno, asio::error::get_system_category())};
   }
 
-  std::shared_mutex closing_;
+  std::shared_mutex closing_;  ///< guards no member: shared within a try, exclusive within close()
 };
 
 }  // namespace sluice::lib

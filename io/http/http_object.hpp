@@ -12,7 +12,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +19,7 @@
 #include "io/http/http_servers.hpp"
 #include "io/http/messages/response_check.hpp"
 #include "io/http/object_service.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 
@@ -105,9 +105,9 @@ class http_object {
   object_pin pin_;
   std::int64_t modified_ns_ = 0;
   std::atomic<http_origin*> asked_{nullptr};  ///< relaxed: a hint; servers stay as long as all of them
-  mutable std::mutex mutex_;
-  http_url now_at_;                      ///< where redirects have led; guarded by mutex_
-  std::optional<std::uint32_t> crc32c_;  ///< guarded by mutex_
+  mutable mutex mutex_;
+  http_url now_at_ ABSL_GUARDED_BY(mutex_);  ///< where redirects have led
+  std::optional<std::uint32_t> crc32c_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib::detail
