@@ -19,6 +19,8 @@
 #include <shared_mutex>
 #include <span>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 struct open_socket {
@@ -33,12 +35,14 @@ struct open_socket {
   };
   /// REQUIRES: `to` has room.
   tried try_read(std::span<char> to) noexcept {
+    SLUICE_REQUIRES(!to.empty(), "a read has room");
     std::shared_lock held(closing_);
     if (!waits.is_open()) return closed();
     return outcome_of(::recv(waits.native_handle(), to.data(), to.size(), MSG_DONTWAIT));
   }
   /// From the first byte on, as many as there is room for. REQUIRES: there are any.
   tried try_write(std::span<const char> from) noexcept {
+    SLUICE_REQUIRES(!from.empty(), "a write has bytes");
     std::shared_lock held(closing_);
     if (!waits.is_open()) return closed();
     return outcome_of(::send(waits.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL));

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 /// The coroutine that awaits one spawned task. Its frame is destroyed automatically at its end, and reports that in the
@@ -49,6 +51,7 @@ scope::~scope() {
 }
 
 void scope::spawn(task<> work) {
+  SLUICE_REQUIRES(live_.load(std::memory_order_relaxed) != 0, "a task is spawned after join() has finished");
   // Relaxed: the count cannot reach zero meanwhile, because the spawning coroutine is counted or has not joined yet.
   live_.fetch_add(1, std::memory_order_relaxed);
   auto c = run(*this, std::move(work));

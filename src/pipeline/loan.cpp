@@ -2,6 +2,7 @@
 #include "sluice/pipeline/loan.hpp"
 
 #include "runtime/run_task.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/resume_on.hpp"
 
 namespace sluice::lib {
@@ -16,6 +17,7 @@ std::shared_ptr<loan> loan::lend(stream_base& s) {
   environment* env = s ? s.stage()->env : nullptr;
   if (!env || !env->run || !s.run())
     throw_status(failed_precondition_error("this is no stream of a run: ask iterate() for one"));
+  SLUICE_REQUIRES(s.at_rest(), "another request on the stream is outstanding");
   std::shared_ptr<run_context> run = env->run->shared_from_this();
   auto l = std::make_shared<loan>(s, s.shared_run());
   s.set_run(l);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
@@ -200,6 +201,7 @@ class memory_ledger::books {
   }
   /// Adds `more` bytes and subtracts `fewer`.
   void take(std::size_t more, std::size_t fewer, line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    SLUICE_REQUIRES(fewer <= of(l).used_bytes, "more bytes are credited than are charged on this line");
     used_ = used_ + more - fewer;
     if (is_held(of(l).held_for)) held_ = held_ + more - fewer;
     of(l).used_bytes += more - fewer;

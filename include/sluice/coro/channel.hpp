@@ -43,6 +43,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/coro/detail/waiter.hpp"
 
@@ -133,6 +134,7 @@ template <class T> class channel {
   /// their number; 0 if the channel is closed and empty. REQUIRES: `to` lives until the co_await has finished; max >=
   /// 1.
   [[nodiscard]] receive_n_awaiter receive_n(std::vector<T>& to, std::size_t max) {
+    SLUICE_REQUIRES(max >= 1, "a receive takes at least one element");
     return receive_n_awaiter(*this, to, max);
   }
 

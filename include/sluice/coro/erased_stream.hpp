@@ -30,6 +30,7 @@
 #include <coroutine>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/detail/frame_pool.hpp"
 #include "sluice/coro/outlet.hpp"
 #include "sluice/coro/stream_base.hpp"
@@ -179,6 +180,7 @@ class [[nodiscard]] erased_stream : public stream_base {
   /// Destroys what was given to the caller out of the current view and is still there, so that what is left of the view
   /// is its owner's front. REQUIRES: left() > 0.
   void settle() {
+    SLUICE_REQUIRES(left() > 0, "no view is left");
     if (view_owner_->begin() != cur_) destroy_given();
   }
   void destroy_given();

@@ -197,6 +197,7 @@ void batch_storage::take_front(const element_type& row, void* to, std::size_t n)
 }
 
 void batch_storage::drop_front(std::size_t n) noexcept {
+  SLUICE_REQUIRES(n <= static_cast<std::size_t>(rows()), "more rows are dropped than the batch has");
   if (n != 0) rows_column().drop_front(n);
 }
 

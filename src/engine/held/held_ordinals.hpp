@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/held/held_fetch.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/position.hpp"
 
 namespace sluice::lib {
@@ -28,7 +29,10 @@ class held_ordinals {
   /// Returns the ordinal of the element in a slot.
   std::uint64_t at(std::size_t place) const { return all_[gone_ + place]; }
   /// REQUIRES: higher than those there are.
-  void add(std::uint64_t ordinal) { all_.push_back(ordinal); }
+  void add(std::uint64_t ordinal) {
+    SLUICE_REQUIRES(size() == 0 || ordinal > all_.back(), "ordinals are added in their order");
+    all_.push_back(ordinal);
+  }
   /// REQUIRES: n <= size().
   void drop_front(std::size_t n);
 
@@ -75,9 +79,8 @@ class ordinals_fetch final : public fetch_list {
   std::vector<part> parts_;
   std::uint64_t next_ = 0;
   std::uint64_t elements_ = 0;
-  std::vector<coming> coming_;  ///< a heap, the lowest ordinal first
-  std::vector<held_place>
-      run_;  ///< from run_first_ on; elements not fetched by the last request are returned again
+  std::vector<coming> coming_;   ///< a heap, the lowest ordinal first
+  std::vector<held_place> run_;  ///< from run_first_ on; elements not fetched by the last request are returned again
   std::uint64_t run_first_ = 0;
 };
 

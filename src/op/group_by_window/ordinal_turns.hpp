@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 class ordinal_turns {
@@ -22,7 +24,11 @@ class ordinal_turns {
   ordinal_turns(int bits, std::uint64_t first) : bits_(bits), upper_(first >> bits) {}
 
   /// The elements from number `n` on have the upper half `upper`. REQUIRES: calls go upwards in both.
-  void begin(std::size_t n, std::uint64_t upper) { turns_.push_back({n, upper}); }
+  void begin(std::size_t n, std::uint64_t upper) {
+    SLUICE_REQUIRES(turns_.empty() || (n >= turns_.back().element && upper > turns_.back().upper),
+                    "turns are added in their order");
+    turns_.push_back({n, upper});
+  }
   /// The ordinal of the first element.
   std::uint64_t first(std::uint32_t lower) const { return upper_ << bits_ | (lower & mask()); }
 
@@ -32,6 +38,7 @@ class ordinal_turns {
     explicit reader(const ordinal_turns& t) : of_(t), upper_(t.upper_) {}
     /// The ordinal of element k. REQUIRES: not before the last one that was asked for.
     std::uint64_t whole(std::size_t k, std::uint32_t lower) {
+      SLUICE_REQUIRES(next_ == 0 || of_.turns_[next_ - 1].element <= k, "an element before the last one is read");
       for (; next_ != of_.turns_.size() && of_.turns_[next_].element <= k; ++next_) upper_ = of_.turns_[next_].upper;
       return upper_ << of_.bits_ | (lower & of_.mask());
     }

@@ -51,6 +51,7 @@
 // Owns:   nothing; an awaiter is owned by the frame that waits.
 #pragma once
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/coro/detail/promise.hpp"
 #include "sluice/coro/stop_token.hpp"
@@ -124,6 +125,7 @@ class waiter {
   /// Removes the waiter from its queue and appends it to `woken`. With a status that is not ok its wait fails;
   /// otherwise the operation must have been completed for it. REQUIRES: it is queued, and the caller has the mutex.
   void wake_into(wake_list& woken, status why = {}) noexcept {
+    SLUICE_REQUIRES(list_, "only a queued waiter is woken");
     list_->erase(*this);
     why_ = std::move(why);
     woken.push_back(*this);
