@@ -11,8 +11,8 @@ namespace sluice::lib::detail {
 #define SLUICE_ASSERT(expression, message) \
   ((expression) ? void() : ::sluice::lib::detail::assertion_failed(#expression, message, __FILE__, __LINE__))
 
-/// Checks what a function REQUIRES of its caller, in builds that define SLUICE_CHECKED as 1: debug builds, and those with
-/// -Dchecked=true. Other builds do not evaluate the expression.
+/// Checks what a function REQUIRES of its caller, in builds that define SLUICE_CHECKED as 1: debug builds, those with the
+/// sanitizers of addresses or threads, and those with -Dchecked=true. Other builds do not evaluate the expression.
 #ifndef SLUICE_CHECKED
 #define SLUICE_CHECKED 0
 #endif

@@ -118,6 +118,7 @@ template <class T> class channel {
   explicit channel(channel_limits limits) noexcept : limits_(limits) {}
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
+  ~channel() { SLUICE_REQUIRES(senders_.empty() && receivers_.empty(), "a coroutine waits for the channel"); }
 
   class send_awaiter;
   class receive_awaiter;
