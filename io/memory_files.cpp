@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "sluice/base/content_hash.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/io/path_pattern.hpp"
 
 namespace sluice::lib {
@@ -31,17 +31,17 @@ struct file_content {
 struct memory_files::shared_state {
   using content = std::shared_ptr<const file_content>;
 
-  mutable std::mutex mutex;
-  std::map<std::string, content, std::less<>> files;
-  std::set<std::string, std::less<>> written;  ///< files that are being written
+  mutable lib::mutex mutex;
+  std::map<std::string, content, std::less<>> files ABSL_GUARDED_BY(mutex);
+  std::set<std::string, std::less<>> written ABSL_GUARDED_BY(mutex);  ///< files that are being written
 
   content find(std::string_view key) const {
-    std::lock_guard lock(mutex);
+    mutex_lock lock(mutex);
     auto found = files.find(key);
     return found == files.end() ? nullptr : found->second;
   }
   void put(std::string_view key, content made) {
-    std::lock_guard lock(mutex);
+    mutex_lock lock(mutex);
     content& place = files[std::string(key)];
     std::swap(place, made);  // the previous object is destroyed after the mutex is released
   }
@@ -89,7 +89,7 @@ class memory_writer final : public file_writer {
   memory_writer(std::string key, std::shared_ptr<shared_state> state)
       : key_(std::move(key)), state_(std::move(state)) {}
   ~memory_writer() override {
-    std::lock_guard lock(state_->mutex);
+    mutex_lock lock(state_->mutex);
     state_->written.erase(key_);
   }
   task<> write(buffer_ref from, std::size_t at, std::size_t n, time_point) override {
@@ -134,7 +134,7 @@ class memory_listing final : public listing {
 
   std::vector<listed_file> next_page() {
     std::vector<listed_file> page;
-    std::lock_guard lock(state_->mutex);
+    mutex_lock lock(state_->mutex);
     auto at = is_any_given_ ? state_->files.upper_bound(last_) : state_->files.lower_bound(pattern_.prefix());
     for (; at != state_->files.end() && at->first.starts_with(pattern_.prefix()) && page.size() != kPage; ++at) {
       if (!pattern_.matches(at->first)) continue;
@@ -191,7 +191,7 @@ class memory_file_system final : public file_system {
 
  private:
   bool claim(const std::string& key) {
-    std::lock_guard lock(state_->mutex);
+    mutex_lock lock(state_->mutex);
     return state_->written.insert(key).second;
   }
   const std::shared_ptr<shared_state> state_;
@@ -213,17 +213,17 @@ std::optional<std::string> memory_files::get(std::string_view path) const {
 
 bool memory_files::remove(std::string_view path) {
   const std::string key = checked_key(path);
-  std::lock_guard lock(state_->mutex);
+  mutex_lock lock(state_->mutex);
   return state_->files.erase(key) != 0;
 }
 
 std::size_t memory_files::size() const {
-  std::lock_guard lock(state_->mutex);
+  mutex_lock lock(state_->mutex);
   return state_->files.size();
 }
 
 std::size_t memory_files::size_bytes() const {
-  std::lock_guard lock(state_->mutex);
+  mutex_lock lock(state_->mutex);
   std::size_t bytes = 0;
   for (auto& [key, content] : state_->files) bytes += content->bytes.size();
   return bytes;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/io/plan_files.hpp"
 
+#include <absl/synchronization/mutex.h>
+
 #include <algorithm>
-#include <mutex>
-#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -18,8 +18,8 @@ struct schemes {
   std::chrono::nanoseconds io_timeout{0};
 };
 struct known_schemes {
-  std::shared_mutex mutex;  // readers lock it shared
-  std::vector<schemes> all;
+  absl::Mutex mutex;  // readers lock it shared
+  std::vector<schemes> all ABSL_GUARDED_BY(mutex);
 };
 known_schemes& known() {
   static known_schemes one;
@@ -49,27 +49,30 @@ task<std::string> read_beginning(runtime& rt, std::string path, std::size_t byte
 
 plan_files::plan_files(std::function<void(runtime&)> add_schemes, std::chrono::nanoseconds io_timeout)
     : add_schemes_(std::move(add_schemes)) {
-  std::unique_lock lock(known().mutex);
-  known().all.push_back({&add_schemes_, io_timeout});
+  known_schemes& k = known();
+  absl::MutexLock lock(&k.mutex);
+  k.all.push_back({&add_schemes_, io_timeout});
 }
 
 plan_files::~plan_files() {
-  std::unique_lock lock(known().mutex);
-  std::erase_if(known().all, [this](const schemes& s) { return s.add == &add_schemes_; });
+  known_schemes& k = known();
+  absl::MutexLock lock(&k.mutex);
+  std::erase_if(k.all, [this](const schemes& s) { return s.add == &add_schemes_; });
 }
 
 result<std::string> detail::read_for_plan(const std::string& path, std::size_t bytes_max) {
-  std::shared_lock lock(known().mutex);
-  if (known().all.empty())
+  known_schemes& k = known();
+  absl::ReaderMutexLock lock(&k.mutex);
+  if (k.all.empty())
     return failed_precondition_error(
                "its first bytes are needed when the plan is built, and plan_files has registered no file system for it")
         .in_file(path);
   runtime_options small;
   small.workers = 1;
-  small.io_timeout = known().all.back().io_timeout;
+  small.io_timeout = k.all.back().io_timeout;
   runtime rt(small);
   try {
-    (*known().all.back().add)(rt);
+    (*k.all.back().add)(rt);
     return sync_wait(rt, read_beginning(rt, path, bytes_max));
   } catch (const error& e) { return e.why(); }
 }

@@ -34,7 +34,6 @@
 
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_set>
 
@@ -49,6 +48,7 @@
 #include <asio/post.hpp>
 #include <asio/query.hpp>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/stream.hpp"
 #include "sluice/op/from_channel.hpp"
 #include "sluice/pipeline/loan.hpp"
@@ -74,8 +74,8 @@ class owned_wait {
 /// context is being destroyed on another thread. The thread that removes the operation from this set, under the mutex,
 /// owns its handler.
 struct waits {
-  std::mutex mutex;
-  std::unordered_set<std::shared_ptr<owned_wait>> outstanding;
+  lib::mutex mutex;
+  std::unordered_set<std::shared_ptr<owned_wait>> outstanding ABSL_GUARDED_BY(mutex);
 };
 
 /// Destroys the handlers of outstanding operations when their context is destroyed, as asio does for its own.
@@ -89,7 +89,7 @@ class waits_service final : public asio::execution_context::service {
   void shutdown() override {
     std::unordered_set<std::shared_ptr<owned_wait>> ended;
     {
-      std::lock_guard lock(waits_->mutex);
+      mutex_lock lock(waits_->mutex);
       ended.swap(waits_->outstanding);
     }
     for (auto& w : ended) w->drop();
@@ -148,7 +148,7 @@ template <class T, class Handler> class asio_waiter final : public loan::waiter 
  public:
   explicit asio_waiter(Handler handler) : wait_(std::make_shared<wait>(std::move(handler))) {
     all_ = waits_of(wait_->what->get_executor());
-    std::lock_guard lock(all_->mutex);
+    mutex_lock lock(all_->mutex);
     all_->outstanding.insert(wait_);
   }
   auto slot() const { return wait_->what->slot(); }
@@ -172,7 +172,7 @@ template <class T, class Handler> class asio_waiter final : public loan::waiter 
   }
 
   template <class What> void answer(What with) {
-    std::lock_guard lock(all_->mutex);  // locked while posting, too, so that the context is not destroyed meanwhile
+    mutex_lock lock(all_->mutex);  // locked while posting, too, so that the context is not destroyed meanwhile
     if (!all_->outstanding.erase(wait_)) return;
     wait_->what->carry(std::move(with));
     delivery<T, Handler>::post(*std::move(wait_->what));

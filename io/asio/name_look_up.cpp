@@ -8,9 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
+
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -55,16 +56,16 @@ asio::error_code look_up_by_system(const host_and_port& of, endpoints& found) {
 
 /// The state that the threads share with the waiting task.
 struct name_look_ups::waiting {
-  std::mutex mutex;
-  asio::io_context* io = nullptr;         ///< null: the object was destroyed; guarded by mutex
-  std::map<std::uint64_t, answer> thens;  ///< handlers of the look-ups in progress; used by the io thread only
-  std::uint64_t started = 0;              ///< used by the io thread only
-  std::size_t running = 0;                ///< the number of threads; guarded by mutex
+  lib::mutex mutex;
+  asio::io_context* io ABSL_GUARDED_BY(mutex) = nullptr;  ///< null: the object was destroyed
+  std::map<std::uint64_t, answer> thens;           ///< handlers of the look-ups in progress; used by the io thread only
+  std::uint64_t started = 0;                       ///< used by the io thread only
+  std::size_t running ABSL_GUARDED_BY(mutex) = 0;  ///< the number of threads
 
   void run(const std::shared_ptr<waiting>& self, std::uint64_t number, const host_and_port& of, blocking how) {
     endpoints found;
     const asio::error_code e = how(of, found);
-    std::lock_guard lock(mutex);
+    mutex_lock lock(mutex);
     --running;
     if (!io) return;
     asio::post(*io, [self, number, e, found = std::move(found)]() mutable {
@@ -75,7 +76,7 @@ struct name_look_ups::waiting {
   /// Returns false if no thread is available.
   bool begin(const std::shared_ptr<waiting>& self, std::uint64_t number, const host_and_port& of, blocking how) {
     {
-      std::lock_guard lock(mutex);
+      mutex_lock lock(mutex);
       if (running == kAtOnceMax) return false;
       ++running;
     }
@@ -83,7 +84,7 @@ struct name_look_ups::waiting {
       std::thread([self, number, of, how] { self->run(self, number, of, how); }).detach();
       return true;
     } catch (const std::system_error&) {
-      std::lock_guard lock(mutex);
+      mutex_lock lock(mutex);
       --running;
       return false;
     }
@@ -95,7 +96,7 @@ name_look_ups::name_look_ups(asio::io_context& io, blocking how) : waiting_(std:
 }
 
 name_look_ups::~name_look_ups() {
-  std::lock_guard lock(waiting_->mutex);
+  mutex_lock lock(waiting_->mutex);
   waiting_->io = nullptr;
   waiting_->thens.clear();
 }

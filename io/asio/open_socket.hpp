@@ -19,6 +19,8 @@
 #include <shared_mutex>
 #include <span>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 struct open_socket {
@@ -33,12 +35,14 @@ struct open_socket {
   };
   /// Reads without waiting. REQUIRES: `to` is not empty.
   tried try_read(std::span<char> to) noexcept {
+    SLUICE_REQUIRES(!to.empty(), "a read has room");
     std::shared_lock held(closing_);
     if (!waits.is_open()) return closed();
     return outcome_of(::recv(waits.native_handle(), to.data(), to.size(), MSG_DONTWAIT));
   }
   /// Writes as many bytes as fit without waiting, from the first on. REQUIRES: `from` is not empty.
   tried try_write(std::span<const char> from) noexcept {
+    SLUICE_REQUIRES(!from.empty(), "a write has bytes");
     std::shared_lock held(closing_);
     if (!waits.is_open()) return closed();
     return outcome_of(::send(waits.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
@@ -59,7 +63,7 @@ struct open_socket {
     return {.wrong = asio::error_code(errno, asio::error::get_system_category())};
   }
 
-  std::shared_mutex closing_;
+  std::shared_mutex closing_;  ///< guards no member: shared within a try, exclusive within close()
 };
 
 }  // namespace sluice::lib

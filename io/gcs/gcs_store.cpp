@@ -94,7 +94,7 @@ gcs_store::gcs_store(clock& time, network_maker connect, gcs_options options, st
       client_(time, std::move(connect), options_.http, seed) {}
 
 result<gcs_store::place> gcs_store::find_place() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (!service_) {
     const std::string emulator = options_.endpoint.empty() ? around_.text("STORAGE_EMULATOR_HOST") : options_.endpoint;
     auto url = parse_endpoint(emulator.empty() ? kGoogle : std::string_view(emulator), "STORAGE_EMULATOR_HOST", kPlain);

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "io/gcs/gcs_service.hpp"
 #include "io/stores/object_store.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 
@@ -48,9 +48,9 @@ class gcs_store final : public object_store {
   const gcs_options options_;
   const surroundings around_;
   http_client client_;
-  std::mutex mutex_;
-  http_url base_;                         ///< guarded by mutex_
-  std::shared_ptr<gcs_service> service_;  ///< guarded by mutex_
+  mutex mutex_;
+  http_url base_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<gcs_service> service_ ABSL_GUARDED_BY(mutex_);
 };
 
 /// Errors: invalid_argument.

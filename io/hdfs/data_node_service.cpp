@@ -43,7 +43,7 @@ task<hdfs_entry> look_up_hdfs(hdfs_place of, time_point deadline) {
 }
 
 std::string data_node_service::excluded() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   std::string names;
   for (const auto& [address, name] : lost_) names += joined(names.empty() ? "" : ",", name);
   return names;
@@ -52,7 +52,7 @@ std::string data_node_service::excluded() {
 task<> data_node_service::name_lost(std::uint64_t byte, time_point deadline) {
   std::vector<std::string> unnamed;
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     for (const auto& [address, name] : lost_)
       if (name.empty()) unnamed.push_back(address);
   }
@@ -68,7 +68,7 @@ task<> data_node_service::name_lost(std::uint64_t byte, time_point deadline) {
   auto answer = co_await asking.as_result();
   std::vector<hdfs_location> all;
   if (answer.ok()) all = parse_hdfs_locations(answer->body);
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   for (const std::string& address : unnamed) {
     std::string name = address.substr(0, address.rfind(':'));  // gateways do not report addresses, and accept hosts
     for (const hdfs_location& l : all)
@@ -96,14 +96,14 @@ task<http_url> data_node_service::find_node(std::string method, std::string targ
     auto asking = ask_name_node(place_.servers, place_.nodes, std::move(r), std::move(how));
     auto answer = co_await asking.as_result();
     if (!answer.ok() && !without.empty() && answer.why().code() == status_code::unavailable) {
-      std::lock_guard lock(mutex_);  // every data node with these bytes was excluded
+      mutex_lock lock(mutex_);  // every data node with these bytes was excluded
       lost_.clear();
       continue;
     }
     if (!answer.ok()) co_await fail(answer.why());
     auto place = parse_hdfs_place(from, answer->head, answer->body);
     if (!place.ok()) co_await fail(place.why());
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (lost_.count(place->address()) != 0) lost_.clear();  // the name node has ignored the exclusion
     co_return *std::move(place);
   }
@@ -138,7 +138,7 @@ std::optional<http_failure> data_node_service::explain(const http_request& sent,
 }
 
 void data_node_service::unanswered(const http_request& sent) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   lost_.emplace(sent.to.address(), "");
 }
 

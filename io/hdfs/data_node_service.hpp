@@ -12,12 +12,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "io/hdfs/name_nodes.hpp"
 #include "io/http/object_service.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 
@@ -53,8 +53,9 @@ class data_node_service : public object_service {
   std::string excluded();
 
   std::atomic<std::size_t> asked_{0};  ///< the name node that named the last data node; relaxed: a hint
-  std::mutex mutex_;
-  std::map<std::string, std::string> lost_;  ///< "host:port" of HTTP -> the name node's name for it; guarded by mutex_
+  mutex mutex_;
+  std::map<std::string, std::string> lost_
+      ABSL_GUARDED_BY(mutex_);  ///< "host:port" of HTTP -> how a name node calls it
 };
 
 /// Ranges of one version of a file.

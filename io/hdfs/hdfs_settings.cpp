@@ -174,7 +174,7 @@ result<hdfs_asker> hdfs_settings::asker_for(const hdfs_path& path, const std::ve
 }
 
 result<std::shared_ptr<name_nodes>> hdfs_settings::nodes_of(const hdfs_path& path) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   std::shared_ptr<name_nodes>& made = of_authority_[joined(path.scheme, "://", path.authority)];
   if (made) return made;
   if (!conf_) conf_ = read_hadoop_conf(around_);

@@ -7,7 +7,6 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "io/hdfs/hadoop_conf.hpp"
 #include "io/hdfs/hdfs_path.hpp"
 #include "io/hdfs/name_nodes.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/io/hdfs.hpp"
 
 namespace sluice::lib::detail {
@@ -27,17 +27,19 @@ class hdfs_settings {
   result<std::shared_ptr<name_nodes>> nodes_of(const hdfs_path& path);
 
  private:
-  result<std::vector<http_url>> addresses_of(const hdfs_path& path) const;
-  result<std::vector<http_url>> addresses_of_name(const std::string& name, bool tls) const;
+  result<std::vector<http_url>> addresses_of(const hdfs_path& path) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  result<std::vector<http_url>> addresses_of_name(const std::string& name, bool tls) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Returns true if settings, and not the path alone, determine the server.
-  bool is_configured(const hdfs_path& path) const;
-  result<hdfs_asker> asker_for(const hdfs_path& path, const std::vector<http_url>& nodes) const;
+  bool is_configured(const hdfs_path& path) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  result<hdfs_asker> asker_for(const hdfs_path& path, const std::vector<http_url>& nodes) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const hdfs_options options_;
   const surroundings around_;
-  std::mutex mutex_;
-  std::optional<result<hadoop_conf>> conf_;                          ///< read at the first use; guarded by mutex_
-  std::map<std::string, std::shared_ptr<name_nodes>> of_authority_;  ///< guarded by mutex_
+  mutex mutex_;
+  std::optional<result<hadoop_conf>> conf_ ABSL_GUARDED_BY(mutex_);  ///< read at the first use
+  std::map<std::string, std::shared_ptr<name_nodes>> of_authority_ ABSL_GUARDED_BY(mutex_);
 };
 
 /// Errors: invalid_argument.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "io/http/http_call.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib::detail {
 
@@ -31,7 +32,11 @@ struct hdfs_asker {
 class name_nodes {
  public:
   /// REQUIRES: there is at least one node, and either all or none of them use TLS.
-  name_nodes(std::vector<http_url> nodes, hdfs_asker who) : nodes_(std::move(nodes)), who_(std::move(who)) {}
+  name_nodes(std::vector<http_url> nodes, hdfs_asker who) : nodes_(std::move(nodes)), who_(std::move(who)) {
+    SLUICE_REQUIRES(!nodes_.empty(), "there is no name node");
+    SLUICE_REQUIRES(std::all_of(nodes_.begin(), nodes_.end(), [this](auto& n) { return n.tls == nodes_[0].tls; }),
+                    "some name nodes have TLS and others have none");
+  }
 
   const std::vector<http_url>& all() const noexcept { return nodes_; }
   const hdfs_asker& who() const noexcept { return who_; }

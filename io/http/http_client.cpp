@@ -26,7 +26,7 @@ std::shared_ptr<secure_layer> http_client::secure_for(const http_url& url) {
 }
 
 http_origin& http_client::at(const http_url& url) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   auto& origin = origins_[url.origin()];
   if (!origin) origin = std::make_unique<http_origin>(context_, url, secure_for(url));
   return *origin;
@@ -34,7 +34,7 @@ http_origin& http_client::at(const http_url& url) {
 
 std::string http_client::description() const {
   std::uint64_t connects = 0;
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   for (const auto& [name, origin] : origins_) connects += origin->pool.connects();
   if (connects == 0) return {};
   return joined("HTTP/1.1, ", context_.counts.requests.load(std::memory_order_relaxed), " requests over ", connects,
@@ -42,13 +42,13 @@ std::string http_client::description() const {
 }
 
 void http_client::close() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   for (const auto& [name, origin] : origins_) origin->pool.close();
 }
 
 std::size_t http_client::idle_connections() const {
   std::size_t idle = 0;
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   for (const auto& [name, origin] : origins_) idle += origin->pool.idle();
   return idle;
 }

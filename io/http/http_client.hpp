@@ -6,10 +6,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "io/http/http_servers.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 
@@ -30,12 +30,12 @@ class http_client final : public http_servers {
   std::size_t idle_connections() const;
 
  private:
-  std::shared_ptr<secure_layer> secure_for(const http_url& url);
+  std::shared_ptr<secure_layer> secure_for(const http_url& url) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   http_context context_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<http_origin>> origins_;  ///< guarded by mutex_
-  std::shared_ptr<secure_layer> secure_;                         ///< guarded by mutex_
+  mutable mutex mutex_;
+  std::map<std::string, std::unique_ptr<http_origin>> origins_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<secure_layer> secure_ ABSL_GUARDED_BY(mutex_);
 };
 
 /// Errors: invalid_argument: a header that is invalid or contains a line break; the message omits its value.

@@ -4,9 +4,9 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 
 #include "io/http/retry_policy.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/io/http.hpp"
 
 namespace sluice::lib::detail {
@@ -24,7 +24,7 @@ struct http_context {
       : time(t), options(std::move(o)), make_network(std::move(make)), seed(s) {}
 
   network& net() {
-    std::lock_guard lock(mutex);
+    mutex_lock lock(mutex);
     if (!made) made = make_network();
     return *made;
   }
@@ -39,8 +39,8 @@ struct http_context {
 
  private:
   std::atomic<std::uint64_t> seed;
-  std::mutex mutex;
-  std::shared_ptr<network> made;  ///< guarded by mutex
+  lib::mutex mutex;
+  std::shared_ptr<network> made ABSL_GUARDED_BY(mutex);
 };
 
 }  // namespace sluice::lib::detail

@@ -53,7 +53,7 @@ ready_read http_file::try_read_at(std::uint64_t offset, char*, std::size_t n) no
 }
 
 std::unique_ptr<http_exchange> http_file::take_body(std::uint64_t offset) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (body_ && offset == body_at_) return std::move(body_);
   // A reader that continues in the middle of the stored body will not return to its start. A reader far ahead may be a
   // range that is read ahead.
@@ -62,7 +62,7 @@ std::unique_ptr<http_exchange> http_file::take_body(std::uint64_t offset) {
 }
 
 void http_file::keep_body(std::unique_ptr<http_exchange> body, std::uint64_t at) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (!body || body->ended()) return;
   body_ = std::move(body);
   body_at_ = at;
@@ -98,7 +98,7 @@ status http_file::check(std::uint64_t offset, std::span<const char> bytes) {
 task<std::size_t> http_file::read_on(std::uint64_t offset, std::span<char> to, time_point deadline) {
   std::unique_ptr<http_exchange> body = take_body(offset);
   if (!body) {
-    std::unique_lock lock(mutex_);
+    mutex_lock lock(mutex_);
     if (ended_ && offset == body_at_) co_return std::size_t{0};
     lock.unlock();
     co_await fail(unimplemented_error(
@@ -107,7 +107,7 @@ task<std::size_t> http_file::read_on(std::uint64_t offset, std::span<char> to, t
   }
   auto reading = object_->read_on(offset, to, *body, deadline);
   const std::size_t n = co_await reading;
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   body_at_ = offset + n;
   ended_ = body->ended();
   if (!ended_) body_ = std::move(body);

@@ -5,11 +5,11 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "io/http/http_object.hpp"
 #include "io/http/messages/whole_checksum.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/io/file_system.hpp"
 
 namespace sluice::lib::detail {
@@ -44,10 +44,10 @@ class http_file final : public file {
   const std::shared_ptr<std::atomic<std::uint32_t>> open_files_;  ///< shared by all files of this server
   const bool does_ranges_;
   const std::unique_ptr<whole_checksum> seen_;  ///< null: the server reports no checksum
-  std::mutex mutex_;
-  std::unique_ptr<http_exchange> body_;  ///< guarded by mutex_
-  std::uint64_t body_at_ = 0;            ///< guarded by mutex_
-  bool ended_ = false;                   ///< for an object of unknown size; guarded by mutex_
+  mutex mutex_;
+  std::unique_ptr<http_exchange> body_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t body_at_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;  ///< for an object of unknown size
 };
 
 }  // namespace sluice::lib::detail

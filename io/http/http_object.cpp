@@ -92,17 +92,17 @@ task<http_object::answer> http_object::look_at(const http_request& sent, std::un
 
 void http_object::keep_checksum(const response_head& head) {
   auto announced = service_->crc32c_of(head);
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (announced) crc32c_ = announced;
 }
 
 std::optional<std::uint32_t> http_object::crc32c() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return crc32c_;
 }
 
 void http_object::forget_redirect(const http_url& to) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (now_at_ == to) now_at_ = url_;
 }
 
@@ -110,7 +110,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
   answer a;
   http_url to;
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     to = now_at_;
   }
   bool is_remembered = to != url_;
@@ -160,7 +160,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     }
     to = *std::move(next);
     is_remembered = false;
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     now_at_ = to;
   }
   a.failed = final_failure(failed_precondition_error("is redirected too often"));

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +19,7 @@
 #include "io/http/http_servers.hpp"
 #include "io/http/messages/response_check.hpp"
 #include "io/http/object_service.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 
@@ -108,9 +108,9 @@ class http_object {
   object_pin pin_;
   std::int64_t modified_ns_ = 0;
   std::atomic<http_origin*> asked_{nullptr};  ///< relaxed: a hint; a server is destroyed only with all of them
-  mutable std::mutex mutex_;
-  http_url now_at_;                      ///< the target of redirects; guarded by mutex_
-  std::optional<std::uint32_t> crc32c_;  ///< guarded by mutex_
+  mutable mutex mutex_;
+  http_url now_at_ ABSL_GUARDED_BY(mutex_);  ///< the target of redirects
+  std::optional<std::uint32_t> crc32c_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib::detail

@@ -2,8 +2,8 @@
 #include "io/http/http_origin.hpp"
 
 #include <algorithm>
-#include <mutex>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep_until.hpp"
 
@@ -47,14 +47,14 @@ task<std::unique_ptr<http_exchange>> http_origin::ask_once(http_message request,
 
 /// Two requests for the same bytes. The first answer wins, and ends the other request.
 struct http_origin::race {
-  std::mutex mutex;
-  std::unique_ptr<http_exchange> won;
-  status why;  ///< the error of the first that failed
-  bool first_ended = false;
-  bool second_asks = false;
+  lib::mutex mutex;
+  std::unique_ptr<http_exchange> won ABSL_GUARDED_BY(mutex);
+  status why ABSL_GUARDED_BY(mutex);  ///< of the first that failed
+  bool first_ended ABSL_GUARDED_BY(mutex) = false;
+  bool second_asks ABSL_GUARDED_BY(mutex) = false;
 
   /// Returns true if nothing more is awaited. REQUIRES: the mutex is locked.
-  bool settle(result<std::unique_ptr<http_exchange>>& answer) {
+  bool settle(result<std::unique_ptr<http_exchange>>& answer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (!answer.ok() && why.ok()) why = answer.why();
     if (answer.ok() && !won) won = *std::move(answer);
     return won || (first_ended && !second_asks);
@@ -66,7 +66,7 @@ task<> http_origin::first_lane(http_message request, time_point deadline, scope&
   auto answer = co_await asking.as_result();
   bool over;
   {
-    std::lock_guard lock(between.mutex);
+    mutex_lock lock(between.mutex);
     between.first_ended = true;
     over = between.settle(answer);
   }
@@ -81,7 +81,7 @@ task<> http_origin::second_lane(http_message request, duration after, time_point
     // has stalled is still missing when theirs have arrived.
     co_await sleep_for(after);
     auto free = limit.try_acquire_beyond();
-    std::lock_guard lock(between.mutex);
+    mutex_lock lock(between.mutex);
     if (between.first_ended) co_return;
     if (!free || !times_.take_hedge()) continue;
     between.second_asks = true;
@@ -92,7 +92,7 @@ task<> http_origin::second_lane(http_message request, duration after, time_point
   auto answer = co_await asking.as_result();
   bool over;
   {
-    std::lock_guard lock(between.mutex);
+    mutex_lock lock(between.mutex);
     between.second_asks = false;
     if (answer.ok() && !between.won) context_.counts.hedges_won.fetch_add(1, std::memory_order_relaxed);
     over = between.settle(answer);
@@ -109,8 +109,15 @@ task<std::unique_ptr<http_exchange>> http_origin::ask_twice(http_message request
     both.spawn(second_lane(request, after, deadline, both, between));
     co_await both.join();
   }
-  if (!between.won) co_await fail(between.why);
-  co_return std::move(between.won);
+  std::unique_ptr<http_exchange> won;
+  status why;
+  {
+    mutex_lock lock(between.mutex);
+    won = std::move(between.won);
+    why = std::move(between.why);
+  }
+  if (!won) co_await fail(std::move(why));
+  co_return std::move(won);
 }
 
 task<std::unique_ptr<http_exchange>> http_origin::ask(http_message request, time_point deadline) {

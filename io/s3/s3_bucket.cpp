@@ -40,7 +40,7 @@ bool says_secret_is_over(std::string_view code) {
 }  // namespace
 
 std::string s3_bucket::region() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return region_;
 }
 
@@ -75,7 +75,7 @@ bool s3_bucket::learn(const http_request& sent, const response_head& head, std::
   const bool is_elsewhere = head.is_redirect() || head.code == 400 ||
                             is_one_of(code, {"AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect"});
   if (is_elsewhere && !told_region.empty() && is_text(told_region) && told_region.find('/') == told_region.npos) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (region_ != told_region) {
       region_ = std::string(told_region);
       return true;

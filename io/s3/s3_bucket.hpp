@@ -7,12 +7,12 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <string>
 
 #include "io/http/object_service.hpp"
 #include "io/s3/aws_credential_chain.hpp"
 #include "io/s3/s3_settings.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 
@@ -52,8 +52,8 @@ class s3_bucket final : public object_service {
 
   const std::shared_ptr<s3_account> account_;
   const std::string name_;
-  mutable std::mutex mutex_;
-  std::string region_;  ///< guarded by mutex_
+  mutable mutex mutex_;
+  std::string region_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib::detail

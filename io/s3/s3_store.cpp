@@ -59,7 +59,7 @@ s3_store::s3_store(clock& time, network_maker connect, s3_options options, std::
       client_(time, std::move(connect), options_.http, seed) {}
 
 result<std::shared_ptr<s3_bucket>> s3_store::bucket(const std::string& name) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (!account_) {
     auto settings = settings_of(options_, around_);
     if (!settings.ok()) return settings.why();

@@ -4,11 +4,11 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "io/s3/s3_bucket.hpp"
 #include "io/stores/object_store.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 
@@ -41,9 +41,9 @@ class s3_store final : public object_store {
   const s3_options options_;
   const surroundings around_;
   http_client client_;
-  std::mutex mutex_;
-  std::shared_ptr<s3_account> account_;                        ///< guarded by mutex_
-  std::map<std::string, std::shared_ptr<s3_bucket>> buckets_;  ///< guarded by mutex_
+  mutex mutex_;
+  std::shared_ptr<s3_account> account_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<s3_bucket>> buckets_ ABSL_GUARDED_BY(mutex_);
 };
 
 /// Parses the answer to a listing. Errors: data_loss.

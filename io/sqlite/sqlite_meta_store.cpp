@@ -4,13 +4,12 @@
 #include <sqlite3.h>
 
 #include <functional>
-#include <mutex>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "io/local/blocking_backend.hpp"
 #include "io/paths/late.hpp"
 #include "io/shared_call.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/stop_token.hpp"
 
 namespace sluice::lib {
@@ -97,14 +96,14 @@ class tables {
   explicit tables(database d) : database_(std::move(d)) {}
 
   std::optional<meta_entry> get(const std::string& key) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     statement s(database_.get(), "SELECT value, version FROM entry WHERE key = ?");
     if (!s.with(1, key).step()) return std::nullopt;
     return meta_entry(key, s.bytes(0), s.number(1));
   }
 
   std::vector<meta_entry> list(const std::string& prefix) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     statement s(database_.get(), "SELECT key, value, version FROM entry WHERE key >= ? ORDER BY key");
     s.with(1, prefix);
     std::vector<meta_entry> found;
@@ -117,7 +116,7 @@ class tables {
   }
 
   std::optional<std::uint64_t> commit(const std::vector<meta_guard>& guards, const std::vector<meta_write>& writes) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     transaction whole(database_.get());
     for (auto& g : guards)
       if (version_of(g.key) != g.version) return std::nullopt;
@@ -131,20 +130,20 @@ class tables {
   }
 
   std::uint64_t revision() {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return read_revision();
   }
 
  private:
-  std::uint64_t version_of(const std::string& key) {
+  std::uint64_t version_of(const std::string& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     statement s(database_.get(), "SELECT version FROM entry WHERE key = ?");
     return s.with(1, key).step() ? s.number(0) : 0;
   }
-  std::uint64_t read_revision() {
+  std::uint64_t read_revision() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     statement s(database_.get(), "SELECT revision FROM store");
     return s.step() ? s.number(0) : 0;
   }
-  void apply(const meta_write& w, std::uint64_t revision) {
+  void apply(const meta_write& w, std::uint64_t revision) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!w.value) {
       statement(database_.get(), "DELETE FROM entry WHERE key = ?").with(1, w.key).step();
       return;
@@ -153,7 +152,7 @@ class tables {
     s.with(1, w.key).with(2, *w.value).with(3, revision).step();
   }
 
-  std::mutex mutex_;
+  mutex mutex_;
   database database_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 
 #include "io/http/connections/concurrency_limit.hpp"
 #include "io/http/messages/dates.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"
 
@@ -65,7 +65,7 @@ template <class Secret> class renewed {
     if (!failed.ok()) co_await fail(std::move(failed));
     auto fetching = from.fetch(deadline);
     auto fetched = co_await fetching.as_result();
-    std::unique_lock lock(mutex_);
+    mutex_lock lock(mutex_);
     tried_ns_ = now_ns_();
     const status why = fetched.why();
     // A caller that was stopped or reached its deadline does not know that the fetch fails.
@@ -83,7 +83,7 @@ template <class Secret> class renewed {
   /// Drops the secret of that name, which a server has refused. Returns true if another one is stored or may be
   /// fetched. A secret that does not expire is fetched again once, because its file may have been replaced.
   bool forget(std::string_view refused) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (!secret_ || secret_->name() != refused) return true;
     if (secret_->ends_ns == kNeverEnds && refused == refused_) return false;
     refused_ = std::string(refused);
@@ -95,7 +95,7 @@ template <class Secret> class renewed {
  private:
   /// Returns the secret unless it must be fetched.
   std::optional<Secret> good() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (!secret_ || secret_->ends_ns == kNeverEnds) return secret_;
     const std::int64_t now = now_ns_();
     if (secret_->ends_ns <= now) return {};
@@ -106,25 +106,25 @@ template <class Secret> class renewed {
   /// Returns the error of a recent failed fetch. Returns ok if the next fetch may succeed, or if the secret is still
   /// valid.
   status failed_just_now() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     const bool holds = secret_ && secret_->ends_ns > now_ns_();
     return holds || time_.now() - failed_at_ >= kFailureKept ? status() : failed_;
   }
 
   std::optional<Secret> in_date() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return secret_ && secret_->ends_ns > now_ns_() ? secret_ : std::nullopt;
   }
 
   clock& time_;
   const std::function<std::int64_t()> now_ns_;
   concurrency_limit asking_;
-  mutable std::mutex mutex_;
-  std::optional<Secret> secret_;  ///< guarded by mutex_
-  std::int64_t tried_ns_ = 0;     ///< guarded by mutex_
-  status failed_;                 ///< the result of the last fetch; guarded by mutex_
-  time_point failed_at_{};        ///< guarded by mutex_
-  std::string refused_;           ///< the name that was refused last; guarded by mutex_
+  mutable mutex mutex_;
+  std::optional<Secret> secret_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t tried_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+  status failed_ ABSL_GUARDED_BY(mutex_);  ///< the result of the last fetch
+  time_point failed_at_ ABSL_GUARDED_BY(mutex_){};
+  std::string refused_ ABSL_GUARDED_BY(mutex_);  ///< the name that was refused last
 };
 
 }  // namespace sluice::lib::detail

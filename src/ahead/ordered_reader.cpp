@@ -11,12 +11,55 @@
 namespace sluice::lib {
 namespace {
 
-/// Returns the input ordinal after the slot's first `n` outputs. Elements dropped after them are not counted yet.
-std::uint64_t ordinal_after(const ring_slot& s, std::uint32_t n) {
-  std::uint64_t ordinal = s.first + n;
-  for (const dropped_input& input : s.dropped)
-    if (s.first + input.number < ordinal) ++ordinal;
-  return ordinal;
+/// The outputs of a slot and the inputs that it dropped, in their order.
+class slot_outputs {
+ public:
+  explicit slot_outputs(ring_slot& s) : slot_(s), whole_(s.outputs()) {}
+
+  /// Returns the dropped input that comes before the next output, once; null if none is left.
+  dropped_input* next_dropped() {
+    if (dropped_ == slot_.dropped.size() || at_ != slot_.outputs_before(dropped_)) return nullptr;
+    return &slot_.dropped[dropped_++];
+  }
+  bool are_taken() const { return at_ == whole_.size(); }
+  /// Returns true if the slot's error comes after the outputs taken so far.
+  bool fail_now() const { return are_taken() && !slot_.why.ok() && dropped_ == slot_.dropped.size(); }
+  /// Takes the outputs before the next dropped input, `most` of them at most.
+  block take(std::uint32_t most) {
+    std::uint32_t n = std::min(slot_.outputs_before(dropped_) - at_, most);
+    block part = tail_of(whole_, at_).first(n);
+    at_ += n;
+    return part;
+  }
+  /// Returns the input ordinal after the outputs taken so far. Elements dropped after them are not counted yet.
+  std::uint64_t ordinal() const {
+    std::uint64_t ordinal = slot_.first + at_;
+    for (const dropped_input& input : slot_.dropped)
+      if (slot_.first + input.number < ordinal) ++ordinal;
+    return ordinal;
+  }
+
+ private:
+  ring_slot& slot_;
+  block whole_;
+  std::uint32_t at_ = 0;
+  std::size_t dropped_ = 0;  ///< already counted
+};
+
+/// Starts the pump. Returns the number of elements to be skipped first, for example after a resume: they are skipped below
+/// the channel.
+std::uint64_t start_channel(reader_link& link, outlet& out) {
+  std::uint64_t passed = link.one_to_one() ? out.pass(demand::kAll) : 0;
+  link.start_pumping(passed);
+  return passed;
+}
+
+/// At the end of the ring: the consumer learns how many of the `passed` elements to be skipped did not exist.
+void report_missing(reader_link& link, outlet& out, std::uint64_t passed) {
+  if (passed == 0) return;
+  std::uint64_t missing = std::min(link.ring().not_passed(), passed);
+  out.unpass(missing);
+  link.passed_less(missing);
 }
 
 /// The saved state of a stage that has a reader's link.
@@ -59,9 +102,7 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
       continue;
     }
     if (!link.started()) {
-      // Elements to be skipped first, for example after a resume, are skipped below the channel.
-      passed = link.one_to_one() ? out.pass(demand::kAll) : 0;
-      link.start_pumping(passed);
+      passed = start_channel(link, out);
       slot = nullptr;
     }
     ordered_ring& ring = link.ring();
@@ -76,38 +117,28 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
     link.reached(*slot);
     auto dropping = out.drop(std::move(slot->missed));
     co_await dropping;
-    block whole = slot->outputs();
-    std::size_t dropped = 0;  // already counted
-    for (std::uint32_t at = 0;;) {
-      std::uint32_t until = slot->outputs_before(dropped);
-      if (at == until && dropped < slot->dropped.size()) {
-        dropped_input& bad = slot->dropped[dropped++];
-        auto counting = out.drop(bad.taken());
+    slot_outputs outputs(*slot);
+    for (;;) {
+      if (dropped_input* bad = outputs.next_dropped()) {
+        auto counting = out.drop(bad->taken());
         co_await counting;
         continue;
       }
-      if (at == whole.size()) break;
-      std::uint32_t n = std::min(until - at, out.ask());
-      block part = tail_of(whole, at).first(n);
-      at += n;
-      link.delivered_to(ordinal_after(*slot, at));
-      bool last = at == whole.size();
-      if (last && !slot->why.ok() && dropped == slot->dropped.size()) {
+      if (outputs.are_taken()) break;
+      block part = outputs.take(out.ask());
+      link.delivered_to(outputs.ordinal());
+      if (outputs.fail_now()) {
         out.hold(part);
         co_await fail(slot->why);
       }
-      ring.hand_on(slot, n, last);
+      ring.hand_on(slot, part.size(), outputs.are_taken());
       co_yield part;
     }
     if (!slot->why.ok()) co_await fail(slot->why);
     link.delivered_to(slot->first + slot->count);
   }
+  report_missing(link, out, passed);
   ordered_ring& ring = link.ring();
-  if (passed) {
-    std::uint64_t missing = std::min(ring.not_passed(), passed);
-    out.unpass(missing);
-    link.passed_less(missing);
-  }
   auto dropping = out.drop(ring.missed_at_end());
   co_await dropping;
   status why = ring.why();

@@ -10,6 +10,7 @@
 #include "ahead/open_channel.hpp"
 #include "ahead/ordered_ring.hpp"
 #include "coro/position_records.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
 
@@ -31,14 +32,23 @@ class reader_link {
   /// Returns true if every input has an output, so that skipping outputs is the same as skipping inputs.
   bool one_to_one() const { return !options_.pump.may_drop; }
   /// Reports that n of the elements to be skipped did not exist.
-  void passed_less(std::uint64_t n) { ordinal_ -= n; }
+  void passed_less(std::uint64_t n) {
+    ordinal_ -= n;
+    last_.pass_over_less(n);
+  }
   /// Sets the number by which the ready_signal reports this channel. REQUIRES: not started.
-  void set_number(std::uint32_t n) { number_ = n; }
+  void set_number(std::uint32_t n) {
+    SLUICE_REQUIRES(!started(), "a channel is numbered before it starts");
+    number_ = n;
+  }
   ordered_ring& ring() { return *ring_; }
   /// Returns true if the reader uses the input directly.
   bool is_direct() { return (direct_ && (memory_.costs().is_light() || stays_)) || decide(); }
   /// REQUIRES: is_direct().
-  erased_stream& input() { return in_; }
+  erased_stream& input() {
+    SLUICE_REQUIRES(!ring_, "a pump has the input");
+    return in_;
+  }
   const slot_computation* computation() const { return options_.pump.computation.get(); }
   /// Measure from time to time the cost of a block, with the reader's clock. Call them before a request, after it, and
   /// when the outputs are computed.

@@ -12,12 +12,12 @@ void ordered_ring::left(ring_slot*) {
 
 void ordered_ring::hand_on(ring_slot* s, std::uint32_t outputs, bool last) {
   if (last) charge_handed_on(s);
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   hand_on_locked(s, outputs, last);
 }
 
 bool ordered_ring::ready() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return pick() || stopped_ || (over_ && in_flight_ == 0);
 }
 

@@ -30,15 +30,15 @@ class ordered_ring final : public slot_supply {
   bool ready() const;
 
  private:
-  void entered(ring_slot* s) override { order_.push_back(s); }
-  void withdrawn(ring_slot*) override { order_.pop_back(); }
-  void left(ring_slot*) override;
-  ring_slot* pick() const override {
+  void entered(ring_slot* s) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { order_.push_back(s); }
+  void withdrawn(ring_slot*) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { order_.pop_back(); }
+  void left(ring_slot*) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  ring_slot* pick() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return head_ != order_.size() && order_[head_]->at == ring_slot::state::done ? order_[head_] : nullptr;
   }
 
-  std::vector<ring_slot*> order_;  // a queue from head_ on; guarded by the mutex
-  std::size_t head_ = 0;           // guarded by the mutex
+  std::vector<ring_slot*> order_ ABSL_GUARDED_BY(mutex_);  // a queue from head_ on
+  std::size_t head_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sluice::lib

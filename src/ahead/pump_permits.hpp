@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 
 #include "runtime/live_knob.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
@@ -24,7 +24,7 @@ class pump_permits final : public knob_follower {
     explicit awaiter(pump_permits& p) noexcept : permits_(p) {}
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> h) const {
-      std::lock_guard lock(permits_.mutex_);
+      mutex_lock lock(permits_.mutex_);
       if (permits_.take()) return false;
       permits_.waiting_.push_back(h);
       return true;
@@ -36,23 +36,22 @@ class pump_permits final : public knob_follower {
   };
   awaiter acquire() noexcept { return awaiter(*this); }
   void release() noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     --at_work_;
     hand_out();
   }
   void knob_changed() noexcept override {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     hand_out();
   }
 
  private:
-  // REQUIRES: mutex_ is locked.
-  bool take() {
+  bool take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (at_work_ >= limit_.get()) return false;
     ++at_work_;
     return true;
   }
-  void hand_out() {
+  void hand_out() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     while (!waiting_.empty() && take()) {
       run_->exec->post(waiting_.front());
       waiting_.pop_front();
@@ -61,9 +60,9 @@ class pump_permits final : public knob_follower {
 
   std::shared_ptr<run_context> run_;
   const live_knob& limit_;
-  std::mutex mutex_;
-  std::int64_t at_work_ = 0;                     ///< guarded by mutex_
-  std::deque<std::coroutine_handle<>> waiting_;  ///< guarded by mutex_
+  mutex mutex_;
+  std::int64_t at_work_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<std::coroutine_handle<>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib

@@ -6,9 +6,9 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/this_stage.hpp"
 #include "sluice/runtime/run_context.hpp"
 
@@ -22,7 +22,7 @@ class ready_signal {
   explicit ready_signal(std::shared_ptr<run_context> run) : run_(std::move(run)) {}
   /// `who`: the number of the channel, for callers().
   void notify(std::uint32_t who) noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     ++count_;
     if (who < called_.size() && !called_[who]) {
       called_[who] = true;
@@ -32,18 +32,18 @@ class ready_signal {
   }
   /// Returns the number of notify() calls. Call it before you check the channels.
   std::uint64_t count() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return count_;
   }
   /// From now on the calls of channels with numbers below `n` are recorded.
   void remember(std::uint32_t n) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     called_.resize(n);
     callers_.reserve(n);
   }
   /// Passes each channel that has called since the last take_callers() to `to.add()`.
   template <class To> void take_callers(To& to) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     for (std::uint32_t who : callers_) {
       called_[who] = false;
       to.add(who);
@@ -74,18 +74,18 @@ class ready_signal {
 
  private:
   bool wait(std::coroutine_handle<> h, std::uint64_t seen) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (count_ != seen) return false;
     waiting_ = h;
     return true;
   }
 
   std::shared_ptr<run_context> run_;
-  mutable std::mutex mutex_;
-  std::uint64_t count_ = 0;
-  std::vector<bool> called_;
-  std::vector<std::uint32_t> callers_;
-  std::coroutine_handle<> waiting_;
+  mutable mutex mutex_;
+  std::uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<bool> called_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::uint32_t> callers_ ABSL_GUARDED_BY(mutex_);
+  std::coroutine_handle<> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib

@@ -73,18 +73,18 @@ void slot_supply::charge(ring_slot* s, std::size_t bytes) {
 }
 
 void slot_supply::room_again() noexcept {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   asked_for_room_ = false;
   grant_pump();
 }
 
 bool slot_supply::busy() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return granted_ || urged_ || in_flight_ != 0;
 }
 
 void slot_supply::urge() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   urged_ = in_flight_ == 0;
   grant_pump();
 }
@@ -97,7 +97,7 @@ std::uint32_t slot_supply::elements_for_one_slot() const {
 }
 
 bool slot_supply::reserve_awaiter::await_ready() {
-  std::lock_guard lock(supply_.mutex_);
+  mutex_lock lock(supply_.mutex_);
   if (supply_.pump_must_wait()) return false;
   taken_ = supply_.take_granted();
   return true;
@@ -105,7 +105,7 @@ bool slot_supply::reserve_awaiter::await_ready() {
 
 bool slot_supply::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
   began_ = supply_.run_->time->now();
-  std::lock_guard lock(supply_.mutex_);
+  mutex_lock lock(supply_.mutex_);
   if (!supply_.pump_must_wait()) return false;
   supply_.pump_waits_ = h;
   return true;
@@ -115,7 +115,7 @@ slot_supply::reservation slot_supply::reserve_awaiter::await_resume() {
   if (!taken_) {
     stage_counts& counts = supply_.memory_.counts();
     stage_counts::add(counts.room_waits, counts.room_waited_ns, supply_.run_->time->now() - began_);
-    std::lock_guard lock(supply_.mutex_);
+    mutex_lock lock(supply_.mutex_);
     taken_ = supply_.take_granted();
   }
   if (!taken_->got.slot) supply_.give_back(taken_->charged_bytes, taken_->guessed_bytes);
@@ -166,14 +166,14 @@ bool slot_supply::has_room(ring_slot* s, std::size_t bytes, std::size_t next) {
 }
 
 void slot_supply::cut_short(ring_slot* s, std::uint32_t count) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   s->rest = s->count - count;
   s->count = s->waiting = count;
 }
 
 void slot_supply::filled(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took) {
   if (asks_for_input_) memory_.costs().learn_pulled(took, count);
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   enter_inputs(s, first, count);
 }
 
@@ -186,42 +186,46 @@ void slot_supply::enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t 
 }
 
 bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took) {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   enter_inputs(s, first, count);
   size_blocks(took, *s);
   if (asks_for_input_) {
     memory_.costs().learn_pulled(took, count);
     weigh(memory_, in_, out_, signal_ != nullptr);
   }
-  return commit(s, s->input, lock);
+  bool wakes = commit(s, s->input);
+  lock.unlock();
+  notify_reader();
+  return wakes;
 }
 
 bool slot_supply::commit_outputs(ring_slot* s, duration took) {
   stage_counts::add(memory_.counts().computed_ns, static_cast<std::uint64_t>(took.count()));
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   if (!computation_->awaits()) size_blocks(took, *s);
   if (asks_for_input_) {
     memory_.costs().learn_computed(took, s->count);
     weigh(memory_, in_, out_, signal_ != nullptr);
   }
-  return commit(s, s->output, lock);
+  bool wakes = commit(s, s->output);
+  lock.unlock();
+  notify_reader();
+  return wakes;
 }
 
-bool slot_supply::commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock) {
+bool slot_supply::commit(ring_slot* s, slab& outputs) {
   s->outputs_in = &outputs;
   s->outputs_at = outputs.begin();
   s->output_count = static_cast<std::uint32_t>(outputs.size());
   set_state(s, ring_slot::state::done);
   bool wakes = reader_waits_ && (pick() || exhausted());
   if (wakes) wake(reader_waits_);
-  lock.unlock();
-  if (signal_) signal_->notify(number_);
   return wakes;
 }
 
 void slot_supply::finish(ring_slot* unused, status why, std::uint64_t not_passed) {
   if (unused) charge(unused, 0);
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   not_passed_ = not_passed;
   if (unused) {
     missed_at_end_ = std::exchange(unused->missed, dropped_errors());
@@ -231,42 +235,44 @@ void slot_supply::finish(ring_slot* unused, status why, std::uint64_t not_passed
     free_.push_back(unused);
   }
   if (!stopped_) why_ = std::move(why);
-  end(lock);
+  end();
+  lock.unlock();
+  notify_reader();
 }
 
-void slot_supply::end(std::unique_lock<std::mutex>& lock) {
+void slot_supply::end() {
   over_ = true;
   if (exhausted()) wake(reader_waits_);
-  lock.unlock();
-  if (signal_) signal_->notify(number_);
 }
 
 bool slot_supply::wants_input() const {
   if (!asks_for_input_ || !memory_.costs().is_light()) return false;
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return !closed_ && !stopped_;
 }
 
 void slot_supply::return_input(erased_stream in, dropped_errors missed) {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   if (closed_) {
     lock.unlock();
     return;  // destroys the input
   }
   returned_ = std::move(in);
   missed_at_end_ = std::move(missed);
-  end(lock);
+  end();
+  lock.unlock();
+  notify_reader();
 }
 
 erased_stream slot_supply::take_input() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return stopped_ ? erased_stream() : std::move(returned_);
 }
 
 bool slot_supply::receive_awaiter::await_ready() {
   supply_.block_used();
   bool frees = done_ && supply_.emptied(done_);
-  std::lock_guard lock(supply_.mutex_);
+  mutex_lock lock(supply_.mutex_);
   if (frees) supply_.free_locked(done_);
   got_ = supply_.stopped_ ? nullptr : supply_.pick();
   if (got_) supply_.block_given(got_);
@@ -276,7 +282,7 @@ bool slot_supply::receive_awaiter::await_ready() {
 bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
   waited_ = true;
   began_ = supply_.run_->time->now();
-  std::lock_guard lock(supply_.mutex_);
+  mutex_lock lock(supply_.mutex_);
   if (supply_.stopped_ || supply_.pick() || supply_.exhausted()) return false;
   supply_.reader_waits_ = h;
   supply_.grant_pump();  // the pump may sleep until the ring is half empty, or has memory
@@ -286,7 +292,7 @@ bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
 ring_slot* slot_supply::receive_awaiter::await_resume() {
   if (!waited_) return got_;
   if (stage_) stage_->waited(supply_.run_->time->now() - began_);
-  std::lock_guard lock(supply_.mutex_);
+  mutex_lock lock(supply_.mutex_);
   got_ = supply_.stopped_ ? nullptr : supply_.pick();
   if (got_) supply_.block_given(got_);
   return got_;
@@ -323,7 +329,7 @@ bool slot_supply::emptied(ring_slot* s) {
   charge(s, inputs);
   s->charged_bytes += memory_.ledger().charge_up_to(outputs, memory_.line());
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     set_state(s, ring_slot::state::filling);
     s->first += s->count;
     s->input_at += s->count;
@@ -350,13 +356,13 @@ void slot_supply::free_locked(ring_slot* s) {
 }
 
 void slot_supply::close() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   closed_ = true;
   wake(pump_waits_);
 }
 
 void slot_supply::stop() noexcept {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   stopped_ = true;
   why_ = cancelled_error();
   wake(pump_waits_);
@@ -367,7 +373,7 @@ void slot_supply::stop() noexcept {
 }
 
 void slot_supply::set_limits(limits l) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   limits_ = l;
   grant_pump();
 }

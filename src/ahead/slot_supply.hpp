@@ -22,7 +22,6 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -32,6 +31,7 @@
 #include "ahead/ready_signal.hpp"
 #include "ahead/slot.hpp"
 #include "runtime/live_knob.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/this_stage.hpp"
 #include "sluice/runtime/run_context.hpp"
@@ -55,7 +55,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// Sets the signal that is notified, with this channel's number, whenever receive() has a slot. REQUIRES: the pump
   /// has not started.
   void set_signal(std::shared_ptr<ready_signal> s, std::uint32_t number) {
-    std::lock_guard lock(mutex_);  // a stop may happen concurrently
+    mutex_lock lock(mutex_);  // a stop may happen concurrently
     signal_ = std::move(s);
     number_ = number;
   }
@@ -106,16 +106,16 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
 
   // Called by the reader, in any order of slots.
   status why() const {
-    std::lock_guard lock(mutex_);  // a stop may happen after the end
+    mutex_lock lock(mutex_);  // a stop may happen after the end
     return why_;
   }
   std::uint64_t not_passed() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return not_passed_;
   }
   /// Moves out the errors of elements that were dropped after the last slot. At most once.
   dropped_errors missed_at_end() {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return std::exchange(missed_at_end_, dropped_errors());
   }
   /// Requests the input as soon as blocks are light. REQUIRES: the pump has not started.
@@ -152,36 +152,33 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
 
   class receive_awaiter;
 
-  // The order of slots, decided by the derived class. REQUIRES for all: the caller has locked the mutex.
+  // The order of slots, decided by the derived class.
 
   /// A slot will be filled; it is the newest.
-  virtual void entered(ring_slot* s) = 0;
+  virtual void entered(ring_slot* s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
   /// The newest slot will not be filled after all.
-  virtual void withdrawn(ring_slot* s) = 0;
+  virtual void withdrawn(ring_slot* s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
   /// All outputs of the slot have been consumed, or it has none: pick() must not return it again.
-  virtual void left(ring_slot* s) = 0;
+  virtual void left(ring_slot* s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
   /// Returns the slot that the reader gets next; null if none is ready.
-  virtual ring_slot* pick() const = 0;
+  virtual ring_slot* pick() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
   /// Returns true if pick() will never return a slot again.
-  virtual bool exhausted() const { return over_ && filling_ == 0 && !pick(); }
+  virtual bool exhausted() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return over_ && filling_ == 0 && !pick(); }
   /// Returns true if slots must be filled even beyond the limits: a replay needs one that is not in flight yet.
-  virtual bool beyond_limits() const { return false; }
+  virtual bool beyond_limits() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return false; }
   /// Returns true if more slots are in flight than any genuine position can require.
-  virtual bool too_far_beyond() const { return false; }
+  virtual bool too_far_beyond() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return false; }
 
-  /// Credits the bytes that hand_on() frees. REQUIRES: the caller has not locked the mutex, because the ledger may call
-  /// other channels.
-  void charge_handed_on(ring_slot* s) { charge(s, s->rest ? payload_bytes(s->input) : 0); }
-  /// The reader has consumed this number of the slot's outputs; `last`: all remaining ones. REQUIRES: the caller has
-  /// locked the mutex.
-  void hand_on_locked(ring_slot* s, std::uint32_t outputs, bool last);
+  /// Credits the bytes that hand_on() frees. The ledger may call other channels, and this one.
+  void charge_handed_on(ring_slot* s) ABSL_LOCKS_EXCLUDED(mutex_) { charge(s, s->rest ? payload_bytes(s->input) : 0); }
+  /// The reader has consumed this number of the slot's outputs; `last`: all remaining ones.
+  void hand_on_locked(ring_slot* s, std::uint32_t outputs, bool last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// The reader has consumed the whole slot. If some of its inputs are not computed yet (cut_short), starts their
   /// computation and returns false. Otherwise destroys its elements and returns true: call free_locked() then.
-  /// REQUIRES: without the mutex.
-  bool emptied(ring_slot* s);
-  /// Makes the slot free. REQUIRES: the caller has the mutex.
-  void free_locked(ring_slot* s);
-  void set_state(ring_slot* s, ring_slot::state to) {
+  bool emptied(ring_slot* s) ABSL_LOCKS_EXCLUDED(mutex_);
+  /// Makes the slot free.
+  void free_locked(ring_slot* s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void set_state(ring_slot* s, ring_slot::state to) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     filling_ += to == ring_slot::state::filling;
     filling_ -= s->at == ring_slot::state::filling;
     s->at = to;
@@ -189,76 +186,82 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   void wake(std::coroutine_handle<>& waiting) {
     if (waiting) run_->exec->post(std::exchange(waiting, {}));
   }
-  void grant_pump() {
+  void grant_pump() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (pump_waits_ && grant()) wake(pump_waits_);
   }
 
   const std::shared_ptr<run_context> run_;
   const channel_memory memory_;
-  mutable std::mutex mutex_;
-  // All below: guarded by mutex_.
-  limits limits_;
-  std::size_t in_flight_ = 0;  // slots that are being filled, are ready, or are with the reader and not wholly consumed
-  std::uint64_t next_ = 0;     // ordinal of the next input
-  bool over_ = false;
-  bool stopped_ = false;
-  std::coroutine_handle<> reader_waits_;
+  mutable mutex mutex_;
+  limits limits_ ABSL_GUARDED_BY(mutex_);
+  std::size_t in_flight_ ABSL_GUARDED_BY(mutex_) =
+      0;  // slots that are being filled, are ready, or are with the reader and not wholly consumed
+  std::uint64_t next_ ABSL_GUARDED_BY(mutex_) = 0;  // ordinal of the next input
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::coroutine_handle<> reader_waits_ ABSL_GUARDED_BY(mutex_);
 
  private:
   /// Returns true if the pump may fill one more slot; its expected bytes are charged then, once, until the pump gets
   /// the slot. Blocks that are produced ahead must fit into the budget. If nothing is in flight and the reader waits
   /// for this channel, one block is admitted even beyond the budget, because waiting could last forever.
-  bool grant();
-  bool pump_must_wait() { return !closed_ && !stopped_ && !grant(); }
+  bool grant() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool pump_must_wait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !closed_ && !stopped_ && !grant(); }
   /// A granted reservation. Without a slot, the caller must credit the charge.
   struct granted {
     reservation got;
     std::size_t charged_bytes = 0, guessed_bytes = 0;
   };
-  granted take_granted();
+  granted take_granted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void give_back(std::size_t charged, std::size_t guessed);
   /// Called when a slot has become free: resumes a waiting pump. If blocks are quick to produce, it waits until half of
   /// the slots are free, because a wake-up would cost more than a block.
-  void wake_pump();
-  void enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count);
+  void wake_pump() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Chooses the size of the next blocks from the time and the bytes of this one.
-  void size_blocks(duration took, const ring_slot& s);
+  void size_blocks(duration took, const ring_slot& s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Measures from time to time how long the reader uses a block.
   void block_given(const ring_slot* s);
   void block_used();
-  bool commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock);
-  std::uint32_t elements_for_one_slot() const;
+  /// The slot is ready. Returns true if the reader was waiting for it and has been resumed. Call notify_reader() after
+  /// the mutex is unlocked.
+  bool commit(ring_slot* s, slab& outputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// No block follows the present ones. Call notify_reader() after the mutex is unlocked.
+  void end() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void notify_reader() ABSL_LOCKS_EXCLUDED(mutex_) {
+    if (signal_) signal_->notify(number_);
+  }
+  std::uint32_t elements_for_one_slot() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void stop() noexcept;
-  /// Ends the channel: no block follows the present ones. Unlocks.
-  void end(std::unique_lock<std::mutex>& lock);
 
   const element_type& in_;
   const element_type& out_;
   std::shared_ptr<const slot_computation> computation_;
   live_limits followed_;
 
-  // All below: guarded by mutex_.
-  std::vector<std::unique_ptr<ring_slot>> slots_;
-  std::vector<ring_slot*> free_;
-  std::size_t filling_ = 0;  // slots in the state `filling`
-  std::uint64_t elements_in_flight_ = 0;
-  std::uint32_t block_elements_ = 1;  // elements to request for a slot: grows while blocks are quick to produce
-  bool quick_ = false;                // a block takes less time than a wake-up
-  std::uint64_t not_passed_ = 0;
-  dropped_errors missed_at_end_;
-  bool urged_ = false;                   // the reader waits for this channel by other means than receive()
-  bool asked_for_room_ = false;          // the ledger will call room_again()
-  bool granted_ = false;                 // the pump may fill a slot;
-  std::size_t granted_bytes_ = 0;        // these bytes are charged for it,
-  std::size_t granted_guess_bytes_ = 0;  // and this part of them is an estimate
+  std::vector<std::unique_ptr<ring_slot>> slots_ ABSL_GUARDED_BY(mutex_);
+  std::vector<ring_slot*> free_ ABSL_GUARDED_BY(mutex_);
+  std::size_t filling_ ABSL_GUARDED_BY(mutex_) = 0;  // slots in the state `filling`
+  std::uint64_t elements_in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint32_t block_elements_ ABSL_GUARDED_BY(mutex_) =
+      1;  // elements to request for a slot: grows while blocks are quick to produce
+  bool quick_ ABSL_GUARDED_BY(mutex_) = false;  // a block takes less time than a wake-up
+  std::uint64_t not_passed_ ABSL_GUARDED_BY(mutex_) = 0;
+  dropped_errors missed_at_end_ ABSL_GUARDED_BY(mutex_);
+  bool urged_ ABSL_GUARDED_BY(mutex_) = false;  // the reader waits for this channel by other means than receive()
+  bool asked_for_room_ ABSL_GUARDED_BY(mutex_) = false;          // the ledger will call room_again()
+  bool granted_ ABSL_GUARDED_BY(mutex_) = false;                 // the pump may fill a slot;
+  std::size_t granted_bytes_ ABSL_GUARDED_BY(mutex_) = 0;        // these bytes are charged for it,
+  std::size_t granted_guess_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // and this part of them is an estimate
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  status why_ ABSL_GUARDED_BY(mutex_);
+  std::coroutine_handle<> pump_waits_ ABSL_GUARDED_BY(mutex_);
+  erased_stream returned_ ABSL_GUARDED_BY(mutex_);
+
+  // Constant once the pump has started.
+  bool asks_for_input_ = false;
   std::shared_ptr<ready_signal> signal_;
   std::uint32_t number_ = ready_signal::kNobody;  // of this channel among those of the signal
-  bool closed_ = false;
-  status why_;
-  std::coroutine_handle<> pump_waits_;
-  erased_stream returned_;
-
-  bool asks_for_input_ = false;  // constant once the pump has started
   // Used only by the reader.
   std::uint32_t given_ = 0;           // blocks
   std::uint32_t given_elements_ = 0;  // elements of the block whose use is timed; 0: none

@@ -6,6 +6,7 @@
 #include "ahead/pump.hpp"
 #include "ahead/unordered_ring.hpp"
 #include "element/batches/blocks.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
@@ -132,6 +133,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
 }  // namespace
 
 erased_stream read_unordered(outlet out, channel_memory memory, erased_stream in, channel_options options) {
+  SLUICE_REQUIRES(options.follows.knob, "the channel has no knob");
   saved<unordered_link> link;
   link->in = std::move(in);
   return read_as_finished(out, std::move(link), std::move(memory), std::move(options));

@@ -6,18 +6,18 @@ namespace sluice::lib {
 unordered_ring::unordered_ring(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in,
                                const element_type& out, limits l, std::uint64_t next, mark begin)
     : slot_supply(std::move(run), std::move(memory), in, out, l) {
-  std::lock_guard lock(mutex_);  // a stop may happen concurrently
+  mutex_lock lock(mutex_);  // a stop may happen concurrently
   next_ = next;
   marks_.push_back(std::move(begin));
 }
 
 void unordered_ring::note(ring_slot*, mark m) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   marks_.push_back(std::move(m));
 }
 
 slot_supply::receive_awaiter unordered_ring::receive(std::uint64_t ordinal) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   needed_ = ordinal;
   return receive_awaiter(*this, nullptr);
 }
@@ -25,19 +25,19 @@ slot_supply::receive_awaiter unordered_ring::receive(std::uint64_t ordinal) {
 void unordered_ring::hand_on(ring_slot* s, std::uint32_t outputs) {
   bool last = s->delivered + outputs >= s->output_count;
   if (last) charge_handed_on(s);
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   s->delivered += outputs;
   hand_on_locked(s, outputs, last);
 }
 
 void unordered_ring::release(ring_slot* s) {
   if (!emptied(s)) return;
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   free_locked(s);
 }
 
 void unordered_ring::replay(std::uint64_t ordinal) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   chosen_ = ordinal;
   grant_pump();
 }
@@ -52,9 +52,10 @@ ring_slot* unordered_ring::pick() const {
 
 bool unordered_ring::exhausted() const {
   // A forged choice: the input was taken, and is not the first remaining one of any slot. It will never be ready.
-  if (needed_ != stream_base::kNone && next_ > needed_ &&
+  const std::uint64_t needed = needed_;
+  if (needed != stream_base::kNone && next_ > needed &&
       std::none_of(order_.begin(), order_.end(),
-                   [this](const ring_slot* s) { return s->first + s->delivered == needed_; }))
+                   [needed](const ring_slot* s) { return s->first + s->delivered == needed; }))
     return true;
   return slot_supply::exhausted();
 }
@@ -75,7 +76,7 @@ std::uint64_t unordered_ring::lowest() const {
 }
 
 mark unordered_ring::place() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   std::uint64_t ordinal = lowest();
   while (marks_.size() > 1 && marks_[1].ordinal <= ordinal) marks_.erase(marks_.begin());
   mark below = marks_[0];

@@ -34,28 +34,32 @@ class unordered_ring final : public slot_supply {
   void replay(std::uint64_t ordinal);
   /// Returns the lowest ordinal of an input that is not delivered yet.
   std::uint64_t lowest_undelivered() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return lowest();
   }
   /// Returns the position of the input before the lowest input that is not delivered yet. Forgets the marks before it.
   mark place();
 
  private:
-  void entered(ring_slot* s) override { order_.push_back(s); }
-  void withdrawn(ring_slot*) override { order_.pop_back(); }
-  void left(ring_slot* s) override { order_.erase(std::find(order_.begin(), order_.end(), s)); }
-  ring_slot* pick() const override;
-  bool exhausted() const override;
+  void entered(ring_slot* s) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { order_.push_back(s); }
+  void withdrawn(ring_slot*) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { order_.pop_back(); }
+  void left(ring_slot* s) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    order_.erase(std::find(order_.begin(), order_.end(), s));
+  }
+  ring_slot* pick() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool exhausted() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Returns true while a choice is replayed and the pump has not yet taken the chosen input.
-  bool beyond_limits() const override { return chosen_ != stream_base::kNone && next_ <= chosen_; }
-  bool too_far_beyond() const override;
-  std::uint64_t lowest() const;
+  bool beyond_limits() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return chosen_ != stream_base::kNone && next_ <= chosen_;
+  }
+  bool too_far_beyond() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::uint64_t lowest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // All below: guarded by the mutex.
-  std::vector<ring_slot*> order_;  // the slots that are not handed on, oldest first
-  std::vector<mark> marks_;        // oldest first; the first is at or before the lowest input that is not delivered
-  std::uint64_t chosen_ = stream_base::kNone;  // the choice being replayed
-  std::uint64_t needed_ = stream_base::kNone;  // the reader's request
+  std::vector<ring_slot*> order_ ABSL_GUARDED_BY(mutex_);  // the slots that are not handed on, oldest first
+  std::vector<mark> marks_
+      ABSL_GUARDED_BY(mutex_);  // oldest first; the first is at or before the lowest input that is not delivered
+  std::uint64_t chosen_ ABSL_GUARDED_BY(mutex_) = stream_base::kNone;  // the choice being replayed
+  std::uint64_t needed_ ABSL_GUARDED_BY(mutex_) = stream_base::kNone;  // the reader's request
 };
 
 }  // namespace sluice::lib

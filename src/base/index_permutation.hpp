@@ -37,6 +37,7 @@ class index_permutation {
         low_mask_((std::uint64_t{1} << low_bits_) - 1),
         high_mask_((std::uint64_t{1} << (static_cast<unsigned>(std::bit_width(n - 1)) - low_bits_)) - 1),
         rounds_(n > kSmall ? kRounds : kRoundsOfSmall) {
+    SLUICE_REQUIRES(n >= 1 && n <= std::uint64_t{1} << 63, "a permutation has from one to 2^63 numbers");
     for (unsigned r = 0; r != rounds_; ++r)
       keys_[r] = {derive(seed, 2 * r), static_cast<std::uint32_t>(derive(seed, 2 * r + 1)) | 1};
   }
@@ -70,6 +71,7 @@ class index_permutation {
 
   /// REQUIRES: part < 2³².
   static std::uint64_t changed_by(std::uint64_t part, round_key key) {
+    SLUICE_REQUIRES(part >> 32 == 0, "a part has at most 32 bits");
     const std::uint64_t product = (part & 0xffff'ffff) * key.factor + key.sum;
     return product >> 32 ^ product;
   }

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 /// The coroutine that awaits one spawned task. Its frame is destroyed automatically at its end, and reports that in the
@@ -49,6 +51,7 @@ scope::~scope() {
 }
 
 void scope::spawn(task<> work) {
+  SLUICE_REQUIRES(live_.load(std::memory_order_relaxed) != 0, "a task is spawned after join() has finished");
   // Relaxed: the count cannot reach zero meanwhile, because the spawning coroutine is counted or has not joined yet.
   live_.fetch_add(1, std::memory_order_relaxed);
   auto c = run(*this, std::move(work));
@@ -62,14 +65,14 @@ void scope::request_stop() noexcept {
 }
 
 status scope::why() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return why_;
 }
 
 void scope::ended(status why) noexcept {
   if (!why.ok()) {
     bool echo = why.code() == status_code::cancelled && stop_.stop_requested();
-    std::unique_lock lock(mutex_);
+    mutex_lock lock(mutex_);
     bool first = why_.ok() && !echo;
     if (first) why_ = std::move(why);
     lock.unlock();
@@ -83,7 +86,7 @@ void scope::ended(status why) noexcept {
 // acq_rel: the last caller, and the coroutine that it resumes, see the writes of all tasks.
 bool scope::release() noexcept { return live_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
-std::coroutine_handle<> scope::conclude() noexcept {
+std::coroutine_handle<> scope::conclude() noexcept ABSL_NO_THREAD_SAFETY_ANALYSIS {
   joined_ = true;
   promise_base* joiner = joiner_;
   status why = why_;  // without the mutex: all tasks have ended

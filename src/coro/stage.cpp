@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/stream_base.hpp"
 
 namespace sluice::lib {
@@ -20,6 +21,7 @@ bool stage_base::can_begin_again() const noexcept {
 }
 
 void stage_base::begin_again() {
+  SLUICE_REQUIRES(rests_at_end_ && failure.ok(), "a stage begins again only at its end");
   for (stage_input& in : state_.inputs()) {
     in.stream->forget_requests();
     in.stream->child_->begin_again();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coro/position_records.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/stream_base.hpp"
 
 namespace sluice::lib {
@@ -48,6 +49,7 @@ bool stage_state::keeps_resume_point() const {
 }
 
 mark stage_state::take_input(std::uint64_t made) {
+  SLUICE_REQUIRES(is_its_input(), "the stage has values of its own, or several inputs");
   mark m = input_owner_ ? input_owner_->input_place() : inputs_.first().stream->place();
   m.ordinal = made;
   return m;

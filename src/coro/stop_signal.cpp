@@ -4,6 +4,8 @@
 #include <new>
 #include <stop_token>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -49,6 +51,7 @@ using callback = std::stop_callback<hooked_call>;
 }  // namespace
 
 void stop_hook::arm(const stop_signal& stop, function f, void* self) {
+  SLUICE_REQUIRES(!is_armed_, "a hook is armed twice");
   static_assert(sizeof(callback) <= sizeof callback_ && alignof(callback) <= alignof(void*));
   if (!stop.stop_possible()) return;
   const std::stop_token& token = stop;

@@ -4,8 +4,9 @@
 #include <condition_variable>
 #include <coroutine>
 #include <exception>
-#include <mutex>
 #include <string>
+
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 namespace {
@@ -17,23 +18,23 @@ class completion {
   // Notified while locked: the waiting thread cannot return from wait(), and destroy this object, before the lock is
   // released.
   void set() {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     set_ = true;
     changed_.notify_all();
   }
   bool is_set() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return set_;
   }
   void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return set_; });
+    mutex_lock lock(mutex_);
+    changed_.wait(lock.inner(), [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return set_; });
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   std::condition_variable changed_;
-  bool set_ = false;
+  bool set_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 /// The coroutine that awaits the task of a sync_wait. No coroutine awaits it; it sets a completion when it ends.

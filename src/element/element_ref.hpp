@@ -7,6 +7,7 @@
 #include <new>
 #include <string_view>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/element/batched.hpp"
 #include "sluice/element/tensor.hpp"
 #include "sluice/element/type.hpp"
@@ -59,7 +60,10 @@ class item_refs {
     return column_ ? element_ref(*column_, row_ + i) : element_ref(*type_, first_ + i * type_->size);
   }
   /// Returns adjacent numbers. REQUIRES: the items are numbers, and there is at least one.
-  const char* numbers() const noexcept { return static_cast<const char*>((*this)[0].address()); }
+  const char* numbers() const noexcept {
+    SLUICE_REQUIRES(size_ != 0, "there are no items");
+    return static_cast<const char*>((*this)[0].address());
+  }
 
  private:
   const element_type* type_;

@@ -9,6 +9,7 @@
 
 #include "element/batches/kernels.hpp"
 #include "element/text/print_element.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib::detail {
 
@@ -242,6 +243,7 @@ bool lists_have_known_layout() {
 }
 
 element_type make_list_type(const element_type& element) {
+  SLUICE_REQUIRES(lists_have_known_layout(), "lists of this library have another layout");
   element_type t;
   t.name = element.name + "[]";
   t.size = sizeof(list_words);
@@ -261,6 +263,7 @@ element_type make_list_type(const element_type& element) {
 }
 
 element_type make_maybe_type(const element_type& element) {
+  SLUICE_REQUIRES(lists_have_known_layout(), "lists of this library have another layout");
   element_type t;
   t.name = element.name + "?";
   t.size = (element.size + 1 + element.align - 1) / element.align * element.align;

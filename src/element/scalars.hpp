@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/type.hpp"
 
@@ -13,6 +14,7 @@ namespace sluice::lib::detail {
 /// Calls f(std::type_identity<T>) with the type of the scalar's number or bool, and returns the result. REQUIRES: t is
 /// a scalar.
 template <class F> auto with_number(const element_type& t, F f) {
+  SLUICE_REQUIRES(t.kind == kind::scalar, "the type is no scalar");
   auto is = [&t](const element_type& number) { return t.print == number.print; };
   if (is(type_of<std::int64_t>())) return f(std::type_identity<std::int64_t>());
   if (is(type_of<float>())) return f(std::type_identity<float>());

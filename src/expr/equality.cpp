@@ -6,6 +6,7 @@
 #include "element/tensors/with_dtype.hpp"
 #include "expr/comparison.hpp"
 #include "expr/functions/numbers.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/element/none.hpp"
 #include "sluice/element/tensor.hpp"
 
@@ -165,6 +166,7 @@ bool can_be_equal(const element_type& a, const element_type& b) {
 }
 
 computed_ptr compared_parts(computed_ptr a, computed_ptr b, bool is_equal) {
+  SLUICE_REQUIRES(can_be_equal(a->type(), b->type()), "values of these types cannot be equal");
   return std::make_unique<parts_compared>(std::move(a), std::move(b), is_equal);
 }
 

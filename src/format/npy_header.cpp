@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -32,6 +34,7 @@ std::optional<std::string_view> npy_descr(dtype d) {
 }
 
 std::string npy_header(dtype d, std::span<const std::int64_t> shape, std::size_t bytes_min) {
+  SLUICE_REQUIRES(npy_descr(d), "numpy has no such dtype");
   std::string out(kNpyVersion1);
   out += "\0\0";  // the length of the rest, set below
   out.resize(kNpyVersion1.size() + 2);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 namespace detail {
 namespace {
@@ -17,6 +19,7 @@ enum : std::uint32_t { kPcm = 1, kFloat = 3, kExtensible = 0xfffe };
 
 /// Reads a little-endian number. REQUIRES: it is within the bytes.
 template <class T> T number_at(std::string_view bytes, std::size_t at) noexcept {
+  SLUICE_REQUIRES(at <= bytes.size() && sizeof(T) <= bytes.size() - at, "the number leaves the bytes");
   T n;
   std::memcpy(&n, bytes.data() + at, sizeof n);
   return n;

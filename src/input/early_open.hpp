@@ -16,7 +16,6 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -24,6 +23,7 @@
 #include "runtime/known_files.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/field_types.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/files.hpp"
 
@@ -41,17 +41,17 @@ struct early_opened final : early_file {
   /// Returns a signal that notifies when the opening is done, or null if it is done. The signal shares ownership of its
   /// run. The run owns this object, so this object has no share of the run.
   std::shared_ptr<ready_signal> ended() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return ended_;
   }
   void will_end_by(std::shared_ptr<ready_signal> signal) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     ended_ = std::move(signal);
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<ready_signal> ended_;  ///< guarded by mutex_
+  mutable mutex mutex_;
+  std::shared_ptr<ready_signal> ended_ ABSL_GUARDED_BY(mutex_);
 };
 
 /// How files are opened and read.

@@ -13,6 +13,7 @@
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -63,6 +64,7 @@ class row_joiner {
 
   /// Accepts the next input batch, without its first `given` rows. REQUIRES: no rows are left.
   void take_in(batch_storage next, std::uint64_t given) {
+    SLUICE_REQUIRES(left() == 0, "rows of the batch before are left");
     left_ = std::move(next);
     left_bytes_ = left_.memory_bytes();
     left_row_bytes_ = bytes_a_row(left_bytes_, left());

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/files/system_calls.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/crc32c.hpp"
 
 namespace sluice::lib {
@@ -108,6 +109,7 @@ status output_file::reserve_head(std::size_t size) {
 }
 
 status output_file::write_head(std::string_view bytes) {
+  SLUICE_REQUIRES(bytes.size() == head_bytes_, "the head has another size than was reserved");
   is_synced_ = false;
   while (!bytes.empty()) {
     const auto at = static_cast<off_t>(head_bytes_ - bytes.size());

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -68,6 +70,7 @@ status shard_names::check() const {
 }
 
 std::string shard_names::name(std::uint64_t shard) const {
+  SLUICE_REQUIRES(check().ok(), "the pattern needs the number of shards");
   std::string out;
   for (std::size_t at = 0; at != pattern_.size();) {
     const placeholder number = pattern_[at] == '{' ? placeholder_at(pattern_, at, "shard") : placeholder{};

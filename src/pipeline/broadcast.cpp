@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "sluice/base/assert.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/detail/waiter.hpp"
 #include "sluice/element/slab.hpp"
 
@@ -73,11 +73,14 @@ class broadcast_hub final {
 
   run_report report() const { return report_of(root_); }
   checkpoint position(const std::vector<std::optional<std::uint64_t>>& at);
-  std::size_t consumers() const { return consumers_.size(); }
+  std::size_t consumers() const {
+    mutex_lock lock(mutex_);
+    return consumers_.size();
+  }
   /// Returns true if all consumers have left.
   bool is_abandoned() const;
   bool is_gone(std::size_t k) const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return consumers_[k].gone;
   }
 
@@ -90,31 +93,32 @@ class broadcast_hub final {
     status why = {};    ///< it was stopped or dropped
   };
 
-  // REQUIRES for these functions: the caller has locked the mutex.
-  template <class F> std::uint64_t least(F of) const {
+  template <class F> std::uint64_t least(F of) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     std::uint64_t at = end_;
     for (const consumer& c : consumers_)
       if (!c.gone) at = std::min(at, of(c));
     return at;
   }
-  std::uint64_t last_next() const {
+  std::uint64_t last_next() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return least([](const consumer& c) { return c.next; });
   }
-  bool is_full() const { return end_ - last_next() >= lag_max_ || (bytes_ >= lag_bytes_max_ && end_ != last_next()); }
-  void drop_last(std::size_t but);
+  bool is_full() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return end_ - last_next() >= lag_max_ || (bytes_ >= lag_bytes_max_ && end_ != last_next());
+  }
+  void drop_last(std::size_t but) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Returns true if no consumer needs the run. A dropped consumer that has not reported the reason yet still counts:
   /// the run's stop would hide the reason from it.
-  bool all_have_left() const {
+  bool all_have_left() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return std::all_of(consumers_.begin(), consumers_.end(), [](const consumer& c) { return c.left; });
   }
   /// Releases the blocks that all consumers have taken. Returns the number of bytes, which the caller credits without
   /// the mutex.
-  std::size_t trim();
-  void changed(detail::wake_list& woken) {
+  std::size_t trim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void changed(detail::wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     ++changes_;
     while (detail::waiter* w = waiting_.front()) w->wake_into(woken);
   }
-  void credit(std::size_t bytes) {
+  void credit(std::size_t bytes) ABSL_LOCKS_EXCLUDED(mutex_) {
     if (bytes) run_->ledger->release(bytes, line_);
   }
 
@@ -125,17 +129,16 @@ class broadcast_hub final {
   const std::uint64_t lag_max_;
   const std::size_t lag_bytes_max_;
   const lagging on_lag_;
-  mutable std::mutex mutex_;
-  // All below: guarded by mutex_.
-  std::vector<consumer> consumers_;
-  std::deque<std::shared_ptr<held_block>> held_;  ///< ascending, without gaps, up to end_
-  std::uint64_t end_;                             ///< the ordinal of the run's next element
-  std::size_t bytes_ = 0;
-  bool pulling_ = false;
-  bool over_ = false;
-  status why_;  ///< of the end
-  std::uint64_t changes_ = 0;
-  detail::waiter_list waiting_;
+  mutable mutex mutex_;
+  std::vector<consumer> consumers_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::shared_ptr<held_block>> held_ ABSL_GUARDED_BY(mutex_);  ///< ascending, without gaps, up to end_
+  std::uint64_t end_ ABSL_GUARDED_BY(mutex_);                             ///< the ordinal of the run's next element
+  std::size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool pulling_ ABSL_GUARDED_BY(mutex_) = false;
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;
+  status why_ ABSL_GUARDED_BY(mutex_);  ///< of the end
+  std::uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;
+  detail::waiter_list waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
 /// Waits for the next change after number `seen`.
@@ -144,8 +147,8 @@ class broadcast_hub::change_awaiter final : detail::waiter {
   change_awaiter(broadcast_hub& hub, std::uint64_t seen) : hub_(hub), seen_(seen) {}
   ~change_awaiter() { abandon(); }
   bool await_ready() const noexcept { return false; }
-  template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
-    return wait(h, hub_.mutex_, hub_.waiting_, [this](detail::wake_list&) {
+  template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return wait(h, hub_.mutex_, hub_.waiting_, [this](detail::wake_list&) ABSL_EXCLUSIVE_LOCKS_REQUIRED(hub_.mutex_) {
       return hub_.changes_ != seen_ ? detail::attempt::done : detail::attempt::pending;
     });
   }
@@ -279,14 +282,18 @@ void broadcast_hub::leave(std::size_t k, const status& why) {
 }
 
 bool broadcast_hub::is_abandoned() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return all_have_left();
 }
 
 checkpoint broadcast_hub::position(const std::vector<std::optional<std::uint64_t>>& at) {
-  if (pulling_)
-    throw_status(failed_precondition_error("broadcast: a consumer that was stopped still has a request outstanding"));
-  std::uint64_t last = end_;
+  std::uint64_t last = 0;
+  {
+    mutex_lock lock(mutex_);
+    if (pulling_)
+      throw_status(failed_precondition_error("broadcast: a consumer that was stopped still has a request outstanding"));
+    last = end_;
+  }
   for (const auto& ordinal : at)
     if (ordinal) last = std::min(last, *ordinal);
   position_writer root;

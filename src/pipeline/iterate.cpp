@@ -17,6 +17,7 @@
 #include "plan/plan_parts.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/pipeline/one_element.hpp"
 #include "sluice/runtime/simulation.hpp"
 
@@ -85,7 +86,7 @@ class run final : public run_base {
     std::call_once(looked_, [this] { look_at_identities(); });
   }
   std::vector<std::string> warnings() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return warnings_;
   }
   void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
@@ -102,7 +103,7 @@ class run final : public run_base {
     std::string open = open_identities(all);
     if (open.empty()) return;
     if (auto* warn = context_->rt->options().on_warning) warn(open);
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     warnings_.push_back(std::move(open));
   }
 
@@ -114,8 +115,8 @@ class run final : public run_base {
   std::uint64_t epoch_;
   mutable std::once_flag looked_;
   mutable std::string identities_;  ///< valid once looked_ is set
-  mutable std::mutex mutex_;
-  mutable std::vector<std::string> warnings_;  ///< guarded by mutex_
+  mutable mutex mutex_;
+  mutable std::vector<std::string> warnings_ ABSL_GUARDED_BY(mutex_);
 };
 
 [[noreturn]] void refuse_epoch(std::uint64_t made_in, std::uint64_t asked_for) {

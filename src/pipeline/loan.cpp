@@ -2,6 +2,7 @@
 #include "sluice/pipeline/loan.hpp"
 
 #include "runtime/run_task.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/resume_on.hpp"
 
 namespace sluice::lib {
@@ -16,6 +17,7 @@ std::shared_ptr<loan> loan::lend(stream_base& s) {
   environment* env = s ? s.stage()->env : nullptr;
   if (!env || !env->run || !s.run())
     throw_status(failed_precondition_error("this is no stream of a run: ask iterate() for one"));
+  SLUICE_REQUIRES(s.at_rest(), "another request on the stream is outstanding");
   std::shared_ptr<run_context> run = env->run->shared_from_this();
   auto l = std::make_shared<loan>(s, s.shared_run());
   s.set_run(l);
@@ -33,7 +35,7 @@ run_task loan::fill(std::shared_ptr<run_context>& run, std::shared_ptr<loan> sel
 }
 
 void loan::came_to_rest() {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   at_rest_ = true;
   std::unique_ptr<waiter> woken = std::move(waiter_);
   if (owner_gone_) {
@@ -46,7 +48,7 @@ void loan::came_to_rest() {
 }
 
 bool loan::wait(std::unique_ptr<waiter>& w) {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   if (waiter_) return false;
   if (!at_rest_) {
     waiter_ = std::move(w);
@@ -58,14 +60,14 @@ bool loan::wait(std::unique_ptr<waiter>& w) {
 }
 
 std::unique_ptr<loan::waiter> loan::abandon(const waiter* who) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return waiter_.get() == who ? std::move(waiter_) : nullptr;
 }
 
 stream_base* loan::give_back() {
   std::shared_ptr<loan> self = shared_from_this();  // the lent stream may hold the last reference
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (!at_rest_) return nullptr;
   }
   stream_base* owner = std::exchange(owner_, nullptr);
@@ -83,7 +85,7 @@ void loan::owner_moved(stream_base* to) noexcept {
   if (returned_.load(std::memory_order_relaxed)) return;
   owner_ = to;
   if (to) return;
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   owner_gone_ = true;
   bool ours = at_rest_;
   lock.unlock();

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <mutex>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "sluice/base/assert.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -84,21 +84,22 @@ class memory_ledger::books {
   class line final : public ledger_line {
    public:
     line(books& home, purpose p, std::string_view stage) : home_(home) {
-      entry.stage = stage;
-      entry.held_for = p;
+      figures_.stage = stage;
+      figures_.held_for = p;
     }
     void release(std::size_t bytes) noexcept override { home_.change(bytes, 0, *this); }
     void retain() noexcept override { home_.retain(); }
     void unretain() noexcept override { home_.unretain(); }
 
-    // Both guarded by the books' mutex.
-    ledger_line_report entry;
-    std::size_t guessed = 0;
-
    private:
+    friend class books;
+    struct figures : ledger_line_report {
+      std::size_t guessed_bytes = 0;
+    };
     books& home_;
+    figures figures_;  ///< books::of() checks that the mutex is locked
   };
-  static line& of(ledger_line& l) noexcept { return static_cast<line&>(l); }
+  static line& line_of(ledger_line& l) noexcept { return static_cast<line&>(l); }
 
   explicit books(std::size_t budget_bytes) : budget_(budget_bytes) {
     for (std::size_t i = 0; i < kPurposes; ++i)
@@ -108,24 +109,24 @@ class memory_ledger::books {
   line& find(purpose p, std::string_view stage) {
     line& unnamed = *unnamed_[static_cast<std::size_t>(p)];
     if (stage.empty()) return unnamed;
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     for (auto& l : lines_)
-      if (l->entry.held_for == p && l->entry.stage == stage) return *l;
+      if (of(*l).held_for == p && of(*l).stage == stage) return *l;
     if (lines_.size() >= kLinesMax) return unnamed;
     lines_.push_back(std::make_unique<line>(*this, p, stage));
     return *lines_.back();
   }
 
   void add_guess(std::ptrdiff_t bytes, line& l) noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     guessed_ += static_cast<std::size_t>(bytes);
-    l.guessed += static_cast<std::size_t>(bytes);
+    of(l).guessed_bytes += static_cast<std::size_t>(bytes);
   }
 
   void change(std::size_t from, std::size_t to, line& l, int holders = 0) noexcept {
     {
-      std::lock_guard lock(mutex_);
-      l.entry.holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(holders));
+      mutex_lock lock(mutex_);
+      of(l).holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(holders));
       take(to, from, l);
       note_peak(l);
       if (to >= from || waiting_.empty()) return;
@@ -133,7 +134,7 @@ class memory_ledger::books {
     call_waiters();
   }
   bool try_charge(std::size_t bytes, line& l, std::weak_ptr<room_waiter>* waiter) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (!fits(bytes)) {
       if (waiter) waiting_.push_back({std::move(*waiter), bytes});
       return false;
@@ -143,14 +144,14 @@ class memory_ledger::books {
     return true;
   }
   std::size_t charge_up_to(std::size_t bytes, line& l) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     bytes = std::min(bytes, budget_ - std::min<std::size_t>(budget_, used_));
     take(bytes, 0, l);
     note_peak(l);
     return bytes;
   }
   bool charge_within(std::size_t bytes, std::size_t beyond, line& l) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     std::size_t most = budget_ + std::min(beyond, ~std::size_t{0} - budget_);  // a budget may be without limit
     if (bytes > most || used_ > most - bytes) return false;
     take(bytes, 0, l);
@@ -159,7 +160,7 @@ class memory_ledger::books {
   }
   void set_budget(std::size_t bytes) {
     {
-      std::lock_guard lock(mutex_);
+      mutex_lock lock(mutex_);
       budget_ = bytes;
     }
     call_waiters();
@@ -170,16 +171,16 @@ class memory_ledger::books {
   bool within_budget() const noexcept { return used_ < budget_; }
   ledger_report report() {
     ledger_report r;
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     r.budget_bytes = budget_;
     r.used_bytes = used_;
     r.peak_bytes = peak_;
-    auto add = [&r](const line& l) {
-      r.by_purpose[static_cast<std::size_t>(l.entry.held_for)] += l.entry.used_bytes;
-      if (l.entry.peak_bytes) r.lines.push_back(l.entry);
+    auto add = [&r](const ledger_line_report& l) {
+      r.by_purpose[static_cast<std::size_t>(l.held_for)] += l.used_bytes;
+      if (l.peak_bytes) r.lines.push_back(l);
     };
-    for (auto& l : unnamed_) add(*l);
-    for (auto& l : lines_) add(*l);
+    for (auto& l : unnamed_) add(of(*l));
+    for (auto& l : lines_) add(of(*l));
     std::sort(r.lines.begin(), r.lines.end(), [](auto& a, auto& b) { return a.peak_bytes > b.peak_bytes; });
     return r;
   }
@@ -193,27 +194,30 @@ class memory_ledger::books {
  private:
   ~books() = default;
 
+  line::figures& of(line& l) const noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return l.figures_; }
   /// A request that is larger than the whole budget waits until nothing else is charged.
   bool fits(std::size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return used_ == 0 || (used_ < budget_ && bytes <= budget_ - used_);
   }
   /// Adds `more` bytes and subtracts `fewer`.
   void take(std::size_t more, std::size_t fewer, line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    SLUICE_REQUIRES(fewer <= of(l).used_bytes, "more bytes are credited than are charged on this line");
     used_ = used_ + more - fewer;
-    if (is_held(l.entry.held_for)) held_ = held_ + more - fewer;
-    l.entry.used_bytes += more - fewer;
+    if (is_held(of(l).held_for)) held_ = held_ + more - fewer;
+    of(l).used_bytes += more - fewer;
   }
   /// Call this after the released bytes were subtracted, so that an estimate that shrinks does not raise the peak.
   void note_peak(line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     peak_ = std::max(peak_, used_ - std::min<std::size_t>(used_, guessed_));
-    l.entry.peak_bytes = std::max(l.entry.peak_bytes, l.entry.used_bytes - std::min(l.entry.used_bytes, l.guessed));
+    line::figures& f = of(l);
+    f.peak_bytes = std::max(f.peak_bytes, f.used_bytes - std::min(f.used_bytes, f.guessed_bytes));
   }
   /// Calls the oldest waiters first, without the lock. Each charges what it wants by now, or waits again at the end.
   void call_waiters() noexcept {
     for (int calls = 0; calls != kCallsPerRelease; ++calls) {
       std::shared_ptr<room_waiter> next;
       {
-        std::lock_guard lock(mutex_);
+        mutex_lock lock(mutex_);
         if (waiting_.empty() || !fits(std::min(waiting_.front().bytes, budget_ / kRoomShare))) return;
         next = waiting_.front().who.lock();
         waiting_.pop_front();
@@ -226,7 +230,7 @@ class memory_ledger::books {
     std::weak_ptr<room_waiter> who;
     std::size_t bytes;
   };
-  std::mutex mutex_;
+  mutex mutex_;
   shown_bytes budget_, used_, held_;
   std::size_t peak_ ABSL_GUARDED_BY(mutex_) = 0;
   std::size_t guessed_ ABSL_GUARDED_BY(mutex_) = 0;  ///< part of used_
@@ -241,20 +245,22 @@ memory_ledger::~memory_ledger() { books_->unretain(); }
 
 ledger_line& memory_ledger::line(purpose p, std::string_view stage) { return books_->find(p, stage); }
 void memory_ledger::change(std::size_t from, std::size_t to, ledger_line& l, int holders) noexcept {
-  books_->change(from, to, books::of(l), holders);
+  books_->change(from, to, books::line_of(l), holders);
 }
-void memory_ledger::add_guess(std::ptrdiff_t bytes, ledger_line& l) noexcept { books_->add_guess(bytes, books::of(l)); }
+void memory_ledger::add_guess(std::ptrdiff_t bytes, ledger_line& l) noexcept {
+  books_->add_guess(bytes, books::line_of(l));
+}
 bool memory_ledger::try_charge(std::size_t bytes, ledger_line& l) {
-  return books_->try_charge(bytes, books::of(l), nullptr);
+  return books_->try_charge(bytes, books::line_of(l), nullptr);
 }
 bool memory_ledger::try_charge(std::size_t bytes, ledger_line& l, std::weak_ptr<room_waiter> waiter) {
-  return books_->try_charge(bytes, books::of(l), &waiter);
+  return books_->try_charge(bytes, books::line_of(l), &waiter);
 }
 std::size_t memory_ledger::charge_up_to(std::size_t bytes, ledger_line& l) {
-  return books_->charge_up_to(bytes, books::of(l));
+  return books_->charge_up_to(bytes, books::line_of(l));
 }
 bool memory_ledger::charge_within(std::size_t bytes, std::size_t beyond, ledger_line& l) {
-  return books_->charge_within(bytes, beyond, books::of(l));
+  return books_->charge_within(bytes, beyond, books::line_of(l));
 }
 void memory_ledger::set_budget(std::size_t budget_bytes) { books_->set_budget(budget_bytes); }
 bool memory_ledger::within_budget() const noexcept { return books_->within_budget(); }

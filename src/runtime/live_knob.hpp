@@ -10,8 +10,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
+
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
 
@@ -45,9 +46,10 @@ class live_knob {
   const std::int64_t least_, most_;
   const bool is_free_;
   std::atomic<std::int64_t> value_;
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<knob_follower>> followers_;  ///< guarded by mutex_
-  std::size_t followers_max_ = 16;  ///< guarded by mutex_: at this number, followers that no longer exist are removed
+  mutex mutex_;
+  std::vector<std::weak_ptr<knob_follower>> followers_ ABSL_GUARDED_BY(mutex_);
+  std::size_t followers_max_ ABSL_GUARDED_BY(mutex_) =
+      16;  ///< at this number, followers that no longer exist are removed
 };
 
 }  // namespace sluice::lib

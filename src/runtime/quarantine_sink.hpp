@@ -9,10 +9,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/dropped_errors.hpp"
 
 namespace sluice::lib {
@@ -29,19 +29,19 @@ class quarantine_table {
  public:
   /// Returns the sink of `path`. The first call for a path builds the sink with `make`.
   template <class Make> quarantine_sink* of(const std::string& path, Make make) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     std::unique_ptr<quarantine_sink>& sink = sinks_[path];
     if (!sink) sink = make();
     return sink.get();
   }
   bool empty() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return sinks_.empty();
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<quarantine_sink>> sinks_;
+  mutable mutex mutex_;
+  std::map<std::string, std::unique_ptr<quarantine_sink>> sinks_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib

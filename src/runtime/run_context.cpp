@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <stop_token>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +10,7 @@
 #include "runtime/quarantine_sink.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "runtime/sites/error_account.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/site_table.hpp"
@@ -50,10 +50,10 @@ struct run_context::books {
   std::atomic<std::uint64_t> errors{0};
   std::atomic<std::uint64_t> inputs_changed{0};
   std::atomic<std::size_t> live{0};
-  mutable std::mutex mutex;
-  std::vector<status> first_errors;          ///< guarded by mutex
-  std::vector<status> first_changed_inputs;  ///< guarded by mutex
-  std::vector<idle_call> idle_calls;         ///< guarded by mutex
+  mutable lib::mutex mutex;
+  std::vector<status> first_errors ABSL_GUARDED_BY(mutex);
+  std::vector<status> first_changed_inputs ABSL_GUARDED_BY(mutex);
+  std::vector<idle_call> idle_calls ABSL_GUARDED_BY(mutex);
 };
 
 run_context::run_context(runtime& home, run_options options)
@@ -91,7 +91,7 @@ void run_context::request_stop() noexcept {
 }
 
 status run_context::met(dropped_error e) {
-  std::lock_guard lock(books_->mutex);
+  mutex_lock lock(books_->mutex);
   std::uint64_t counted = books_->errors.load(std::memory_order_relaxed);  // only this function writes it
   std::uint64_t dropped = std::min({e.times, errors_max - counted, errors_left(e.account)});
   books_->errors.store(counted + dropped, std::memory_order_relaxed);
@@ -106,7 +106,7 @@ status run_context::met(dropped_error e) {
 }
 
 std::vector<stage_errors> run_context::errors_by_stage() const {
-  std::lock_guard lock(books_->mutex);
+  mutex_lock lock(books_->mutex);
   return sites->errors();
 }
 
@@ -116,21 +116,21 @@ std::size_t run_context::errors_kept_apart() const {
 }
 
 std::vector<status> run_context::first_errors() const {
-  std::lock_guard lock(books_->mutex);
+  mutex_lock lock(books_->mutex);
   return books_->first_errors;
 }
 
 status run_context::settle_changed_input(const status& why) {
   if (why.ok() || on_changed_inputs == changed_inputs::ignore) return {};
   if (on_changed_inputs == changed_inputs::refuse) return why;
-  std::lock_guard lock(books_->mutex);
+  mutex_lock lock(books_->mutex);
   if (books_->inputs_changed.fetch_add(1, std::memory_order_relaxed) < kErrorsKept)
     books_->first_changed_inputs.push_back(why);
   return {};
 }
 
 std::vector<status> run_context::first_changed_inputs() const {
-  std::lock_guard lock(books_->mutex);
+  mutex_lock lock(books_->mutex);
   return books_->first_changed_inputs;
 }
 
@@ -145,7 +145,7 @@ void run_context::task_ended() noexcept {
   if (books_->live.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     std::vector<books::idle_call> calls;
     {
-      std::lock_guard lock(books_->mutex);
+      mutex_lock lock(books_->mutex);
       if (books_->live.load(std::memory_order_acquire) == 0) calls.swap(books_->idle_calls);
     }
     for (auto& c : calls) c.done(c.argument);
@@ -155,7 +155,7 @@ void run_context::task_ended() noexcept {
 
 void run_context::when_idle(void (*done)(void*) noexcept, void* argument) noexcept {
   {
-    std::lock_guard lock(books_->mutex);
+    mutex_lock lock(books_->mutex);
     if (books_->live.load(std::memory_order_acquire) > 0) {
       books_->idle_calls.push_back({done, argument});
       return;

@@ -2,13 +2,13 @@
 #include "sluice/runtime/runtime.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "runtime/available_memory.hpp"
 #include "runtime/threads/blocking_pool.hpp"
 #include "runtime/timers/timer_thread.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/scheduler.hpp"
 #include "sluice/runtime/simulation.hpp"
@@ -49,8 +49,8 @@ struct runtime::threads {
 struct runtime::parts {
   sluice::lib::reaper reaper;
   std::optional<runtime::threads> threads;  ///< empty for a simulation
-  std::mutex io_mutex;
-  std::unique_ptr<io_service> io;  ///< guarded by io_mutex
+  mutex io_mutex;
+  std::unique_ptr<io_service> io ABSL_GUARDED_BY(io_mutex);  ///< guarded by io_mutex
 };
 
 runtime::runtime(runtime_options options)
@@ -97,7 +97,7 @@ std::shared_ptr<run_context> runtime::new_run(run_options options) {
 }
 
 io_service& runtime::io(std::unique_ptr<io_service> (*make)(runtime&)) {
-  std::lock_guard lock(parts_->io_mutex);
+  mutex_lock lock(parts_->io_mutex);
   if (!parts_->io) parts_->io = make(*this);
   return *parts_->io;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/coro/position.hpp"
 
@@ -176,6 +177,7 @@ std::string seen_inputs::bytes() const {
 bool seen_inputs::restore(std::string_view bytes) {
   if (bytes.empty()) return true;
   absl::MutexLock lock(&mutex_);
+  SLUICE_REQUIRES(entries_.empty(), "an input was opened");
   position_reader r(bytes);
   for (std::size_t n = r.count(); n && r.ok(); --n) {
     const std::uint64_t key = take_bytes(r, kKeyBytes);

@@ -206,4 +206,18 @@ TEST_CASE("records that end early, or pass over more than there was, are damage"
   CHECK_FALSE(position_records(impossible.bytes()).finish().ok());
 }
 
+TEST_CASE("a mark for a later element goes back by the elements to pass over that do not exist", "[position]") {
+  mark m;
+  m.ordinal = 3;
+  m.residual = 1;
+  m.advance_to(10);  // its state stands before the element 2
+  CHECK(m.residual == 8);
+  m.pass_over_less(6);
+  CHECK(m.ordinal == 4);
+  CHECK(m.residual == 2);
+  m.pass_over_less(2);
+  CHECK(m.ordinal == 2);
+  CHECK(m.residual == 0);
+}
+
 }  // namespace sluice::lib::position_test

@@ -8,7 +8,10 @@ import tree
 # (folders, pattern, what to do instead, files that may)
 BANS = [
     (["tests"], r"\bthis_thread\s*::\s*sleep_\w+|\busleep\s*\(|\bnanosleep\b", "wait for the thing itself, or use the simulator", set()),
-    (["include"], r'#\s*include\s*[<"]absl/', "public headers speak std:: types", {"include/sluice/base/absl_status.hpp"}),
+    (["include"], r'#\s*include\s*[<"]absl/', "public headers speak std:: types",
+     {"include/sluice/base/absl_status.hpp", "include/sluice/base/mutex.hpp"}),  # the latter: macros alone
+    (["include", "src", "io"], r"\bstd\s*::\s*(?:mutex|lock_guard|scoped_lock)\b",
+     "mutex and mutex_lock of sluice/base/mutex.hpp: -Wthread-safety checks these", {"include/sluice/base/mutex.hpp"}),
     (["include"], r'#\s*include\s*[<"](?:asio|boost/asio)', "only the adapter may include asio", {"/asio.hpp"}),
     (["include"], r'#\s*include\s*[<"](?:liburing|isa-l|catch2|nlohmann|CLI|flatbuffers|google/|grpc|openssl|sqlite3|zlib)',
      "hide the library behind a .cpp", set()),
@@ -57,6 +60,7 @@ def main():
         ("tests", "tests/a/x.cpp", "sluice::sleep_for(10ms);", False),
         ("include", "include/sluice/op/x.hpp", "#pragma once\n#include <absl/status/status.h>", True),
         ("include", "include/sluice/op/x.hpp", "#pragma once\n#include \"absl/types/span.h\"", True),
+        ("src", "src/op/x.cpp", "std::mutex m;", True),
         ("include", "include/sluice/op/x.hpp", "#include <vector>", True),
         ("include", "include/sluice/op/x.hpp", "#pragma once\n#include <asio.hpp>", True),
         ("include", "include/sluice/asio.hpp", "#pragma once\n#include <asio.hpp>", False),

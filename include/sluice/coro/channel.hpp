@@ -43,6 +43,8 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/detail/waiter.hpp"
 
 namespace sluice::lib {
@@ -116,6 +118,7 @@ template <class T> class channel {
   explicit channel(channel_limits limits) noexcept : limits_(limits) {}
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
+  ~channel() { SLUICE_REQUIRES(senders_.empty() && receivers_.empty(), "a coroutine waits for the channel"); }
 
   class send_awaiter;
   class receive_awaiter;
@@ -132,6 +135,7 @@ template <class T> class channel {
   /// `to`. Returns their number; 0 if the channel is closed and empty. REQUIRES: `to` lives until the co_await has
   /// finished; max >= 1.
   [[nodiscard]] receive_n_awaiter receive_n(std::vector<T>& to, std::size_t max) {
+    SLUICE_REQUIRES(max >= 1, "a receive takes at least one element");
     return receive_n_awaiter(*this, to, max);
   }
 
@@ -155,23 +159,23 @@ template <class T> class channel {
 
   // Each of these returns a snapshot: if other threads use the channel, it may be out of date when the call returns.
   std::size_t size() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return ring_.size();
   }
   std::size_t size_bytes() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return bytes_;
   }
   channel_limits limits() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return limits_;
   }
   channel_counts counts() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return counts_;
   }
   bool closed() const {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return closed_;
   }
 
@@ -185,40 +189,42 @@ template <class T> class channel {
 
   // REQUIRES for all: the caller has mutex_. They append the waiters that they serve to `woken`.
 
-  bool has_room(std::size_t bytes) const noexcept {
+  bool has_room(std::size_t bytes) const noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (ring_.size() == 0) return true;
     return ring_.size() < limits_.elements && bytes <= limits_.bytes && bytes_ <= limits_.bytes - bytes;
   }
   /// Waiting senders are admitted when half of the limits is free, not whenever an element leaves. A wake-up costs more
   /// than the transfer of an element, and a sender that is woken then can send several before it waits again.
-  bool is_half_empty() const noexcept { return ring_.size() <= limits_.elements / 2 && bytes_ <= limits_.bytes / 2; }
+  bool is_half_empty() const noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return ring_.size() <= limits_.elements / 2 && bytes_ <= limits_.bytes / 2;
+  }
   /// Moves the value to the first waiting receiver, or else to the end of the ring. REQUIRES: has_room(bytes).
-  void put(T&& value, std::size_t bytes, detail::wake_list& woken);
+  void put(T&& value, std::size_t bytes, detail::wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Returns `done` if the value was moved; `pending` if no room is left, or another sender waits: the value is
   /// unchanged.
-  detail::attempt try_put(T&& value, std::size_t bytes, detail::wake_list& woken);
+  detail::attempt try_put(T&& value, std::size_t bytes, detail::wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Moves elements to `r` until it has enough or the ring is empty. Returns `pending` if the channel is empty and
   /// open.
-  detail::attempt try_take(receiver& r, detail::wake_list& woken);
+  detail::attempt try_take(receiver& r, detail::wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Serves waiting senders, in order, while the ring has room.
-  void admit_senders(detail::wake_list& woken);
+  void admit_senders(detail::wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Moves the first element out and calls take(element).
-  template <class F> void take_front(F take) {
+  template <class F> void take_front(F take) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     take(std::move(ring_.front().value));
     bytes_ -= ring_.front().bytes;
     ring_.pop_front();
     ++counts_.received;
   }
 
-  mutable std::mutex mutex_;
-  channel_limits limits_;
-  detail::ring<slot> ring_;
-  std::size_t bytes_ = 0;
-  bool closed_ = false;
-  status why_;
-  channel_counts counts_;
-  detail::waiter_list senders_;    ///< invariant: empty once the ring is at most half full
-  detail::waiter_list receivers_;  ///< invariant: empty while the ring is not
+  mutable mutex mutex_;
+  channel_limits limits_ ABSL_GUARDED_BY(mutex_);
+  detail::ring<slot> ring_ ABSL_GUARDED_BY(mutex_);
+  std::size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  status why_ ABSL_GUARDED_BY(mutex_);
+  channel_counts counts_ ABSL_GUARDED_BY(mutex_);
+  detail::waiter_list senders_ ABSL_GUARDED_BY(mutex_);    ///< invariant: empty once the ring is at most half full
+  detail::waiter_list receivers_ ABSL_GUARDED_BY(mutex_);  ///< invariant: empty while the ring is not
 };
 
 /// The value lives in the awaiter until it is moved into the ring, or into the awaiter of a receiver.
@@ -233,8 +239,11 @@ template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::
     if (!ready) ++channel_.counts_.send_waits;
     return ready;
   }
-  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-    return this->wait(h, channel_.mutex_, channel_.senders_, [this](detail::wake_list& woken) { return offer(woken); });
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return this->wait(h, channel_.mutex_, channel_.senders_,
+                      [this](detail::wake_list& woken)
+                          ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex_) { return offer(woken); });
   }
   bool await_resume() const {
     this->throw_if_failed();
@@ -243,14 +252,16 @@ template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::
 
  private:
   friend class channel;
-  detail::attempt offer(detail::wake_list& woken) {
+  detail::attempt offer(detail::wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex_) {
     if (channel_.closed_) return detail::attempt::done;
     detail::attempt a = channel_.try_put(std::move(value_), bytes_, woken);
     sent_ = a == detail::attempt::done;
     return a;
   }
   /// Admits a smaller element of a later sender, which may fit.
-  void left(detail::wake_list& woken) noexcept override { channel_.admit_senders(woken); }
+  void left(detail::wake_list& woken) noexcept override ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex_) {
+    channel_.admit_senders(woken);
+  }
 
   channel& channel_;
   T value_;
@@ -270,9 +281,11 @@ template <class T> class channel<T>::receiver : public detail::waiter {
     if (!ready) ++channel_.counts_.receive_waits;
     return ready;
   }
-  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return this->wait(h, channel_.mutex_, channel_.receivers_,
-                      [this](detail::wake_list& woken) { return channel_.try_take(*this, woken); });
+                      [this](detail::wake_list& woken)
+                          ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex_) { return channel_.try_take(*this, woken); });
   }
   /// Stores an element. Returns true if it accepts another one. REQUIRES: the mutex is locked.
   virtual bool take(T&& value) = 0;
@@ -387,7 +400,7 @@ template <class T> void channel<T>::close(status why) {
 template <class T> std::size_t channel<T>::discard_with(status why) {
   close(why);
   detail::ring<slot> dropped;  // destroyed after the lock is released: destructors of elements may do anything
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (!why.ok()) why_ = std::move(why);
   std::size_t bytes = std::exchange(bytes_, 0);
   while (ring_.size() > 0) {

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib {
@@ -65,7 +66,10 @@ class dropped_errors {
   bool empty() const noexcept { return !list_; }
   std::size_t size() const noexcept;
   /// REQUIRES: !empty().
-  std::vector<dropped_error>& list() noexcept { return *list_; }
+  std::vector<dropped_error>& list() noexcept {
+    SLUICE_REQUIRES(list_, "there is no list without errors");
+    return *list_;
+  }
   void clear() noexcept {
     if (list_) destroy();
   }

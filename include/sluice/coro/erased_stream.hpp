@@ -32,6 +32,7 @@
 #include <coroutine>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/detail/frame_pool.hpp"
 #include "sluice/coro/outlet.hpp"
 #include "sluice/coro/stream_base.hpp"
@@ -181,6 +182,7 @@ class [[nodiscard]] erased_stream : public stream_base {
   /// Destroys the elements of the current view that the caller was given and that remain, so that the rest of the view
   /// is its owner's front. REQUIRES: left() > 0.
   void settle() {
+    SLUICE_REQUIRES(left() > 0, "no view is left");
     if (view_owner_->begin() != cur_) destroy_given();
   }
   void destroy_given();

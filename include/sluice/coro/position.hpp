@@ -38,6 +38,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/shared_ref.hpp"
 #include "sluice/base/status.hpp"
 
@@ -222,8 +223,15 @@ struct mark {
 
   /// Makes this a mark for a later element: the same state, with more elements to skip. REQUIRES: later >= ordinal.
   void advance_to(std::uint64_t later) {
+    SLUICE_REQUIRES(later >= ordinal, "a mark does not move back");
     residual += later - ordinal;
     ordinal = later;
+  }
+  /// n of the elements to pass over do not exist, so the mark is one for a lower ordinal. REQUIRES: n <= residual.
+  void pass_over_less(std::uint64_t n) {
+    SLUICE_REQUIRES(n <= residual, "a mark is not for an element before its state");
+    residual -= n;
+    ordinal -= n;
   }
 };
 

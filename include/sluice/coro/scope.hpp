@@ -33,9 +33,9 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <stop_token>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/stop_token.hpp"
 #include "sluice/coro/task.hpp"
 
@@ -90,8 +90,8 @@ class scope {
   promise_base* joiner_ = nullptr;
   std::atomic<std::size_t> live_{1};  ///< number of calls of release() that are still to come
   bool joined_ = false;
-  mutable std::mutex mutex_;
-  status why_;  ///< guarded by mutex_
+  mutable mutex mutex_;
+  status why_ ABSL_GUARDED_BY(mutex_);
   detail::stop_hook follow_parent_;
 };
 

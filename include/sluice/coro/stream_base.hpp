@@ -151,9 +151,15 @@ class stream_base {
   /// yet. Errors are kept in `from` (position_records::finish).
   void restore(position_records& from);
   /// Counts ordinals from `ordinal` on. REQUIRES: nothing was requested yet.
-  void begin_at(std::uint64_t ordinal) { fetched_ = counted_ = ordinal; }
+  void begin_at(std::uint64_t ordinal) {
+    SLUICE_REQUIRES(cur_ == end_ && seen_tick_ == kNeverSeen, "the stream was requested from");
+    fetched_ = counted_ = ordinal;
+  }
   /// Records a mark of this moment. REQUIRES: at rest, and left() == 0.
-  mark take_mark() { return child_->snapshot(fetched_); }
+  mark take_mark() {
+    SLUICE_REQUIRES(left() == 0, "elements of the view are left");
+    return child_->snapshot(fetched_);
+  }
   /// Calls take_mark() for a mark that the tick requested, and adds its time to environment::marks_took.
   mark take_due_mark();
 

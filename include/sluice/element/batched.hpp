@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/element/column.hpp"
 #include "sluice/element/column_ranges.hpp"
 #include "sluice/element/slab.hpp"
@@ -54,8 +55,11 @@ struct batch_storage {
   bool empty() const noexcept { return rows() == 0; }
   bool has_column() const noexcept { return nodes_ != nullptr; }
   /// The column of the rows. REQUIRES: has_column(); a batch with rows has one.
-  column& rows_column() noexcept { return *std::launder(reinterpret_cast<column*>(nodes_->data())); }
-  const column& rows_column() const noexcept { return *std::launder(reinterpret_cast<const column*>(nodes_->data())); }
+  column& rows_column() noexcept {
+    SLUICE_REQUIRES(has_column(), "a batch without rows may have no column");
+    return *std::launder(reinterpret_cast<column*>(nodes_->data()));
+  }
+  const column& rows_column() const noexcept { return const_cast<batch_storage*>(this)->rows_column(); }
   /// Returns that column, and makes it if it does not exist. Errors: std::bad_alloc.
   column& make_rows(const element_type& row);
   /// The memory that the batch uses in addition to its own size.

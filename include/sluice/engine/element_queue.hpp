@@ -15,9 +15,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/detail/waiter.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/runtime/ledger.hpp"
@@ -90,44 +90,50 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   struct finished_list;  // pushes, and why each one failed
   struct pending_list;
 
-  // REQUIRES for these: the caller has the mutex.
-  status resend_error() const;
-  bool admits(std::size_t bytes);
-  void put(void* value, std::size_t bytes, detail::wake_list& woken);
-  detail::attempt offer(void* value, std::size_t bytes, bool& sent, status& why, detail::wake_list& woken);
-  void admit(detail::wake_list& woken, finished_list& served);
-  bool is_half_empty() const { return elements_.size() <= limits_.elements / 2 && bytes_ <= limits_.bytes / 2; }
-  void refuse_waiting(const status& why, detail::wake_list& woken, finished_list& refused);
-  std::size_t drop_all();
+  status resend_error() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool admits(std::size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void put(void* value, std::size_t bytes, detail::wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  detail::attempt offer(void* value, std::size_t bytes, bool& sent, status& why, detail::wake_list& woken)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void admit(detail::wake_list& woken, finished_list& served) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool is_half_empty() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return elements_.size() <= limits_.elements / 2 && bytes_ <= limits_.bytes / 2;
+  }
+  void refuse_waiting(const status& why, detail::wake_list& woken, finished_list& refused)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::size_t drop_all() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   static void call(finished_list& list, bool sent) noexcept;
-  void credit(std::size_t bytes);
+  void credit(std::size_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   void room_again() noexcept override;
 
   const element_type& type_;
   const limits limits_;
-  mutable std::mutex mutex_;
-  // All members below: guarded by mutex_.
-  slab elements_;
-  std::size_t bytes_ = 0;
-  std::uint64_t front_ = 0;  ///< ordinal of the first element, or of the next one to be pushed
-  bool closed_ = false;
-  bool abandoned_ = false;
-  bool resend_due_ = false;
-  status why_;
-  std::shared_ptr<run_context> run_;  ///< the run that reads it
-  ledger_line* line_ = nullptr;       ///< set while a run reads it
-  detail::waiter_list senders_;       ///< push_awaiters
-  detail::waiter_list readers_;       ///< at most one
-  pending_list* const pending_;       ///< oldest first
+  mutable mutex mutex_;
+  slab elements_ ABSL_GUARDED_BY(mutex_);
+  std::size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t front_ ABSL_GUARDED_BY(mutex_) =
+      0;  ///< ordinal of the first element, or of the next one that is pushed
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool abandoned_ ABSL_GUARDED_BY(mutex_) = false;
+  bool resend_due_ ABSL_GUARDED_BY(mutex_) = false;
+  status why_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<run_context> run_ ABSL_GUARDED_BY(mutex_);  ///< the run that reads it
+  ledger_line* line_ ABSL_GUARDED_BY(mutex_) = nullptr;       ///< set while a run reads it
+  detail::waiter_list senders_ ABSL_GUARDED_BY(mutex_);       ///< push_awaiters
+  detail::waiter_list readers_ ABSL_GUARDED_BY(mutex_);       ///< at most one
+  pending_list* const pending_ ABSL_PT_GUARDED_BY(mutex_);    ///< oldest first
 };
 
 /// The value lives in the derived awaiter until it is moved out.
 class element_queue::push_awaiter : detail::waiter {
  public:
   bool await_ready() const noexcept { return false; }
-  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-    return wait(h, queue_->mutex_, queue_->senders_, [this](detail::wake_list& woken) { return try_now(woken); });
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return wait(h, queue_->mutex_, queue_->senders_,
+                [this](detail::wake_list& woken)
+                    ABSL_EXCLUSIVE_LOCKS_REQUIRED(queue_->mutex_) { return try_now(woken); });
   }
   /// Returns true once the element is in the queue, and false if the queue is closed.
   bool await_resume() const {
@@ -142,8 +148,8 @@ class element_queue::push_awaiter : detail::waiter {
 
  private:
   friend class element_queue;
-  void left(detail::wake_list& woken) noexcept override;
-  detail::attempt try_now(detail::wake_list& woken);
+  void left(detail::wake_list& woken) noexcept override ABSL_EXCLUSIVE_LOCKS_REQUIRED(queue_->mutex_);
+  detail::attempt try_now(detail::wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(queue_->mutex_);
 
   std::shared_ptr<element_queue> queue_;
   void* value_;
@@ -157,10 +163,12 @@ class element_queue::ready_awaiter final : detail::waiter {
   explicit ready_awaiter(element_queue& q) : queue_(q) {}
   ~ready_awaiter() { abandon(); }
   bool await_ready() const { return !queue_.may_wait(); }
-  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-    return wait(h, queue_.mutex_, queue_.readers_, [this](detail::wake_list&) {
-      return queue_.elements_.size() || queue_.closed_ ? detail::attempt::done : detail::attempt::pending;
-    });
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return wait(h, queue_.mutex_, queue_.readers_,
+                [this](detail::wake_list&) ABSL_EXCLUSIVE_LOCKS_REQUIRED(queue_.mutex_) {
+                  return queue_.elements_.size() || queue_.closed_ ? detail::attempt::done : detail::attempt::pending;
+                });
   }
   void await_resume() const { throw_if_failed(); }
 

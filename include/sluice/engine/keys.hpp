@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/call.hpp"
 #include "sluice/base/reflect.hpp"
 #include "sluice/base/result.hpp"
@@ -87,12 +88,14 @@ template <class K> void add_code(std::string& code, const K& key) {
 template <class K> void read_code(std::string_view& code, K& key) {
   if constexpr (std::is_integral_v<K> || std::is_enum_v<K>) {
     using U = decltype(bits_of(key));
+    SLUICE_REQUIRES(code.size() >= sizeof(U), "the code ends within a number");
     U bits = 0;
     for (std::size_t i = 0; i != sizeof(U); ++i)
       bits = static_cast<U>(static_cast<std::uint64_t>(bits) << 8 | static_cast<unsigned char>(code[i]));
     code.remove_prefix(sizeof(U));
     key = static_cast<K>(bits ^ bits_of(K{}));  // the code of zero has only the sign bit
   } else if constexpr (std::is_same_v<K, std::string>) {
+    SLUICE_REQUIRES(code.find(std::string_view("\0\1", 2)) != code.npos, "the code of a text does not end");
     key.clear();
     std::size_t i = 0;
     for (; code[i] != '\0' || code[i + 1] != '\1'; ++i) {

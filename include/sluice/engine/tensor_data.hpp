@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/reflect.hpp"
 #include "sluice/element/tensor.hpp"
 #include "sluice/element/value.hpp"
@@ -48,7 +49,10 @@ class tensor_data final : public stage_function {
   const element_type* whole_type() const noexcept { return whole_; }
   const element_type* slice_type(std::string& why) const;
   /// REQUIRES: slice_type() is not null.
-  std::uint64_t slices() const noexcept { return slices_; }
+  std::uint64_t slices() const noexcept {
+    SLUICE_REQUIRES(slice_, "the tensors have no slices of one kind");
+    return slices_;
+  }
   /// Builds the whole, or the slices [first, first + n), in uninitialized memory.
   void make_whole(void* to) const;
   void make_slices(std::uint64_t first, std::size_t n, void* to) const;

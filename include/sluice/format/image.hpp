@@ -22,6 +22,7 @@
 #include <string>
 #include <type_traits>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/element/tensor.hpp"
 
@@ -71,6 +72,9 @@ struct image_view {
   const std::uint8_t* row(int y) const noexcept { return data + static_cast<std::size_t>(y) * row_bytes; }
   /// Returns a part of this view. REQUIRES: it lies inside; crop_view() in image_transforms.hpp checks that.
   image_view crop(const image_box& b) const noexcept {
+    SLUICE_REQUIRES(
+        b.x >= 0 && b.y >= 0 && b.width >= 0 && b.height >= 0 && b.x <= width - b.width && b.y <= height - b.height,
+        "the box leaves the image");
     image_view v = *this;
     v.data = row(b.y) + static_cast<std::size_t>(b.x) * static_cast<std::size_t>(channels) * size_bytes(type);
     v.height = b.height;

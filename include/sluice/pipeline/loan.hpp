@@ -17,8 +17,8 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/stream_base.hpp"
 #include "sluice/runtime/run_context.hpp"
 
@@ -82,11 +82,11 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
   const std::shared_ptr<run_base> run_;
   std::atomic<bool> returned_{false};
   stream_base* owner_;  ///< the stream object; null if destroyed. Used on the consumer's thread only
-  std::mutex mutex_;
-  borrowed tree_;         ///< used by the request until at_rest_
-  bool at_rest_ = false;  ///< guarded by mutex_, like the two below
-  bool owner_gone_ = false;
-  std::unique_ptr<waiter> waiter_;
+  mutex mutex_;
+  borrowed tree_;  ///< used by the request until at_rest_
+  bool at_rest_ ABSL_GUARDED_BY(mutex_) = false;
+  bool owner_gone_ ABSL_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<waiter> waiter_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib

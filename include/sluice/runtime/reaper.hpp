@@ -11,8 +11,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <vector>
+
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
 
@@ -35,11 +36,11 @@ class reaper {
 
  private:
   std::atomic<std::size_t> live_{0};
-  std::mutex mutex_;
+  mutex mutex_;
   std::condition_variable changed_;
-  /// Guarded by mutex_. Expired runs are removed when the size has doubled.
-  std::vector<std::weak_ptr<run_context>> runs_;
-  std::size_t sweep_at_ = 16;
+  std::vector<std::weak_ptr<run_context>> runs_
+      ABSL_GUARDED_BY(mutex_);  ///< expired ones are removed when it has doubled
+  std::size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 16;
 };
 
 }  // namespace sluice::lib

@@ -33,14 +33,14 @@ bool concurrency_limit::take_one() {
 }
 
 std::optional<concurrency_limit::permit> concurrency_limit::try_acquire() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (!take_one()) return {};
   return permit(this, halvings_);
 }
 
 std::optional<concurrency_limit::permit> concurrency_limit::try_acquire_beyond() {
   constexpr std::uint32_t kBeyond = 16;
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (in_use_ >= limit_ + limit_ / kBeyond) return {};
   ++in_use_;
   return permit(this, halvings_);
@@ -63,7 +63,7 @@ void concurrency_limit::release() noexcept {
 }
 
 void concurrency_limit::answered(duration first_byte) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   refused_share_ -= refused_share_ * kShareOfOne;
   round_trip_ = round_trip_.count() ? round_trip_ + (first_byte - round_trip_) / kSmoothing : first_byte;
 }
@@ -89,7 +89,7 @@ void concurrency_limit::end_window(time_point now, wake_list& woken) {
 }
 
 void concurrency_limit::throttled(const permit& refused) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   refused_share_ += kShareOfOne;
   if (refused_share_ < kRefusedMax) return;
   if (refused.given_after_ != halvings_) return;  // it was already in flight at the last halving
@@ -99,17 +99,17 @@ void concurrency_limit::throttled(const permit& refused) {
 }
 
 duration concurrency_limit::round_trip() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return round_trip_;
 }
 
 std::uint32_t concurrency_limit::limit() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return limit_;
 }
 
 std::uint32_t concurrency_limit::in_use() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return in_use_;
 }
 

@@ -18,10 +18,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/detail/waiter.hpp"
 
 namespace sluice::lib::detail {
@@ -56,8 +56,9 @@ class concurrency_limit {
     explicit acquire_awaiter(concurrency_limit& of) noexcept : of_(of) {}
     ~acquire_awaiter() { abandon(); }
     bool await_ready() const noexcept { return false; }
-    template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-      return wait(h, of_.mutex_, of_.waiting_, [this](wake_list&) {
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return wait(h, of_.mutex_, of_.waiting_, [this](wake_list&) ABSL_EXCLUSIVE_LOCKS_REQUIRED(of_.mutex_) {
         given_after_ = of_.halvings_;
         return of_.take_one() ? attempt::done : attempt::pending;
       });
@@ -90,26 +91,26 @@ class concurrency_limit {
   std::uint32_t in_use() const;
 
  private:
-  /// REQUIRES: the mutex is locked.
-  bool take_one();
+  bool take_one() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void release() noexcept;
-  void end_window(time_point now, wake_list& woken);
-  void admit(wake_list& woken);
+  void end_window(time_point now, wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void admit(wake_list& woken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   clock& time_;
   const std::uint32_t most_;
-  mutable std::mutex mutex_;
-  waiter_list waiting_;
-  std::uint32_t limit_;
-  std::uint32_t in_use_ = 0;
-  std::uint32_t regain_below_ = 0;  ///< three quarters of the limit before it was last halved
-  duration round_trip_{0};          ///< smoothed
-  double refused_share_ = 0;        ///< the share among the answers; smoothed
-  std::uint64_t halvings_ = 0;
-  time_point window_began_{};
-  bool was_full_ = false;  ///< in this window all permits were in use
-  std::uint64_t window_bytes_ = 0;
-  double rate_before_ = 0;  ///< bytes a second in the previous window
+  mutable mutex mutex_;
+  waiter_list waiting_ ABSL_GUARDED_BY(mutex_);
+  std::uint32_t limit_ ABSL_GUARDED_BY(mutex_);
+  std::uint32_t in_use_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint32_t regain_below_ ABSL_GUARDED_BY(mutex_) =
+      0;                                              ///< three quarters of what the limit was before it was halved
+  duration round_trip_ ABSL_GUARDED_BY(mutex_){0};    ///< smoothed
+  double refused_share_ ABSL_GUARDED_BY(mutex_) = 0;  ///< the share among the answers; smoothed
+  std::uint64_t halvings_ ABSL_GUARDED_BY(mutex_) = 0;
+  time_point window_began_ ABSL_GUARDED_BY(mutex_){};
+  bool was_full_ ABSL_GUARDED_BY(mutex_) = false;  ///< in this window all permits were in use
+  std::uint64_t window_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  double rate_before_ ABSL_GUARDED_BY(mutex_) = 0;  ///< bytes a second in the previous window
 };
 
 }  // namespace sluice::lib::detail

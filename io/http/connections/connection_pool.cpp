@@ -23,7 +23,7 @@ connection_pool::connection_pool(network& net, clock& time, http_url to, duratio
       asking_(time, 1, 1) {}
 
 bool connection_pool::find_addresses(std::vector<std::string>& found) const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (addresses_.empty() || time_.now() >= known_until_) return false;
   found = addresses_;
   return true;
@@ -37,7 +37,7 @@ task<std::vector<std::string>> connection_pool::addresses(time_point deadline) {
   if (find_addresses(found)) co_return found;
   auto asking = net_.resolve(to_.address(), deadline);
   found = co_await asking;
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   addresses_ = found;
   silent_.clear();
   known_until_ = time_.now() + kAddressesKept;
@@ -55,8 +55,10 @@ task<std::unique_ptr<connection>> connection_pool::connect(time_point deadline) 
     // An address that swallows packets would cost each connection the whole connect timeout. Such addresses are tried
     // last.
     std::vector<std::string> silent;
-    std::lock_guard lock(mutex_);
-    std::erase_if(all, [&](const std::string& a) { return silent_.contains(a) && (silent.push_back(a), true); });
+    mutex_lock lock(mutex_);
+    std::erase_if(all, [&](const std::string& a) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return silent_.contains(a) && (silent.push_back(a), true);
+    });
     all.insert(all.end(), silent.begin(), silent.end());
   }
   status why = unavailable_error("the name has no address");
@@ -68,7 +70,7 @@ task<std::unique_ptr<connection>> connection_pool::connect(time_point deadline) 
     if (!made.ok()) {
       why = made.why();
       if (why.code() == status_code::cancelled || time_.now() >= deadline) break;
-      std::lock_guard lock(mutex_);
+      mutex_lock lock(mutex_);
       silent_.insert(address);
       continue;
     }
@@ -81,7 +83,7 @@ task<std::unique_ptr<connection>> connection_pool::connect(time_point deadline) 
     if (why.code() != status_code::unavailable && why.code() != status_code::deadline_exceeded) break;
   }
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     known_until_ = time_point{};
   }
   co_await fail(std::move(why));

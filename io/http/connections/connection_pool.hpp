@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "io/http/connections/concurrency_limit.hpp"
 #include "io/http/connections/idle_connections.hpp"
 #include "io/http/messages/http_url.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/io/network.hpp"
 
 namespace sluice::lib::detail {
@@ -64,11 +64,11 @@ class connection_pool {
   // Relaxed: counters.
   std::atomic<std::uint64_t> connects_{0}, next_{0};
   concurrency_limit asking_;  ///< one request resolves the name, others wait
-  mutable std::mutex mutex_;
-  std::vector<std::string> addresses_;  ///< guarded by mutex_
-  std::set<std::string>
-      silent_;                ///< addresses that did not answer, until the name is resolved again; guarded by mutex_
-  time_point known_until_{};  ///< guarded by mutex_
+  mutable mutex mutex_;
+  std::vector<std::string> addresses_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> silent_
+      ABSL_GUARDED_BY(mutex_);  ///< those of them that did not answer, until they are asked for again
+  time_point known_until_ ABSL_GUARDED_BY(mutex_){};
 };
 
 }  // namespace sluice::lib::detail

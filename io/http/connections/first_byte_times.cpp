@@ -22,19 +22,19 @@ duration nth(std::vector<duration>& times, std::size_t percent) {
 }  // namespace
 
 void first_byte_times::add(duration first_byte) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   times_[added_++ % kKept] = first_byte;
 }
 
 void first_byte_times::count_request() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   ++requests_;
 }
 
 std::optional<duration> first_byte_times::hedge_after() const {
   std::vector<duration> all, recent;
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     const std::size_t kept = std::min<std::uint64_t>(added_, kKept);
     if (kept < kNeeded) return {};
     all.assign(times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(kept));
@@ -46,7 +46,7 @@ std::optional<duration> first_byte_times::hedge_after() const {
 }
 
 bool first_byte_times::take_hedge() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if ((hedges_ + 1) * kRequestsForOneHedge > requests_) return false;
   ++hedges_;
   return true;

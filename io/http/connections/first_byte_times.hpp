@@ -12,9 +12,9 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/environment.hpp"
 
 namespace sluice::lib::detail {
@@ -34,9 +34,9 @@ class first_byte_times {
   bool take_hedge();
 
  private:
-  mutable std::mutex mutex_;
-  std::array<duration, kKept> times_{};  ///< a ring buffer
-  std::uint64_t added_ = 0;
+  mutable mutex mutex_;
+  std::array<duration, kKept> times_ ABSL_GUARDED_BY(mutex_){};  ///< a ring buffer
+  std::uint64_t added_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t requests_ = 0, hedges_ = 0;
 };
 

@@ -7,14 +7,14 @@
 namespace sluice::lib::detail {
 
 void idle_connections::put(std::unique_ptr<connection> c) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (closed_) return;
   waiting_.push_back({std::move(c), time_.now()});
   arm();
 }
 
 std::unique_ptr<connection> idle_connections::take() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   drop_old();
   if (waiting_.empty()) return nullptr;
   auto taken = std::move(waiting_.back().wire);
@@ -23,13 +23,13 @@ std::unique_ptr<connection> idle_connections::take() {
 }
 
 std::size_t idle_connections::count() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return waiting_.size();
 }
 
 void idle_connections::close() {
   std::shared_ptr<idle_connections> last;
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   closed_ = true;
   waiting_.clear();
   // If the timer is firing now, it waits for the mutex, finds nothing, and releases its share.
@@ -55,7 +55,7 @@ void idle_connections::on_timer(timer_node& node) noexcept {
   std::shared_ptr<idle_connections> self;
   // Old connections are destroyed under the mutex, so that close() returns only when no thread uses a connection any
   // more.
-  std::lock_guard lock(me.mutex_);
+  mutex_lock lock(me.mutex_);
   self = std::move(me.armed_);
   me.drop_old();
   me.arm();

@@ -7,9 +7,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/environment.hpp"
 #include "sluice/io/network.hpp"
 
@@ -35,15 +35,14 @@ class idle_connections final : timer_node, public std::enable_shared_from_this<i
     time_point since;
   };
   static void on_timer(timer_node& node) noexcept;
-  /// REQUIRES: the mutex is locked.
-  void drop_old();
-  void arm();
+  void drop_old() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void arm() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   clock& time_;
-  mutable std::mutex mutex_;
-  std::vector<entry> waiting_;  ///< the oldest first
-  bool closed_ = false;
-  std::shared_ptr<idle_connections> armed_;  ///< itself, while the timer is armed
+  mutable mutex mutex_;
+  std::vector<entry> waiting_ ABSL_GUARDED_BY(mutex_);  ///< the oldest first
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::shared_ptr<idle_connections> armed_ ABSL_GUARDED_BY(mutex_);  ///< itself, while the timer is armed
 };
 
 }  // namespace sluice::lib::detail

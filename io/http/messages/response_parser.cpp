@@ -10,6 +10,7 @@
 
 #include "io/http/kept_exception.hpp"
 #include "io/http/messages/http_text.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib::detail {
 
@@ -138,6 +139,7 @@ result<std::size_t> response_parser::take_head(std::string_view bytes) {
 
 response_parser::chunk_step response_parser::take_chunks(std::string_view bytes, std::span<char> room) {
   state& s = *state_;
+  SLUICE_REQUIRES(head().chunked, "the body has no chunks");
   chunk_step step;
   // Decoded bytes are never more than the encoded ones.
   bytes = bytes.substr(0, room.size());

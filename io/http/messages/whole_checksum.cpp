@@ -44,7 +44,7 @@ std::optional<std::uint32_t> whole_checksum::give_up() {
 std::optional<std::uint32_t> whole_checksum::add(std::uint64_t offset, std::span<const char> bytes) {
   if (bytes.empty()) return {};
   piece added{offset + bytes.size(), crc32c({bytes.data(), bytes.size()})};
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (is_over_) return {};
   auto next = pieces_.lower_bound(offset);
   const bool overlaps_next = next != pieces_.end() && next->first < added.end;

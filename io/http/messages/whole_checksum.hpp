@@ -11,9 +11,10 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
+
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 
@@ -33,13 +34,13 @@ class whole_checksum {
     std::uint64_t end;
     std::uint32_t crc;
   };
-  /// REQUIRES: the mutex is locked.
-  std::optional<std::uint32_t> give_up();
+  std::optional<std::uint32_t> give_up() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::uint64_t size_;
-  std::mutex mutex_;
-  std::map<std::uint64_t, piece> pieces_;  ///< by offset; no two are adjacent; guarded by mutex_
-  bool is_over_ = false;                   ///< guarded by mutex_
+  mutex mutex_;
+  std::map<std::uint64_t, piece> pieces_
+      ABSL_GUARDED_BY(mutex_);  ///< by offset; no two are adjacent
+  bool is_over_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sluice::lib::detail

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <mutex>
 #include <new>
 
 #include "base/memory/buffer_lists.hpp"
 #include "base/memory/pages.hpp"
 #include "base/memory/recycling.hpp"
 #include "base/memory/small_buffers.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
 
@@ -23,7 +23,7 @@ class buffer_pool {
       std::countr_zero(buffer::kPooledBytesMax) - std::countr_zero(buffer::kRecycledBytesMin) + 1;
 
   buffer* take(std::size_t capacity) noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     buffer_list& list = parked_[class_of(capacity)];
     if (list.empty()) return nullptr;
     parked_bytes_ -= capacity;
@@ -32,7 +32,7 @@ class buffer_pool {
 
   /// Returns false if the pool is full.
   bool park(buffer* b) noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (parked_bytes_ + b->capacity() > buffer::kParkedBytesMax) return false;
     parked_[class_of(b->capacity())].push(b);
     parked_bytes_ += b->capacity();
@@ -40,7 +40,7 @@ class buffer_pool {
   }
 
   std::size_t parked_bytes() const noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return parked_bytes_;
   }
 
@@ -54,9 +54,9 @@ class buffer_pool {
     return std::countr_zero(capacity) - std::countr_zero(buffer::kRecycledBytesMin);
   }
 
-  mutable std::mutex mutex_;
-  buffer_list parked_[kClasses];
-  std::size_t parked_bytes_ = 0;
+  mutable mutex mutex_;
+  buffer_list parked_[kClasses] ABSL_GUARDED_BY(mutex_);
+  std::size_t parked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 /// Never destroyed: the program's static objects may release buffers.

@@ -7,10 +7,10 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <mutex>
 #include <new>
 
 #include "base/memory/recycling.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -38,7 +38,7 @@ void unmap(void* at, std::size_t bytes) noexcept {
 class page_stock {
  public:
   void* take(std::size_t bytes) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     for (std::size_t i = count_; i-- != 0;)
       if (kept_[i].bytes == bytes) {
         void* at = kept_[i].at;
@@ -53,7 +53,7 @@ class page_stock {
     std::array<mapping, kCountMax> gone;
     std::size_t gone_count = 0;
     {
-      std::lock_guard lock(mutex_);
+      mutex_lock lock(mutex_);
       while (count_ == kCountMax || bytes_ + bytes > kStockBytesMax) {
         gone[gone_count++] = kept_[0];
         remove(0);
@@ -64,7 +64,7 @@ class page_stock {
     for (std::size_t i = 0; i != gone_count; ++i) unmap(gone[i].at, gone[i].bytes);
   }
   void trim() noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     while (count_) {
       unmap(kept_[0].at, kept_[0].bytes);
       remove(0);
@@ -77,14 +77,14 @@ class page_stock {
     void* at = nullptr;
     std::size_t bytes = 0;
   };
-  void remove(std::size_t i) noexcept {
+  void remove(std::size_t i) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     bytes_ -= kept_[i].bytes;
     for (--count_; i < count_; ++i) kept_[i] = kept_[i + 1];
   }
 
-  std::mutex mutex_;
-  std::array<mapping, kCountMax> kept_;
-  std::size_t count_ = 0, bytes_ = 0;
+  mutex mutex_;
+  std::array<mapping, kCountMax> kept_ ABSL_GUARDED_BY(mutex_);
+  std::size_t count_ ABSL_GUARDED_BY(mutex_) = 0, bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 /// Never destroyed: the program's static objects may free memory.

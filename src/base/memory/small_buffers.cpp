@@ -2,10 +2,10 @@
 #include "base/memory/small_buffers.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include "base/memory/buffer_lists.hpp"
 #include "base/memory/recycling.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::small_buffers {
 namespace {
@@ -52,7 +52,7 @@ class common_lists {
  public:
   /// Takes up to a batch of buffers. Returns one of them, and adds the others to `to`.
   buffer* take(std::size_t capacity, counted_list& to) noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     counted_list& from = lists_[class_of(capacity)];
     if (from.count == 0) return nullptr;
     const std::size_t n = std::min(from.count, batch_of(capacity));
@@ -62,7 +62,7 @@ class common_lists {
   }
   /// Moves n buffers here until the lists are full. Returns the number of those n that remain in `from`.
   std::size_t put(std::size_t capacity, counted_list& from, std::size_t n) noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     counted_list& to = lists_[class_of(capacity)];
     for (; n != 0 && bytes_ + capacity <= kCommonBytesMax; --n) {
       to.push(from.pop());
@@ -71,20 +71,20 @@ class common_lists {
     return n;
   }
   std::size_t bytes() noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     return bytes_;
   }
   void trim() noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     for (counted_list& l : lists_)
       while (l.count) buffer_access::destroy(l.pop());
     bytes_ = 0;
   }
 
  private:
-  std::mutex mutex_;
-  counted_list lists_[kClasses];
-  std::size_t bytes_ = 0;
+  mutex mutex_;
+  counted_list lists_[kClasses] ABSL_GUARDED_BY(mutex_);
+  std::size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 /// Never destroyed: the program's static objects may release buffers.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 namespace {
@@ -22,6 +24,7 @@ std::size_t ascii_in_front(std::string_view s) noexcept {
 }  // namespace
 
 std::size_t utf8_length(std::string_view s) noexcept {
+  SLUICE_REQUIRES(!s.empty(), "a text without bytes has no first character");
   auto byte = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
   auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
   unsigned lead = byte(0), next = byte(1);

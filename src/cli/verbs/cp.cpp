@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <mutex>
 
 #include "cli/inputs/file_table.hpp"
 #include "cli/inputs/matched_files.hpp"
@@ -20,6 +19,7 @@
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/paths/glob.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/copy_file.hpp"
@@ -152,7 +152,7 @@ class copying {
     }
     if (stop && why.code() == status_code::cancelled) return;
     ++failed;
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     std::string text = why.to_string();
     if (why.where().file.empty()) text = absl::StrCat(one.from, ": ", text);
     std::fprintf(stderr, "%ssluice: %s\n", isatty(STDERR_FILENO) ? "\r\x1b[K" : "", message_text(text).c_str());
@@ -161,7 +161,7 @@ class copying {
   const std::vector<one_copy>& all_;
   const cp_arguments& arguments_;
   std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;  // for standard error
+  mutex mutex_;  // for standard error
 };
 
 void show(const copying& c, std::size_t of, double seconds) {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "cli/reports/figures.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -43,15 +43,15 @@ int sample(const std::string& folder, const sample_options& options) {
   std::filesystem::create_directories(folder);
   refuse_other_samples(folder, options);
   std::atomic<std::uint32_t> next{0}, written{0};
-  std::mutex mutex;
-  status why;  // guarded by mutex: the first failure
+  lib::mutex mutex;
+  status why;  // the first failure; the threads write it under the mutex
   auto write_shards = [&] {
     for (std::uint32_t shard; (shard = next++) < options.shards;) {
       std::string path = folder + "/" + sample_shard_name(options, shard);
       if (is_file(path)) continue;  // checked above
       status failed = write_sample_shard(path, options, shard);
       if (failed.ok()) ++written;
-      std::lock_guard lock(mutex);
+      mutex_lock lock(mutex);
       if (why.ok()) why = failed;
     }
   };

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <mutex>
 
 #include "base/text/redacted.hpp"
 #include "cli/inputs/file_checks.hpp"
@@ -15,6 +14,7 @@
 #include "cli/sinks/tar_end.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/pull.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/when_all.hpp"
 #include "sluice/io/files.hpp"
 
@@ -129,12 +129,14 @@ class verification {
   std::size_t files() const { return files_.size(); }
   int exit_status() const {
     bool any[] = {false, false, false};  // indexed by exit status
+    mutex_lock lock(mutex_);
     for (auto& v : verdicts_) any[v.exit_status()] = true;
     return any[kFailed] ? kFailed : any[kMisuse] ? kMisuse : kOk;
   }
 
   std::string summary() const {
     std::uint64_t sound = 0, damaged = 0, records = 0, bytes = 0;
+    mutex_lock lock(mutex_);
     for (auto& v : verdicts_) {
       sound += v.is_sound();
       damaged += !v.is_sound() && v.is_damaged();
@@ -149,7 +151,7 @@ class verification {
  private:
   /// Prints the verdicts that are complete so far, in the order of the arguments.
   void done(std::size_t i, verdict v) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     verdicts_[i] = std::move(v);
     is_done_[i] = true;
     for (; reported_ < files_.size() && is_done_[reported_]; ++reported_)
@@ -159,10 +161,10 @@ class verification {
   const std::vector<std::string> files_;
   const verify_arguments& arguments_;
   std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;  // guards the members below
-  std::vector<verdict> verdicts_;
-  std::vector<bool> is_done_;
-  std::size_t reported_ = 0;
+  mutable mutex mutex_;
+  std::vector<verdict> verdicts_ ABSL_GUARDED_BY(mutex_);
+  std::vector<bool> is_done_ ABSL_GUARDED_BY(mutex_);
+  std::size_t reported_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace

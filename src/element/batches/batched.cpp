@@ -191,13 +191,14 @@ void batch_storage::append(const element_type& row, void* from, std::size_t n) {
 
 void batch_storage::take_front(const element_type& row, void* to, std::size_t n) {
   if (n == 0) return;
-  SLUICE_REQUIRES(n <= rows(), "more rows are taken than the batch has");
+  SLUICE_REQUIRES(n <= static_cast<std::size_t>(rows()), "more rows are taken than the batch has");
   column& rows = rows_column();
   rows.take(rows.gone_in_front(), n, to, row.size);
   rows.drop_front(n);
 }
 
 void batch_storage::drop_front(std::size_t n) noexcept {
+  SLUICE_REQUIRES(n <= static_cast<std::size_t>(rows()), "more rows are dropped than the batch has");
   if (n != 0) rows_column().drop_front(n);
 }
 

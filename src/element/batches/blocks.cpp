@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -50,6 +52,7 @@ block tail_of(const block& whole, std::uint32_t first) {
 }
 
 std::uint32_t move_up(const block& in, std::uint32_t kept, std::uint32_t i, const bool* yes, std::uint32_t n) {
+  SLUICE_REQUIRES(kept <= i, "elements move up, not down");
   const element_type& t = in.type();
   const bool is_bytes = t.relocatable && t.trivially_destroyed && t.copy;
   switch (is_bytes ? t.size : 0) {

@@ -55,6 +55,7 @@ std::size_t grown(std::size_t need, double ratio) {
 }  // namespace
 
 column_form form_of(const element_type& t) {
+  SLUICE_REQUIRES(can_stack(t), "elements of this type do not stack");
   switch (t.kind) {
     case kind::scalar: return column_form::values;
     case kind::text: return t.make_texts ? column_form::texts : column_form::objects;
@@ -328,6 +329,7 @@ void column::append_valid(bool valid) {
 
 void column::append_texts(const char* bytes, const std::int32_t* offsets, std::size_t n) {
   if (n == 0) return;
+  SLUICE_REQUIRES(offsets[0] >= 0 && std::is_sorted(offsets, offsets + n + 1), "the offsets of texts do not fall");
   ensure_main(rows_ + n);
   std::size_t used = used_bytes(), more = static_cast<std::size_t>(offsets[n] - offsets[0]);
   ensure_bytes(used + more);
@@ -340,6 +342,7 @@ void column::append_texts(const char* bytes, const std::int32_t* offsets, std::s
 
 void column::append_lists(const std::int32_t* offsets, std::size_t n) {
   if (n == 0) return;
+  SLUICE_REQUIRES(offsets[0] >= 0 && std::is_sorted(offsets, offsets + n + 1), "the offsets of lists do not fall");
   check_offset(used_bytes() + static_cast<std::size_t>(offsets[n] - offsets[0]), *type_);
   ensure_main(rows_ + n);
   std::int32_t* out = writable_offsets() + rows_;

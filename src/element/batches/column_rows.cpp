@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "element/tensors/tensor_mismatch.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/element/column.hpp"
 #include "sluice/element/tensor.hpp"
 
@@ -107,9 +108,12 @@ void column::append_column(column& from, std::size_t first, std::size_t n, givin
 }
 
 void column::append_copies(const column& from, std::size_t first, std::size_t n) {
+  SLUICE_REQUIRES(from.type_->copy, "values of this type cannot be copied");
+  SLUICE_REQUIRES(first <= from.rows_ && n <= from.rows_ - first, "the other column does not have these rows");
   append_column(const_cast<column&>(from), first, n, giving::copies);
 }
 void column::append_from(column& from, std::size_t first, std::size_t n) {
+  SLUICE_REQUIRES(first <= from.rows_ && n <= from.rows_ - first, "the other column does not have these rows");
   append_column(from, first, n, giving::moved);
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "element/tensors/tensor_mismatch.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/batched.hpp"
 #include "sluice/element/column.hpp"
@@ -253,11 +254,13 @@ void column::take(std::size_t first, std::size_t n, void* to, std::size_t stride
   give(first, n, to, stride, giving::moved);
 }
 void column::make(std::size_t first, std::size_t n, void* to, std::size_t stride) const {
+  SLUICE_REQUIRES(type_->copy, "values of this type cannot be copied");
   const_cast<column*>(this)->give(first, n, to, stride, giving::copies);
 }
 
 void column::give(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how) {
   if (n == 0) return;
+  SLUICE_REQUIRES(first <= rows_ && n <= rows_ - first, "the column does not have these rows");
   // Steps that can fail precede the objects, which cannot be moved back.
   if (!has_objects_) return give_part(first, n, to, stride, how, part::all);
   give_part(first, n, to, stride, how, part::without_objects);

@@ -2,11 +2,11 @@
 #include "element/batches/slab_pool.hpp"
 
 #include <bit>
-#include <mutex>
 #include <new>
 
 #include "base/memory/pages.hpp"
 #include "base/memory/recycling.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::detail {
 namespace {
@@ -17,7 +17,7 @@ constexpr int class_of(std::size_t bytes) { return std::countr_zero(bytes) - std
 class slab_pool {
  public:
   void* take(std::size_t bytes) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     parked*& list = lists_[class_of(bytes)];
     parked* p = list;
     if (!p) return nullptr;
@@ -26,7 +26,7 @@ class slab_pool {
     return p;
   }
   bool park(void* data, std::size_t bytes) noexcept {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (parked_bytes_ + bytes > kParkedSlabBytesMax) return false;
     parked*& list = lists_[class_of(bytes)];
     list = ::new (data) parked{list};
@@ -38,9 +38,9 @@ class slab_pool {
   struct parked {
     parked* next;
   };
-  std::mutex mutex_;
-  parked* lists_[class_of(kPooledSlabBytesMax) + 1] = {};
-  std::size_t parked_bytes_ = 0;
+  mutex mutex_;
+  parked* lists_[class_of(kPooledSlabBytesMax) + 1] ABSL_GUARDED_BY(mutex_) = {};
+  std::size_t parked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 /// Never destroyed, because the program's static objects may free slabs.

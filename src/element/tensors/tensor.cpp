@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "element/text/print_element.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/content_hash.hpp"
 #include "sluice/base/status.hpp"
 
@@ -233,6 +234,8 @@ tensor tensor::sharing_texts(buffer_ref owner, const std::int32_t* offsets, buff
   tensor t;
   t.set_spec(spec);
   if (spec.elements() == 0) return t;
+  SLUICE_REQUIRES(offsets[0] >= 0 && std::is_sorted(offsets, offsets + spec.elements() + 1),
+                  "the offsets of strings do not fall");
   t.owner_ = owner.release();
   t.data_ = reinterpret_cast<char*>(const_cast<std::int32_t*>(offsets));
   t.texts_ = texts.release();
@@ -272,6 +275,7 @@ std::string_view tensor::text_at(std::size_t i) const noexcept {
 }
 std::string_view tensor::text(std::size_t i) const {
   expect(lib::dtype::string);
+  SLUICE_REQUIRES(i < size(), "the tensor does not have this string");
   return text_at(i);
 }
 

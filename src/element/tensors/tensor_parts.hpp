@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/sparse_tensor.hpp"
 #include "sluice/element/tensor.hpp"
@@ -23,6 +24,7 @@ class tensor_parts {
   /// Copies n elements of `from`, beginning with `first`, to [at, at + n). REQUIRES: both ranges exist, and the dtypes
   /// are equal.
   void put(std::size_t at, const tensor& from, std::size_t first, std::size_t n) {
+    SLUICE_REQUIRES(first <= from.size() && n <= from.size() - first, "the tensor does not have these elements");
     if (n == 0) return;
     if (element_bytes_ != 0)
       std::memcpy(numbers_ + at * element_bytes_, from.data() + first * element_bytes_, n * element_bytes_);
@@ -55,6 +57,7 @@ inline void check_objects(std::int64_t n, std::size_t bytes) {
 
 /// Returns the number of elements of each part along the first dimension. REQUIRES: rank >= 1.
 inline std::size_t elements_of_parts(const tensor& t) noexcept {
+  SLUICE_REQUIRES(t.shape().size() >= 1, "a scalar has no parts");
   std::size_t n = 1;
   for (std::int64_t dim : t.shape().subspan(1)) n *= static_cast<std::size_t>(dim);
   return n;

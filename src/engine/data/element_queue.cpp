@@ -124,7 +124,7 @@ void element_queue::push(std::unique_ptr<pending> p) {
 }
 
 std::unique_ptr<element_queue::pending> element_queue::abandon(const pending* p) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   auto at = std::find_if(pending_->all.begin(), pending_->all.end(), [p](auto& other) { return other.get() == p; });
   if (at == pending_->all.end()) return nullptr;
   std::unique_ptr<pending> taken = std::move(*at);
@@ -157,19 +157,19 @@ void element_queue::close(status why) {
 }
 
 std::uint64_t element_queue::resume_from() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   resend_due_ = false;
   return front_ + elements_.size();
 }
 
 std::size_t element_queue::size() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return elements_.size();
 }
 
 status element_queue::attach(std::shared_ptr<run_context> run) {
   ledger_line& line = run->ledger->line(purpose::channel, "from_channel");
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (run_) return failed_precondition_error("another run reads this channel; a channel has one run at a time");
   run_ = std::move(run);
   line_ = &line;
@@ -178,7 +178,7 @@ status element_queue::attach(std::shared_ptr<run_context> run) {
 }
 
 void element_queue::detach() {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   std::shared_ptr<run_context> run = std::move(run_);
   ledger_line& line = *std::exchange(line_, nullptr);
   std::size_t bytes = bytes_;
@@ -207,7 +207,7 @@ void element_queue::resume_at(std::uint64_t ordinal) {
 }
 
 void element_queue::begin() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   front_ = 0;
 }
 
@@ -222,14 +222,14 @@ void element_queue::abandon_reading() {
 }
 
 bool element_queue::may_wait() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return elements_.size() == 0 && !closed_;
 }
 
 std::uint32_t element_queue::take(char* to, std::uint32_t n) {
   std::size_t freed = 0;
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     n = static_cast<std::uint32_t>(std::min<std::size_t>(n, elements_.size()));
     if (n == 0) return 0;
     block front = elements_.view();
@@ -251,8 +251,9 @@ std::uint32_t element_queue::take(char* to, std::uint32_t n) {
   return n;
 }
 
-void element_queue::credit(std::size_t bytes) {
-  // The mutex is released first: crediting calls those who wait for memory, and this queue may be one of them.
+// Without the mutex: crediting calls those who wait for room, and this queue may be one of them. Only the reader calls it,
+// and attaches and detaches its run.
+void element_queue::credit(std::size_t bytes) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (bytes && run_) run_->ledger->release(bytes, *line_);
 }
 
@@ -266,7 +267,7 @@ void element_queue::room_again() noexcept {
 }
 
 status element_queue::why() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return why_;
 }
 

@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/format/csv_schema.hpp"
 
 namespace sluice::lib {
@@ -31,6 +32,7 @@ class column_schema_codec final : public codec {
 }  // namespace
 
 result<csv_schema> column_schema_arg::columns() const {
+  SLUICE_REQUIRES(is_said(), "no schema is given");
   return schema ? result<csv_schema>(*schema) : csv_schema_of(value);
 }
 

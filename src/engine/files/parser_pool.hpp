@@ -9,8 +9,9 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
+
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
 
@@ -33,7 +34,7 @@ template <class Parser> class parser_pool {
 
  private:
   std::unique_ptr<Parser> take() {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (idle_.empty()) {
       idle_.reserve(++made_);
       return make_();
@@ -43,14 +44,14 @@ template <class Parser> class parser_pool {
     return parser;
   }
   void put(std::unique_ptr<Parser> parser) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     idle_.push_back(std::move(parser));  // has room for all
   }
 
   const std::function<std::unique_ptr<Parser>()> make_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Parser>> idle_;
-  std::size_t made_ = 0;
+  mutex mutex_;
+  std::vector<std::unique_ptr<Parser>> idle_ ABSL_GUARDED_BY(mutex_);
+  std::size_t made_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sluice::lib

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "element/batches/kernels.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/buffer.hpp"
 
 namespace sluice::lib {
@@ -123,8 +124,9 @@ std::size_t held_elements::collect(const element_type& list, char* to, std::size
 }
 
 status held_elements::make_places(std::uint64_t n) {
+  SLUICE_REQUIRES(size() == 0, "elements are held");
   // a forged position may contain any number
-  if (n > memory_.budget_bytes() / place_bytes()) return memory_.refused();
+  if (n > memory_.budget_bytes() / place_bytes()) return memory_.refused();  // a forged position may say any number
   status fits = charge(n * place_bytes() + bitmap_bytes(n), 0);
   if (!fits.ok()) return fits;
   elements_.reserve(n);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/held/held_fetch.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/position.hpp"
 
 namespace sluice::lib {
@@ -27,7 +28,10 @@ class held_ordinals {
   /// Returns the ordinal of the element in a slot.
   std::uint64_t at(std::size_t place) const { return all_[gone_ + place]; }
   /// REQUIRES: `ordinal` is higher than those added before.
-  void add(std::uint64_t ordinal) { all_.push_back(ordinal); }
+  void add(std::uint64_t ordinal) {
+    SLUICE_REQUIRES(size() == 0 || ordinal > all_.back(), "ordinals are added in their order");
+    all_.push_back(ordinal);
+  }
   /// REQUIRES: n <= size().
   void drop_front(std::size_t n);
 

@@ -11,6 +11,7 @@
 #include "ahead/ordered_reader.hpp"
 #include "coro/inner_position.hpp"
 #include "engine/inner/inner_plans.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
@@ -77,6 +78,7 @@ class cycle {
   }
   /// Returns the input for the slot that is visited. REQUIRES: !opened_ahead.empty().
   replacement take_replacement() {
+    SLUICE_REQUIRES(!opened_ahead.empty(), "no input is opened");
     replacement next = std::move(opened_ahead.front());
     opened_ahead.pop_front();
     taken = next.ordinal + 1;
@@ -109,7 +111,9 @@ class cycle {
     s.ordinal = ordinal;
     if (!s.open) append(s);
     s.ahead = std::move(inner.ahead);
-    if (!s.ahead) return;
+    // A channel that was opened ahead has started. It needs no number: only the sloppy interleave, which opens none
+    // ahead, asks which channel has called.
+    if (!s.ahead || s.ahead->started()) return;
     s.ahead->set_number(number_of(s));
     s.ahead->start();
   }

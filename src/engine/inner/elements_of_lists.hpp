@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/lowering/open_context.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/engine/detail/functions.hpp"
@@ -39,8 +40,12 @@ class made_list {
   std::uint64_t size() const { return size_; }
   std::uint64_t input() const { return input_; }  ///< its element's ordinal
   void forget() { made_.clear(); }
-  /// Returns the size of the list and of what it owns. REQUIRES: is_there().
-  std::size_t bytes() const { return type_.size + type_.footprint(type_, made_.begin(), 1); }
+  /// With what it owns. REQUIRES: exists().
+  std::size_t bytes() const {
+    SLUICE_REQUIRES(exists(), "there is no list");
+    /// Returns the size of the list and of what it owns. REQUIRES: is_there().
+    return type_.size + type_.footprint(type_, made_.begin(), 1);
+  }
 
   /// Builds the list of an element, which may be moved from.
   status make(const element_type& in, char* element, std::uint64_t ordinal);

@@ -8,6 +8,7 @@
 #include "ahead/ready_signal.hpp"
 #include "coro/inner_position.hpp"
 #include "engine/lowering/open_context.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
 

@@ -8,6 +8,7 @@
 #include "element/batches/blocks.hpp"
 #include "engine/held/kept_texts.hpp"
 #include "engine/lowering/types.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -264,6 +265,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
                           order own, seed drawn_by) {
   const order delivered = context.order_of(own);
   bool awaits = dynamic_cast<const async_function*>(f.get()) != nullptr;
+  SLUICE_REQUIRES(awaits || dynamic_cast<const block_function*>(f.get()), "the function maps no elements");
   error_gate gate = context.gate(n);
   bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);

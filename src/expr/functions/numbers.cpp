@@ -6,6 +6,7 @@
 
 #include "expr/comparison.hpp"
 #include "expr/vectorised.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -278,6 +279,7 @@ template <class Checked, class Plain> computed_ptr arithmetic_of(number n, compu
 }  // namespace
 
 computed_ptr arithmetic(char op, number n, computed_ptr a, computed_ptr b) {
+  SLUICE_REQUIRES(n != number::none && n == promoted(n), "the operands are not promoted");
   switch (op) {
     case '+': return arithmetic_of<add_checked, plus>(n, std::move(a), std::move(b));
     case '-': return arithmetic_of<subtract_checked, minus>(n, std::move(a), std::move(b));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "expr/evaluation.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -22,8 +23,12 @@ const element_type& type_of_number(number n);
 inline bool is_float(number n) { return n >= number::f32; }
 inline bool is_integer(number n) { return n >= number::i8 && n <= number::u64; }
 
+/// bool and integers smaller than int32 become int32.
+number promoted(number n);
+
 /// Calls f(std::type_identity<T>()) for the C++ type of n. REQUIRES: n != none.
 template <class F> decltype(auto) with_number(number n, F f) {
+  SLUICE_REQUIRES(n != number::none, "the type is no number");
   switch (n) {
     case number::boolean: return f(std::type_identity<bool>());
     case number::i8: return f(std::type_identity<std::int8_t>());
@@ -40,6 +45,7 @@ template <class F> decltype(auto) with_number(number n, F f) {
 }
 /// Does the same for the types of promoted operands. REQUIRES: i32, i64, u32, u64, f32 or f64.
 template <class F> decltype(auto) with_promoted(number n, F f) {
+  SLUICE_REQUIRES(n != number::none && n == promoted(n), "the type is not promoted");
   switch (n) {
     case number::i32: return f(std::type_identity<std::int32_t>());
     case number::i64: return f(std::type_identity<std::int64_t>());
@@ -50,8 +56,6 @@ template <class F> decltype(auto) with_promoted(number n, F f) {
   }
 }
 
-/// bool and integers smaller than int32 become int32.
-number promoted(number n);
 /// C++'s usual arithmetic conversions.
 number common(number a, number b);
 

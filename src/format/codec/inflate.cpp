@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "format/codec/byte_codec.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
 
@@ -93,7 +94,9 @@ struct inflater::state {
   }
 };
 
-inflater::inflater(compression format, inflate_limits limits) : state_(std::make_unique<state>(format, limits)) {}
+inflater::inflater(compression format, inflate_limits limits) : state_(std::make_unique<state>(format, limits)) {
+  SLUICE_REQUIRES(format != compression::automatic && format != compression::none, "these formats are not inflated");
+}
 inflater::inflater(inflater&&) noexcept = default;
 inflater& inflater::operator=(inflater&&) noexcept = default;
 inflater::~inflater() = default;

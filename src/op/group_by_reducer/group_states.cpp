@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/engine/keys.hpp"
 
 namespace sluice::lib {
@@ -127,10 +128,12 @@ void group_states::input_ended() {
 }
 
 status group_states::finish_first(void* to) {
+  SLUICE_REQUIRES(ended_ && size() > 0, "groups leave when the input has ended");
   return finish_state(function(), finish_, groups_.begin()->second.state, to);
 }
 
 void group_states::drop_first() {
+  SLUICE_REQUIRES(ended_ && size() > 0, "groups leave when the input has ended");
   erase(groups_.begin());
   memory_.shrink_by(std::exchange(fewer_, 0));
   ++dropped_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/batching/key_numbers.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
 
@@ -26,6 +27,7 @@ known_key group_index::key_of(std::uint32_t i) const {
 }
 
 void group_index::add(const known_key& key, std::size_t group) {
+  SLUICE_REQUIRES(key_.is_number || !by_code_.contains(key.code), "the key has a group");
   if (key_.is_number) by_number_.add(key.number, group);
   else by_code_.emplace(key.code, group);
 }

@@ -17,6 +17,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/number_table.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/engine/detail/functions.hpp"
 
 namespace sluice::lib {
@@ -45,7 +46,10 @@ class group_index {
   std::uint32_t looked_at() const { return looked_at_; }
   bool has_numbers() const { return key_.is_number; }
   /// Returns the keys of the view. REQUIRES: has_numbers().
-  const std::uint64_t* numbers() const { return numbers_.data(); }
+  const std::uint64_t* numbers() const {
+    SLUICE_REQUIRES(has_numbers(), "the keys are no numbers");
+    return numbers_.data();
+  }
   const number_table& by_number() const { return by_number_; }
 
   /// Returns the group of element i of the view.

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 class ordinal_turns {
@@ -23,7 +25,11 @@ class ordinal_turns {
 
   /// Declares that the elements from number `n` on have the upper half `upper`. REQUIRES: both ascend from call to
   /// call.
-  void begin(std::size_t n, std::uint64_t upper) { turns_.push_back({n, upper}); }
+  void begin(std::size_t n, std::uint64_t upper) {
+    SLUICE_REQUIRES(turns_.empty() || (n >= turns_.back().element && upper > turns_.back().upper),
+                    "turns are added in their order");
+    turns_.push_back({n, upper});
+  }
   /// Returns the ordinal of the first element.
   std::uint64_t first(std::uint32_t lower) const { return upper_ << bits_ | (lower & mask()); }
 
@@ -33,6 +39,7 @@ class ordinal_turns {
     explicit reader(const ordinal_turns& t) : of_(t), upper_(t.upper_) {}
     /// Returns the ordinal of element k. REQUIRES: k does not descend from call to call.
     std::uint64_t whole(std::size_t k, std::uint32_t lower) {
+      SLUICE_REQUIRES(next_ == 0 || of_.turns_[next_ - 1].element <= k, "an element before the last one is read");
       for (; next_ != of_.turns_.size() && of_.turns_[next_].element <= k; ++next_) upper_ = of_.turns_[next_].upper;
       return upper_ << of_.bits_ | (lower & of_.mask());
     }

@@ -7,6 +7,7 @@
 
 #include "element/batches/blocks.hpp"
 #include "expr/functions/numbers.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
 
@@ -268,6 +269,7 @@ std::uint32_t window_groups::fill_view(char* from, std::uint32_t n, stop& why) {
 }
 
 void window_groups::go_on(std::uint64_t n) {
+  SLUICE_REQUIRES(n <= to_turn(), "the elements have two upper halves");
   next_ += n;
   if (n == 0 || next_ % turn_ != 0) return;
   for (std::uint32_t g = first_; g != kNone; g = groups_[g].after)
@@ -275,6 +277,7 @@ void window_groups::go_on(std::uint64_t n) {
 }
 
 applied window_groups::take(erased_stream& in) {
+  SLUICE_REQUIRES(!is_full(), "a full group has not left");
   if (looked_at_ == index_.looked_at() && bad_.ok()) {
     looked_at_ = 0;
     bad_ = index_.look_at(block(nullptr, &in.type(), in.peek().data(), in.left()));

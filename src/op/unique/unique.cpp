@@ -20,6 +20,7 @@
 #include "op/unique/trace_runs.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/task.hpp"
@@ -134,6 +135,7 @@ class element_set {
   /// Adds n elements from `first` on, and stores their traces in `traces_`. REQUIRES: n <= kTracedAtOnce, and there is
   /// room.
   void insert(const block& in, std::uint32_t first, std::uint32_t n, bool* is_new) {
+    SLUICE_REQUIRES(n <= kTracedAtOnce, "more elements are traced than there is room for");
     if (type_.kind != kind::scalar)
       for (std::uint32_t i = 0; i != n; ++i) traces_[i] = trace_of(in.at(first + i));
     else if (type_.size == sizeof(std::uint64_t)) trace_numbers<sizeof(std::uint64_t)>(in.at(first), n);

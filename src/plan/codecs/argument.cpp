@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib {
@@ -70,6 +71,7 @@ bool is_text_argument(const argument& a) {
 }
 
 std::string text_of(const argument& a) {
+  SLUICE_REQUIRES(is_text_argument(a), "the argument is no text");
   if (a.kind != argument::numbers) return a.text;
   std::string bytes;
   for_each_number(a.text, [&](std::string_view spelled) {

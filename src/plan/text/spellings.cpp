@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/closest.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib::detail {
 
@@ -121,6 +122,7 @@ std::vector<spelling_text> all_spellings() {
 }
 
 plan_syntax spelled_out(const call_syntax& call) {
+  SLUICE_REQUIRES(is_spelling(call.name), "the call is no spelling");
   const spelling& s = *find(call.name);
   const std::vector<std::string> names = names_of(s);
   std::vector<std::vector<argument>> arguments(s.calls.size());

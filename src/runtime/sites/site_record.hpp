@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "runtime/sites/cost_estimate.hpp"
 #include "runtime/sites/error_account.hpp"
 #include "runtime/sites/size_estimate.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/stage_counts.hpp"
 #include "sluice/runtime/site_table.hpp"
 
@@ -59,13 +59,13 @@ class site_record {
   const bool is_inner_;
   std::atomic<bool> has_stage_{false};
   stage_counts counts_;
-  mutable std::mutex mutex_;
-  // Guarded by mutex_; elements do not move. Lists, because most are empty: an empty deque takes half a kilobyte.
-  std::list<std::pair<std::string, live_knob>> knobs_;
-  std::list<std::pair<std::string, size_estimate>> sizes_;
-  std::list<std::pair<std::string, cost_estimate>> costs_;
-  std::list<error_account> accounts_;
-  std::vector<const site_record*> inputs_;
+  mutable mutex mutex_;
+  // Elements do not move. Lists, because most are empty: an empty deque takes half a kilobyte.
+  std::list<std::pair<std::string, live_knob>> knobs_ ABSL_GUARDED_BY(mutex_);
+  std::list<std::pair<std::string, size_estimate>> sizes_ ABSL_GUARDED_BY(mutex_);
+  std::list<std::pair<std::string, cost_estimate>> costs_ ABSL_GUARDED_BY(mutex_);
+  std::list<error_account> accounts_ ABSL_GUARDED_BY(mutex_);
+  std::vector<const site_record*> inputs_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <deque>
 #include <list>
-#include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "runtime/sites/site_record.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
@@ -48,7 +48,7 @@ void live_knob::set(std::int64_t value) {
   value_.store(std::clamp(value, least_, most_), std::memory_order_release);
   std::vector<std::shared_ptr<knob_follower>> followers;
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     for (auto& f : followers_)
       if (auto alive = f.lock()) followers.push_back(std::move(alive));
   }
@@ -56,7 +56,7 @@ void live_knob::set(std::int64_t value) {
 }
 
 void live_knob::follow(std::weak_ptr<knob_follower> f) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (followers_.size() == followers_max_) {
     std::erase_if(followers_, [](auto& gone) { return gone.expired(); });
     followers_max_ = std::max<std::size_t>(16, followers_.size() * 2);
@@ -66,39 +66,39 @@ void live_knob::follow(std::weak_ptr<knob_follower> f) {
 
 live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most,
                              bool is_free) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return named(knobs_, name, value, least, most, is_free);
 }
 
 void site_record::add_input(const site_record& input) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (std::find(inputs_.begin(), inputs_.end(), &input) == inputs_.end()) inputs_.push_back(&input);
 }
 
 std::vector<const site_record*> site_record::inputs() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return inputs_;
 }
 
 live_knob* site_record::find_knob(std::string_view name) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   for (auto& [known, k] : knobs_)
     if (known == name) return &k;
   return nullptr;
 }
 
 size_estimate& site_record::sizes(std::string_view channel) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return named(sizes_, channel);
 }
 
 cost_estimate& site_record::costs(std::string_view channel) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return named(costs_, channel);
 }
 
 error_account& site_record::account(std::uint64_t errors_max, error_account* around) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   for (error_account& a : accounts_)
     if (a.errors_max == errors_max && a.around == around) return a;
   error_account& made = accounts_.emplace_back();
@@ -109,7 +109,7 @@ error_account& site_record::account(std::uint64_t errors_max, error_account* aro
 }
 
 void site_record::report_errors(std::vector<stage_errors>& to, std::uint64_t number) const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   for (const error_account& a : accounts_)
     if (a.counted || a.has_limit()) to.push_back({name_, number, a.own, a.counted, a.errors_max});
 }
@@ -132,19 +132,18 @@ site_report site_record::report(std::uint64_t number) const {
   r.room_waits = read(c.room_waits);
   r.room_waited = nanoseconds(read(c.room_waited_ns));
   r.read_bytes = read(c.read_bytes);
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   for (auto& [name, k] : knobs_) r.knobs.push_back({name, k.get(), k.least(), k.most(), k.is_free()});
   return r;
 }
 
 struct site_table::records {
-  std::mutex mutex;
-  // Both guarded by mutex.
-  std::deque<site_record> all;  // the records do not move
-  std::unordered_map<std::uint64_t, site_record*> by_path;
+  lib::mutex mutex;
+  std::deque<site_record> all ABSL_GUARDED_BY(mutex);  // the records do not move
+  std::unordered_map<std::uint64_t, site_record*> by_path ABSL_GUARDED_BY(mutex);
 
-  /// Calls `visit(record, number)` for each record, in order; `number` as in site_report. REQUIRES: mutex is locked.
-  template <class Visit> void each(const Visit& visit) const {
+  /// Calls `visit(record, number)` for each record, in order; `number` as in site_report.
+  template <class Visit> void each(const Visit& visit) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unordered_map<std::string_view, std::uint64_t> times, before;
     for (const site_record& r : all) ++times[r.name()];
     for (const site_record& r : all) visit(r, times[r.name()] > 1 ? ++before[r.name()] : 0);
@@ -155,13 +154,13 @@ site_table::site_table() : records_(new records) {}
 site_table::~site_table() { delete records_; }
 
 site_record* site_table::find(std::uint64_t path) const {
-  std::lock_guard lock(records_->mutex);
+  mutex_lock lock(records_->mutex);
   auto found = records_->by_path.find(path);
   return found == records_->by_path.end() ? nullptr : found->second;
 }
 
 site_record& site_table::add(std::uint64_t path, std::string name, bool is_inner) {
-  std::lock_guard lock(records_->mutex);
+  mutex_lock lock(records_->mutex);
   site_record*& record = records_->by_path[path];
   if (!record) record = &records_->all.emplace_back(path, std::move(name), is_inner);
   return *record;
@@ -174,14 +173,14 @@ error_account* site_table::account(site_record& record, std::uint64_t errors_max
 }
 
 std::vector<stage_errors> site_table::errors() const {
-  std::lock_guard lock(records_->mutex);
+  mutex_lock lock(records_->mutex);
   std::vector<stage_errors> all;
   records_->each([&](const site_record& r, std::uint64_t number) { r.report_errors(all, number); });
   return all;
 }
 
 std::vector<site_report> site_table::report() const {
-  std::lock_guard lock(records_->mutex);
+  mutex_lock lock(records_->mutex);
   std::vector<site_report> reports;
   records_->each([&](const site_record& r, std::uint64_t number) {
     if (!r.has_stage()) return;

@@ -4,7 +4,7 @@
 namespace sluice::lib {
 
 blocking_pool::~blocking_pool() {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   stopping_ = true;
   changed_.notify_all();
   lock.unlock();
@@ -13,7 +13,7 @@ blocking_pool::~blocking_pool() {
 }
 
 void blocking_pool::submit(blocking_call& call) {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   call.next = nullptr;
   (last_ ? last_->next : first_) = &call;
   last_ = &call;
@@ -28,11 +28,11 @@ void blocking_pool::submit(blocking_call& call) {
 }
 
 unsigned blocking_pool::threads() const {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return live_;
 }
 
-/// REQUIRES: mutex_ is locked. Reuses the slot of a thread that has ended: joining that thread takes no time.
+/// Reuses the slot of a thread that has ended: joining that thread takes no time.
 bool blocking_pool::start_thread() {
   if (expired_.empty()) {
     expired_.push_back(threads_.size());
@@ -49,7 +49,7 @@ bool blocking_pool::start_thread() {
 }
 
 void blocking_pool::run(std::size_t slot) {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   for (;;) {
     if (blocking_call* call = first_) {
       first_ = call->next;
@@ -62,7 +62,8 @@ void blocking_pool::run(std::size_t slot) {
     }
     if (stopping_) break;
     ++idle_;
-    bool called = changed_.wait_for(lock, options_.idle_max, [this] { return first_ || stopping_; });
+    bool called = changed_.wait_for(lock.inner(), options_.idle_max,
+                                    [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return first_ || stopping_; });
     --idle_;
     if (!called) break;
   }

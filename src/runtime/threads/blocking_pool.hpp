@@ -4,12 +4,11 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
+#include "sluice/base/mutex.hpp"
 #include "sluice/runtime/blocking.hpp"
 
 namespace sluice::lib {
@@ -30,10 +29,10 @@ class blocking_pool final : public blocking_service {
 
  private:
   void run(std::size_t slot);
-  bool start_thread();
+  bool start_thread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   options options_;
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   std::condition_variable changed_;
   blocking_call* first_ ABSL_GUARDED_BY(mutex_) = nullptr;
   blocking_call* last_ ABSL_GUARDED_BY(mutex_) = nullptr;

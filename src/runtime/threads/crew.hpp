@@ -18,12 +18,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "runtime/threads/work_deque.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/channel.hpp"
 #include "sluice/runtime/scheduler.hpp"
 
@@ -53,7 +52,7 @@ struct alignas(64) worker {
   std::chrono::microseconds nap{0};
   unsigned quiet_naps = 0;
 
-  bool woken = false;  ///< guarded by crew::sleep_mutex_
+  bool woken = false;  ///< under crew::sleep_mutex_, which no annotation here can name
   std::condition_variable wake;
   std::thread thread;
 };
@@ -88,8 +87,8 @@ class scheduler::crew {
   bool wake_one(bool to_watch) noexcept;
   void drop_duties(worker& w) noexcept;
   void park(worker& w);
-  bool nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock);
-  void look_around(worker& w);
+  bool nap_or_sleep(worker& w, mutex_lock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(sleep_mutex_);
+  void look_around(worker& w) ABSL_EXCLUSIVE_LOCKS_REQUIRED(sleep_mutex_);
 
   enum class shares : std::uint8_t { measured, always, mixed };
   static shares how_shared();
@@ -97,7 +96,7 @@ class scheduler::crew {
   mutable std::atomic<std::uint32_t> asked_{0};  ///< mixed: the number of worth_sharing() calls
   std::vector<std::unique_ptr<worker>> workers_;
 
-  std::mutex inject_mutex_;
+  mutex inject_mutex_;
   detail::ring<void*> injected_ ABSL_GUARDED_BY(inject_mutex_);
   alignas(64) std::atomic<std::size_t> injected_count_{0};
 
@@ -105,7 +104,7 @@ class scheduler::crew {
   std::atomic<unsigned> searching_{0};
   std::atomic<bool> watched_{false};
   std::atomic<std::uint64_t> woken_{0};
-  std::mutex sleep_mutex_;
+  mutex sleep_mutex_;
   std::vector<worker*> sleepers_ ABSL_GUARDED_BY(sleep_mutex_);
   bool stopping_ ABSL_GUARDED_BY(sleep_mutex_) = false;
 };

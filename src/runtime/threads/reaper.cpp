@@ -14,12 +14,12 @@ constexpr std::chrono::seconds kPatience{10};  // longer than any known block of
 
 void reaper::leave() noexcept {
   if (live_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   changed_.notify_all();
 }
 
 void reaper::watch(std::shared_ptr<run_context> run) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (runs_.size() >= sweep_at_) {
     std::erase_if(runs_, [](auto& r) { return r.expired(); });
     sweep_at_ = std::max<std::size_t>(16, runs_.size() * 2);
@@ -30,7 +30,7 @@ void reaper::watch(std::shared_ptr<run_context> run) {
 void reaper::stop_and_wait(executor& exec) {
   std::vector<std::weak_ptr<run_context>> runs;
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     runs.swap(runs_);
   }
   for (auto& weak : runs)
@@ -40,10 +40,9 @@ void reaper::stop_and_wait(executor& exec) {
   if (live() > 0 && step == executor::driven::stuck)
     std::fprintf(stderr, "sluice: the simulated runtime ends while %zu tasks wait for ever\n", live());
   if (step == executor::driven::stuck) return;
-  std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kPatience, [this] { return live() == 0; }))
-    std::fprintf(stderr, "sluice: the runtime's end waits for %zu tasks; perhaps a stream outlives its runtime\n",
-                 live());
+  mutex_lock lock(mutex_);
+  while (!changed_.wait_for(lock.inner(), kPatience, [this] { return live() == 0; }))
+    std::fprintf(stderr, "sluice: the runtime's end waits for %zu tasks; does a stream outlive its runtime?\n", live());
 }
 
 }  // namespace sluice::lib

@@ -69,7 +69,7 @@ scheduler::crew::~crew() { join(); }
 
 void scheduler::crew::join() {
   {
-    std::lock_guard lock(sleep_mutex_);
+    mutex_lock lock(sleep_mutex_);
     stopping_ = true;
     for (auto& w : workers_) w->wake.notify_one();
   }
@@ -132,7 +132,7 @@ bool scheduler::crew::worth_sharing(std::chrono::nanoseconds took, std::size_t m
 
 void scheduler::crew::inject(void* item) noexcept {
   {
-    std::lock_guard lock(inject_mutex_);
+    mutex_lock lock(inject_mutex_);
     injected_.emplace_back(item);
     injected_count_.store(injected_.size(), std::memory_order_seq_cst);  // the poster's side of the hand-over
   }
@@ -162,7 +162,7 @@ void* scheduler::crew::next(worker& w) {
       return item;
     }
     {
-      std::lock_guard lock(sleep_mutex_);
+      mutex_lock lock(sleep_mutex_);
       if (stopping_) return nullptr;
     }
     park(w);
@@ -198,7 +198,7 @@ void* scheduler::crew::take_slot(worker& w) {
 
 void* scheduler::crew::take_injected() {
   if (injected_count_.load(std::memory_order_seq_cst) == 0) return nullptr;
-  std::lock_guard lock(inject_mutex_);
+  mutex_lock lock(inject_mutex_);
   if (injected_.size() == 0) return nullptr;
   void* item = injected_.front();
   injected_.pop_front();
@@ -267,7 +267,7 @@ void scheduler::crew::start_watch() noexcept {
 }
 
 bool scheduler::crew::wake_one(bool to_watch) noexcept {
-  std::lock_guard lock(sleep_mutex_);
+  mutex_lock lock(sleep_mutex_);
   if (sleepers_.empty()) return false;
   worker* w = sleepers_.back();
   sleepers_.pop_back();
@@ -282,7 +282,7 @@ bool scheduler::crew::wake_one(bool to_watch) noexcept {
 // ---- sleeping
 
 void scheduler::crew::park(worker& w) {
-  std::unique_lock lock(sleep_mutex_);
+  mutex_lock lock(sleep_mutex_);
   bool searched = std::exchange(w.searcher, false);  // after the push, the waking thread may set it
   w.woken = false;
   sleepers_.push_back(&w);
@@ -297,19 +297,19 @@ void scheduler::crew::park(worker& w) {
   idle_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-bool scheduler::crew::nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock) {
+bool scheduler::crew::nap_or_sleep(worker& w, mutex_lock& lock) {
   w.parked.fetch_add(1, std::memory_order_relaxed);
   // A worker that begins to sleep while others work, and finds no watcher, becomes the watcher. Relaxed: two watchers
   // do no harm.
   if (!w.watcher && sleepers_.size() < workers_.size()) w.watcher = !watched_.exchange(true, std::memory_order_relaxed);
   if (w.watcher) look_around(w);
-  auto done = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return w.woken || stopping_; };
-  if (w.watcher) return w.wake.wait_for(lock, w.nap, done);
-  w.wake.wait(lock, done);
+  auto done = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(sleep_mutex_) { return w.woken || stopping_; };
+  if (w.watcher) return w.wake.wait_for(lock.inner(), w.nap, done);
+  w.wake.wait(lock.inner(), done);
   return true;
 }
 
-/// Decides how long the watcher naps, and stores what it saw. REQUIRES: sleep_mutex_ is locked.
+/// Decides how long the watcher naps, and stores what it saw.
 void scheduler::crew::look_around(worker& w) {
   bool anything = false;
   for (auto& other : workers_) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/timers/timer_heap.hpp"
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 bool timer_heap::before(const entry& a, const entry& b) noexcept {
@@ -30,6 +32,7 @@ void timer_heap::sink(std::size_t at, entry e) noexcept {
 }
 
 void timer_heap::push(timer_node& node) {
+  SLUICE_REQUIRES(node.fire && node.heap_index == kAbsent, "a timer is armed twice, or calls nothing");
   entries_.push_back({&node, armed_});
   rise(entries_.size() - 1, {&node, armed_++});
 }

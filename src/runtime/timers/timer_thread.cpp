@@ -5,7 +5,7 @@ namespace sluice::lib {
 
 timer_thread::~timer_thread() {
   {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     stopping_ = true;
     changed_.notify_one();
   }
@@ -15,24 +15,24 @@ timer_thread::~timer_thread() {
 time_point timer_thread::now() const noexcept { return std::chrono::steady_clock::now(); }
 
 void timer_thread::arm(timer_node& node) noexcept {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   heap_.push(node);
   if (node.heap_index == 0) changed_.notify_one();  // it is now the next one
 }
 
 bool timer_thread::cancel(timer_node& node) noexcept {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   return heap_.erase(node);
 }
 
 void timer_thread::run() {
-  std::unique_lock lock(mutex_);
+  mutex_lock lock(mutex_);
   while (!stopping_) {
     if (heap_.empty()) {
-      changed_.wait(lock);
+      changed_.wait(lock.inner());
     } else if (time_point due = heap_.next_due(); due > now()) {
-      changed_.wait_until(lock, due);
+      changed_.wait_until(lock.inner(), due);
     } else {
       timer_node* node = heap_.pop();
       lock.unlock();  // fire() posts, and the resumed coroutine may arm a timer again

@@ -6,11 +6,10 @@
 #pragma once
 
 #include <condition_variable>
-#include <mutex>
 #include <thread>
 
-#include "absl/base/thread_annotations.h"
 #include "runtime/timers/timer_heap.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
 
@@ -25,7 +24,7 @@ class timer_thread final : public clock {
  private:
   void run();
 
-  std::mutex mutex_;
+  mutex mutex_;
   std::condition_variable changed_;
   timer_heap heap_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

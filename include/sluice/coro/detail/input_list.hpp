@@ -20,6 +20,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 class stream_base;
@@ -47,7 +49,10 @@ class input_list {
   stage_input& first() noexcept { return *begin(); }
   const stage_input& first() const noexcept { return *begin(); }
   /// The first input, without a branch. REQUIRES: size() <= 1.
-  stage_input& only() noexcept { return one_; }
+  stage_input& only() noexcept {
+    SLUICE_REQUIRES(size_ <= 1, "the stage has several inputs");
+    return one_;
+  }
 
  private:
   stage_input one_;

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
@@ -69,7 +70,10 @@ class request_to_all {
   // The result. REQUIRES for both: next() has returned null.
 
   /// The number of elements that every input has ready: the minimum over the inputs; 0 if an input has ended.
-  std::uint32_t ready() const { return ended_ || inputs_.size() == 0 ? 0 : ready_; }
+  std::uint32_t ready() const {
+    SLUICE_REQUIRES(!asked_, "an input was requested, and next() has not returned null");
+    return ended_ || inputs_.size() == 0 ? 0 : ready_;
+  }
   /// The number of elements to skip that existed in every input; all of them unless an input has ended. The stage
   /// returns the others to its consumer with outlet::unpass.
   std::uint64_t existed() const { return existed_; }

@@ -22,10 +22,12 @@
 //       explicit wait_awaiter(event& e) : event_(e) {}
 //       ~wait_awaiter() { abandon(); }
 //       bool await_ready() const noexcept { return false; }
-//       template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
-//         return wait(h, event_.mutex_, event_.waiting_, [this](detail::wake_list&) {
+//       template <class P>
+//       std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+//         auto try_now = [this](detail::wake_list&) ABSL_EXCLUSIVE_LOCKS_REQUIRED(event_.mutex_) {
 //           return event_.set_ ? detail::attempt::done : detail::attempt::pending;
-//         });
+//         };
+//         return wait(h, event_.mutex_, event_.waiting_, try_now);
 //       }
 //       void await_resume() const { throw_if_failed(); }          // `cancelled`, after a stop
 //
@@ -40,17 +42,17 @@
 //     }
 //
 //    private:
-//     std::mutex mutex_;
-//     detail::waiter_list waiting_;
-//     bool set_ = false;
+//     mutex mutex_;
+//     detail::waiter_list waiting_ ABSL_GUARDED_BY(mutex_);
+//     bool set_ ABSL_GUARDED_BY(mutex_) = false;
 //   };
 //
 // Thread: all members that access a queue are called under the primitive's mutex, except where noted.
 // Owns:   nothing; the waiting frame owns the awaiter.
 #pragma once
 
-#include <mutex>
-
+#include "sluice/base/assert.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/coro/detail/promise.hpp"
 #include "sluice/coro/stop_token.hpp"
 
@@ -58,7 +60,8 @@ namespace sluice::lib::detail {
 
 class waiter;
 
-/// A queue of waiters: a doubly linked list through the waiters, first in, first out. Guarded by the primitive's mutex.
+/// A queue of waiters: a doubly linked list through the waiters, first in, first out. The primitive declares it
+/// ABSL_GUARDED_BY its mutex.
 class waiter_list {
  public:
   bool empty() const noexcept { return !first_; }
@@ -89,19 +92,19 @@ class wake_list {
 /// A lock guard with a list of waiters to wake. The destructor first unlocks the mutex and then wakes the waiters. A
 /// woken coroutine may lock the mutex at once, or destroy the object that contains it, so the mutex must not be
 /// accessed afterwards.
-class waking_lock {
+class ABSL_SCOPED_LOCKABLE waking_lock {
  public:
-  explicit waking_lock(std::mutex& m) : mutex_(m) { m.lock(); }
+  explicit waking_lock(mutex& m) ABSL_EXCLUSIVE_LOCK_FUNCTION(m) : mutex_(m) { m.lock(); }
   waking_lock(const waking_lock&) = delete;
   waking_lock& operator=(const waking_lock&) = delete;
-  ~waking_lock() {
+  ~waking_lock() ABSL_UNLOCK_FUNCTION() {
     mutex_.unlock();
     woken.wake_all();
   }
   wake_list woken;  ///< filled while the mutex is locked
 
  private:
-  std::mutex& mutex_;
+  mutex& mutex_;
 };
 
 /// The outcome of trying an operation without suspending.
@@ -122,6 +125,7 @@ class waiter {
   /// Removes the waiter from its queue and appends it to `woken`. If `why` is not ok, its wait fails; otherwise the
   /// operation must have been completed for it. REQUIRES: it is queued, and the caller has the mutex.
   void wake_into(wake_list& woken, status why = {}) noexcept {
+    SLUICE_REQUIRES(list_, "only a queued waiter is woken");
     list_->erase(*this);
     why_ = std::move(why);
     woken.push_back(*this);
@@ -138,8 +142,8 @@ class waiter {
   /// awaiting coroutine if the operation is done, none if it waits, the result of fail_wait if it failed or the
   /// environment is stopped.
   template <class Promise, class TryNow>
-  std::coroutine_handle<> wait(std::coroutine_handle<Promise> h, std::mutex& mutex, waiter_list& queue,
-                               TryNow try_now) {
+  std::coroutine_handle<> wait(std::coroutine_handle<Promise> h, lib::mutex& mutex, waiter_list& queue,
+                               TryNow try_now) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     promise_ = &h.promise();
     handle_ = h;
     mutex_ = &mutex;
@@ -195,13 +199,13 @@ class waiter {
 
   promise_base* promise_ = nullptr;
   std::coroutine_handle<> handle_;
-  std::mutex* mutex_ = nullptr;
-  waiter_list* list_ = nullptr;  ///< the queue that contains it, or null; guarded by *mutex_
+  mutex* mutex_ = nullptr;
+  waiter_list* list_ = nullptr;  ///< the queue that contains it, or null
   waiter* next_ = nullptr;
   waiter* previous_ = nullptr;
-  bool stopped_ = false;  ///< a stop came before it was queued; guarded by *mutex_
-  bool served_ = false;   ///< it was removed from its queue to be woken
-  stop_hook hook_;        // last: its destructor waits for a callback that accesses the members above
+  bool stopped_ ABSL_GUARDED_BY(*mutex_) = false;  ///< a stop came before it was queued
+  bool served_ = false;                            ///< it was removed from its queue to be woken
+  stop_hook hook_;  // last: its destructor waits for a callback that accesses the members above
 };
 
 inline void waiter_list::push_back(waiter& w) noexcept {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/assert.hpp"
 #include "sluice/base/call.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/base/status.hpp"
