@@ -59,7 +59,7 @@ class element_encoder {
   virtual status load(std::string_view) { return {}; }
 };
 
-/// REQUIRES: `f` is not automatic. Errors: those of check_output.
+/// Errors: those of check_output; invalid_argument if `f` is automatic.
 result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type);
 
 // Each encoder has its own source. REQUIRES: the format can represent elements of this type.

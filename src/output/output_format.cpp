@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "output/element_encoder.hpp"
-#include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -59,7 +58,6 @@ named_format format_of_path(std::string_view path) {
 status check_output(output_format f, const element_type& type) { return make_encoder(f, type).why(); }
 
 result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type) {
-  SLUICE_REQUIRES(f != output_format::automatic, "the format was not chosen");
   using enum output_format;
   switch (f) {
     case jsonl: return make_jsonl_encoder(type);
