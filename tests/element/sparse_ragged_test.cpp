@@ -51,7 +51,7 @@ TEST_CASE("a sparse tensor has values at indices") {
   CHECK(texts.to_dense(tensor::scalar("none")).to_json() == R"([["none","b"],["none","dd"]])");
 }
 
-TEST_CASE("a sparse tensor that does not fit together is refused with what is wrong") {
+TEST_CASE("an inconsistent sparse tensor is refused with the reason") {
   auto with = [](auto change) {
     sparse_tensor s = two_values();
     change(s);
@@ -101,7 +101,7 @@ TEST_CASE("a ragged tensor has rows of their own lengths") {
   CHECK(uniform.row_splits == std::vector<indices>{{0, 2, 4, 6}});
 }
 
-TEST_CASE("a ragged tensor that does not fit together is refused with what is wrong") {
+TEST_CASE("an inconsistent ragged tensor is refused with the reason") {
   auto with = [](auto change) {
     auto r = ragged_tensor::of(std::vector<std::vector<std::vector<float>>>{{{1, 2}, {}}, {{3}}});
     change(r);
@@ -172,7 +172,7 @@ TEST_CASE("tensors in arrays stack, split and join") {
         "parts of a tensor: 1125899906842624 are too many");
 }
 
-TEST_CASE("over random tensors: sparse and dense, ragged, sparse and padded say the same") {
+TEST_CASE("over random tensors, sparse and dense, ragged, sparse and padded forms agree") {
   for (std::uint64_t seed = first_seed(); seed != first_seed() + cases(2000); ++seed) {
     CAPTURE(seed);
     random_numbers random(seed);

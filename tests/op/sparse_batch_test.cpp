@@ -38,7 +38,7 @@ TEST_CASE("rows of sparse_batch are tensors of any rank, too, and sparse ones") 
   CHECK(elements(batch_of_sparse | map(dense)) == "[[[0,1],[2,3],[0,0]],[[1,2],[3,4],[0,0]]]");
 }
 
-TEST_CASE("sparse_batch says which row does not fit") {
+TEST_CASE("sparse_batch names a row that does not fit") {
   CHECK_THROWS_WITH(sparse({{1}, {2, 2}, {3, 3, 3}}, 2, {2}),
                     Contains("element 2") && Contains("[3] does not fit into row_shape, [2]"));
   auto other = [](int64 x) { return x == 4 ? tensor::zeros(dtype::float32, {2}) : tensor::of(int64s{x}); };
