@@ -100,7 +100,7 @@ bool output_stream::is_file_of(const output_place& from) const {
   return is.st_ino == from.files[0].inode && is.st_dev == static_cast<dev_t>(from.files[0].device);
 }
 
-status output_stream::go_on(const output_place& from, std::uint64_t& cut_bytes) {
+status output_stream::resume(const output_place& from, std::uint64_t& cut_bytes) {
   struct stat is{};
   cut_bytes = 0;
   if (!is_file_of(from) || ::fstat(fd_, &is) != 0) return {};

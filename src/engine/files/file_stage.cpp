@@ -154,11 +154,7 @@ task<passed_damage> pass_damage(byte_source& source, const element_format& forma
 class file_reading {
  public:
   file_reading(byte_source& source, const element_format& format, file_place& at, row_landing* landing, bool skips)
-      : source_(source),
-        format_(format),
-        at_(at),
-        landing_(landing),
-        checks_all_(skips && format.passes_over_unseen()) {
+      : source_(source), format_(format), at_(at), landing_(landing), checks_all_(skips && format.skips_unchecked()) {
     at.source = &source;
   }
 

@@ -39,7 +39,7 @@ class made_list {
   std::uint64_t size() const { return size_; }
   std::uint64_t input() const { return input_; }  ///< its element's ordinal
   void forget() { made_.clear(); }
-  /// Returns the size of the list and of what it owns. REQUIRES: is_there().
+  /// Returns the size of the list and of what it owns. REQUIRES: exists().
   std::size_t bytes() const { return type_.size + type_.footprint(type_, made_.begin(), 1); }
 
   /// Builds the list of an element, which may be moved from.

@@ -60,7 +60,7 @@ class csv_format final : public element_format {
     if (is_header(w)) return read_head(w);
     return found_in(w, parser_.pass_over(w.view(), w.offset, w.last, elements_max));
   }
-  bool passes_over_unseen() const override { return true; }
+  bool skips_unchecked() const override { return true; }
   bool has_head() const override { return has_header_; }
   found read_head(const byte_window& w) const override { return found_in(w, parser_.read_header(w.view(), w.last)); }
   std::size_t bytes_before() const override { return 1; }

@@ -267,7 +267,7 @@ std::uint32_t window_groups::fill_view(char* from, std::uint32_t n, stop& why) {
   });
 }
 
-void window_groups::go_on(std::uint64_t n) {
+void window_groups::advance(std::uint64_t n) {
   next_ += n;
   if (n == 0 || next_ % turn_ != 0) return;
   for (std::uint32_t g = first_; g != kNone; g = groups_[g].after)
@@ -287,7 +287,7 @@ applied window_groups::take(erased_stream& in) {
     const std::uint32_t n = fill_view(from + all.done * type_.size, most, why);
     all.done += n;
     looked_at_ += n;
-    go_on(n);
+    advance(n);
     if (why == stop::at_unknown_key) all.why = add_unknown(looked_at_);
     if (why == stop::behind_due) all.why = settle_due();
   }
@@ -302,7 +302,7 @@ applied window_groups::take(erased_stream& in) {
 
 void window_groups::pass_bad(erased_stream& in) {
   in.drop(1);
-  go_on(1);
+  advance(1);
   if (looked_at_ != index_.looked_at()) ++looked_at_;
   else bad_ = {};
 }
