@@ -48,7 +48,8 @@ task<status> fetch_in_order(open_context context, node_ptr plan, const std::vect
     if (!b.why.ok()) co_return std::move(b.why);
     if (!b.view)
       co_return out_of_range_error("the input has " + std::to_string(in.consumed()) + " elements, and element " +
-                                   std::to_string(wanted[i].number) + " is wanted: it is shorter than its plan says");
+                                   std::to_string(wanted[i].number) +
+                                   " was requested: the input is shorter than its plan declares");
     const std::uint32_t n = b.view.size();
     b.view.move_front(to + i * element_bytes, n);
     i += n;
@@ -163,12 +164,10 @@ const element_type* globally_shuffled_type(const node& n, std::string& why) {
   cardinality there = cardinality_of(*n.inputs[0]);
   status seeks = why_not_seekable(*n.inputs[0]);
   if (!seeks.ok()) return why = "the input cannot seek: " + std::string(seeks.message()), nullptr;
-  if (there.kind == cardinality::infinite)
-    return why = "the input never ends: a take(n) before it gives it an end", nullptr;
-  if (there.is_most())
-    return why = "the input has more elements than can be counted: a take(n) before it leaves fewer", nullptr;
+  if (there.kind == cardinality::infinite) return why = "the input never ends: limit it with take(n)", nullptr;
+  if (there.is_most()) return why = "the input has more elements than can be counted: limit it with take(n)", nullptr;
   if (there.kind != cardinality::exact)
-    return why = "the input's number of elements is not known: an assert_cardinality(n) before it says it", nullptr;
+    return why = "the input's number of elements is unknown: declare it with assert_cardinality(n)", nullptr;
   return same_type(n, why);
 }
 

@@ -56,7 +56,7 @@ status drop_current(stage_base& last, const error_gate& gate, dropped_errors& er
   if (!r.safe)
     return cannot_continue(
         why, bad, gate,
-        "nothing says what the coroutine remembers; give it a parameter `stateless`, or keep its state "
+        "the coroutine does not declare its state; give it a parameter `stateless`, or keep its state "
         "in a parameter saved<S> of plain values (sluice/op/transform.hpp)");
   errors.add(gate.dropped(gate.located(why, bad)));
   std::string text("dropped with element " + std::to_string(bad) + ", since the stage had not committed in between");

@@ -53,7 +53,7 @@ const op_info unbatch_op{
       if (in->kind == kind::batch) return in->element;
       why = "expects batches, and gets " + in->name;
       if (in->kind == kind::list || in->kind == kind::array)
-        why += ": lists, as of window, are no batches; their elements one by one: flat_map(it)";
+        why += ": lists, such as window's, are no batches; flat_map(it) yields their elements";
       return nullptr;
     },
     .open = open_unbatch,

@@ -69,7 +69,7 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
                "written once: write a local file, and copy it")
         .in_file(o.path);
   if (o.is_sharded() && is_stream)
-    return invalid_argument_error("a stream cannot be parted into shards").in_file(o.path);
+    return invalid_argument_error("a stream cannot be split into shards").in_file(o.path);
   if (o.format == output_format::numpy && (o.compression != compression::none || is_stream))
     return invalid_argument_error(
         "an npy file is not compressed, and no stream: its first bytes, which say how long the array is, are written "
@@ -265,7 +265,7 @@ task<> file_sink::refuse_later_shard() {
   if (!found.ok()) co_return;
   status why =
       failed_precondition_error("is a shard of an earlier, longer output, and stays: the new output, which has " +
-                                std::to_string(files()) + " files, is whole; remove those behind it")
+                                std::to_string(files()) + " files, is complete; remove the later ones")
           .in_file(path);
   co_await fail(std::move(why));
 }

@@ -55,7 +55,7 @@ status output_stream::wait(bool in_element) {
     if (errno != EINTR) return failed("cannot wait for");
   // Elements that can be written now are written even if a stop is requested, because they exist already.
   if (!fds[0].revents && in_element) ::poll(fds, 1, kPatienceMs);
-  if (!fds[0].revents) return cancelled_error("stopped while nobody read the output");
+  if (!fds[0].revents) return cancelled_error("stopped while no process read the output");
   return {};
 }
 

@@ -121,7 +121,7 @@ class run final : public run_base {
 [[noreturn]] void refuse_epoch(std::uint64_t made_in, std::uint64_t asked_for) {
   throw_status(
       failed_precondition_error("the checkpoint was made in epoch " + std::to_string(made_in) +
-                                ", and the run is to be epoch " + std::to_string(asked_for) +
+                                ", and this run requests epoch " + std::to_string(asked_for) +
                                 "; continue without naming the epoch, or start the other one without the checkpoint"));
 }
 

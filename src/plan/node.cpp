@@ -255,8 +255,8 @@ status why_not_seekable(const node& n) {
     if (status why = why_not_seekable(*input); !why.ok()) return why;
   if (n.errors.on_error == error_policy::skip)
     return failed_precondition_error(absl::StrCat(std::string(n.op->name),
-                                                  " drops bad elements (on_error=skip), so only making all elements "
-                                                  "before it tells which one is number i"));
+                                                  " drops bad elements (on_error=skip), so the number of an element is "
+                                                  "known only after all elements before it were built"));
   if (n.op->seeks && n.op->seeks(n)) return {};
   return failed_precondition_error(
       absl::StrCat(std::string(n.op->name), " cannot give its element number i without making those before it"));

@@ -70,7 +70,7 @@ TEST_CASE("the memory of scan's and reduce's states is charged, and refused abov
   CHECK(got.why.code() == status_code::resource_exhausted);
   CHECK_THAT(got.why.to_string(),
              Contains("scan(hoard): the function's state alone takes more than the memory budget of") &&
-                 Contains("keep less in it"));
+                 Contains("store less in it"));
   CHECK(got.elements.size() >= 16'000);
   CHECK(got.elements.size() < 50'000);
   CHECK(got.elements == up_to(static_cast<int64>(got.elements.size())));

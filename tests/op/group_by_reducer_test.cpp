@@ -299,7 +299,7 @@ TEST_CASE("the states of the groups are charged, and an error contains the numbe
     CHECK(got.why.code() == status_code::resource_exhausted);
     CHECK_THAT(got.why.where().stage, Contains("group_by_reducer"));
     CHECK_THAT(got.why.to_string(), Contains("more than the memory budget of 1.0 MiB") &&
-                                        Contains("give keys of which there are fewer, or keep less in a state"));
+                                        Contains("use fewer keys, or store less in a state"));
     CHECK(rt.ledger().report().used_bytes == 0);
   };
   refused(range(500'000) | group_by_reducer([](int64 x) { return x % 10; }, std::vector<int64>(), hoard, sizes));

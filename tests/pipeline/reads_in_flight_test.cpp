@@ -183,7 +183,7 @@ TEST_CASE("a file of unknown size is read whole, resumes at every element and re
         w.files->hide_size("f");
         outcome shorter = run(w.rt, ds, {.from = whole.places[150], .on_changed_inputs = changed_inputs::ignore});
         CHECK(shorter.why.code() == status_code::data_loss);
-        CHECK(shorter.message().find("shorter than the checkpoint remembers") != std::string::npos);
+        CHECK(shorter.message().find("shorter than the checkpoint records") != std::string::npos);
       }
 }
 

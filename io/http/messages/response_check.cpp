@@ -76,7 +76,7 @@ http_failure failure_of(const response_head& head, std::string_view body) {
   http_failure f;
   f.request_id = head.request_id;
   if (head.code == 412) {
-    f.why = changed("412, the version asked for is not there any more").why;
+    f.why = changed("412, the requested version no longer exists").why;
     return f;
   }
   const std::string_view code = store_code(body);

@@ -168,7 +168,7 @@ std::string plan_reading_all(const std::string& pattern) {
 std::string suggestion_for_path(const std::string& path) {
   std::error_code ignored;
   if (is_file_pattern(path))
-    return absl::StrCat(path, " is a pattern; a plan that reads what it matches is ", plan_reading_all(path));
+    return absl::StrCat(path, " is a pattern; a plan that reads its matches is ", plan_reading_all(path));
   if (detail::is_remote(path))
     return absl::StrCat(path, " is a URL; the plan that reads it is '", plan_reading(path), "'");
   if (is_file(path)) return absl::StrCat(path, " is a file; the plan that reads it is '", plan_reading(path), "'");

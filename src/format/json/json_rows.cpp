@@ -441,7 +441,7 @@ status json_type_guess::look_at(std::string_view text) {
 
 result<const element_type*> json_type_guess::type() const {
   const element_type* t = parts_->any ? parts_->shape.type() : nullptr;
-  if (!t) return invalid_argument_error("there is nothing that a type could be inferred from");
+  if (!t) return invalid_argument_error("no text exists to infer a type from");
   return t;
 }
 

@@ -67,7 +67,7 @@ window_groups::window_groups(const group_by_window_arguments& a, const element_t
       type_(elements),
       owns_nothing_(owns_nothing(elements)),
       memory_(std::move(run), purpose::window, std::move(label), "what its groups hold",
-              "lower window_size, or give keys of which there are fewer"),
+              "lower window_size, or use fewer keys"),
       index_(key()),
       nowhere_(new char[elements.size]),
       ordinal_bits_(ordinal_bits) {
