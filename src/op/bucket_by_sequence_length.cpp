@@ -251,10 +251,10 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
 std::string bucket_mistake(const bucket_by_sequence_length_arguments& a) {
   for (std::size_t i = 1; i < a.boundaries.size(); ++i)
     if (a.boundaries[i].value <= a.boundaries[i - 1].value)
-      return "boundaries ascend, and " + std::to_string(a.boundaries[i].value) + " stands behind " +
+      return "boundaries must ascend, and " + std::to_string(a.boundaries[i].value) + " follows " +
              std::to_string(a.boundaries[i - 1].value);
   if (a.batch_sizes.size() != a.boundaries.size() + 1)
-    return "there is a batch size for each bucket: " + std::to_string(a.boundaries.size() + 1) + " of them, and not " +
+    return "each bucket needs a batch size: " + std::to_string(a.boundaries.size() + 1) + " of them, not " +
            std::to_string(a.batch_sizes.size());
   if (a.options.no_padding &&
       (a.options.pad_to_bucket_boundary || !a.options.shapes.empty() || !a.options.values.empty()))
