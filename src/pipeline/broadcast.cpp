@@ -378,9 +378,8 @@ opened_position open_position(const checkpoint& from, std::size_t consumers) {
 const consumer_run& consumer_of(const stream_base& s) {
   auto* run = dynamic_cast<const consumer_run*>(s.run());
   if (!run)
-    throw_status(
-        failed_precondition_error("broadcast: this is no stream of a broadcast, or somebody waits for its next "
-                                  "element"));
+    throw_status(failed_precondition_error(
+        "broadcast: this is no stream of a broadcast, or another wait for its next element is outstanding"));
   return *run;
 }
 

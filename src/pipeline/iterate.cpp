@@ -229,7 +229,8 @@ void detail::refuse_index(std::int64_t index, std::uint64_t left) {
 std::shared_ptr<site_table> sites_of(const stream_base& s) {
   auto* r = dynamic_cast<run*>(s.run());
   if (!r)
-    throw_status(failed_precondition_error("this stream belongs to no run, or somebody waits for its next element"));
+    throw_status(failed_precondition_error(
+        "this stream belongs to no run, or another wait for its next element is outstanding"));
   return r->context().sites;
 }
 

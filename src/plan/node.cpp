@@ -37,7 +37,7 @@ void check_inputs(const node& n) {
       if (behind < 0 && inputs < 2) refuse(n, "needs two inputs or more");
       if (behind == 0 && inputs < 1) refuse(n, "needs a list of datasets");
       if (behind > 0 && inputs < 1u + static_cast<unsigned>(behind))
-        refuse(n, "needs a list of datasets, and " + std::to_string(behind) + " behind it");
+        refuse(n, "needs a list of datasets, and " + std::to_string(behind) + " after it");
     }
   }
   for (auto& input : n.inputs)

@@ -282,7 +282,7 @@ TEST_CASE("invalid answers are data_loss with the reason") {
             "length"},
         bad{"OPEN", "bytes, not JSON", "no JSON"}, bad{"OPEN", "{\"Location\":7}", "names no data node"},
         bad{"LISTSTATUS_BATCH", "{}", "no FileStatuses"},
-        bad{"LISTSTATUS_BATCH", "{\"DirectoryListing\":{}}", "how many entries remain"},
+        bad{"LISTSTATUS_BATCH", "{\"DirectoryListing\":{}}", "number of remaining entries"},
         bad{"LISTSTATUS_BATCH",
             "{\"FileStatuses\":{\"FileStatus\":[{\"type\":\"FILE\",\"length\":1,\"modificationTime\":1,"
             "\"pathSuffix\":\"../up\"}]}}",

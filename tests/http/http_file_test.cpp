@@ -248,7 +248,7 @@ TEST_CASE("an answer that breaks the rules is data_loss, and not asked for again
   };
   // On connections of their own: what comes first on one that was used before may be the rest of an answer before.
   const deed last{.end_after = true};
-  refused(read_with({{}, {.range = "none"}}), "does not say which range");
+  refused(read_with({{}, {.range = "none"}}), "does not name its range");
   refused(read_with({{}, {.range = "bytes 0-2097151/3145728"}}), "another range: bytes 0-2097151/3145728");
   refused(read_with({{}, {.range = "bytes 1048576-3145726/3145728"}}), "another range");
   refused(read_with({last, {.range = "bytes x-y/z"}}), "no range of bytes");

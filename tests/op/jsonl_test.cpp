@@ -149,7 +149,7 @@ TEST_CASE("lines after those of an inferred schema fit it, or get an error with 
   CHECK_THAT(end_of("{\"a\":1}", ""),
              Contains("line 101: the member at is missing" + from + ", such as \"a: int64, at: {x: string}?\""));
   CHECK_THAT(end_of("{\"a\":\"x\",\"at\":{\"x\":\"t\"}}", ""),
-             Contains("line 101: a: expected int64, got \"x\"" + from + " that says what it is, or leaves it out"));
+             Contains("line 101: a: expected int64, got \"x\"" + from + " that declares or omits it"));
   CHECK_THAT(end_of("{\"a\":0.5,\"at\":{\"x\":\"t\"}}", ", \"a: int64\""),
              Contains("got 0.5") && !Contains("inferred"));
   CHECK_THAT(end_of("{\"a\":", ""), Contains("line 101: not JSON") && !Contains("inferred"));

@@ -157,13 +157,13 @@ status read_zip_entry(std::string_view rest, const zip_directory& d, zip_entry& 
 status read_zip_header(std::string_view header, const zip_entry& e, std::size_t& needed) {
   needed = kZipHeaderBytes;
   if (header.size() < kZipHeaderBytes) return {};
-  if (!header.starts_with(kHeader)) return data_loss_error("no member begins where the directory says");
+  if (!header.starts_with(kHeader)) return data_loss_error("no member begins at the directory's offset");
   const std::size_t name = number<std::uint16_t>(header, 26);
   needed += name + number<std::uint16_t>(header, 28);
   if (header.size() < needed) return {};
   if (header.substr(kZipHeaderBytes, name) != e.name)
     return data_loss_error(absl::StrCat("another member, \"", std::string(header.substr(kZipHeaderBytes, name)),
-                                        "\", is where the directory says"));
+                                        "\", is at the directory's offset"));
   return {};
 }
 

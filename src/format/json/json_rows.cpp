@@ -369,7 +369,7 @@ std::string way_out(const element_type& inferred, const dom& j) {
   json_shape both = json_shape::of(inferred);
   try {
     both.look_at(j, {}, 0);
-  } catch (const error&) { return "give one that says what it is, or leaves it out"; }
+  } catch (const error&) { return "give one that declares or omits it"; }
   const element_type* t = both.type();
   std::string schema = t ? type_text(*t) : std::string();
   if (t && t->kind == kind::structure) schema = schema.substr(1, schema.size() - 2);
