@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what follows from the list of operators, src/op/operators.def, and from their headers.
+"""Writes the files that are generated from the list of operators, src/op/operators.def, and from their headers.
 
   tools/operators.py                    rewrites the includes of operators in include/sluice/sluice.hpp
   tools/operators.py BUILD              that, and docs/operators.md, the reference of all operators
-  tools/operators.py [BUILD] --check    exits 1 where one of them is not what would be written
+  tools/operators.py [BUILD] --check    exits with 1 if one of them would change
 
 `./dev operators` runs the first, builds the program and runs the second.
 
 An operator's header begins with its contract: "NAME: purpose.", an example indented by two spaces, paragraphs, and labels
 ("Order:", "Errors:" …). What it takes are the members of NAME_arguments, each with its `///<` comment; those of `options` have names of their own.
-`BUILD/sluice ops` says which operators there are and how each is written in plan text, and which other names are read as calls of them.
+`BUILD/sluice ops` lists the operators in their form of plan text, and other names that stand for calls of them.
 What is a verb in C++ alone has its contract in the same form, in a header that CPP_VERBS names.
 """
 import pathlib
@@ -23,7 +23,7 @@ UMBRELLA = ROOT / "include" / "sluice" / "sluice.hpp"
 BLOCK = re.compile(r"(// Operators: [^\n]*\n)(.*?)(// End of operators\.\n)", re.S)
 CPP_VERBS = {"write": "pipeline/write.hpp", "broadcast": "pipeline/broadcast.hpp", "at": "pipeline/one_element.hpp",
              "apply": "plan/apply.hpp"}
-# Where the headers of operators of another name, which `sluice ops` lists, are.
+# The headers of other names for operators, which `sluice ops` lists.
 SPELLINGS = {"tap": "op/inspect.hpp"}
 FUSED = "pipeline/fused.hpp"
 LABELS = ["Shape", "Formats", "Shards", "Whole", "Resume", "Padded", "Patterns", "Streams", "Readers", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
@@ -33,17 +33,18 @@ INTRODUCTION = """# Operators
 
 *Written by `./dev operators` from the operators' headers; change those, not this page.*
 
-A plan starts with a source; other operators follow after a bar. Required arguments come first. Options follow by name: in C++ as a
-braced list (`shuffle(1000, {.seed = 7})`), in plan text as `shuffle(1000, seed=7)`. An option of type *knob* may differ between a
-checkpoint and its resume: it changes speed, never elements. An operator marked *C++ only* accepts a function that plan text
-cannot name unless the program registers one (`SLUICE_FUNCTION`).
+A plan starts with a source; other operators follow after a bar. Required arguments come first. Options follow by name:
+in C++ as a braced list (`shuffle(1000, {.seed = 7})`), in plan text as `shuffle(1000, seed=7)`. An option of type
+*knob* may differ between a checkpoint and its resume: it changes speed, never elements. An operator marked *C++ only*
+accepts a function that plan text cannot name unless the program registers one (`SLUICE_FUNCTION`).
 
-Every call except `ignore_errors` also accepts two arguments by name: `on_error=stop` or `skip`, the policy for elements that fail
-there, and with `on_error=skip` also `errors_max=N` (one more ends the run). In C++ they are written around stages:
-`on_error(error_policy::skip, map(parse), {.errors_max = N})` ([errors.md](errors.md)).
+Every call except `ignore_errors` also accepts two arguments by name: `on_error=stop` or `skip`, the policy for elements
+that fail there, and with `on_error=skip` also `errors_max=N` (one more ends the run). In C++ they are written around
+stages: `on_error(error_policy::skip, map(parse), {.errors_max = N})` ([errors.md](errors.md)).
 """
-TABLE_NOTE = """In the table, **deterministic** is *yes* if two runs of one plan deliver the same elements in the same order. *Owns* is the memory besides
-the present block, and *state* the contents of a position. Each operator's section has the complete sentences.
+TABLE_NOTE = """In the table, **deterministic** is *yes* if two runs of one plan deliver the same elements in the same order. *Owns* is
+the memory besides the present block, and *state* the contents of a position. Each operator's section has the complete
+sentences.
 """
 
 
@@ -94,7 +95,7 @@ def fields_of(struct, text):
 
 
 def type_of(spelled):
-    """As the table calls it: the type's own name, or what a function_arg<…> is to the user."""
+    """Returns a type's name in the table: its own, or the user's word for a function_arg<…>."""
     if spelled.startswith("std::optional<"):
         return "optional " + type_of(spelled.removeprefix("std::optional<").removesuffix(">"))
     if bounded := re.fullmatch(r"(count|knob)_up_to<([\d']+)>", spelled):
@@ -107,12 +108,12 @@ def type_of(spelled):
 
 
 def joined(body):
-    """Each member on a line of its own, with the comment behind it."""
+    """Puts each member on its own line, with the comment after it."""
     return re.sub(r"^( *\w[^/;\n]*)\n +([^/;\n]*;)", r"\1 \2", body, flags=re.M)
 
 
 def default_of(kind, spelled):
-    """As plan text has it: of {} what the type makes of it, of an enumerator its name."""
+    """Returns a default in plan text: for {} the value that the type has, for an enumerator its name."""
     if spelled != "{}":
         return spelled.split("::")[-1]
     if kind == "text" or kind == "string":
@@ -140,7 +141,7 @@ def parse_members(body):
 
 
 def listed(build):
-    """What `sluice ops` prints: two lines an operator, and a line for each other name."""
+    """Parses `sluice ops`: two lines for each operator, and a line for each other name."""
     said = subprocess.run([str(build / "sluice"), "ops"], capture_output=True, text=True, check=True).stdout
     pairs = re.findall(r"^(\w+) +(.*)\n +\((.*)\)( +C\+\+)?$", said, re.M)
     others = [spelling(*found) for found in re.findall(r"^  (\w+)\((.*?)\) is (.*)$", said, re.M)]
@@ -186,7 +187,7 @@ def section(op):
     out += [purpose[0].upper() + purpose[1:], ""]
     text = f"{op.name}({op.arguments})" if op.arguments or op.is_source else op.name
     mark = " · *C++ only*" if op.needs_program else ""
-    shown = f"`{text}`" if op.is_in_plans else "A verb of C++ alone"
+    shown = f"`{text}`" if op.is_in_plans else "A verb only in C++"
     out += [f"{shown}{mark} · [header](../include/sluice/{op.header})", ""]
     labels = []
     for kind, lines in rest:
@@ -215,7 +216,7 @@ def section(op):
 
 
 class cpp_verb:
-    """What is no operator: it runs plans, or makes one of what it is given."""
+    """A function that is no operator: it runs plans, or builds one."""
     is_in_plans = is_source = needs_program = False
     fields, arguments = [], ""
 
@@ -226,23 +227,23 @@ class cpp_verb:
 
 
 class spelling:
-    """A name that is read as calls of operators."""
+    """A name that stands for calls of operators."""
     def __init__(self, name, arguments, calls):
         self.name, self.arguments, self.calls = name, arguments, calls
         self.header = SPELLINGS.get(name, FUSED)
 
     def section(self):
         of = " and ".join(f"[{name}](#{name})" for name in re.findall(r"(\w+)\(", self.calls))
-        return [f"### {self.name}", "", f"Another name: `{self.name}({self.arguments})` is read as `{self.calls}`, and prints so. Its contract is that of {of}.",
+        return [f"### {self.name}", "", f"Another name: `{self.name}({self.arguments})` stands for `{self.calls}`, which plans print. Its contract is that of {of}.",
                 "", f"[header](../include/sluice/{self.header})", ""]
 
     def row(self):
         calls = self.calls.replace("|", "\\|")
-        return f"| [{self.name}](#{self.name}) | `{self.name}({self.arguments})` | read as `{calls}` | | | | | |"
+        return f"| [{self.name}](#{self.name}) | `{self.name}({self.arguments})` | stands for `{calls}` | | | | | |"
 
 
 def arguments_alone(text):
-    """The names: without what stands behind '='."""
+    """Returns the names, without the values after '='."""
     parts, depth, at, in_text = [], 0, "", False
     for c in text:
         in_text ^= c == '"'
@@ -256,21 +257,21 @@ def arguments_alone(text):
 
 
 def first_sentence(text):
-    """Up to the first full stop, semicolon or colon that ends a statement."""
+    """Returns the text up to the first full stop or semicolon that ends a statement."""
     found = re.match(r"(.*?(?<!e\.g)(?<!i\.e)[^.…])[.;](?:\s|$)", text + " ")
     return (found.group(1) if found else text).strip()
 
 
-# What no argument tells.
-DETERMINISM = {"merge": "no: as they come", "from_channel": "as they are pushed", "from_elements": "yes", "batch": "yes, without timeout",
-               "flat_map": "as its function is", "interleave": "as its function is, unless order=sloppy"}
+# The determinism of operators whose arguments do not show it.
+DETERMINISM = {"merge": "no: in order of arrival", "from_channel": "in order of the pushes", "from_elements": "yes", "batch": "yes, without timeout",
+               "flat_map": "if its function is", "interleave": "if its function is, unless order=sloppy"}
 
 
 def determinism(op):
     if op.name in DETERMINISM:
         return DETERMINISM[op.name]
     names = {f[0] for f in op.fields}
-    said = ["as its function is"] if any(kind == "function" for _, kind, *_ in op.fields) else []
+    said = ["if its function is"] if any(kind == "function" for _, kind, *_ in op.fields) else []
     if "order" in names:
         said.append("unless order=sloppy")
     if "seed" in names:
@@ -306,7 +307,7 @@ def page(build):
     out += ["## Other names", ""]
     for other in others:
         out += other.section()
-    out += ["## Verbs of C++ alone", ""]
+    out += ["## Verbs only in C++", ""]
     for verb in verbs:
         out += section(verb)
     return "\n".join(out).rstrip() + "\n"
@@ -320,7 +321,7 @@ def main():
     stale = [path for path, text in written.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
         for path in stale:
-            print(f"{path.relative_to(ROOT)} is not what src/op/operators.def and the headers say: run ./dev operators")
+            print(f"{path.relative_to(ROOT)} is out of date with src/op/operators.def and the headers: run ./dev operators")
         return 1 if stale else 0
     for path in stale:
         path.write_text(written[path])

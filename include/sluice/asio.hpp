@@ -214,7 +214,7 @@ template <class T> struct start_next {
         if (auto left = lent->abandon(who)) refuse(std::move(left), cancelled_error("the wait was cancelled"));
       });
     }
-    if (!out->wait(w)) refuse(std::move(w), failed_precondition_error("somebody waits on this stream already"));
+    if (!out->wait(w)) refuse(std::move(w), failed_precondition_error("another wait on this stream is outstanding"));
   }
 };
 

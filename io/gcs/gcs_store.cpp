@@ -82,7 +82,7 @@ status check_gcs_options(const gcs_options& o) {
 result<file_info> parse_gcs_object(const answer_tree& object) {
   file_info info;
   if (!parse_digits(object.at("size"), info.size_bytes))
-    return data_loss_error(joined("the answer says that the object's size is \"", object.at("size"), "\""));
+    return data_loss_error(joined("the answer has the object's size \"", object.at("size"), "\""));
   info.version = object.at("generation");
   info.modified_ns = iso_time_in_seconds(object.at("updated"));
   return info;

@@ -120,7 +120,7 @@ result<hdfs_page> parse_hdfs_listing(std::string_view body) {
   const answer_tree* of = &*tree;
   if (const answer_tree* batch = tree->find("DirectoryListing")) {
     if (!parse_digits(batch->at("remainingEntries"), page.remaining))
-      return data_loss_error("the answer does not say how many entries remain");
+      return data_loss_error("the answer lacks the number of remaining entries");
     of = batch->find("partialListing");
   }
   const answer_tree* statuses = of ? of->find("FileStatuses") : nullptr;

@@ -67,7 +67,7 @@ status hdfs_listing::add(level& to, hdfs_entry entry) {
                    std::back_inserter(folder.inside));
   }
   if (!to.given.empty() && name < to.given)
-    return data_loss_error(joined("the listing goes back: \"", name, "\" comes behind \"", to.given, "\""));
+    return data_loss_error(joined("the listing goes back: \"", name, "\" follows \"", to.given, "\""));
   if (match.is_match) put(to, name, std::move(match));
   if (!folder.inside.empty()) put(to, name + "/", std::move(folder));
   return {};

@@ -62,7 +62,7 @@ std::string host_of(const std::string& address) { return address.substr(0, addre
 status check_hdfs_options(const hdfs_options& o) {
   if (!o.user.empty() && !o.delegation_token.empty())
     return invalid_argument_error(
-        "hdfs_options: user and delegation_token: only one of them; a token says whose it is");
+        "hdfs_options: user and delegation_token: set only one of them, because a token contains its user");
   if (!is_token(o.delegation_token))
     return invalid_argument_error("hdfs_options::delegation_token has a character that no token has");
   auto nodes = parse_nodes(o.name_nodes, "hdfs_options::name_nodes");

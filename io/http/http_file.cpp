@@ -90,7 +90,7 @@ status http_file::check(std::uint64_t offset, std::span<const char> bytes) {
   auto whole = seen_ ? seen_->add(offset, bytes) : std::nullopt;
   auto expected = whole ? object_->crc32c() : std::nullopt;
   if (!expected || *expected == *whole) return {};
-  return data_loss_error(joined("the bytes that came are not those of the object: their crc32c is ", *whole,
+  return data_loss_error(joined("the received bytes differ from the object: their crc32c is ", *whole,
                                 ", the server's ", *expected, "; read it again"))
       .in_file(path());
 }

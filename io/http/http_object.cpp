@@ -19,7 +19,7 @@ constexpr int kRedirectsMax = 5;
 http_failure final_failure(status why) { return {.why = std::move(why)}; }
 
 /// Returns the error of a lost connection to a server without ranges, which cannot send the rest.
-status cannot_go_on(const status& lost, const status& why) {
+status cannot_continue(const status& lost, const status& why) {
   return status(why.code(), joined(lost.message(), "; then, asked for the rest: ", why.message()));
 }
 
@@ -263,7 +263,7 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
     body.reset();
     a.let_go();
     if (failed.again) lost = failed.why;
-    else if (!lost.ok()) failed.why = cannot_go_on(lost, failed.why);
+    else if (!lost.ok()) failed.why = cannot_continue(lost, failed.why);
     const byte_range left{offset + got, offset + to.size() - 1};
     auto waiting = again(retry, std::move(failed), left, deadline);
     co_await waiting;

@@ -64,7 +64,7 @@ void page_cache_reader::note_beginning(bool is_miss) noexcept {
 posix_file::posix_file(std::string path, file_info info, std::shared_ptr<descriptor> from, backend& io,
                        page_cache_reader& cache, page_cache how, std::size_t head_bytes)
     : file(std::move(path), info, head_bytes), from_(std::move(from)), io_(io), cache_(cache), how_(how) {
-  leave_behind(0, head_bytes);
+  drop_pages(0, head_bytes);
 #ifdef STATX_DIOALIGN
   struct statx s{};
   if (how == page_cache::direct && ::statx(from_->number, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s) == 0 &&
@@ -78,7 +78,7 @@ ready_read posix_file::try_read_at(std::uint64_t offset, char* to, std::size_t n
   std::ptrdiff_t got = cache_.read(from_->number, offset, to, n, cache_refused_);
   if (offset == 0 && n != 0) cache_.note_beginning(got == -EAGAIN);
   if (got >= 0) {
-    leave_behind(offset, static_cast<std::size_t>(got));
+    drop_pages(offset, static_cast<std::size_t>(got));
     return {.bytes = static_cast<std::size_t>(got)};
   }
   if (got == -EAGAIN) return {.must_wait = true};
@@ -102,7 +102,7 @@ operation* posix_file::new_read(std::uint64_t offset, const buffer_ref& to, std:
   return op;
 }
 
-bool posix_file::give_in(std::int64_t got) noexcept {
+bool posix_file::falls_back(std::int64_t got) noexcept {
   switch (how_.load(std::memory_order_relaxed)) {
     case page_cache::keep: return false;
     case page_cache::drop:
@@ -117,7 +117,7 @@ bool posix_file::give_in(std::int64_t got) noexcept {
   return true;
 }
 
-void posix_file::leave_behind(std::uint64_t offset, std::size_t n) noexcept {
+void posix_file::drop_pages(std::uint64_t offset, std::size_t n) noexcept {
   if (n == 0 || how_.load(std::memory_order_relaxed) != page_cache::drop) return;
   // The kernel drops whole folios, which may be larger than a read: a folio read in parts is dropped with its last
   // part. If a page is dropped while another read needs it, it is read again, which costs time only.
@@ -162,9 +162,9 @@ task<std::size_t> posix_file::read_at(std::uint64_t offset, buffer_ref to, std::
         operation* op = new_read(offset + done, to, at + done, n - done);
         got = co_await perform(io_, op, deadline);
       }
-      if (got > 0) leave_behind(offset + done, static_cast<std::size_t>(got));
+      if (got > 0) drop_pages(offset + done, static_cast<std::size_t>(got));
     }
-    if (got == -EINTR || (got < 0 && give_in(got))) continue;
+    if (got == -EINTR || (got < 0 && falls_back(got))) continue;
     if (got < 0) {
       status why = read_error(static_cast<int>(-got), path(), offset + done);
       co_await fail(std::move(why));

@@ -76,9 +76,9 @@ class posix_file final : public file {
   task<std::int64_t> read_direct(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
                                  time_point deadline);
   /// Checks the result `got` of the back end's read. Returns true if the file must be read again in another way.
-  bool give_in(std::int64_t got) noexcept;
+  bool falls_back(std::int64_t got) noexcept;
   /// Drops the pages of [offset, offset + n), which were read.
-  void leave_behind(std::uint64_t offset, std::size_t n) noexcept;
+  void drop_pages(std::uint64_t offset, std::size_t n) noexcept;
 
   std::shared_ptr<descriptor> from_;
   backend& io_;

@@ -32,7 +32,7 @@ result<aws_credentials> parse_credentials(const answer_tree& from) {
   const std::string_view ends = from.at("Expiration");
   if (ends.empty()) return c;
   auto when = parse_iso_time(ends);
-  if (!when) return data_loss_error("the answer says Expiration, and no time that can be read");
+  if (!when) return data_loss_error("the answer has an Expiration that is no time");
   c.ends_ns = *when;
   return c;
 }

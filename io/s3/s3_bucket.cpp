@@ -71,13 +71,14 @@ task<> s3_bucket::sign(http_request& request, time_point deadline) {
 }
 
 bool s3_bucket::learn(const http_request& sent, const response_head& head, std::string_view code,
-                      std::string_view told_region) {
+                      std::string_view reported_region) {
   const bool is_elsewhere = head.is_redirect() || head.code == 400 ||
                             is_one_of(code, {"AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect"});
-  if (is_elsewhere && !told_region.empty() && is_text(told_region) && told_region.find('/') == told_region.npos) {
+  if (is_elsewhere && !reported_region.empty() && is_text(reported_region) &&
+      reported_region.find('/') == reported_region.npos) {
     mutex_lock lock(mutex_);
-    if (region_ != told_region) {
-      region_ = std::string(told_region);
+    if (region_ != reported_region) {
+      region_ = std::string(reported_region);
       return true;
     }
   }

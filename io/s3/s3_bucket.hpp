@@ -47,7 +47,8 @@ class s3_bucket final : public object_service {
  private:
   std::string region() const;
   /// Returns true if it has learned something from the answer, so that the next attempt may succeed.
-  bool learn(const http_request& sent, const response_head& head, std::string_view code, std::string_view told_region);
+  bool learn(const http_request& sent, const response_head& head, std::string_view code,
+             std::string_view reported_region);
   std::string advice(std::string_view code, int http_code) const;
 
   const std::shared_ptr<s3_account> account_;

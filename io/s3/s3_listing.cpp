@@ -19,7 +19,7 @@ result<store_page> parse_s3_listing(std::string_view body) {
     store_entry e;
     e.key = decoded(item->at("Key"));
     if (!parse_digits(item->at("Size"), e.info.size_bytes))
-      return data_loss_error(joined("the listing says of ", e.key, " that its size is \"", item->at("Size"), "\""));
+      return data_loss_error(joined("the listing has for ", e.key, " the size \"", item->at("Size"), "\""));
     e.info.version = item->at("ETag");
     if (!e.info.version.empty() && e.info.version.find('"') == std::string::npos)
       e.info.version = joined("\"", e.info.version, "\"");

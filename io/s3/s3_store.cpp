@@ -13,7 +13,7 @@ namespace sluice::lib::detail {
 namespace {
 
 /// Returns the failure in the body of an answer with a good code: S3 begins to answer before it has joined the parts.
-std::optional<http_failure> told_in_body(const http_answer& answer) {
+std::optional<http_failure> failure_in_body(const http_answer& answer) {
   auto parsed = parse_xml(answer.body);
   if (!parsed.ok()) return http_failure{.why = parsed.why(), .again = true};
   if (parsed->name != "Error") return {};
@@ -189,7 +189,7 @@ task<file_info> s3_store::finish_upload(store_upload upload, std::span<const cha
   call_options how;
   how.of.what = "end of an upload";
   how.deadline = deadline;
-  how.check = told_in_body;
+  how.check = failure_in_body;
   auto asking = ask(upload.to, std::move(r), std::move(how));
   auto answer = co_await asking.as_result();
   // An earlier attempt whose answer was lost may have done it, and this one then finds no upload.

@@ -29,7 +29,7 @@ struct xml_builder {
   }
   /// Runs a function that may run out of memory.
   template <class F> void run(F f) noexcept {
-    if (!thrown.run(f)) stop("there is not enough memory for it");
+    if (!thrown.run(f)) stop("not enough memory is available for it");
   }
   void add(const char* name) {
     std::string_view plain = name;

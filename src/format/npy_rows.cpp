@@ -154,7 +154,7 @@ void read_npy_dict(std::string_view text, npy_head& to) {
   if (shape.empty()) throw_status(invalid_argument_error("the array is a single value: it has no rows"));
   if (*dict.fortran && shape.size() > 1)
     throw_status(unimplemented_error(
-        "the array is in Fortran order, in which no row stands together: save it by numpy.ascontiguousarray(x)"));
+        "the array is in Fortran order, in which rows are not contiguous: save numpy.ascontiguousarray(x)"));
   to.row_shape = tensor_shape(std::span(shape).subspan(1));
   tensor_spec{to.dtype, to.row_shape}.check();
   to.rows = static_cast<std::uint64_t>(shape[0]);

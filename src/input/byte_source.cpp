@@ -240,7 +240,7 @@ task<void> byte_source::go_to(std::uint64_t offset) {
       co_await reading;
     }
     if (begin_ == end_)
-      co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers").in_file(path_));
+      co_await fail(data_loss_error("the file has become shorter than the checkpoint records").in_file(path_));
     consume(std::min<std::uint64_t>(end_ - begin_, offset - offset_));
     co_await work.breath();
   }

@@ -62,9 +62,9 @@ status input_memory::make_buffer(std::size_t bytes, buffer_ref& made) {
     auto budget = static_cast<std::int64_t>(run_->ledger->budget_bytes());
     return resource_exhausted_error(
         "a piece of " + std::to_string(bytes) +
-        " bytes of this file is wanted at once, and does not fit into the memory budget of " + print_byte_size(budget) +
-        " beside what is held (" + run_->ledger->report().to_string() +
-        "); raise it, or hold fewer or smaller elements");
+        " bytes of this file is needed at once, and does not fit into the memory budget of " + print_byte_size(budget) +
+        " beside the held memory (" + run_->ledger->report().to_string() +
+        "); raise the budget, or hold fewer or smaller elements");
   }
   fresh->charge(&windows_, charged);
   made = std::move(fresh);

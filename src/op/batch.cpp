@@ -141,7 +141,7 @@ const op_info batch_op{
     .type = [](const node& n, std::string& why) -> const element_type* {
       auto& o = n.as<batch_arguments>().options;
       if (o.timeout.is_given() && o.drop_remainder)
-        return why = "with a timeout any batch may have fewer rows: drop_remainder says nothing then", nullptr;
+        return why = "with a timeout any batch may have fewer rows, so drop_remainder has no effect", nullptr;
       const element_type* t = batched_of(n.inputs[0]->type);
       if (!t)
         why = "rows of " + n.inputs[0]->type->name +

@@ -251,14 +251,14 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
 std::string bucket_mistake(const bucket_by_sequence_length_arguments& a) {
   for (std::size_t i = 1; i < a.boundaries.size(); ++i)
     if (a.boundaries[i].value <= a.boundaries[i - 1].value)
-      return "boundaries ascend, and " + std::to_string(a.boundaries[i].value) + " stands behind " +
+      return "boundaries must ascend, and " + std::to_string(a.boundaries[i].value) + " follows " +
              std::to_string(a.boundaries[i - 1].value);
   if (a.batch_sizes.size() != a.boundaries.size() + 1)
-    return "there is a batch size for each bucket: " + std::to_string(a.boundaries.size() + 1) + " of them, and not " +
+    return "each bucket needs a batch size: " + std::to_string(a.boundaries.size() + 1) + " of them, not " +
            std::to_string(a.batch_sizes.size());
   if (a.options.no_padding &&
       (a.options.pad_to_bucket_boundary || !a.options.shapes.empty() || !a.options.values.empty()))
-    return "with no_padding nothing is padded: shapes, values and pad_to_bucket_boundary say nothing";
+    return "with no_padding nothing is padded: shapes, values and pad_to_bucket_boundary have no effect";
   return length_mistake(a.length.value);
 }
 
@@ -278,7 +278,7 @@ std::vector<length_bucket> rules_of(const node& n, std::string& why) {
     const std::int64_t longest = all.back().is_closed ? -1 : a.boundaries[i].value - 1;
     for (padded_member& m : all.back().members) {
       if (m.dims.empty() && m.is_tensor())
-        return why = "pad_to_bucket_boundary needs a shape of " + m.path + ", with -1 for what the boundary says", all;
+        return why = "pad_to_bucket_boundary needs a shape of " + m.path + ", with -1 for the boundary's length", all;
       if (m.dims.empty()) m.dims.assign(m.rank(), -1);
       for (std::int64_t& d : m.dims)
         if (d == -1) d = longest;

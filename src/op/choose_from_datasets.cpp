@@ -87,7 +87,7 @@ const element_type* chosen_type(const node& n, std::string& why) {
   const element_type* selector = n.inputs.back()->type;
   if (selector != &type_of<std::int64_t>()) {
     why = "the selector, its last input, must give int64, and gives " + selector->name;
-    if (expressions::is_integer(expressions::number_of(*selector))) why += "; put `| map(int64(it))` behind it";
+    if (expressions::is_integer(expressions::number_of(*selector))) why += "; put `| map(int64(it))` after it";
     return nullptr;
   }
   return type_of_inputs(n, n.inputs.size() - 1, why);

@@ -17,8 +17,8 @@ namespace {
 constexpr auto kCountMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 // A position records whether the number was delivered: while elements are skipped, the stage is never at rest.
-erased_stream count_elements_loop(outlet out, saved<bool> given, erased_stream in, error_gate gate) {
-  if (!*given && out.pass(1) == 0) {
+erased_stream count_elements_loop(outlet out, saved<bool> delivered, erased_stream in, error_gate gate) {
+  if (!*delivered && out.pass(1) == 0) {
     for (bool ended = false; !ended;) {
       auto b = co_await in.next_block({demand::kAll, 1, out.wanted_bytes()});
       ended = !b;
@@ -29,10 +29,10 @@ erased_stream count_elements_loop(outlet out, saved<bool> given, erased_stream i
     }
     const auto n = static_cast<std::int64_t>(in.consumed());
     std::memcpy(out.room(1), &n, sizeof n);
-    *given = true;
+    *delivered = true;
     co_yield out.made(1);
   }
-  *given = true;
+  *delivered = true;
 }
 
 erased_stream open_count_elements(const node& n, open_context& context) {

@@ -93,7 +93,7 @@ class arrow_format final : public element_format {
     }
     return f;
   }
-  bool passes_over_unseen() const override { return true; }
+  bool skips_unchecked() const override { return true; }
   bool has_head() const override { return true; }
   found read_head(const byte_window& w) const override {
     arrow_head head = read_arrow_head(w.view(), left_at(w, 0), w.last);

@@ -16,8 +16,8 @@ status none_at_all() { return invalid_argument_error("the input is empty, and mu
 status several() { return invalid_argument_error("the input has more than one element, and must have one"); }
 
 // Only a second request shows whether the element is the only one, so it is sent even if the element is skipped.
-erased_stream get_single_element_loop(outlet out, saved<bool> given, erased_stream in, error_gate gate) {
-  if (!*given) {
+erased_stream get_single_element_loop(outlet out, saved<bool> delivered, erased_stream in, error_gate gate) {
+  if (!*delivered) {
     bool any = co_await in.ready({0, 2, out.wanted_bytes()});
     if (!any) {
       status located = gate.located(none_at_all());
@@ -30,7 +30,7 @@ erased_stream get_single_element_loop(outlet out, saved<bool> given, erased_stre
       status located = gate.located(several());
       co_await fail(std::move(located));
     }
-    *given = true;
+    *delivered = true;
     co_yield only;
   }
 }

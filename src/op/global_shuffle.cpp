@@ -48,7 +48,8 @@ task<status> fetch_in_order(open_context context, node_ptr plan, const std::vect
     if (!b.why.ok()) co_return std::move(b.why);
     if (!b.view)
       co_return out_of_range_error("the input has " + std::to_string(in.consumed()) + " elements, and element " +
-                                   std::to_string(wanted[i].number) + " is wanted: it is shorter than its plan says");
+                                   std::to_string(wanted[i].number) +
+                                   " was requested: the input is shorter than its plan declares");
     const std::uint32_t n = b.view.size();
     b.view.move_front(to + i * element_bytes, n);
     i += n;
@@ -90,23 +91,23 @@ void put_in_place(slab& found, const std::vector<wanted_element>& wanted, char* 
 }
 
 /// The loop for a source that builds elements by their numbers, in any order.
-erased_stream picking_loop(outlet out, saved<std::uint64_t> given, node_ptr source, index_permutation order) {
+erased_stream picking_loop(outlet out, saved<std::uint64_t> delivered, node_ptr source, index_permutation order) {
   const std::uint64_t total = order.size();
   std::array<std::uint64_t, kFetchedAtOnce> numbers;
-  while (*given < total) {
-    *given += out.pass(total - *given);
-    const std::uint32_t n = std::min(out.wanted_of(total - *given), kFetchedAtOnce);
+  while (*delivered < total) {
+    *delivered += out.pass(total - *delivered);
+    const std::uint32_t n = std::min(out.wanted_of(total - *delivered), kFetchedAtOnce);
     if (n == 0) break;
-    order.numbers(*given, std::span(numbers.data(), n));
+    order.numbers(*delivered, std::span(numbers.data(), n));
     source->op->lowering.pick(*source, std::span(numbers.data(), n), out.room(n));
-    *given += n;
+    *delivered += n;
     co_yield out.made(n);
   }
 }
 
 // If one of several elements cannot be built, they are requested one by one, so that the elements before it, in this
 // stage's order, are delivered.
-erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> given, node_ptr plan, open_context context,
+erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> delivered, node_ptr plan, open_context context,
                                   index_permutation order, error_gate gate) {
   const element_type& type = out.type();
   const std::uint64_t total = order.size();
@@ -114,15 +115,15 @@ erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> given, node_p
   slab found(type);
   std::vector<wanted_element> wanted;
   std::uint64_t one_by_one = 0;  // the number of elements to request alone
-  while (*given < total) {
+  while (*delivered < total) {
     // Only building elements shows which of them are bad, so they are not skipped if bad ones are dropped.
-    if (!gate.skips()) *given += out.pass(total - *given);
-    const std::uint64_t left = total - *given;
+    if (!gate.skips()) *delivered += out.pass(total - *delivered);
+    const std::uint64_t left = total - *delivered;
     const std::uint32_t ask = std::min({gate.skips() ? out.ask() : out.wanted(), kFetchedAtOnce,
                                         static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kFetchedAtOnce))});
     const std::uint32_t n = one_by_one ? 1 : fit.at_most(ask);
     if (left == 0) break;
-    list_wanted(order, *given, n, wanted);
+    list_wanted(order, *delivered, n, wanted);
     auto fetching = fetch_in_order(context, plan, wanted, found);
     status why = co_await fetching;
     if (!why.ok() && n > 1 && why.code() != status_code::cancelled) {
@@ -133,11 +134,11 @@ erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> given, node_p
     if (!why.ok()) {
       auto settled = gate.settle(out, why, wanted[0].number);
       co_await settled;
-      ++*given;
+      ++*delivered;
       continue;
     }
     put_in_place(found, wanted, out.room(n));
-    *given += n;
+    *delivered += n;
     block made = out.made(n);
     fit.made(made, out.wanted_bytes());
     co_yield made;
@@ -150,25 +151,23 @@ erased_stream open_global_shuffle(const node& n, open_context& context) {
   const auto total = static_cast<std::uint64_t>(cardinality_of(*n.inputs[0]).elements);
   if (total == 0) return empty_stage(out);
   const index_permutation order(total, context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration));
-  saved<std::uint64_t> given;
-  if (n.inputs[0]->op->lowering.pick) return picking_loop(out, std::move(given), n.inputs[0], order);
+  saved<std::uint64_t> delivered;
+  if (n.inputs[0]->op->lowering.pick) return picking_loop(out, std::move(delivered), n.inputs[0], order);
   open_context inner = context;
   inner.on_demand = true;
   inner.on_error = error_policy::stop;  // this stage handles bad elements, because only it knows their places
   inner.account = nullptr;
-  return global_shuffle_loop(out, std::move(given), n.inputs[0], std::move(inner), order, context.gate(n));
+  return global_shuffle_loop(out, std::move(delivered), n.inputs[0], std::move(inner), order, context.gate(n));
 }
 
 const element_type* globally_shuffled_type(const node& n, std::string& why) {
   cardinality there = cardinality_of(*n.inputs[0]);
   status seeks = why_not_seekable(*n.inputs[0]);
   if (!seeks.ok()) return why = "the input cannot seek: " + std::string(seeks.message()), nullptr;
-  if (there.kind == cardinality::infinite)
-    return why = "the input never ends: a take(n) before it gives it an end", nullptr;
-  if (there.is_most())
-    return why = "the input has more elements than can be counted: a take(n) before it leaves fewer", nullptr;
+  if (there.kind == cardinality::infinite) return why = "the input never ends: limit it with take(n)", nullptr;
+  if (there.is_most()) return why = "the input has more elements than can be counted: limit it with take(n)", nullptr;
   if (there.kind != cardinality::exact)
-    return why = "the input's number of elements is not known: an assert_cardinality(n) before it says it", nullptr;
+    return why = "the input's number of elements is unknown: declare it with assert_cardinality(n)", nullptr;
   return same_type(n, why);
 }
 

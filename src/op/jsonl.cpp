@@ -45,7 +45,7 @@ class jsonl_format final : public element_format {
     return before == std::string_view::npos || before + 1 >= to ? std::string_view::npos : before + 1;
   }
   std::size_t overlap_bytes() const override { return 1; }
-  bool passes_over_unseen() const override { return true; }
+  bool skips_unchecked() const override { return true; }
   std::size_t bytes_before() const override { return 1; }
   bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
 
@@ -147,7 +147,7 @@ result<const element_type*> type_said(const std::string& text) {
   return type.ok() ? type : members;
 }
 
-std::string said_of(const element_type& t) {
+std::string text_of_type(const element_type& t) {
   if (t.kind != kind::structure) return type_text(t);
   std::string text = type_text(t);
   text.erase(0, text.find('{') + 1);
@@ -194,7 +194,7 @@ class json_type_codec final : public codec {
 
 }  // namespace
 
-json_type_arg::json_type_arg(const element_type& t) : value(said_of(t)), row(&t) {
+json_type_arg::json_type_arg(const element_type& t) : value(text_of_type(t)), row(&t) {
   status why = check_json_type(t);
   if (!why.ok()) throw_status(status(why.code(), absl::StrCat("jsonl: ", std::string(why.message()))));
 }

@@ -67,7 +67,7 @@ task<> add_matches(name_list& to, held_memory& memory, run_context& run, std::st
   }
 }
 
-erased_stream list_files_loop(outlet out, saved<std::uint64_t> given, std::shared_ptr<run_context> run,
+erased_stream list_files_loop(outlet out, saved<std::uint64_t> delivered, std::shared_ptr<run_context> run,
                               list_request ask, error_gate gate) {
   auto shared = std::make_shared<name_list>();
   name_list& list = *shared;
@@ -81,14 +81,14 @@ erased_stream list_files_loop(outlet out, saved<std::uint64_t> given, std::share
   status same = run->settle_changed_input(run->inputs->listed(ask.patterns, ask.epoch, names));
   if (!same.ok()) co_await fail(same.in_stage(gate.label()));
   if (ask.shuffled) shuffle_names(names, ask.seed);
-  while (*given < names.size()) {
-    *given += out.pass(names.size() - *given);
-    std::uint32_t n = out.wanted_of(names.size() - *given);
+  while (*delivered < names.size()) {
+    *delivered += out.pass(names.size() - *delivered);
+    std::uint32_t n = out.wanted_of(names.size() - *delivered);
     if (n == 0) break;
     auto* to = reinterpret_cast<std::string*>(out.room(n));
-    for (std::uint32_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i)) std::string(names[*given + i]);
-    *given += n;
-    run->known->given_up_to(std::shared_ptr<const std::vector<std::string>>(shared, &names), *given);
+    for (std::uint32_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i)) std::string(names[*delivered + i]);
+    *delivered += n;
+    run->known->given_up_to(std::shared_ptr<const std::vector<std::string>>(shared, &names), *delivered);
     co_yield out.made(n);
   }
 }
@@ -96,13 +96,13 @@ erased_stream list_files_loop(outlet out, saved<std::uint64_t> given, std::share
 erased_stream open_list_files(const node& n, open_context& context) {
   auto& a = n.as<list_files_arguments>();
   outlet out(*n.type);
-  saved<std::uint64_t> given;
+  saved<std::uint64_t> delivered;
   list_request ask;
   ask.patterns = a.pattern.value;
   ask.shuffled = a.options.shuffle;
   ask.seed = context.seed_of(n, a.options.seed.value);
   ask.epoch = context.passes;
-  return list_files_loop(out, std::move(given), context.run, std::move(ask), context.gate(n));
+  return list_files_loop(out, std::move(delivered), context.run, std::move(ask), context.gate(n));
 }
 
 }  // namespace

@@ -66,19 +66,19 @@ class npy_format final : public element_format {
     found f;
     f.needed_bytes = 12;
     const bool is_empty = w.last && w.bytes.empty();
-    f.ended = is_empty && std::exchange(is_told_, true);
+    f.ended = is_empty && std::exchange(is_reported_, true);
     if (is_empty && !f.ended) f.why = data_loss_error("not a file of NumPy: it is empty");
     return f;
   }
   /// Returns the result for a window without a whole row.
   found without_row(const byte_window& w) const {
     found f;
-    f.ended = rows_left(w) == 0 || is_told_;
+    f.ended = rows_left(w) == 0 || is_reported_;
     if (f.ended) return f;
     const bool is_short =
         w.last || (w.end != provenance::kUnknown && (w.end < w.offset || w.end - w.offset < head_.row_bytes));
     if (is_short) {
-      is_told_ = true;
+      is_reported_ = true;
       f.why = data_loss_error(
           absl::StrCat("the file ends before its last rows: ", rows_left(w), " of ", head_.rows, " are missing"));
     }
@@ -90,7 +90,7 @@ class npy_format final : public element_format {
 
   mutable npy_head head_{};  // a stage has a format of its own: one thread at a time
   mutable std::uint64_t data_ = 0;
-  mutable bool is_told_ = false;  ///< the error of a file that is too short was returned, and nothing follows
+  mutable bool is_reported_ = false;  ///< the error of a file that is too short was returned, and nothing follows
 };
 
 erased_stream open_npy(const node& n, open_context& context) {

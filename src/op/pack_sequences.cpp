@@ -166,7 +166,7 @@ task<void> fetch_open_rows(erased_stream& in, open_rows_state& state, open_rows&
 
 status too_long(std::uint64_t tokens, std::uint64_t most) {
   return invalid_argument_error("it has " + std::to_string(tokens) + " tokens, and a row has " + std::to_string(most) +
-                                "; raise tokens_max, or say oversized=truncate");
+                                "; raise tokens_max, or set oversized=truncate");
 }
 
 erased_stream pack_sequences_loop(outlet out, saved<open_rows_state> state, erased_stream in, packing how,

@@ -122,8 +122,7 @@ const element_type* limited_type(const node& n, std::string& why) {
   bool elements = o.elements_per_second.value > 0, bytes = o.bytes_per_second.value > 0;
   if (!elements && !bytes) why = "needs elements_per_second or bytes_per_second, more than 0";
   if (elements && bytes)
-    why =
-        "takes elements_per_second or bytes_per_second, not both; for both limits write it twice, one behind the other";
+    why = "accepts elements_per_second or bytes_per_second, not both; for both limits write it twice";
   return elements != bytes ? n.inputs[0]->type : nullptr;
 }
 

@@ -24,13 +24,13 @@ function_ptr finish_of(const node& n) {
 
 // A position records whether the element was delivered, and not the state, because the stage is never at rest while it
 // reads elements.
-erased_stream reduce_loop(outlet out, saved<bool> given, erased_stream in, state_box state, function_ptr finish,
+erased_stream reduce_loop(outlet out, saved<bool> delivered, erased_stream in, state_box state, function_ptr finish,
                           error_gate gate) {
   const state_function& f = state.function();
   // With error_policy::skip no element exists if its `finish` fails. Only a call shows that, so it is made for a
   // skipped element, too.
   const bool may_be_none = finish && gate.skips();
-  if (!*given && (may_be_none || out.pass(1) == 0)) {
+  if (!*delivered && (may_be_none || out.pass(1) == 0)) {
     for (;;) {
       bool more = co_await in.ready({0, kAtOnce, demand::kBytes});
       if (!more) break;
@@ -49,10 +49,10 @@ erased_stream reduce_loop(outlet out, saved<bool> given, erased_stream in, state
       auto settled = gate.settle(out, why);
       co_await settled;
     }
-    *given = true;
+    *delivered = true;
     if (why.ok()) co_yield out.made(1);
   }
-  *given = true;
+  *delivered = true;
 }
 
 erased_stream open_reduce(const node& n, open_context& context) {

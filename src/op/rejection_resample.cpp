@@ -145,7 +145,7 @@ std::string distribution_mistake(const std::vector<double>& dist, const char* na
     if (!(p >= 0) || !std::isfinite(p)) return std::string(name) + " has a finite number of at least 0 for each class";
     sum += p;
   }
-  if (!(sum > 0) || !std::isfinite(sum)) return std::string(name) + " needs a class that is to come, or comes";
+  if (!(sum > 0) || !std::isfinite(sum)) return std::string(name) + " needs a class with a number above 0";
   return {};
 }
 
@@ -159,7 +159,7 @@ std::string resampling_mistake(const rejection_resample_arguments& a) {
   why = distribution_mistake(initial, "initial_dist");
   for (std::size_t c = 0; c != target.size() && why.empty(); ++c)
     if (initial[c] == 0 && target[c] != 0)
-      why = "class " + std::to_string(c) + " is wanted, and initial_dist says that it never comes";
+      why = "class " + std::to_string(c) + " is wanted, and its number in initial_dist is 0";
   return why;
 }
 

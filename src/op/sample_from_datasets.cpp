@@ -177,7 +177,7 @@ bool are_weights(const element_type& t) {
 const element_type* sampled_type(const node& n, std::string& why) {
   auto& weights = n.as<sample_from_datasets_arguments>().options.weights;
   if (const function_ptr& f = n.as<sample_from_datasets_arguments>().options.weights_at.value) {
-    if (!weights.empty()) return why = "weights and weights_at say the same thing: one of both will do", nullptr;
+    if (!weights.empty()) return why = "weights and weights_at exclude each other", nullptr;
     if (!are_weights(*f->out))
       return why = "weights_at gives a list of numbers, one for each dataset, and this one " + f->out->name, nullptr;
   }

@@ -115,8 +115,7 @@ class sparse_maker final : public rows_maker {
   /// Describes why row `r` does not fit. A length that may vary gets its actual value in `shape`.
   std::string mistake_of(const sparse_row& r, const sparse_row& first, std::vector<std::int64_t>& shape) const {
     if (r.dtype != first.dtype)
-      return std::string(name_of(r.dtype)) + " stands in a batch whose first row is " +
-             std::string(name_of(first.dtype));
+      return std::string(name_of(r.dtype)) + " is in a batch whose first row is " + std::string(name_of(first.dtype));
     bool fits = r.shape.size() == shape.size();
     for (std::size_t d = 0; fits && d != shape.size(); ++d) {
       if (row_shape_[d] == -1) shape[d] = std::max(shape[d], r.shape[d]);

@@ -22,7 +22,7 @@ class tfrecord_format final : public element_format {
   std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
     return find_tfrecord(framed(w), from, to);
   }
-  bool passes_over_unseen() const override { return true; }
+  bool skips_unchecked() const override { return true; }
   std::size_t overlap_bytes() const override { return kTfrecordHeaderBytes - 1; }
 
  private:

@@ -17,7 +17,7 @@ namespace sluice::lib {
 namespace {
 
 /// Returns `why`, the error of element `at`, with advice for the author of the stage.
-status cannot_go_on(const status& why, std::uint64_t at, const error_gate& gate, std::string_view reason) {
+status cannot_continue(const status& why, std::uint64_t at, const error_gate& gate, std::string_view reason) {
   std::string text(why.message());
   text.append("; error_policy::skip cannot drop the element: ").append(reason);
   const provenance& w = why.where();
@@ -47,16 +47,17 @@ status drop_current(stage_base& last, const error_gate& gate, dropped_errors& er
   if (!culprit) return why;
   element_stage* dead = element_stage::of(&last);
   if (!dead || culprit != dead || !dead->numbers_errors())
-    return cannot_go_on(why, provenance::kUnknown, gate,
-                        "the function joins several coroutines; give each of them a transform of its own");
+    return cannot_continue(why, provenance::kUnknown, gate,
+                           "the function joins several coroutines; give each of them a transform of its own");
   std::uint64_t bad = dead->current_element();
   if (bad == provenance::kUnknown)
     return why;  // before its first element, or after the last: no element can be skipped
   element_stage::restart r = dead->after_throw();
   if (!r.safe)
-    return cannot_go_on(why, bad, gate,
-                        "nothing says what the coroutine remembers; give it a parameter `stateless`, or keep its state "
-                        "in a parameter saved<S> of plain values (sluice/op/transform.hpp)");
+    return cannot_continue(
+        why, bad, gate,
+        "the coroutine does not declare its state; give it a parameter `stateless`, or keep its state "
+        "in a parameter saved<S> of plain values (sluice/op/transform.hpp)");
   errors.add(gate.dropped(gate.located(why, bad)));
   std::string text("dropped with element " + std::to_string(bad) + ", since the stage had not committed in between");
   std::uint64_t reported_until = std::min(bad, r.dropped_from + dropped_errors::kKeptApart);

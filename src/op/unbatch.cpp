@@ -11,13 +11,13 @@ namespace sluice::lib {
 namespace {
 
 /// The rows of the current batch that were delivered. After a resume the batch itself is fetched again.
-erased_stream unbatch_loop(outlet out, saved<std::uint64_t> given, erased_stream in) {
+erased_stream unbatch_loop(outlet out, saved<std::uint64_t> delivered, erased_stream in) {
   const element_type& row = out.type();
   in.may_go_back();
   while (auto b = co_await in.next_block({0, 1})) {
     batch_storage batch = std::move(*b.as<batch_storage>());
-    std::uint64_t resumed = *given;  // delivered rows of a batch that a resume fetches again
-    *given = 0;
+    std::uint64_t resumed = *delivered;  // delivered rows of a batch that a resume fetches again
+    *delivered = 0;
     in.hold_from(in.consumed() - 1);
     auto rows = static_cast<std::uint64_t>(batch.rows());
     for (std::uint64_t at = std::min(resumed, rows); at < rows;) {
@@ -29,18 +29,18 @@ erased_stream unbatch_loop(outlet out, saved<std::uint64_t> given, erased_stream
       if (n == 0) break;
       batch.take_front(row, out.room(n), n);
       at += n;
-      *given = at;
+      *delivered = at;
       co_yield out.made(n);
     }
-    *given = 0;
+    *delivered = 0;
     in.hold_from(in.consumed());
   }
 }
 
 erased_stream open_unbatch(const node& n, open_context& context) {
   outlet out(*n.type);
-  saved<std::uint64_t> given;
-  return unbatch_loop(out, std::move(given), context.open(n.inputs[0]));
+  saved<std::uint64_t> delivered;
+  return unbatch_loop(out, std::move(delivered), context.open(n.inputs[0]));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ const op_info unbatch_op{
       if (in->kind == kind::batch) return in->element;
       why = "expects batches, and gets " + in->name;
       if (in->kind == kind::list || in->kind == kind::array)
-        why += ": lists, as of window, are no batches; their elements one by one: flat_map(it)";
+        why += ": lists, such as window's, are no batches; flat_map(it) yields their elements";
       return nullptr;
     },
     .spec = [](const node& n) { return spec_of_row(element_spec_of(*n.inputs[0])); },

@@ -61,8 +61,8 @@ const element_type* flattened_type(const node& n, std::string& why) {
     cardinality there = cardinality_of(*n.inputs[i]);
     if (there.kind == cardinality::exact && !there.is_most()) continue;
     why = "the number of elements of dataset " + std::to_string(i + 1) +
-          (there.kind == cardinality::infinite ? " has no end: a take(n) behind it gives it one"
-                                               : " is not known: an assert_cardinality(n) behind it says it");
+          (there.kind == cardinality::infinite ? " has no end: limit it with take(n)"
+                                               : " is unknown: declare it with assert_cardinality(n)");
     return nullptr;
   }
   return type_of_inputs(n, n.inputs.size(), why);

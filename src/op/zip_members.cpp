@@ -177,7 +177,7 @@ task<void> zip_reader::go_to_member(const zip_entry* e) {
     else why = read_zip_header(source_->window().view().substr(0, have), *e, needed);
   }
   if (why.ok() && e->packed_bytes > where_.offset - std::min(where_.offset, e->header_at + needed))
-    why = data_loss_error("would end behind the beginning of the directory");
+    why = data_loss_error("would end after the beginning of the directory");
   if (!why.ok()) co_await fail(std::move(why));
   source_->consume(needed);
 }

@@ -50,8 +50,8 @@ class element_room {
 class arrow_encoder final : public element_encoder {
  public:
   arrow_encoder(const element_type& type, const arrow_options& texts)
-      : type_(type), row_(row_of(type)), texts_(texts), is_told_by_rows_(has_tensors(row_)) {
-    if (is_told_by_rows_) return;
+      : type_(type), row_(row_of(type)), texts_(texts), rows_determine_schema_(has_tensors(row_)) {
+    if (rows_determine_schema_) return;
     status why = export_schema(row_, &schema_, texts_);
     if (!why.ok()) throw_status(why);
   }
@@ -60,7 +60,7 @@ class arrow_encoder final : public element_encoder {
   std::uint32_t wanted() const override { return type_.kind == kind::batch ? kBatchesAtOnce : kArrowRows; }
   bool is_immediate() const override { return false; }
   status begin(encoded& to) override {
-    if (is_told_by_rows_) return {};
+    if (rows_determine_schema_) return {};
     status why = arrow::append_ipc_schema(to.bytes, schema_);
     to.ends.push_back(to.bytes.size());
     return why;
@@ -82,7 +82,7 @@ class arrow_encoder final : public element_encoder {
     return append_rows(rows, to);
   }
   status end(encoded& to) override {
-    if (is_told_by_rows_ && reported_.empty())
+    if (rows_determine_schema_ && reported_.empty())
       return invalid_argument_error(
           "without an element the shape of the tensors, which is part of an Arrow stream's schema, is unknown");
     arrow::append_ipc_end(to.bytes);
@@ -91,7 +91,7 @@ class arrow_encoder final : public element_encoder {
   }
   std::string save() const override { return reported_; }
   status load(std::string_view bytes) override {
-    if (!is_told_by_rows_ && !bytes.empty())
+    if (!rows_determine_schema_ && !bytes.empty())
       return data_loss_error("its description of an Arrow stream does not fit the plan");
     reported_ = bytes;
     return {};
@@ -143,8 +143,8 @@ class arrow_encoder final : public element_encoder {
     return n;
   }
   status append_rows(const batch_storage& rows, encoded& to) {
-    if (is_told_by_rows_ && rows.empty()) return {};
-    if (is_told_by_rows_)
+    if (rows_determine_schema_ && rows.empty()) return {};
+    if (rows_determine_schema_)
       if (status why = write_schema(rows, to); !why.ok()) return why;
     ArrowArray array;
     status why = export_rows(rows, row_, &array, texts_);
@@ -166,7 +166,7 @@ class arrow_encoder final : public element_encoder {
   const element_type& type_;
   const element_type& row_;
   const arrow_options texts_;
-  const bool is_told_by_rows_;
+  const bool rows_determine_schema_;
   std::string reported_{};  ///< the message of the schema that the rows have; empty: none yet
   ArrowSchema schema_{};
   std::size_t gathered_bytes_ = 0;

@@ -45,7 +45,7 @@ std::uint32_t null_sink::wanted(const element_type& t) const {
 
 bool output_options::is_remote() const { return detail::is_remote(path); }
 
-status check_can_go_on(const output_options& o, const std::string& checkpoint_path) {
+status check_can_resume(const output_options& o, const std::string& checkpoint_path) {
   if (checkpoint_path.empty()) return {};
   if (detail::is_remote(checkpoint_path))
     return invalid_argument_error("a checkpoint is a local file").in_file(checkpoint_path);
@@ -65,18 +65,18 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
   const bool is_stream = o.descriptor >= 0 || (!o.is_sharded() && output_file::is_stream(o.path));
   if (o.is_remote() && o.format == output_format::numpy)
     return invalid_argument_error(
-               "an npy file's first bytes, which say how long the array is, are written last, and a remote object is "
+               "an npy file's first bytes, which contain the array's length, are written last, and a remote object is "
                "written once: write a local file, and copy it")
         .in_file(o.path);
   if (o.is_sharded() && is_stream)
-    return invalid_argument_error("a stream cannot be parted into shards").in_file(o.path);
+    return invalid_argument_error("a stream cannot be split into shards").in_file(o.path);
   if (o.format == output_format::numpy && (o.compression != compression::none || is_stream))
     return invalid_argument_error(
-        "an npy file is not compressed, and no stream: its first bytes, which say how long the array is, are written "
+        "an npy file is not compressed, and no stream: its first bytes, which contain the array's length, are written "
         "last");
   std::unique_ptr<file_sink> sink(new file_sink(o, type));
   status why = o.is_sharded() ? sink->names_.check() : status();
-  if (why.ok()) why = sink->go_on(start, cut_bytes);
+  if (why.ok()) why = sink->resume(start, cut_bytes);
   if (!why.ok()) return why;
   return sink;
 }
@@ -88,7 +88,7 @@ status file_sink::check_same_output(const output_place& from) const {
   return failed_precondition_error(absl::StrCat("the checkpoint's output is ", was, ", not ", is)).in_file(o_.path);
 }
 
-status file_sink::go_on(const output_start& start, std::uint64_t& cut_bytes) {
+status file_sink::resume(const output_start& start, std::uint64_t& cut_bytes) {
   const output_place* from = start.continues ? &start.from : nullptr;
   if (from && !from->empty()) {
     status why = check_same_output(*from);
@@ -124,7 +124,7 @@ status file_sink::open_part(const output_place* from, std::size_t index, std::ui
     auto file = std::make_unique<output_file>();
     std::uint64_t cut = 0;
     const std::string was_named = !from || o_.is_sharded() ? path : from->path;
-    status why = from ? file->go_on(path, was_named, place, cut) : file->begin(path);
+    status why = from ? file->resume(path, was_named, place, cut) : file->begin(path);
     if (!why.ok()) return why;
     cut_bytes += cut;
     to = std::move(file);
@@ -133,7 +133,7 @@ status file_sink::open_part(const output_place* from, std::size_t index, std::ui
   if (!encoder.ok()) return encoder.why();
   if (o_.rows) (*encoder)->expect_rows(*o_.rows);
   auto part = std::make_unique<output_part>(*std::move(encoder), o_.compression, std::move(to));
-  status why = is_begun ? part->go_on(place) : part->begin();
+  status why = is_begun ? part->resume(place) : part->begin();
   if (why.ok()) parts_.push_back(std::move(part));
   return why;
 }
@@ -150,7 +150,7 @@ result<std::unique_ptr<byte_output>> file_sink::open_stream(const output_place* 
   // Standard output may be another file by now.
   is_begun = is_begun && out->is_file_of(*from);
   if (from && !from->empty() && from->path.empty()) {
-    status why = out->go_on(*from, cut_bytes);
+    status why = out->resume(*from, cut_bytes);
     if (!why.ok()) return why;
   }
   return std::unique_ptr<byte_output>(std::move(out));
@@ -265,7 +265,7 @@ task<> file_sink::refuse_later_shard() {
   if (!found.ok()) co_return;
   status why =
       failed_precondition_error("is a shard of an earlier, longer output, and stays: the new output, which has " +
-                                std::to_string(files()) + " files, is whole; remove those behind it")
+                                std::to_string(files()) + " files, is complete; remove the later ones")
           .in_file(path);
   co_await fail(std::move(why));
 }

@@ -46,7 +46,7 @@ struct output_options {
 };
 
 /// Errors: invalid_argument: the run must be resumable, but its output or its checkpoint is remote.
-status check_can_go_on(const output_options& o, const std::string& checkpoint_path);
+status check_can_resume(const output_options& o, const std::string& checkpoint_path);
 
 /// The place at which a new run of the same plan resumes.
 struct output_start {
@@ -79,7 +79,7 @@ class file_sink final : public element_sink {
 
  private:
   file_sink(const output_options& o, const element_type& type);
-  status go_on(const output_start& start, std::uint64_t& cut_bytes);
+  status resume(const output_start& start, std::uint64_t& cut_bytes);
   status check_same_output(const output_place& from) const;
   status begin_part();
   status open_part(const output_place* from, std::size_t index, std::uint64_t& cut_bytes);

@@ -27,7 +27,7 @@ std::optional<tensor_spec> npy_spec_of(const element_type& type) {
 status texts_refused(const std::string& element) {
   return invalid_argument_error(
       "npy holds one array of numbers, and an element is " + element +
-      ": texts would all be as wide as the longest, which is known behind the last one only; write "
+      ": texts would all be as wide as the longest, which is known only after the last one; write "
       "jsonl, csv or arrow, or a number for each text, such as lookup(it, \"words.txt\")");
 }
 

@@ -39,8 +39,8 @@ status output_file::create() {
   return at_.create(file_);
 }
 
-status output_file::go_on(const std::string& path, const std::string& was_named, const shard_place& from,
-                          std::uint64_t& cut_bytes) {
+status output_file::resume(const std::string& path, const std::string& was_named, const shard_place& from,
+                           std::uint64_t& cut_bytes) {
   path_ = path;
   cut_bytes = 0;
   status why = at_.take(path);

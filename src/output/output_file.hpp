@@ -35,8 +35,8 @@ class output_file final : public byte_output {
   status begin(const std::string& path);
   /// `cut_bytes`: the number of bytes removed. `was_named`: the path when the checkpoint was written. If `from` is not
   /// a file, it describes no output, and the output must not exist yet.
-  status go_on(const std::string& path, const std::string& was_named, const shard_place& from,
-               std::uint64_t& cut_bytes);
+  status resume(const std::string& path, const std::string& was_named, const shard_place& from,
+                std::uint64_t& cut_bytes);
 
   status write(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted) override;
   status reserve_head(std::size_t size) override;

@@ -20,7 +20,7 @@ output_part::output_part(std::unique_ptr<element_encoder> encoder, compression c
 
 status output_part::begin() { return encoder_->begin(made_); }
 
-status output_part::go_on(const shard_place& from) {
+status output_part::resume(const shard_place& from) {
   plain_bytes_ = from.plain_bytes;
   written_bytes_ = from.length_bytes;
   return encoder_->load(from.encoder);

@@ -21,7 +21,7 @@ class output_part {
   /// Starts a new file: writes the bytes before the first element.
   status begin();
   /// Resumes a file. Errors: data_loss.
-  status go_on(const shard_place& from);
+  status resume(const shard_place& from);
 
   /// Appends the elements [first, first + n) of the block.
   status append(const block& elements, std::uint32_t first, std::uint32_t n);

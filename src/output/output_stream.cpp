@@ -55,7 +55,7 @@ status output_stream::wait(bool in_element) {
     if (errno != EINTR) return failed("cannot wait for");
   // Elements that can be written now are written even if a stop is requested, because they exist already.
   if (!fds[0].revents && in_element) ::poll(fds, 1, kPatienceMs);
-  if (!fds[0].revents) return cancelled_error("stopped while nobody read the output");
+  if (!fds[0].revents) return cancelled_error("stopped while no process read the output");
   return {};
 }
 
@@ -100,7 +100,7 @@ bool output_stream::is_file_of(const output_place& from) const {
   return is.st_ino == from.files[0].inode && is.st_dev == static_cast<dev_t>(from.files[0].device);
 }
 
-status output_stream::go_on(const output_place& from, std::uint64_t& cut_bytes) {
+status output_stream::resume(const output_place& from, std::uint64_t& cut_bytes) {
   struct stat is{};
   cut_bytes = 0;
   if (!is_file_of(from) || ::fstat(fd_, &is) != 0) return {};

@@ -20,7 +20,7 @@ class output_stream final : public byte_output {
 
   /// If standard output is the file that a checkpoint names, cuts it back. `cut_bytes`: the number of bytes removed.
   /// Errors: failed_precondition: standard output is that file, and is shorter or altered.
-  status go_on(const output_place& from, std::uint64_t& cut_bytes);
+  status resume(const output_place& from, std::uint64_t& cut_bytes);
   /// Returns true if standard output is the file that a checkpoint names.
   bool is_file_of(const output_place& from) const;
 

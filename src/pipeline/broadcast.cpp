@@ -385,9 +385,8 @@ opened_position open_position(const checkpoint& from, std::size_t consumers) {
 const consumer_run& consumer_of(const stream_base& s) {
   auto* run = dynamic_cast<const consumer_run*>(s.run());
   if (!run)
-    throw_status(
-        failed_precondition_error("broadcast: this is no stream of a broadcast, or somebody waits for its next "
-                                  "element"));
+    throw_status(failed_precondition_error(
+        "broadcast: this is no stream of a broadcast, or another wait for its next element is outstanding"));
   return *run;
 }
 
@@ -424,8 +423,7 @@ std::vector<any_stream> broadcast_run(runtime& rt, const node_ptr& plan, std::si
 }
 
 checkpoint position_of_broadcast(const std::vector<const stream_base*>& streams) {
-  if (streams.empty())
-    throw_status(failed_precondition_error("broadcast: a position is that of its streams, and there is none"));
+  if (streams.empty()) throw_status(failed_precondition_error("broadcast: a position needs at least one stream"));
   broadcast_hub& hub = consumer_of(*streams[0]).hub();
   std::vector<std::optional<std::uint64_t>> at(hub.consumers());
   for (const stream_base* s : streams) {

@@ -17,7 +17,7 @@ constexpr std::string_view kCannotRead = "cannot read";  // how messages of read
 constexpr std::string_view kCheckpointMagic("sluice file\x01", 12);
 
 /// Changes an error of read_small_file into one about a checkpoint.
-status told_of_checkpoint(const status& why) {
+status about_checkpoint(const status& why) {
   if (why.code() == status_code::out_of_range) return data_loss_error("is too long for a checkpoint");
   return {why.code(), "cannot read the checkpoint" + std::string(why.message().substr(kCannotRead.size()))};
 }
@@ -72,7 +72,7 @@ status save_checkpoint(const std::string& path, const checkpoint& at, std::strin
 
 result<checkpoint> load_checkpoint(const std::string& path, std::string* attached) {
   result<std::string> bytes = read_small_file(path, kCheckpointBytesMax);
-  if (!bytes.ok()) return told_of_checkpoint(bytes.why()).in_file(path);
+  if (!bytes.ok()) return about_checkpoint(bytes.why()).in_file(path);
   result<checkpoint> at = read_checkpoint_bytes(*bytes, attached);
   if (!at.ok()) return at.why().in_file(path);
   return at;

@@ -122,7 +122,7 @@ class run final : public run_base {
 [[noreturn]] void refuse_epoch(std::uint64_t made_in, std::uint64_t asked_for) {
   throw_status(
       failed_precondition_error("the checkpoint was made in epoch " + std::to_string(made_in) +
-                                ", and the run is to be epoch " + std::to_string(asked_for) +
+                                ", and this run requests epoch " + std::to_string(asked_for) +
                                 "; continue without naming the epoch, or start the other one without the checkpoint"));
 }
 
@@ -230,7 +230,8 @@ void detail::refuse_index(std::int64_t index, std::uint64_t left) {
 std::shared_ptr<site_table> sites_of(const stream_base& s) {
   auto* r = dynamic_cast<run*>(s.run());
   if (!r)
-    throw_status(failed_precondition_error("this stream belongs to no run, or somebody waits for its next element"));
+    throw_status(failed_precondition_error(
+        "this stream belongs to no run, or another wait for its next element is outstanding"));
   return r->context().sites;
 }
 

@@ -141,7 +141,7 @@ task<write_report> write(runtime& rt, const node_ptr& plan, std::string path, co
   w->output = output_of(std::move(path), o, *plan->type);
   w->output.rt = &rt;
   w->checkpoint_path = std::string(o.checkpoint);
-  status why = check_can_go_on(w->output, w->checkpoint_path);
+  status why = check_can_resume(w->output, w->checkpoint_path);
   if (!why.ok()) throw_status(why);
   w->times = {static_cast<std::uint64_t>(o.checkpoint_elements), o.checkpoint_every};
   w->run = run;

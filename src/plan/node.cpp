@@ -37,7 +37,7 @@ void check_inputs(const node& n) {
       if (behind < 0 && inputs < 2) refuse(n, "needs two inputs or more");
       if (behind == 0 && inputs < 1) refuse(n, "needs a list of datasets");
       if (behind > 0 && inputs < 1u + static_cast<unsigned>(behind))
-        refuse(n, "needs a list of datasets, and " + std::to_string(behind) + " behind it");
+        refuse(n, "needs a list of datasets, and " + std::to_string(behind) + " after it");
     }
   }
   for (auto& input : n.inputs)
@@ -261,8 +261,8 @@ status why_not_seekable(const node& n) {
     if (status why = why_not_seekable(*input); !why.ok()) return why;
   if (n.errors.on_error == error_policy::skip)
     return failed_precondition_error(absl::StrCat(std::string(n.op->name),
-                                                  " drops bad elements (on_error=skip), so only making all elements "
-                                                  "before it tells which one is number i"));
+                                                  " drops bad elements (on_error=skip), so the number of an element is "
+                                                  "known only after all elements before it were built"));
   if (n.op->facts.seeks && n.op->facts.seeks(n)) return {};
   return failed_precondition_error(
       absl::StrCat(std::string(n.op->name), " cannot give its element number i without making those before it"));

@@ -25,7 +25,8 @@ struct unread_stages final : unbound_function {
   function_ptr bind(const bind_context& context, bool (*)(const stage_function&)) const override {
     auto made = std::make_shared<read_stages>();
     made->plan = known.stages(written, given_elements(context.in));
-    if (made->plan->inputs.empty()) throw misplaced{written.at, "expects stages, such as batch(5), and there is none"};
+    if (made->plan->inputs.empty())
+      throw misplaced{written.at, "expects stages, such as batch(5), and the text has none"};
     return made;
   }
 };

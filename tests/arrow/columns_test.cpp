@@ -119,7 +119,7 @@ TEST_CASE("an export shares the buffers of the batch") {
   CHECK(rows.child(1).main_buffer()->unshared());
 }
 
-TEST_CASE("a schema says names, formats and what may be null") {
+TEST_CASE("a schema contains names, formats and nullability") {
   exported out;
   REQUIRE(export_schema(type_of<post>(), &out.schema).ok());
   auto& s = out.schema;
@@ -177,7 +177,7 @@ struct has_maybes {
 };
 }  // namespace
 
-TEST_CASE("what has no form in Arrow is refused, with the path of the column") {
+TEST_CASE("a type without a form in Arrow is refused, with the path of the column") {
   exported out;
   CHECK_THAT(words(export_schema(type_of<has_opaque>(), &out.schema)),
              Contains("column \"things\"") && Contains("opaque_one"));

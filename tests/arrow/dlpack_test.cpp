@@ -209,7 +209,7 @@ TEST_CASE("foreign tensors with gaps, turned round or misaligned are copied") {
   CHECK(from_dlpack(one.made<newer>()).values<std::int16_t>().data() == one.values.data());
 }
 
-TEST_CASE("foreign tensors that are none of ours are refused, and deleted") {
+TEST_CASE("foreign tensors of unsupported kinds are refused, and deleted") {
   foreign f{.shape = {2}, .strides = {}, .values = {1, 2}};
   int made = 0;
   auto refused = [&](auto change) {
@@ -237,7 +237,7 @@ TEST_CASE("foreign tensors that are none of ours are refused, and deleted") {
   refused([](newer&) {});
 }
 
-TEST_CASE("what is not made of numbers is no tensor") {
+TEST_CASE("elements that are not numbers cannot become a tensor") {
   batched<pixel> b = pixels(1);
   auto refused = export_tensor(type_of<std::string>(), &b.storage().rows_column().child(4), 0, true);
   REQUIRE_FALSE(refused.ok());

@@ -206,7 +206,7 @@ TEST_CASE("a batch of columns of nulls may have many rows, but not any number") 
   }
 }
 
-TEST_CASE("what has no place in an IPC stream is refused by the name of its column") {
+TEST_CASE("a column that IPC streams cannot contain is refused by its name") {
   ArrowSchema date{}, root{};
   ArrowSchema* under_root[] = {&date};
   root.format = "+s", root.n_children = 1, root.children = under_root;

@@ -163,7 +163,7 @@ TEST_CASE("arrays live on when their stream, their run and their runtime are gon
   schema.release(&schema);
 }
 
-TEST_CASE("what an exported run holds is credited when its arrays are released") {
+TEST_CASE("the memory of an exported run is credited when its arrays are released") {
   auto rt = std::make_shared<runtime>(runtime_options{.workers = 1});
   auto ledger = rt->shared_ledger();
   std::size_t parked = buffer::parked_bytes();
@@ -211,7 +211,7 @@ TEST_CASE("a stream is refused if its elements are not batches, or have no form 
   CHECK_FALSE(export_stream(rt, any_stream(), &s).ok());
 }
 
-TEST_CASE("a stream that is not UTF-8 says so, and what to do") {
+TEST_CASE("a string that is not UTF-8 is reported with advice") {
   runtime rt({.workers = 1});
   auto ds = range(3) | map([](std::int64_t i) { return std::string(i == 2 ? "\xff" : "a"); }) | batch(8);
   released_stream out, binary;
@@ -300,7 +300,7 @@ task<std::vector<std::string>> saved_and_resumed(runtime* rt, dataset<batched<sa
 }
 }  // namespace
 
-TEST_CASE("a foreign stream that does not fit is refused when it is opened; a null where it stands") {
+TEST_CASE("a foreign stream that does not fit is refused when it is opened, and a null when it is read") {
   runtime rt({.workers = 1});
   runtime theirs({.workers = 1});
   auto ds = samples(20);
@@ -312,7 +312,7 @@ TEST_CASE("a foreign stream that does not fit is refused when it is opened; a nu
   CHECK_THROWS_WITH(all_of(rt, from_arrow<sample>([](ArrowArrayStream*) {})), Contains("not open"));
 }
 
-TEST_CASE("a resume opens the stream again and passes over what was delivered") {
+TEST_CASE("a resume opens the stream again and skips the delivered batches") {
   runtime rt({.workers = 1});
   runtime theirs({.workers = 1});
   auto ds = samples(95);

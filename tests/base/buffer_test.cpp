@@ -109,7 +109,7 @@ TEST_CASE("one thread makes small buffers and another drops them: their memory g
   CHECK(buffer::parked_bytes() == 0);
 }
 
-TEST_CASE("what threads keep of small buffers is bounded, and goes with them") {
+TEST_CASE("the memory that threads cache for small buffers is bounded and freed with them") {
   buffer::trim();
   std::thread([] {
     std::vector<buffer_ref> held;
@@ -122,7 +122,7 @@ TEST_CASE("what threads keep of small buffers is bounded, and goes with them") {
   CHECK(buffer::parked_bytes() == 0);
 }
 
-TEST_CASE("a buffer that is to be held for long takes what was asked for") {
+TEST_CASE("a long-lived buffer uses no more memory than requested") {
   buffer_ref b(buffer::make_exact(40'000));
   CHECK(b->capacity() == 40'000);
   buffer_ref pages(buffer::make_exact(300'000));
@@ -150,7 +150,7 @@ TEST_CASE("large buffers leave the process when they are dropped") {
   CHECK(resident_bytes() <= before + (std::size_t{4} << 20));
 }
 
-TEST_CASE("what is not needed of a large buffer leaves the process before the buffer does") {
+TEST_CASE("the unused pages of a large buffer are returned before the buffer is freed") {
   if (testing::kSanitized) return;  // mapped by the sanitizer
   constexpr std::size_t kMiB = 1 << 20;
   for (std::size_t bytes : {64 * kMiB, 2 * kMiB}) {
@@ -175,7 +175,7 @@ TEST_CASE("the pool is bounded") {
   buffer::trim();
 }
 
-TEST_CASE("the account is credited once, by the last reference on whatever thread") {
+TEST_CASE("the account is credited once, by the last reference on any thread") {
   counting_account account;
   buffer* b = buffer::make(1 << 20);
   b->charge(&account, b->capacity());

@@ -23,7 +23,7 @@ std::size_t pages_there(char* begin, std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("pages that are made ready are there, what is written stays, and others do not come along") {
+TEST_CASE("prepared pages are mapped, written bytes stay, and other pages are not mapped") {
   if (testing::kSanitized) return;                       // memory is the sanitizer's there
   constexpr std::size_t kBytes = std::size_t{24} << 20;  // more than the stock keeps: these are new
   trim_stock();

@@ -37,7 +37,7 @@ TEST_CASE("draws are even over their range and independent between derived seeds
 
 TEST_CASE("the order of derivation matters") { CHECK(derive(derive(7, 1), 2) != derive(derive(7, 2), 1)); }
 
-TEST_CASE("stable hashes tell texts apart and depend on the seed") {
+TEST_CASE("stable hashes distinguish texts and depend on the seed") {
   CHECK(stable_hash("range(5)") == stable_hash("range(5)"));
   CHECK(stable_hash("range(5)") != stable_hash("range(6)"));
   CHECK(stable_hash("", 1) != stable_hash("", 2));

@@ -8,7 +8,7 @@
 namespace sluice::lib::detail::redacted_test {
 namespace {
 
-TEST_CASE("what stands before the host of a URL is hidden") {
+TEST_CASE("the text before the host of a URL is hidden") {
   CHECK(redacted("https://ann:pw@host/x") == "https://***@host/x");
   CHECK(redacted("https://ghp_token@host:8443/x@y") == "https://***@host:8443/x@y");
   CHECK(redacted("webhdfs://a:b@c@host") == "webhdfs://***@host");
@@ -31,7 +31,7 @@ TEST_CASE("an @ of a path, a port and words are no user") {
     CHECK(redacted(same) == same);
 }
 
-TEST_CASE("values of the parameters that prove who asks are hidden, whatever their order and case") {
+TEST_CASE("values of parameters that contain credentials are hidden, in any order and case") {
   for (const char* name : {"X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "X-Goog-Signature",
                            "X-Goog-Credential", "Signature", "sig", "token", "access_token", "delegation",
                            "AWSAccessKeyId", "auth", "code", "key", "st", "x-amz-signature", "X%2DAmz%2dSignature"}) {

@@ -58,7 +58,7 @@ template <class T> std::string names() {
 
 }  // namespace
 
-TEST_CASE("members are counted and named, whatever they are") {
+TEST_CASE("members are counted and named, for every kind of member") {
   CHECK(names<move_only>() == "p constant ");
   CHECK(names<holds_one>() == "inner name ");
   CHECK(names<generic<int>>() == "first second ");

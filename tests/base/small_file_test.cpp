@@ -8,7 +8,7 @@
 namespace sluice::lib::small_file_test {
 using sluice::lib::testing::temporary_folder;
 
-TEST_CASE("a small file is read whole, whatever it holds") {
+TEST_CASE("a small file of any size is read whole") {
   temporary_folder here;
   for (std::size_t size : {0, 1, 16383, 16384, 16385, 100'000}) {
     std::string bytes(size, '\0');

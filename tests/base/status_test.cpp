@@ -23,7 +23,7 @@ template <class F> status status_of(F thrower) {
   return {};
 }
 
-TEST_CASE("the default status is ok, costs one pointer and says so") {
+TEST_CASE("the default status is ok and has the size of one pointer") {
   status s;
   CHECK(s.ok());
   CHECK(s.code() == status_code::ok);
@@ -32,7 +32,7 @@ TEST_CASE("the default status is ok, costs one pointer and says so") {
   CHECK(sizeof(status) == sizeof(void*));
 }
 
-TEST_CASE("a status made with the code ok is ok whatever its message") {
+TEST_CASE("a status made with the code ok is ok for any message") {
   status s(status_code::ok, "fine");
   CHECK(s.ok());
   CHECK(s.message().empty());
@@ -80,7 +80,7 @@ TEST_CASE("provenance prints stage, file, byte and record in this order") {
   CHECK(s.where().record_index == 17);
 }
 
-TEST_CASE("a stage that computes says which of its elements it was") {
+TEST_CASE("a stage that computes names the element that failed") {
   status s = unknown_error("boom").in_stage("map", 7);
   CHECK(s.to_string() == "unknown: map at element 7: boom");
   CHECK(s.where().element == 7);
@@ -92,7 +92,7 @@ TEST_CASE("a file without offset prints neither byte nor record") {
   CHECK(data_loss_error("m").in_file("x", 0).to_string() == "data_loss: x at byte 0: m");
 }
 
-TEST_CASE("what an inner layer said about the place is kept") {
+TEST_CASE("the place recorded by an inner layer is kept") {
   status s = data_loss_error("m").in_file("inner", 1, 2).in_stage("first");
   status outer = s.in_file("outer", 3, 4).in_stage("second");
   CHECK(outer.where().file == "inner");
@@ -141,7 +141,7 @@ TEST_CASE("a result made from an ok status is an internal error, not an empty su
   CHECK(r.why().code() == status_code::internal);
 }
 
-TEST_CASE("a result gives up what can only be moved") {
+TEST_CASE("a move-only value can be moved out of a result") {
   result<std::unique_ptr<int>> r = std::make_unique<int>(3);
   std::unique_ptr<int> taken = *std::move(r);
   CHECK(*taken == 3);

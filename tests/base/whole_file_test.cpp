@@ -41,7 +41,7 @@ void write_whole(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a file takes its name when it is whole, and what had it stays until then") {
+TEST_CASE("a file is renamed when it is complete, and the old file stays until then") {
   scratch here;
   write_whole(here.path("a"), "old");
   whole_file f;
@@ -53,7 +53,7 @@ TEST_CASE("a file takes its name when it is whole, and what had it stays until t
   CHECK(here.files() == 1);
 }
 
-TEST_CASE("what is given up leaves nothing behind") {
+TEST_CASE("an abandoned file leaves nothing behind") {
   scratch here;
   write_whole(here.path("a"), "old");
   {
@@ -66,7 +66,7 @@ TEST_CASE("what is given up leaves nothing behind") {
   CHECK(here.files() == 1);
 }
 
-TEST_CASE("a second writer is refused and told which process the first is") {
+TEST_CASE("a second writer is refused with the process id of the first") {
   scratch here;
   whole_file first;
   REQUIRE(first.begin(here.path("a")).ok());
@@ -87,7 +87,7 @@ TEST_CASE("a second writer is refused and told which process the first is") {
   }
 }
 
-TEST_CASE("what a killed writer left is removed by the next") {
+TEST_CASE("the files of a killed writer are removed by the next one") {
   scratch here;
   std::ofstream(here.path("a.partial")) << "half";
   std::ofstream(here.path(".a.lock")) << "4711\n";
@@ -110,7 +110,7 @@ TEST_CASE("the mode of a file that is replaced stays, and is not wider meanwhile
   }
 }
 
-TEST_CASE("links that somebody planted beside a file are not followed") {
+TEST_CASE("planted links beside a file are not followed") {
   scratch here;
   write_whole(here.path("victim"), "mine");
   std::filesystem::create_symlink(here.path("victim"), here.path("a.partial"));

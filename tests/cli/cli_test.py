@@ -382,7 +382,7 @@ class Misuse(ProgramTest):
             plan = f'list_files("{pattern}") | interleave({reader})'
             for verb in ("run", "explain"):
                 with self.subTest(pattern=pattern, verb=verb):
-                    self.assertIn(f" is a pattern; a plan that reads what it matches is '{plan}'", self.fails(2, verb, pattern))
+                    self.assertIn(f" is a pattern; a plan that reads its matches is '{plan}'", self.fails(2, verb, pattern))
             self.assertEqual(self.ok("head", plan).stdout, self.ok("head", pattern).stdout)
         self.ok("convert", self.path("a.csv"), self.path("a.arrow"))
         plan = f"""list_files("{self.path('*.arrow')}") | interleave(from_arrow(schema="n: int64, s: string")) | unbatch"""

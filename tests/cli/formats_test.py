@@ -143,7 +143,7 @@ class Formats(ProgramTest):
             archive.writestr("zeros", bytes(150 << 20))
         done = sluice("verify", path, "--memory-budget", "16MiB")
         self.assertEqual((done.returncode, "not read" in done.stdout), (2, True), done.stderr)
-        self.assertRegex(done.stderr, r"a piece of 157\d{6} bytes of this file is wanted at once, and does not fit into the memory budget of 16MiB")
+        self.assertRegex(done.stderr, r"a piece of 157\d{6} bytes of this file is needed at once, and does not fit into the memory budget of 16MiB")
         self.assertNotIn("used up", done.stderr)
 
     def test_cat_prints_records_that_are_no_examples_as_head_does(self):

@@ -139,7 +139,7 @@ TEST_CASE("a stream that has begun again is resumed as any other", "[again]") {
   }
 }
 
-TEST_CASE("elements that are passed over by a request that goes beyond the end do not stay", "[again]") {
+TEST_CASE("elements skipped by a request beyond the end are destroyed", "[again]") {
   test_world world;
   const int64s all{1, 2, 3, 4};
   erased_stream s = sums_of(all);

@@ -37,7 +37,7 @@ std::vector<int> counting(int n) {
 
 }  // namespace
 
-TEST_CASE("a channel hands every element over in order, whatever its limits", "[channel]") {
+TEST_CASE("a channel delivers every element in order, for any limits", "[channel]") {
   for (std::size_t limit : {1, 2, 3, 7, 64}) {
     test_world w;
     channel<int> c({.elements = limit});
@@ -82,7 +82,7 @@ TEST_CASE("an element larger than the byte limit passes an empty channel", "[cha
   CHECK_FALSE(c.try_send(3, 1000));
 }
 
-TEST_CASE("closing lets what is inside out and then ends", "[channel]") {
+TEST_CASE("closing delivers the remaining elements and then ends", "[channel]") {
   test_world w;
   channel<int> c({.elements = 4});
   REQUIRE(c.try_send(1));
@@ -124,7 +124,7 @@ TEST_CASE("closing wakes waiting senders with false and waiting receivers with t
   CHECK(got.empty());
 }
 
-TEST_CASE("receive_n takes what is there and does not wait for more", "[channel]") {
+TEST_CASE("receive_n takes the available elements and does not wait for more", "[channel]") {
   test_world w;
   channel<int> c({.elements = 8});
   for (int i = 0; i < 5; ++i) REQUIRE(c.try_send(std::move(i)));
@@ -177,7 +177,7 @@ TEST_CASE("a stop fails waiting senders and receivers, and the channel stays usa
   CHECK(empty.try_send(7));
 }
 
-TEST_CASE("a stop that came before the wait fails it, and a ready operation succeeds all the same", "[channel]") {
+TEST_CASE("a stop before a wait fails it, and a ready operation still succeeds", "[channel]") {
   test_world w;
   channel<int> c({.elements = 1});
   w.stop.request_stop();
@@ -200,7 +200,7 @@ TEST_CASE("a frame that is dropped while it waits leaves the queue", "[channel]"
   CHECK(c.try_receive() == 1);
 }
 
-TEST_CASE("a channel carries move-only elements and frees those nobody takes", "[channel]") {
+TEST_CASE("a channel carries move-only elements and frees those that no one receives", "[channel]") {
   auto alive = std::make_shared<int>(0);
   {
     channel<std::shared_ptr<int>> c({.elements = 8});
@@ -215,7 +215,7 @@ TEST_CASE("a channel carries move-only elements and frees those nobody takes", "
   CHECK(**u.try_receive() == 0);
 }
 
-TEST_CASE("a channel counts what passed and who waited", "[channel]") {
+TEST_CASE("a channel counts elements and waits", "[channel]") {
   test_world w;
   channel<int> c({.elements = 2});
   std::vector<int> got;

@@ -64,7 +64,7 @@ void note(taken& t, const block& b) {
 
 }  // namespace
 
-TEST_CASE("what is dropped in front of a block that is moved out of is destroyed once", "[cursor]") {
+TEST_CASE("elements dropped before a block that is moved out of are destroyed once", "[cursor]") {
   lifetimes watched;
   taken t;
   {
@@ -87,7 +87,7 @@ TEST_CASE("what is dropped in front of a block that is moved out of is destroyed
   CHECK(watched.complaint() == "");
 }
 
-TEST_CASE("a request that passes over elements begins with what is left of the view", "[cursor]") {
+TEST_CASE("a request that skips elements begins with the rest of the view", "[cursor]") {
   lifetimes watched;
   taken t;
   {
@@ -134,7 +134,8 @@ TEST_CASE("a skip that a view served is not asked for a second time", "[cursor]"
   world.run(std::move(going));
 }
 
-TEST_CASE("before the first request and at the end there is nothing to consume, and every verb says so", "[cursor]") {
+TEST_CASE("before the first request and at the end there is nothing to consume, and every verb reports it",
+          "[cursor]") {
   test_world world;
   erased_stream s = erased_numbers(0);
   auto nothing = [](erased_stream& in) {
@@ -244,7 +245,7 @@ task<void> consume_somehow(erased_stream& s, std::uint64_t seed, taken& t) {
 
 }  // namespace
 
-TEST_CASE("whatever verbs are mixed, each element is seen at most once, in order, and destroyed once", "[cursor]") {
+TEST_CASE("for any mix of verbs, each element is seen at most once, in order, and destroyed once", "[cursor]") {
   for (std::uint64_t seed = 0; seed != 200; ++seed) {
     CAPTURE(seed);
     lifetimes watched;
@@ -262,7 +263,7 @@ TEST_CASE("whatever verbs are mixed, each element is seen at most once, in order
   }
 }
 
-TEST_CASE("the counting element names what is destroyed twice, built over, or never destroyed", "[cursor]") {
+TEST_CASE("the counting element detects double destruction, construction over it, and leaks", "[cursor]") {
   alignas(counting_element) char room[sizeof(counting_element)];
   auto* c = reinterpret_cast<counting_element*>(room);
   lifetimes watched;

@@ -88,7 +88,7 @@ stream<int> passed_on(stream<int> in, names& log) {
 
 }  // namespace
 
-TEST_CASE("a try around a task catches what the task failed with, and the catcher goes on", "[errors]") {
+TEST_CASE("a try around a task catches its error, and the catcher continues", "[errors]") {
   test_world w;
   auto continues = []() -> task<std::string> {
     std::string seen;
@@ -151,7 +151,7 @@ TEST_CASE("an error can be thrown on, and turned into another", "[errors]") {
   CHECK(w.run(caught(another())) == "unavailable: because of half a record");
 }
 
-TEST_CASE("destructors run when the error passes, innermost first, before the catcher goes on", "[errors]") {
+TEST_CASE("destructors run when the error passes, innermost first, before the catcher continues", "[errors]") {
   test_world w;
   names log;
   auto outer = [](names& log) -> task<> {
@@ -175,7 +175,7 @@ TEST_CASE("an error passes a thousand nested awaits, and every frame is left onc
   CHECK(w.run(caught(nest_anonymously(1000))) == "at the bottom");
 }
 
-TEST_CASE("fail() in a task throws where it stands", "[errors]") {
+TEST_CASE("fail() in a task throws at the call", "[errors]") {
   test_world w;
   auto turns_round = []() -> task<std::string> {
     std::string seen = "nothing";
@@ -188,7 +188,7 @@ TEST_CASE("fail() in a task throws where it stands", "[errors]") {
   CHECK(w.run(turns_round()) == "not_found: here");
 }
 
-TEST_CASE("a stop is thrown at whatever is awaited, and at the next thing again", "[errors]") {
+TEST_CASE("a stop is thrown at every wait, and at the next one again", "[errors]") {
   test_world w;
   w.stop.request_stop();
   auto stubborn = []() -> task<int> {
@@ -316,7 +316,7 @@ TEST_CASE("a stream's error is thrown at next() after its elements; the stages b
   CHECK(log == names{"stage"});  // not "caught in a stage"
 }
 
-TEST_CASE("a user's stage catches what the tasks it awaits fail with, and goes on", "[errors]") {
+TEST_CASE("a user's stage catches the errors of awaited tasks and continues", "[errors]") {
   test_world w;
   struct stage {
     static stream<int> patient(may_suspend, stream<int> in) {
@@ -389,7 +389,7 @@ TEST_CASE("a second next() while one is outstanding is refused, and the first is
   CHECK_THAT(seen[1], Catch::Contains("position() while"));
 }
 
-TEST_CASE("a stream moved away under its reader is told to the reader", "[errors][misuse]") {
+TEST_CASE("a stream that is moved away under its reader reports this to the reader", "[errors][misuse]") {
   test_world w;
   struct stage {
     static stream<int> slow(may_suspend) {

@@ -29,7 +29,7 @@ task<int> work_for(test_world& world, duration each, int times) {
 
 }  // namespace
 
-TEST_CASE("work gives way every 2 ms, whatever one step of it takes") {
+TEST_CASE("work yields every 2 ms, for steps of any length") {
   for (auto [each, times] : {std::pair(duration(1us), 100'000), std::pair(duration(100us), 1'000),
                              std::pair(duration(1ms), 100), std::pair(duration(3ms), 33)}) {
     test_world world;
@@ -40,7 +40,7 @@ TEST_CASE("work gives way every 2 ms, whatever one step of it takes") {
   }
 }
 
-TEST_CASE("work goes on at once where nobody can take its place, and ends at a stop everywhere") {
+TEST_CASE("work continues at once if no other task is ready, and ends at a stop everywhere") {
   test_world world;
   auto unposted = [](test_world& w) -> task<int> {
     long_work work;

@@ -51,7 +51,7 @@ TEST_CASE("damage turns a reader off, once and for all, and gives zeros", "[posi
   }
 }
 
-TEST_CASE("a length or a count beyond what is there is damage, and nothing is allocated for it", "[position]") {
+TEST_CASE("a length or count beyond the data is damage, and nothing is allocated for it", "[position]") {
   position_writer w;
   w.number(std::uint64_t{1} << 40);
   std::string bytes = w.bytes() + "abc";
@@ -62,7 +62,7 @@ TEST_CASE("a length or a count beyond what is there is damage, and nothing is al
   CHECK_FALSE(count.ok());
 }
 
-TEST_CASE("what is written late stands where it was put, also inside of another position", "[position]") {
+TEST_CASE("bytes written late are at their reserved place, also inside another position", "[position]") {
   decision_log log;
   auto inner = std::make_shared<position_writer>();
   inner->number(5);
@@ -164,7 +164,7 @@ TEST_CASE("records are found by site, in any order, each once", "[position]") {
   CHECK(records.finish().ok());
 }
 
-TEST_CASE("a record that nobody takes is tolerated where it held nothing", "[position]") {
+TEST_CASE("an unread record is tolerated if it held nothing", "[position]") {
   for (std::uint64_t residual : {0, 1}) {
     position_writer w;
     w.record(of_stage(7, 300, residual), 300);
@@ -173,7 +173,7 @@ TEST_CASE("a record that nobody takes is tolerated where it held nothing", "[pos
   }
 }
 
-TEST_CASE("what a stage writes late stays in its record", "[position]") {
+TEST_CASE("bytes that a stage writes late stay in its record", "[position]") {
   decision_log log;
   mark lower = of_stage(9, 5, 0), upper = of_stage(7, 8, 0);
   lower.state.log(log.here());
@@ -196,7 +196,7 @@ TEST_CASE("what a stage writes late stays in its record", "[position]") {
   CHECK(records.finish().ok());
 }
 
-TEST_CASE("records that end early, or pass over more than there was, are damage", "[position]") {
+TEST_CASE("records that end early, or skip more than exists, are damage", "[position]") {
   position_writer w;
   w.record(of_stage(7, 300, 2), 300);
   std::string whole = w.bytes();

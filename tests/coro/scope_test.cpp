@@ -63,7 +63,7 @@ TEST_CASE("an empty scope joins at once", "[scope]") {
   scope never_used(w.env);
 }
 
-TEST_CASE("the first error stops the siblings, is kept, and is what join throws", "[scope]") {
+TEST_CASE("the first error stops the siblings, is kept, and is thrown by join", "[scope]") {
   test_world w;
   int ended = 0;
   {
@@ -144,7 +144,7 @@ TEST_CASE("when_all waits for all and throws the first error in argument order",
   CHECK(side == 1);
 }
 
-TEST_CASE("a sleep lasts exactly as long as it says", "[sleep]") {
+TEST_CASE("a sleep lasts exactly its duration", "[sleep]") {
   test_world w;
   auto naps = []() -> task<> {
     co_await sleep_for(20ms);
@@ -165,7 +165,7 @@ TEST_CASE("a stop ends a sleep, before it as well as during it", "[sleep]") {
   CHECK(w.timers.empty());
 }
 
-TEST_CASE("sync_wait throws what the task failed with, and refuses to wait for ever in a stuck world", "[sync_wait]") {
+TEST_CASE("sync_wait throws the error of the task, and refuses to wait forever in a stuck world", "[sync_wait]") {
   test_world w;
   CHECK_THROWS_WITH(w.run(fails("broken")), "data_loss: broken");
   auto never = []() -> task<> { co_await std::suspend_always(); };

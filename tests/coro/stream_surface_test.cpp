@@ -66,7 +66,7 @@ task<std::string> all_of(any_stream s) {
 
 }  // namespace
 
-TEST_CASE("users see of a typed stream what is theirs, and nothing of the engine's") {
+TEST_CASE("a typed stream shows users no member of the engine") {
   using s = stream<std::int64_t>;
   STATIC_REQUIRE((has_next<s> && has_try_next<s> && has_position<s> && has_request_stop<s> && has_operator_bool<s>));
   STATIC_REQUIRE(!shows_the_engine<s>);
@@ -74,7 +74,7 @@ TEST_CASE("users see of a typed stream what is theirs, and nothing of the engine
   STATIC_REQUIRE(!std::is_constructible_v<sluice::lib::stream_base, s&&>);
 }
 
-TEST_CASE("users see of a stream without a C++ type what is theirs, and nothing of the engine's") {
+TEST_CASE("a stream without a C++ type shows users no member of the engine") {
   using s = any_stream;
   STATIC_REQUIRE((has_next_block<s> && has_try_next_block<s> && has_position<s> && has_request_stop<s> && has_type<s>));
   STATIC_REQUIRE(has_operator_bool<s>);
@@ -85,14 +85,14 @@ TEST_CASE("users see of a stream without a C++ type what is theirs, and nothing 
 }
 
 // Else the cases above would pass, whatever is asked.
-TEST_CASE("the engine's own stream has all of what users do not see") {
+TEST_CASE("the engine's own stream has the members that users do not see") {
   using s = sluice::lib::erased_stream;
   STATIC_REQUIRE((has_ready<s> && has_peek<s> && has_drop<s> && has_take<s> && has_left<s> && has_consumed<s>));
   STATIC_REQUIRE((has_pass_over<s> && has_hold_from<s> && has_take_mark<s> && has_begin_at<s> && has_close<s>));
   STATIC_REQUIRE((has_stage<s> && has_run<s> && has_shared_run<s> && has_set_environment<s> && has_sealed_position<s>));
 }
 
-TEST_CASE("a stream without a C++ type gives blocks, goes on from its position, and ends its run") {
+TEST_CASE("a stream without a C++ type delivers blocks, continues from its position, and ends its run") {
   runtime rt({.workers = 1});
   auto plan = range(5).plan();
   CHECK(sync_wait(rt, all_of(open_run(rt, plan))) == "0 1 2 3 4 ");

@@ -142,7 +142,7 @@ TEST_CASE("rows may begin with empty ones") {
   CHECK(lists.offsets()[2] == 1);
 }
 
-TEST_CASE("texts of every length up to 300 are what was appended, whatever the room") {
+TEST_CASE("texts of every length up to 300 are stored unchanged, for any free memory") {
   std::string all;
   for (int i = 0; i != 300; ++i) all += static_cast<char>('a' + i % 26);
   for (std::size_t room : {0, 1, 64}) {
@@ -225,7 +225,7 @@ TEST_CASE("rows of every kind go in and come out as they were, in blocks of any 
   }
 }
 
-TEST_CASE("columns are random-access ranges of what their types say") {
+TEST_CASE("columns are random-access ranges of their types") {
   using texts = decltype(std::declval<batched<row>&>()[&row::text]);
   STATIC_REQUIRE(std::ranges::random_access_range<texts>);
   STATIC_REQUIRE(std::is_same_v<std::ranges::range_value_t<texts>, std::string_view>);
@@ -281,7 +281,7 @@ TEST_CASE("texts that are slices share the batch's bytes when they are rows agai
   CHECK(rows[0].data() + 3 == rows[1].data());
 }
 
-TEST_CASE("a decoder writes rows into columns, and takes back one that failed") {
+TEST_CASE("a decoder writes rows into columns, and removes one that failed") {
   struct sample {
     std::string text;
     std::array<float, 2> v{};
@@ -315,7 +315,7 @@ TEST_CASE("a decoder writes rows into columns, and takes back one that failed") 
   CHECK(b.size() == 5);
 }
 
-TEST_CASE("a batch counts what its objects own, and no longer what has left it") {
+TEST_CASE("a batch counts the memory of its objects until they leave it") {
   struct holder {
     std::int64_t number;
     std::optional<tensor> object;
@@ -389,7 +389,7 @@ TEST_CASE("objects that only move are of a batch, alone and in structures and ba
   CHECK(watched.complaint() == "");
 }
 
-TEST_CASE("rows of one size go where there is room for them, behind those that are gone in both columns") {
+TEST_CASE("rows of one size use free memory after rows that were removed in both columns") {
   struct fixed_row {
     std::int64_t number = 0;
     std::array<std::array<std::int32_t, 2>, 2> fixed{};
@@ -432,7 +432,7 @@ TEST_CASE("rows of one size go where there is room for them, behind those that a
   }
 }
 
-TEST_CASE("a column of more bytes than 32-bit offsets can say is refused before a row is moved") {
+TEST_CASE("a column of more bytes than 32-bit offsets allow is refused before a row is moved") {
   batched<record> b;
   std::vector<record> large;
   for (int i = 0; i != 3; ++i) large.emplace_back(nullptr, "", std::size_t{1} << 30);

@@ -71,7 +71,7 @@ struct taken {
 
 }  // namespace
 
-TEST_CASE("walking along a text finds what a parser makes of it", "[element]") {
+TEST_CASE("walking along a text finds the same values as a parser", "[element]") {
   random_numbers r(7);
   for (int i = 0; i != 3000; ++i) {
     const nlohmann::json j = random_json(r, 4);
@@ -85,7 +85,7 @@ TEST_CASE("walking along a text finds what a parser makes of it", "[element]") {
   CHECK(checked_json(R"("\b\f\n\r\t\/\\\"\u0041\u00e4\u65E5\uD83D\uDE00")").text() == "\b\f\n\r\t/\\\"Aä日😀");
 }
 
-TEST_CASE("what is no JSON is refused before anything is read", "[element]") {
+TEST_CASE("text that is not JSON is refused before anything is read", "[element]") {
   for (std::string_view text : {"", " ", "[", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "\"\\x\"", "\"\\uD800\"", "\"\xff\"",
                                 "01", "1 2", "tru", "[1}", "nul", "\"a", "{\"a\":1,}"}) {
     INFO(text);

@@ -65,7 +65,7 @@ template <class Lists> void check_ragged(const std::vector<std::string>& f) {
 
 }  // namespace
 
-TEST_CASE("ragged and sparse tensors are as each other what TensorFlow's are") {
+TEST_CASE("ragged and sparse tensors convert to each other as in TensorFlow") {
   std::ifstream in("tests/golden/ragged.tsv");
   std::size_t cases = 0;
   for (std::string line; std::getline(in, line); ++cases) {

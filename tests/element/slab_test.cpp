@@ -31,7 +31,7 @@ std::string text_of(int v) { return "value number " + std::to_string(v); }
 
 }  // namespace
 
-TEST_CASE("a slab destroys exactly what is live") {
+TEST_CASE("a slab destroys exactly its live elements") {
   {
     slab s(type_of<counted>());
     fill(s, 0, 10);
@@ -58,7 +58,7 @@ TEST_CASE("a slab keeps its room from block to block") {
   CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
 }
 
-TEST_CASE("extend keeps what is live and makes room behind it") {
+TEST_CASE("extend keeps the live elements and makes room after them") {
   {
     slab s(type_of<counted>());
     for (int i = 0; i != 100; ++i) {
@@ -75,7 +75,7 @@ TEST_CASE("extend keeps what is live and makes room behind it") {
   CHECK(counted::living == 0);
 }
 
-TEST_CASE("a slab that is filled behind and emptied in front stays as large as twice what it holds") {
+TEST_CASE("a slab that is filled at the back and emptied at the front stays within twice its contents") {
   slab s(type_of<std::string>());
   std::size_t next = 0, first = 0;
   for (int round = 0; round != 10'000; ++round) {
@@ -105,7 +105,7 @@ TEST_CASE("more elements than there is memory for are refused before anything is
   CHECK(s.size() == 3);
 }
 
-TEST_CASE("truncating a view leaves what lies behind it alone") {
+TEST_CASE("truncating a view leaves the elements after it alone") {
   {
     slab s(type_of<counted>());
     fill(s, 0, 10);

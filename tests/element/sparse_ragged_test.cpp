@@ -51,7 +51,7 @@ TEST_CASE("a sparse tensor has values at indices") {
   CHECK(texts.to_dense(tensor::scalar("none")).to_json() == R"([["none","b"],["none","dd"]])");
 }
 
-TEST_CASE("a sparse tensor that does not fit together is refused with what is wrong") {
+TEST_CASE("an inconsistent sparse tensor is refused with the reason") {
   auto with = [](auto change) {
     sparse_tensor s = two_values();
     change(s);
@@ -69,7 +69,7 @@ TEST_CASE("a sparse tensor that does not fit together is refused with what is wr
   CHECK(with([](auto& s) { s.dense_shape = {1 << 20, 1 << 20}; }) ==
         "a tensor of float32[1048576,1048576] has 4398046511104 bytes, more than 4294967296");
   CHECK(refusal([&] { two_values().to_dense(tensor::scalar(std::int64_t{1})); }) ==
-        "what elements without a value are has to be a scalar of float32, and is int64[]");
+        "the default for elements without a value must be a scalar of float32, and is int64[]");
 }
 
 TEST_CASE("a ragged tensor has rows of their own lengths") {
@@ -101,7 +101,7 @@ TEST_CASE("a ragged tensor has rows of their own lengths") {
   CHECK(uniform.row_splits == std::vector<indices>{{0, 2, 4, 6}});
 }
 
-TEST_CASE("a ragged tensor that does not fit together is refused with what is wrong") {
+TEST_CASE("an inconsistent ragged tensor is refused with the reason") {
   auto with = [](auto change) {
     auto r = ragged_tensor::of(std::vector<std::vector<std::vector<float>>>{{{1, 2}, {}}, {{3}}});
     change(r);
@@ -148,7 +148,7 @@ TEST_CASE("ragged tensors stack into one with a dimension more") {
   for (std::size_t i = 0; i != vectors.size(); ++i) CHECK(of_vectors.row(i) == vectors[i]);
   const std::vector<ragged_tensor> unlike = {rows[0], ragged_tensor::of(std::vector<indices>{{1}})};
   CHECK(refusal([&] { stacked(unlike); }) == "row 1: expected rows like ragged float32[2,?], got ragged int64[1,?]");
-  CHECK(refusal([&] { stacked({}); }) == "no ragged tensors: nothing says what they would be");
+  CHECK(refusal([&] { stacked({}); }) == "no ragged tensors: their type is unknown");
 }
 
 TEST_CASE("tensors in arrays stack, split and join") {
@@ -165,14 +165,14 @@ TEST_CASE("tensors in arrays stack, split and join") {
   CHECK(refusal([&] { stack(tensor_array{floats({1}), floats({1, 2})}); }) ==
         "tensor 1: expected one like float32[1], got float32[2]");
   CHECK(refusal([&] { concat(tensor_array{floats({1}), tensor::scalar(1.0f)}); }) == "tensor 1 is a scalar, float32[]");
-  CHECK(refusal([&] { concat({}); }) == "no tensors: nothing says of which dtype and shape they would be");
+  CHECK(refusal([&] { concat({}); }) == "no tensors: their dtype and shape are unknown");
   CHECK(refusal([&] { split(whole, indices{1, 1}); }) == "the parts have 2 in sum, and float32[3,2] has 3");
   CHECK(refusal([&] { split(whole, indices{4}); }) == "parts of these lengths have not 3 in sum, as float32[3,2] has");
   CHECK(refusal([&] { unstack(tensor::zeros(dtype::float32, {std::int64_t{1} << 50, 0})); }) ==
         "parts of a tensor: 1125899906842624 are too many");
 }
 
-TEST_CASE("over random tensors: sparse and dense, ragged, sparse and padded say the same") {
+TEST_CASE("over random tensors, sparse and dense, ragged, sparse and padded forms agree") {
   for (std::uint64_t seed = first_seed(); seed != first_seed() + cases(2000); ++seed) {
     CAPTURE(seed);
     random_numbers random(seed);

@@ -109,7 +109,7 @@ TEST_CASE("the first difference of two nests has its path") {
         "{label: int64, features: {image: uint8[?], weight: float32}, rest: (string, (bool, int16))}");
 }
 
-TEST_CASE("nests of every kind are packed from what flatten gives") {
+TEST_CASE("nests of every kind are packed from the result of flatten") {
   for (std::uint64_t seed = first_seed(); seed != first_seed() + cases(600); ++seed) {
     CAPTURE(seed);
     random_numbers random(seed);

@@ -187,7 +187,7 @@ TEST_CASE("rows of numbers and texts are tensors, too") {
   CHECK(refusal([&] { maybe.stacked(); }).starts_with("rows of int32? do not stack into a tensor"));
 }
 
-TEST_CASE("lists and optionals of tensors keep each tensor as it is") {
+TEST_CASE("lists and optionals of tensors keep each tensor unchanged") {
   struct crops {
     std::vector<tensor> all;
     std::optional<tensor> mask;

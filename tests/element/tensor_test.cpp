@@ -164,7 +164,7 @@ TEST_CASE("sizes that no memory has are refused before anything is allocated") {
   }
 }
 
-TEST_CASE("a tensor is written to as long as nobody shares it") {
+TEST_CASE("a tensor can be written to while nothing shares it") {
   tensor t = floats({1, 2, 3});
   t.writable<float>()[0] = 7;
   {
@@ -194,7 +194,7 @@ TEST_CASE("tensors are equal by spec and bytes") {
   CHECK(tensor::make(dtype::int8, {0, 3}) == tensor::make(dtype::int8, {0, 3}));
 }
 
-TEST_CASE("16-bit floating-point numbers convert as IEEE says") {
+TEST_CASE("16-bit floating-point numbers convert as IEEE requires") {
   for (std::uint32_t bits = 0; bits != 0x10000; ++bits) {  // every one, there and back
     float16 h;
     h.bits = static_cast<std::uint16_t>(bits);

@@ -118,7 +118,7 @@ TEST_CASE("a type made at run time is the C++ type's own descriptor") {
   CHECK(type_named("no such type") == nullptr);
 }
 
-TEST_CASE("a list is made of elements that stand apart: of some by a move, of the rest by a copy") {
+TEST_CASE("a list is built from elements that lie apart, some moved and some copied") {
   std::string texts[6] = {"zero and more than fits inside", "1", "two and more than fits inside", "3", "4", "5"};
   using texts_list = std::vector<std::string>;
   const element_type& list = type_of<texts_list>();
@@ -209,7 +209,7 @@ TEST_CASE("elements print as JSON") {
         R"({"inner":{"text":"t","label":4},"values":[1.0,2.0,3.0],"list":[0.5],"maybe":null})");
 }
 
-TEST_CASE("texts are valid JSON whatever their bytes") {
+TEST_CASE("texts are valid JSON for any bytes") {
   auto quoted = [](std::string_view s) {
     std::string out;
     print_json_text(s, out);
@@ -223,7 +223,7 @@ TEST_CASE("texts are valid JSON whatever their bytes") {
   CHECK(quoted(std::string_view("\0", 1)) == R"("\u0000")");
 }
 
-TEST_CASE("names of members are strings whatever their bytes, and stay apart") {
+TEST_CASE("names of members are strings for any bytes, and stay distinct") {
   auto name = [](std::string_view s) {
     std::string out;
     print_json_name(s, out);
@@ -235,7 +235,7 @@ TEST_CASE("names of members are strings whatever their bytes, and stay apart") {
   CHECK(name("base64:a/8=") == "\"base64:YmFzZTY0OmEvOD0=\"");
 }
 
-TEST_CASE("only what can be moved as bytes is") {
+TEST_CASE("only relocatable types are moved by their bytes") {
   STATIC_REQUIRE(trivially_relocatable_v<std::int64_t>);
   STATIC_REQUIRE(trivially_relocatable_v<shared>);
   STATIC_REQUIRE(trivially_relocatable_v<record>);
@@ -299,7 +299,7 @@ TEMPLATE_TEST_CASE("kernels move, copy, exchange and destroy each element once",
   t.destroy(t, out.bytes, n);
 }
 
-TEST_CASE("footprints count what elements own") {
+TEST_CASE("footprints count the memory that elements own") {
   std::string strings[2] = {"short", std::string(1000, 'x')};
   auto& t = type_of<std::string>();
   CHECK(t.footprint(t, strings, 1) == 0);
@@ -312,7 +312,7 @@ TEST_CASE("footprints count what elements own") {
   CHECK(lt.footprint(lt, &list, 1) >= 300 + 2 * sizeof(std::string));
 }
 
-TEST_CASE("what cannot be copied or default-constructed has no kernel for it") {
+TEST_CASE("types that cannot be copied or default-constructed lack these kernels") {
   CHECK(type_of<self_described>().copy == nullptr);
   CHECK(type_of<std::vector<std::unique_ptr<int>>>().copy == nullptr);
   CHECK((type_of<std::pair<int, std::unique_ptr<int>>>().copy) == nullptr);
@@ -331,7 +331,7 @@ template <class T> void agree(bool expected) {
 
 }  // namespace
 
-TEST_CASE("the concept and the descriptor agree on what can be stacked") {
+TEST_CASE("the concept and the descriptor agree on stackable types") {
   agree<std::int64_t>(true);
   agree<bool>(true);
   agree<colour>(true);

@@ -168,7 +168,7 @@ TEST_CASE("hashes are the same in every process") {
   CHECK(value::of(std::vector<float>{1, 2}).hash() == 0x84a35e5e1e35f697u);
 }
 
-TEST_CASE("a type's text says what it is made of") {
+TEST_CASE("a type's text describes its parts") {
   CHECK(type_text(type_of<example_row>()) ==
         "example_row{label: int64, shade: shade_kind<uint8>, parts: features{image: uint8[], weight: float?}, texts: "
         "(string, record)}");
@@ -298,7 +298,7 @@ TEST_CASE("a serialised value is read again, at any depth") {
   });
 }
 
-TEST_CASE("what print writes, value_from_json reads") {
+TEST_CASE("value_from_json reads the output of print") {
   each_nest(600, {.optionals_in_optionals = false, .tensors = false}, [](const value& v, random_numbers&) {
     auto again = value_from_json(v.type(), v.print());
     REQUIRE(why(again) == "");
@@ -385,7 +385,7 @@ TEST_CASE("lengths that the bytes cannot hold are refused before anything is all
         "the value's byte 0: an element of int8[100000000] where 3 bytes are left");
 }
 
-TEST_CASE("values of other versions, and what is no value, say so") {
+TEST_CASE("values of other versions, and bytes that are no value, are refused") {
   std::string bytes = serialise(value::of(7));
   CHECK(why(parse_value("")) == "these bytes are no value: they do not begin with \"SLV\"");
   CHECK(why(parse_value("{\"a\":1, \"b\": 2}")) == "these bytes are no value: they do not begin with \"SLV\"");

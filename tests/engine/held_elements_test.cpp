@@ -208,7 +208,7 @@ TEST_CASE("elements of every kind are held in their places, and charged until th
   tried<as_counting>();
 }
 
-TEST_CASE("ordinals take a byte or two in a position, and come back; those that do not go upwards are refused") {
+TEST_CASE("ordinals take a byte or two in a position, and are restored; those that do not ascend are refused") {
   held_ordinals some;
   for (std::uint64_t i = 0; i != 1000; ++i) some.add(1'000'000'000 + 12 * i);
   some.drop_front(10);

@@ -63,7 +63,7 @@ TEST_CASE("images are decoded and resized by the text of a plan as by C++") {
   }
 }
 
-TEST_CASE("what is random in a plan's text is the same with any parallelism, and other with another seed") {
+TEST_CASE("random results in a plan's text are the same with any parallelism, and differ with another seed") {
   const std::string plan =
       "range(30) | map(random_flip_left_right(random_crop(decode_bmp(bmp_text(it)), 8, 9)), seed=3";
   std::vector<tensor> once = tensors(plan + ")");

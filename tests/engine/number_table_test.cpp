@@ -36,7 +36,7 @@ void agrees_with_a_map(random_source& random, const std::vector<std::uint64_t>& 
 
 }  // namespace
 
-TEST_CASE("a table of numbers knows what a map knows", "[number_table]") {
+TEST_CASE("a table of numbers equals a map", "[number_table]") {
   random_source random(GENERATE(1u, 2u, 3u));
   std::vector<std::uint64_t> near, far, apart, turned;
   for (std::uint64_t i = 0; i != 300; ++i) {

@@ -50,7 +50,7 @@ struct measured {
 
 }  // namespace
 
-TEST_CASE("what the states of scan and reduce own is charged, and refused where the budget cannot hold it") {
+TEST_CASE("the memory of scan's and reduce's states is charged, and refused above the budget") {
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{256} << 10});
   auto hoard = [](std::vector<int64>& all, int64 x) {
@@ -70,7 +70,7 @@ TEST_CASE("what the states of scan and reduce own is charged, and refused where 
   CHECK(got.why.code() == status_code::resource_exhausted);
   CHECK_THAT(got.why.to_string(),
              Contains("scan(hoard): the function's state alone takes more than the memory budget of") &&
-                 Contains("keep less in it"));
+                 Contains("store less in it"));
   CHECK(got.elements.size() >= 16'000);
   CHECK(got.elements.size() < 50'000);
   CHECK(got.elements == up_to(static_cast<int64>(got.elements.size())));
@@ -80,7 +80,7 @@ TEST_CASE("what the states of scan and reduce own is charged, and refused where 
   CHECK(rt.ledger().report().used_bytes == 0);
 }
 
-TEST_CASE("what a state owns is counted: texts, rooms, nodes, and what a class says of itself") {
+TEST_CASE("the memory of a state is counted: texts, capacities, nodes, and a class's own count") {
   using detail::bytes_owned_by;
   CHECK(bytes_owned_by(7) == 0);
   CHECK(bytes_owned_by(std::pair<int, float>()) == 0);

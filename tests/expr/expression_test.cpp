@@ -51,7 +51,7 @@ TEST_CASE("an expression has the same values in a block of many elements") {
   }
 }
 
-TEST_CASE("what is printed is read again as the same expression") {
+TEST_CASE("a printed expression is read again as the same one") {
   for (const row& r : table()) {
     if (r.wanted.starts_with("!")) continue;
     INFO(r.text);
@@ -104,7 +104,7 @@ TEST_CASE("an expression is bounded in bytes, parts and depth") {
   CHECK(refused(list + "]") == "the expression has more than 4096 parts");
 }
 
-TEST_CASE("columns are counted in characters, from where the expression stands") {
+TEST_CASE("columns are counted in characters from the start of the expression") {
   try {
     expression e("\"äöü\" + )", 11);
     FAIL("it was read");

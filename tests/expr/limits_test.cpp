@@ -134,7 +134,7 @@ TEST_CASE("texts and lists that an expression makes are bounded", "[expr]") {
           .find(wanted) != std::string::npos);
 }
 
-TEST_CASE("heavy values are computed for few elements at a time, and go as soon as they are used", "[expr]") {
+TEST_CASE("heavy values are computed for few elements at a time, and freed after use", "[expr]") {
   const std::int64_t heavy = 800'000;
   const std::vector<std::int64_t> many(600, heavy);
   CHECK(most_of("weight_of(weigh(it))", many) <= 2 * heavy);

@@ -132,7 +132,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("skippable frames of zstd and lz4, and the zeros between xz streams, are passed over") {
+TEST_CASE("skippable frames of zstd and lz4, and the zeros between xz streams, are skipped") {
   const std::string skipped("\x53\x2a\x4d\x18\x05\0\0\0.....", 13), zeros(8, '\0');
   for (compression c : {compression::zstd, compression::lz4}) {
     if (!is_built_in(c)) continue;
@@ -151,7 +151,7 @@ TEST_CASE("skippable frames of zstd and lz4, and the zeros between xz streams, a
   CHECK(undo(compression::xz, zeros + one, 3, 5).why.code() == status_code::data_loss);  // only behind a stream
 }
 
-TEST_CASE("a stream cut at any byte is cut short at that byte, and what came before it is right") {
+TEST_CASE("a stream truncated at any byte is reported at that byte, and the bytes before it are correct") {
   const std::string plain = text(600, 14);
   for (compression c : built_in_compressions()) {
     const std::string bytes = packed(c, plain);
@@ -190,7 +190,7 @@ TEST_CASE("a flipped bit is an error, or changes nothing") {
   }
 }
 
-TEST_CASE("bytes that are no member are told with what was expected, at the file's start and behind a member") {
+TEST_CASE("bytes that are no member are reported with the expected ones, at the file's start and after a member") {
   for (compression c : built_in_compressions()) {
     CAPTURE(to_string(c));
     if (c == compression::snappy_blocks) continue;  // anything may be a block
@@ -237,7 +237,7 @@ TEST_CASE("a bomb ends at the limit of its size or ratio, exactly, and smaller f
   }
 }
 
-TEST_CASE("a window is asked for before it is taken: what a file's header says, and no more than its file needs") {
+TEST_CASE("a window's memory is requested first, as large as the header says and no larger than the file needs") {
   const std::string plain = mixed(3 << 20, 3);
   for (compression c : built_in_compressions()) {
     CAPTURE(to_string(c));
@@ -253,7 +253,7 @@ TEST_CASE("a window is asked for before it is taken: what a file's header says, 
     CHECK(undo(compression::snappy_blocks, "\x7f\xff\xff\xff" + noise(100, 4), 10, 10).held < 200 << 10);
 }
 
-TEST_CASE("what a file is is known by its beginning; texts that begin alike are plain") {
+TEST_CASE("a file's kind is detected from its beginning; texts that begin alike are plain") {
   for (compression c : built_in_compressions()) {
     if (c == compression::snappy_blocks) continue;
     for (std::size_t n : {0u, 1u, 1000u, 100'000u})
@@ -275,7 +275,7 @@ TEST_CASE("what a file is is known by its beginning; texts that begin alike are 
   }
 }
 
-TEST_CASE("files of the reference tools have the plain bytes that those were given") {
+TEST_CASE("files of the reference tools decompress to their original bytes") {
   std::filesystem::path folder = "tests/golden/codecs";
   for (auto from = std::filesystem::absolute(__FILE__).parent_path(); from.has_relative_path();
        from = from.parent_path())
@@ -307,7 +307,7 @@ TEST_CASE("files of the reference tools have the plain bytes that those were giv
   CHECK(read + 0 >= 2 * (built_in_compressions().size() - 2));
 }
 
-TEST_CASE("a format that was left out is named with what to do") {
+TEST_CASE("a format that was left out is named with advice") {
   for (compression c : {compression::zstd, compression::lz4, compression::snappy, compression::snappy_blocks,
                         compression::bzip2, compression::xz}) {
     if (is_built_in(c)) continue;
@@ -319,7 +319,7 @@ TEST_CASE("a format that was left out is named with what to do") {
   }
 }
 
-TEST_CASE("a path without the suffix of its compression is what it would be called plain") {
+TEST_CASE("a path without the suffix of its compression is its plain name") {
   for (const char* packed : {"a.csv.gz", "a.csv.gzip", "a.csv.zst", "a.csv.zstd", "a.csv.lz4", "a.csv.sz",
                              "a.csv.snappy", "a.csv.bz2", "a.csv.bzip2", "a.csv.xz", "a.csv.zz", "a.csv.zlib"})
     CHECK(without_compression_suffix(packed) == "a.csv");

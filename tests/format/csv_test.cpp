@@ -94,7 +94,7 @@ TEST_CASE("schemas of CSV are read from text, and print as it") {
     CHECK_THAT(text_again(text), Contains(words));
 }
 
-TEST_CASE("random bytes give the rows that a loop over characters gives, whatever the windows") {
+TEST_CASE("random bytes yield the same rows as a loop over characters, for any windows") {
   for (std::uint64_t seed = 1; seed != 3000; ++seed) {
     random_numbers random(seed);
     csv_dialect d;
@@ -122,7 +122,7 @@ TEST_CASE("quoted fields of any length, over many pieces and windows") {
   }
 }
 
-TEST_CASE("tables that Python's csv module has written give what was written") {
+TEST_CASE("tables written by Python's csv module are read back") {
   std::ifstream in("tests/golden/csv.json");
   const auto tables = nlohmann::json::parse(in);
   CHECK(tables.size() >= 40);
@@ -198,7 +198,7 @@ TEST_CASE("an empty field in quotes is the empty text, of a column of texts with
              Contains("column x is required, and its field is empty"));
 }
 
-TEST_CASE("numbers are the nearest ones, whatever their digits") {
+TEST_CASE("numbers are the nearest ones, for any digits") {
   random_numbers random(5);
   std::string text;
   std::vector<std::string> spelled;
@@ -238,7 +238,7 @@ TEST_CASE("numbers are the nearest ones, whatever their digits") {
   CHECK(seen == spelled.size());
 }
 
-TEST_CASE("what is no number is none, in a field of any length") {
+TEST_CASE("a field of any length that is no number is refused") {
   for (const char* field :
        {".", "-", "-.", "1.2.3", "1-", "--1", "0x1", "1e", "12345678901234567", "1 2", "1/2", "1:5", "+-1"}) {
     std::int32_t n = 0;

@@ -116,7 +116,7 @@ TEST_CASE("an optional without a value is nothing in CSV, but no empty line; num
   }
 }
 
-TEST_CASE("what a reader of RFC 4180 reads is what was written") {
+TEST_CASE("a reader of RFC 4180 reads the written rows") {
   std::mt19937_64 draw(11);
   constexpr std::string_view kLetters("a\",\n\r \t\0\xc3\xa9;'x", 13);
   std::string out;
@@ -131,7 +131,7 @@ TEST_CASE("what a reader of RFC 4180 reads is what was written") {
   CHECK(read_csv(out) == expected);
 }
 
-TEST_CASE("what has no form in CSV is refused by its path, with what would do") {
+TEST_CASE("a type without a form in CSV is refused by its path, with advice") {
   CHECK_THAT(refusal<with_list>(), Catch::Contains("inner.second is int32[]") && Catch::Contains("jsonl"));
   CHECK_THAT(refusal<tensor>(), Catch::Contains("value is tensor"));
   CHECK_THAT(refusal<batched<int>>(), Catch::Contains("| unbatch"));

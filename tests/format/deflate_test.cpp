@@ -63,7 +63,7 @@ std::string text_of(std::mt19937_64& draw, std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("what was deflated in any pieces and members is inflated to the same, by zlib and by us") {
+TEST_CASE("data deflated in any pieces and members are inflated correctly, by zlib and by us") {
   std::mt19937_64 draw(5);
   for (int trial = 0; trial != 60; ++trial) {
     deflater gz;

@@ -109,7 +109,7 @@ TEST_CASE("protobuf reads the tf.Example of a structure") {
 }
 #endif
 
-TEST_CASE("what a tf.Example cannot hold is refused by its path; an element at fault leaves no part behind") {
+TEST_CASE("a value that a tf.Example cannot hold is refused by its path and leaves no part behind") {
   CHECK_THAT((refusal<std::pair<int, std::vector<std::vector<int>>>>()), Catch::Contains("second is int32[][]"));
   CHECK_THAT((refusal<std::vector<std::pair<int, int>>>()), Catch::Contains("value is (int32, int32)[]"));
   CHECK_THAT(refusal<batched<int>>(), Catch::Contains("| unbatch"));

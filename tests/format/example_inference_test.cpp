@@ -53,7 +53,9 @@ TEST_CASE("a guessed schema has names of any bytes, and can be read") {
   }
 }
 
-TEST_CASE("what is no tf.Example, or changes its kind, is told; a feature without a kind is missing") {
+TEST_CASE(
+    "bytes that are no tf.Example, and a feature that changes its kind, are reported; a feature without a kind is "
+    "missing") {
   example_inference inference;
   example_writer w;
   CHECK(inference.add("no example").code() == status_code::data_loss);

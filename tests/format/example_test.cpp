@@ -57,7 +57,7 @@ TEST_CASE("an example fills the struct whose members name its features") {
   CHECK(s.values == std::array<float, 3>{0.5f, -0.25f, 3e10f});
 }
 
-TEST_CASE("features come in any order, unknown ones are passed over, and a struct can be filled again") {
+TEST_CASE("features arrive in any order, unknown ones are skipped, and a struct can be filled again") {
   example_writer w;
   std::string bytes(w.floats("values", kValues, 3).bytes("more", "x").int64("label", -7).bytes("text", "").finish());
   sample s{"old", 1, {}};
@@ -138,7 +138,7 @@ TEST_CASE("a record of very many features is read, and its order is learned only
   }
 }
 
-TEST_CASE("errors name the feature and say what was expected") {
+TEST_CASE("errors name the feature and the expected form") {
   example_writer w;
   auto make = [&](auto fill) {
     fill();
@@ -180,7 +180,7 @@ TEST_CASE("a slice shares the record's buffer") {
   CHECK(owner->unshared());
 }
 
-TEST_CASE("example_as throws an error that says why") {
+TEST_CASE("example_as throws an error with the reason") {
   try {
     example_as<sample>(record(slice::copy_of("")));
     FAIL("it did not throw");
@@ -335,7 +335,7 @@ std::string random_wire(std::mt19937_64& random, int depth) {
 
 }  // namespace
 
-TEST_CASE("we read what protobuf reads: written examples, damaged ones, and random wire") {
+TEST_CASE("we read the same as protobuf: written examples, damaged ones, and random bytes") {
   unsigned seed = 31;
   CAPTURE(seed);
   google::protobuf::SetLogHandler(nullptr);  // proto2 only grumbles about names that are not UTF-8

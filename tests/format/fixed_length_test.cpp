@@ -41,7 +41,7 @@ outcome read(const fixed_length_layout& layout, const std::string& bytes, std::s
 
 }  // namespace
 
-TEST_CASE("records between a header and a footer come back whatever the windows") {
+TEST_CASE("records between a header and a footer are read with any windows") {
   std::string bytes(7 + 5 * 11 + 3, '\0');
   std::iota(bytes.begin(), bytes.end(), 'A');
   fixed_length_layout layout{5, 7, 3};

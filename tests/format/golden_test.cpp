@@ -144,7 +144,7 @@ feature_values expected_feature(const json& j) {
 
 }  // namespace
 
-TEST_CASE("what TensorFlow wrote is read as TensorFlow reads it: TFRecords, lines, fixed lengths; plain, gzip, zlib") {
+TEST_CASE("files written by TensorFlow are read as in TensorFlow: TFRecords, lines, fixed lengths; plain, gzip, zlib") {
   int files = 0;
   const json expected = read_json("expected.json");
   for (auto& entry : expected["files"])

@@ -90,7 +90,7 @@ TEST_CASE("an empty file is an empty stream") {
   CHECK(o.why.ok());
 }
 
-TEST_CASE("a stream cut at any byte is cut short, and what came before the cut is right") {
+TEST_CASE("a truncated stream is reported, and the bytes before the cut are correct") {
   std::string plain = text(600, 14);
   for (compression format : {compression::gzip, compression::zlib}) {
     std::string bytes = format == compression::gzip ? gzipped(plain) : zlibbed(plain);

@@ -43,7 +43,7 @@ std::vector<std::string> split(std::string text, std::size_t window_bytes, std::
 
 }  // namespace
 
-TEST_CASE("a window whose front is known to have no line end is searched behind that, and gives the same") {
+TEST_CASE("a window whose front is known to have no line end is searched after that, with the same result") {
   unsigned seed = 22;
   CAPTURE(seed);
   std::mt19937 random(seed);

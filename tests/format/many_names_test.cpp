@@ -50,7 +50,7 @@ std::int64_t number_in(const element_type& row, const void* at, std::size_t memb
 
 }  // namespace
 
-TEST_CASE("members are found in any order, and what is no member is not") {
+TEST_CASE("members are found in any order, and unknown names are not") {
   const element_type& row = **type_from_text("{" + schema_of_all() + "}");
   for (int order : {0, 1, 2}) {
     member_finder members(row);

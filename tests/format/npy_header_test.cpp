@@ -16,7 +16,7 @@ std::string header(dtype d, const std::vector<std::int64_t>& shape, std::size_t 
 
 }  // namespace
 
-TEST_CASE("an npy header is what NumPy writes") {
+TEST_CASE("an npy header equals NumPy's") {
   // numpy.lib.format.write_array_header_1_0 of NumPy 1.26
   std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
   expected += "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }";
@@ -27,7 +27,7 @@ TEST_CASE("an npy header is what NumPy writes") {
   CHECK_THAT(header(dtype::boolean, {}), Catch::Contains("'descr': '|b1'") && Catch::Contains("'shape': (), }"));
 }
 
-TEST_CASE("an npy header is aligned, says its length, and fits its room whatever the first length is") {
+TEST_CASE("an npy header is aligned, contains its length, and fits its room for any first length") {
   for (std::size_t rank = 0; rank != 9; ++rank) {
     std::vector<std::int64_t> inner(rank, 1'000'000'007);
     const std::size_t room = npy_header_room(dtype::uint16, inner);

@@ -57,7 +57,7 @@ TEST_CASE("the shards of a sample hold each of its records once, in order") {
   CHECK(sample_shard_name(options, 3) == "sample-00003-of-00004.tfrecord");
 }
 
-TEST_CASE("a shard of another sample is told from the one asked for") {
+TEST_CASE("a shard of another sample is distinguished from the requested one") {
   testing::temporary_folder folder;
   sample_options options{1000, 4, 11};
   std::string path = folder.path("a");
@@ -83,7 +83,7 @@ TEST_CASE("a sample's bytes are the same everywhere and always") {
   CHECK(make_sample_example(7, 0).text != make_sample_example(8, 0).text);
 }
 
-TEST_CASE("records look as they are said to") {
+TEST_CASE("records have their documented form") {
   float least = 1, most = 0;
   for (std::uint64_t i = 0; i < 1000; ++i) {
     auto e = make_sample_example(7, i);

@@ -34,7 +34,7 @@ std::pair<std::string, std::string> parsed(const example_layout& layout, const s
 
 }  // namespace
 
-TEST_CASE("schemas with defaults, shapes and other names say what TensorFlow's features say") {
+TEST_CASE("schemas with defaults, shapes and other names match TensorFlow's features") {
   std::ifstream in("tests/golden/schemas.tsv");
   std::size_t cases = 0, refused = 0;
   for (std::string line; std::getline(in, line);) {

@@ -100,7 +100,7 @@ TEST_CASE("texts give the same structures as structs") {
   CHECK(sequence_text(sequence_schema_of<frames>()) == kSequence);
 }
 
-TEST_CASE("a name may stand in the context and in the sequence; structs may have no members") {
+TEST_CASE("a name may be in the context and in the sequence; structs may have no members") {
   struct both {
     std::int64_t label = 0;
   };
@@ -202,7 +202,7 @@ TEST_CASE("the last entry of a feature list's key counts, and its parts merge") 
   CHECK(sequence(w.finish()) == R"({"context":{},"sequence":{"tokens":[[6,7,8]]}})");
 }
 
-TEST_CASE("contexts merge, wherever they stand") {
+TEST_CASE("contexts are merged at any place") {
   sequence_layouts layouts("a: int64, b: int64", "tokens: int64[]");
   sequence_bytes w;
   w.context.int64("a", 1);
@@ -258,7 +258,7 @@ TEST_CASE("lengths that the bytes do not hold take no memory") {
   CHECK(any.parse(w.list("x", {promise}).finish(), json).code() == status_code::data_loss);
 }
 
-TEST_CASE("a sequence's text reads back, and a wrong one says which feature list") {
+TEST_CASE("a sequence's text is read back, and an error names the feature list") {
   auto layout = sequence_layout_of(" image/encoded :bytes,n:int64 [ 3 ]?, f : float[] ?,b: int64 ? , c: bytes[1]");
   REQUIRE(layout.ok());
   CHECK(sequence_text(layout->schema) == "image/encoded: bytes, n: int64[3]?, f: float[]?, b: int64?, c: bytes[1]");
@@ -274,7 +274,7 @@ TEST_CASE("a sequence's text reads back, and a wrong one says which feature list
 }
 
 #ifdef SLUICE_HAVE_PROTOBUF
-TEST_CASE("we read what protobuf writes, in any order, with features that nobody asks for") {
+TEST_CASE("we read protobuf's output in any order, with unknown features") {
   unsigned seed = 37;
   CAPTURE(seed);
   std::mt19937_64 random(seed);

@@ -34,7 +34,7 @@ std::string unhex(const std::string& hex) {
 
 }  // namespace
 
-TEST_CASE("sequence examples are what TensorFlow makes of them") {
+TEST_CASE("sequence examples are parsed as in TensorFlow") {
   std::ifstream in("tests/golden/sequences.tsv");
   REQUIRE(in);
   int read = 0, refused = 0;

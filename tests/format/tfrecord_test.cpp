@@ -82,7 +82,7 @@ TEST_CASE("a CRC continues over pieces and a mask comes off again") {
   CHECK(unmask_crc(mask_crc(0x12345678)) == 0x12345678);
 }
 
-TEST_CASE("records come back from whatever windows the file is read in") {
+TEST_CASE("records are read with any windows") {
   auto records = random_records(2, 200, 400);
   records[7].clear();
   std::string bytes = file_of(records);
@@ -125,7 +125,7 @@ TEST_CASE("records cut from a buffer share its bytes and count one reference eac
   CHECK(owner->unshared());
 }
 
-TEST_CASE("passing over records reads headers only and leaps beyond the window") {
+TEST_CASE("skipping records reads headers only and moves beyond the window") {
   auto records = random_records(4, 30, 400);
   std::string bytes = file_of(records);
   std::size_t tenth = 0;
@@ -157,7 +157,9 @@ TEST_CASE("an empty file has no records and no error") {
   CHECK(scan.why.ok());
 }
 
-TEST_CASE("damage is told apart: truncated header, truncated data, crc of the length, crc of the data, absurd length") {
+TEST_CASE(
+    "kinds of damage are distinguished: truncated header, truncated data, crc of the length, crc of the data, absurd "
+    "length") {
   auto cut_header = scan_edited("second", [](std::string& b) { b.resize(21 + 5); });
   CHECK(cut_header.why.to_string() == "data_loss: the file ends 5 bytes into a record's header of 12: it is truncated");
   auto cut_data = scan_edited("second", [](std::string& b) { b.resize(21 + 12 + 4); });
@@ -233,7 +235,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the search passes over headers that only look sound") {
+TEST_CASE("the search skips headers that only look valid") {
   std::string bytes(5, 'x');
   auto lure = tfrecord_header(1ull << 40);  // a sound header whose record cannot be in this file
   bytes.append(lure.data(), lure.size()).append("junk");

@@ -22,7 +22,7 @@ struct member {
 /// A member's bytes; not sound: an error.
 member read_member(std::string_view archive, const zip_directory& d, const zip_entry& e, std::size_t piece) {
   member m{e.name, {}};
-  expect(e.header_at <= d.offset && e.packed_bytes <= d.offset - e.header_at, "a member lies behind the directory");
+  expect(e.header_at <= d.offset && e.packed_bytes <= d.offset - e.header_at, "a member lies after the directory");
   if (!e.refused.ok() || e.plain_bytes > kMemberMax) return m;
   std::size_t needed = 0, have = 0;
   while (have < needed || needed == 0) {

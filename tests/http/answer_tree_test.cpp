@@ -32,7 +32,7 @@ TEST_CASE("members of JSON are found by their names, numbers are their text") {
   CHECK(t->find("list")->children[1].at("k") == "2");
 }
 
-TEST_CASE("what is no answer is refused: cut short, too deep, with entities of its own") {
+TEST_CASE("invalid answers are refused: truncated, too deep, with entities of their own") {
   CHECK(!parse_xml("").ok());
   CHECK(!parse_xml("<a><b></a>").ok());
   CHECK_THAT(std::string(parse_xml("<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>").why().message()),
@@ -46,7 +46,7 @@ TEST_CASE("what is no answer is refused: cut short, too deep, with entities of i
              Catch::Contains("too deep"));
 }
 
-TEST_CASE("a listing has keys, sizes and versions; one that contradicts itself is refused") {
+TEST_CASE("a listing has keys, sizes and versions; a contradictory one is refused") {
   auto page = parse_s3_listing(
       "<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><NextContinuationToken>t=</"
       "NextContinuationToken><Contents><Key>a+b%2Bc</Key><Size>12</Size><ETag>abc</"

@@ -45,7 +45,7 @@ task<std::vector<duration>> read_at_once(two_data_nodes& w) {
 
 }  // namespace
 
-TEST_CASE("a data node that is slow holds the requests to it, and those to no other") {
+TEST_CASE("a slow data node delays only its own requests") {
   two_data_nodes w;
   for (const char* name : {"/first1", "/first2", "/first3", "/first4", "/second"}) w.hdfs.put(name, some_bytes(1000));
   w.dn1.always({.before = 10s});
@@ -59,7 +59,7 @@ TEST_CASE("a data node that is slow holds the requests to it, and those to no ot
   CHECK(*std::max_element(ended.begin(), ended.begin() + 4) >= 20s);  // two at a time
 }
 
-TEST_CASE("a data node that says that it is too much is asked less, and no other is") {
+TEST_CASE("an overloaded data node gets fewer requests, and no other does") {
   two_data_nodes w;
   for (const char* name : {"/first1", "/first2", "/second"}) w.hdfs.put(name, some_bytes(1000));
   w.dn1.always({.code = 503, .body = "too much"});

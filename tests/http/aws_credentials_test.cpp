@@ -148,7 +148,7 @@ TEST_CASE("of several sources of credentials the first one is taken") {
   }
 }
 
-TEST_CASE("without credentials that is said at once, and the machine is not asked where it is not to be") {
+TEST_CASE("missing credentials are reported at once, and the machine's service is asked only if allowed") {
   {
     credentials_world w;
     w.without_keys();
@@ -220,7 +220,7 @@ TEST_CASE("a source that was named and fails is the error, without secrets in it
   }
 }
 
-TEST_CASE("credentials are fetched once for all requests, and anew before they end") {
+TEST_CASE("credentials are fetched once for all requests, and again before they expire") {
   credentials_world w;
   w.without_keys();
   auto client = [](credentials_world& in) -> task<> {
@@ -315,7 +315,7 @@ TEST_CASE("credentials of a service at the store's own address do not wait for t
   CHECK(w.reader(one_at_a_time) == "AKIDWEB");
 }
 
-TEST_CASE("credentials that the server calls over are fetched anew, once") {
+TEST_CASE("credentials that the server reports as expired are fetched again, once") {
   credentials_world w;
   w.without_keys();
   w.s3.expired_keys = {"AKIDMACHINE1"};

@@ -240,17 +240,17 @@ std::vector<wanted> cases(const source_of_objects& from, std::size_t which, bool
 
 }  // namespace
 
-TEST_CASE("a small object survives what can happen to an answer, or the error says all") {
+TEST_CASE("a small object is read in spite of faulty answers, or the error explains all of them") {
   source_of_objects from(true);
   for (bool tls : {false, true}) suffer(from, cases(from, 0, tls));
 }
 
-TEST_CASE("an object of many ranges survives what can happen to an answer, or the error says all") {
+TEST_CASE("an object of many ranges is read in spite of faulty answers, or the error explains all of them") {
   source_of_objects from(true);
   suffer(from, cases(from, 1, false));
 }
 
-TEST_CASE("an object of many ranges survives what can happen over TLS, or the error says all") {
+TEST_CASE("an object of many ranges is read in spite of faults over TLS, or the error explains all of them") {
   source_of_objects from(true);
   // 40 MiB are much to encrypt, and nothing of TLS depends on how local files are read.
   std::vector<wanted> all = cases(from, 1, true);
@@ -258,12 +258,12 @@ TEST_CASE("an object of many ranges survives what can happen over TLS, or the er
   suffer(from, std::move(all));
 }
 
-TEST_CASE("many objects survive what can happen to an answer, or the error says all") {
+TEST_CASE("many objects are read in spite of faulty answers, or the error explains all of them") {
   source_of_objects from(true);
   for (bool tls : {false, true}) suffer(from, cases(from, 2, tls));
 }
 
-TEST_CASE("behind another server it is the same") {
+TEST_CASE("the results are the same behind another server") {
   source_of_objects from(false);
   for (std::size_t which : {0u, 1u, 2u}) {
     std::vector<wanted> all = cases(from, which, false);

@@ -87,7 +87,7 @@ std::vector<suffering> contradictions() {
                    .large = status_code::data_loss,
                    .words = std::move(words)});
   };
-  wrong("no Content-Range", {.instead_of = "Content-Range"}, "does not say which range");
+  wrong("no Content-Range", {.instead_of = "Content-Range"}, "does not name its range");
   wrong("another Content-Range", {.fields = "Content-Range: bytes 1-98304/41943040\r\n", .instead_of = "Content-Range"},
         "another range");
   wrong("two Content-Range", {.fields = "Content-Range: bytes 0-0/1\r\n"}, "differ");

@@ -123,7 +123,7 @@ TEST_CASE("an object of Google's store has its bytes, of one generation") {
   }
 }
 
-TEST_CASE("bytes that are not those that were stored are noticed when the last of them has come") {
+TEST_CASE("bytes that differ from the stored ones are detected when the last of them has arrived") {
   gcs_world w;
   w.gcs.put("a", some_bytes(3 * kMiB));
   w.gcs.wrong_crc = 12345;
@@ -158,7 +158,7 @@ TEST_CASE("with keys of HMAC Google's store is asked by S3's protocol, and its c
   }
 }
 
-TEST_CASE("what is stored packed is read as it is stored") {
+TEST_CASE("an object that is stored compressed is read as it is stored") {
   gcs_world w;
   w.gcs.put("a", "\x1f\x8b bytes");
   w.gcs.objects["a"].content_encoding = "gzip";
@@ -219,7 +219,7 @@ TEST_CASE("listings of Google's store come in pages and by folders") {
   CHECK(listed("gs://bucket/a/*/") == texts{"gs://bucket/a/b/"});
 }
 
-TEST_CASE("what Google's store says is told with its reason, the request's number, and what to do") {
+TEST_CASE("an error of Google's store is reported with its reason, the request's number, and advice") {
   {
     gcs_world w;
     const status why = w.why();
@@ -348,7 +348,7 @@ TEST_CASE("of several sources of tokens the first one is taken") {
   }
 }
 
-TEST_CASE("without Google's credentials that is said at once") {
+TEST_CASE("missing Google credentials are reported at once") {
   token_world w;
   w.home.variables["NO_GCE_CHECK"] = "true";
   detail::http_client client(w.world, w.lend(), http_options(), 1);

@@ -24,7 +24,7 @@ TEST_CASE("objects of Google's store are written whole or not at all, in pieces 
   }
 }
 
-TEST_CASE("pieces whose answers are lost are sent again and are there once") {
+TEST_CASE("pieces whose answers are lost are sent again and stored once") {
   gcs_world w;
   std::size_t n = 0;
   w.server.on_request([&](const asked_for& a) {
@@ -83,7 +83,7 @@ TEST_CASE("an upload that has ended, and that the server has forgotten, is looke
   }
 }
 
-TEST_CASE("an object of Google's store that is stored wrong is an error, one that is dropped leaves nothing") {
+TEST_CASE("an object that Google's store stores wrongly is an error, and a dropped writer leaves nothing") {
   {
     gcs_world w;
     w.gcs.wrong_crc = 5;

@@ -76,7 +76,7 @@ TEST_CASE("whole runs over folders of HDFS are resumed in the middle, while name
   }
 }
 
-TEST_CASE("a run over HDFS that goes on with a file that was written anew says so") {
+TEST_CASE("a run over HDFS that continues with a rewritten file reports it") {
   hdfs_files w;
   (void)w.fs();
   w.hdfs.put("/a", joined_lines(lines_of(0, 100, 1000)));
@@ -90,7 +90,7 @@ TEST_CASE("a run over HDFS that goes on with a file that was written anew says s
   CHECK_THAT(rest.why.to_string(), Catch::Contains("hdfs://warehouse/a"));
 }
 
-TEST_CASE("data nodes that break off, stall and refuse do not change what a run over HDFS gives") {
+TEST_CASE("data nodes that break off, stall and refuse do not change the result of a run over HDFS") {
   hdfs_files w;
   (void)w.fs();
   const texts all = put_parts(w, 6, 2'000);

@@ -73,7 +73,7 @@ TEST_CASE("folders are listed page by page, and patterns match as they do for lo
     }
 }
 
-TEST_CASE("what needs no listing is looked up") {
+TEST_CASE("a path that needs no listing is looked up") {
   hdfs_files w;
   w.hdfs.put("/a/b/c.csv", "hello");
   const auto one = w.run(list_all(w.fs(), kRoot + "a/b/c.csv"));
@@ -108,7 +108,7 @@ TEST_CASE("matches are given before the next page is asked for, and folders are 
   CHECK(w.listed(kRoot + "many/*").size() == 100);
 }
 
-TEST_CASE("random trees and patterns give what the patterns say, in order and once, whatever order the server has") {
+TEST_CASE("random trees and patterns match correctly, in order and once, for any order of the server") {
   std::mt19937 draw(20261124);
   auto below = [&draw](std::uint32_t n) { return static_cast<std::size_t>(draw() % n); };
   const texts names{"a", "b", "ab", "a-b", "a.b", "z", "\xc3\xa9", "a\xc3\xa9", ".h", "\x7f"};
@@ -145,8 +145,7 @@ TEST_CASE("random trees and patterns give what the patterns say, in order and on
   CHECK(found > 1000);
 }
 
-TEST_CASE(
-    "a folder that a server without pages tells as a whole is bounded, and so is what the names of one may take") {
+TEST_CASE("a folder from a server without pages is bounded, and so is the memory of its names") {
   hdfs_files w;
   w.hdfs.lists_in_pages = false;
   w.nn1.answers([&w](const asked_for& a) -> std::optional<reply> {

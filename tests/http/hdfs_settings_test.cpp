@@ -61,7 +61,7 @@ std::string token_file(const std::vector<token_parts>& tokens) {
 
 }  // namespace
 
-TEST_CASE("name nodes are those of the path, of options, of a variable, or of Hadoop's files") {
+TEST_CASE("name nodes come from the path, options, a variable, or Hadoop's files") {
   settings_world w;
   CHECK(*w.nodes_of("webhdfs://nn:1234/a") == texts{"http://nn:1234"});
   CHECK(*w.nodes_of("webhdfs://nn/a") == texts{"http://nn:9870"});
@@ -79,7 +79,7 @@ TEST_CASE("name nodes are those of the path, of options, of a variable, or of Ha
   CHECK(*w.nodes_of("hdfs://any/a", o) == texts{"http://nn1:1", "http://nn2:9870"});
 }
 
-TEST_CASE("the files of Hadoop say where the name nodes of a name are") {
+TEST_CASE("Hadoop's files locate the name nodes of a name") {
   settings_world w;
   w.home.variables["HADOOP_CONF_DIR"] = "/conf";
   w.home.files["/conf/core-site.xml"] = conf_of({{"fs.defaultFS", "hdfs://${the.name}"}, {"the.name", "warehouse"}});
@@ -109,7 +109,7 @@ TEST_CASE("the files of Hadoop say where the name nodes of a name are") {
   CHECK(*w.nodes_of("hdfs:///a") == texts{"http://m6.test:5"});
 }
 
-TEST_CASE("settings that are wrong are told with their name") {
+TEST_CASE("invalid settings are reported with their names") {
   struct wrong {
     std::string core, hdfs, path, words;
   };
@@ -137,7 +137,7 @@ TEST_CASE("settings that are wrong are told with their name") {
   CHECK_THAT(w.nodes_of("hdfs://w/a").why().to_string(), Catch::Contains("SLUICE_HDFS_NAME_NODES"));
 }
 
-TEST_CASE("who asks is the first that is there of option, variable, token's file and name") {
+TEST_CASE("the user is the first one found in option, variable, token's file and name") {
   settings_world w;
   w.home.variables = {{"HADOOP_USER_NAME", "of-variable"}};
   CHECK(w.asker("hdfs://w/a")->user == "of-variable");
@@ -180,7 +180,7 @@ TEST_CASE("who asks is the first that is there of option, variable, token's file
   CHECK_THAT(why.to_string(), Catch::Contains("WEBHDFS_DELEGATION_TOKEN") && !Catch::Contains("of variable"));
 }
 
-TEST_CASE("a file of tokens that is cut off or another one is an error that tells nothing of it") {
+TEST_CASE("a truncated or foreign file of tokens is an error that omits its contents") {
   const std::string whole = token_file({{std::string(150, 's'), "secret", "HDFS_DELEGATION_TOKEN", "s"}});
   REQUIRE(detail::parse_hadoop_tokens(whole).ok());
   for (std::size_t n = 0; n + 1 < whole.size(); ++n) {

@@ -55,7 +55,7 @@ TEST_CASE("a file of HDFS has its bytes, range by range from the data nodes that
     }
 }
 
-TEST_CASE("data nodes are sent what the name node has written into its redirect, and nothing else") {
+TEST_CASE("data nodes receive only the data in the name node's redirect") {
   hdfs_files w;
   w.hdfs.put("/a", some_bytes(kMiB + 1));
   w.hdfs.known_tokens = {"The-Token_1"};
@@ -72,7 +72,7 @@ TEST_CASE("data nodes are sent what the name node has written into its redirect,
                             !Catch::Contains("secret-header") && !Catch::Contains("Range:"));
 }
 
-TEST_CASE("redirects that are not gone to are errors, which tell no secrets") {
+TEST_CASE("refused redirects are errors without secrets") {
   struct refused {
     std::string place;
     status_code code;
@@ -119,7 +119,7 @@ TEST_CASE("redirects that are not gone to are errors, which tell no secrets") {
   CHECK_THAT(out_of_tls.why().to_string(), Catch::Contains("out of TLS") && !Catch::Contains("hidden"));
 }
 
-TEST_CASE("a file that is another one by the time a range is read is an error, whatever of it has changed") {
+TEST_CASE("a file that has changed before a range is read is an error, for every kind of change") {
   struct change {
     const char* name;
     std::function<void(simulated_hdfs&)> to;
@@ -189,7 +189,7 @@ TEST_CASE("a name node in standby, or none at all, has the other asked, which is
   }
 }
 
-TEST_CASE("while no name node is active it is asked again, and in the end that is said with the node's name") {
+TEST_CASE("requests are repeated until a name node is active, and the final error contains the node's name") {
   hdfs_files w;
   w.hdfs.put("/a", "hello");
   w.hdfs.in_standby = {0, 1};
@@ -213,7 +213,7 @@ TEST_CASE("while no name node is active it is asked again, and in the end that i
   CHECK(heard_by_both(w) - before >= 8);
 }
 
-TEST_CASE("what name nodes throw is told with its name, and is what it means") {
+TEST_CASE("exceptions of name nodes are reported by name and mapped to codes") {
   struct thrown {
     int code;
     std::string name;
@@ -249,7 +249,7 @@ TEST_CASE("what name nodes throw is told with its name, and is what it means") {
   CHECK_THAT(why.to_string(), Catch::Contains("not an answer of WebHDFS") && Catch::Contains("9870"));
 }
 
-TEST_CASE("Kerberos is refused in clear words, and a token that a server repeats is not told") {
+TEST_CASE("Kerberos is refused with a clear message, and a token that a server repeats is hidden") {
   {
     hdfs_files w;
     w.hdfs.known_tokens = {"right"};
@@ -267,7 +267,7 @@ TEST_CASE("Kerberos is refused in clear words, and a token that a server repeats
              Catch::Contains("InvalidToken") && Catch::Contains("token (***)") && !Catch::Contains("wrong-secret"));
 }
 
-TEST_CASE("answers that are none are data_loss, and say what is wrong with them") {
+TEST_CASE("invalid answers are data_loss with the reason") {
   struct bad {
     std::string op, body, words;
   };
@@ -282,7 +282,7 @@ TEST_CASE("answers that are none are data_loss, and say what is wrong with them"
             "length"},
         bad{"OPEN", "bytes, not JSON", "no JSON"}, bad{"OPEN", "{\"Location\":7}", "names no data node"},
         bad{"LISTSTATUS_BATCH", "{}", "no FileStatuses"},
-        bad{"LISTSTATUS_BATCH", "{\"DirectoryListing\":{}}", "how many entries remain"},
+        bad{"LISTSTATUS_BATCH", "{\"DirectoryListing\":{}}", "number of remaining entries"},
         bad{"LISTSTATUS_BATCH",
             "{\"FileStatuses\":{\"FileStatus\":[{\"type\":\"FILE\",\"length\":1,\"modificationTime\":1,"
             "\"pathSuffix\":\"../up\"}]}}",

@@ -51,7 +51,7 @@ TEST_CASE("a file of HDFS is written under another name, 8 MiB at a time, and ge
              Catch::StartsWith("/webhdfs/v1/new/folder/.a.sluice-") && Catch::Contains("?op=CREATE&overwrite=true"));
 }
 
-TEST_CASE("a writer that is dropped takes its file with it, and what had its name stays") {
+TEST_CASE("a dropped writer removes its file, and the old file keeps its name") {
   hdfs_files w;
   w.hdfs.put("/a", "old");
   auto client = [](hdfs_files& in) -> task<> {
@@ -92,7 +92,7 @@ TEST_CASE("an end of a write that was carried out, and whose answer was lost, is
   CHECK_THAT(why.to_string(), Catch::Contains("hdfs://warehouse/a") && Catch::Contains("end of the write"));
 }
 
-TEST_CASE("HttpFS says of a rename that was carried out, and whose answer was lost, that it gave no name") {
+TEST_CASE("HttpFS reports that a rename failed, although an earlier attempt whose answer was lost has done it") {
   hdfs_files w;
   w.hdfs.replaces = false;
   w.nn1.answers([&w](const asked_for& a) -> std::optional<reply> {
@@ -110,7 +110,7 @@ TEST_CASE("HttpFS says of a rename that was carried out, and whose answer was lo
   CHECK((w.hdfs.files.at("/a").bytes == some_bytes(9 * kMiB)));
 }
 
-TEST_CASE("a piece whose answer was lost goes on where the file ends by then") {
+TEST_CASE("a piece whose answer was lost continues at the file's present end") {
   for (std::size_t came : {std::size_t{0}, std::size_t{1}, 5 * kMiB, 8 * kMiB}) {
     INFO(came);
     hdfs_files w;
@@ -145,7 +145,7 @@ TEST_CASE("pieces are sent again where a node is busy, standby, or still has the
   CHECK(!w.nn2.log().empty());
 }
 
-TEST_CASE("a data node that is sent by a name node in standby says so, and the other name node is asked") {
+TEST_CASE("a data node sent by a standby name node reports it, and the other name node is asked") {
   hdfs_files w;
   for (scripted_server* dn : {&w.dn1, &w.dn2})
     dn->answers([&w](const asked_for& a) -> std::optional<reply> {
@@ -158,7 +158,7 @@ TEST_CASE("a data node that is sent by a name node in standby says so, and the o
   CHECK(w.world.elapsed() < 100ms);
 }
 
-TEST_CASE("what was stored is compared before it gets its name") {
+TEST_CASE("the stored length is compared before the rename") {
   for (bool is_more : {false, true}) {
     hdfs_files w;
     w.hdfs.put("/a", "old");
@@ -174,7 +174,7 @@ TEST_CASE("what was stored is compared before it gets its name") {
   }
 }
 
-TEST_CASE("a write that is refused leaves nothing, and says who refuses it") {
+TEST_CASE("a refused write leaves nothing, and names the server that refuses it") {
   {
     hdfs_files w;
     auto full = [&](const asked_for& a) -> std::optional<reply> {

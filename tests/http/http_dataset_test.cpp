@@ -65,7 +65,7 @@ TEST_CASE("a large object is read by ranges that grow from one MiB to eight, sev
   CHECK(w.server.connections() > 1);
 }
 
-TEST_CASE("the later first bytes come, the more ranges are in flight, unless the plan says how many") {
+TEST_CASE("the later first bytes arrive, the more ranges are in flight, unless the plan sets the number") {
   auto connections = [](duration before, std::int64_t reads) {
     http_options options;
     options.hedge = false;
@@ -91,7 +91,7 @@ TEST_CASE("the later first bytes come, the more ranges are in flight, unless the
   CHECK(connections(60ms, 3) <= 4);
 }
 
-TEST_CASE("what is read ahead stays within the budget") {
+TEST_CASE("read-ahead stays within the budget") {
   http_world w;
   runtime small(w.world, {.workers = 1, .memory_budget_bytes = 8 << 20});
   add_files(small, "http", std::make_unique<lent_files>(*w.files));
@@ -153,7 +153,7 @@ TEST_CASE("a run is resumed in the middle of objects") {
   }
 }
 
-TEST_CASE("a run that goes on with another version of an object says so") {
+TEST_CASE("a run that continues with another version of an object reports it") {
   http_world w;
   put_parts(w, 1);
   outcome whole = run_over(w, lines(url_of(0)));
@@ -166,7 +166,7 @@ TEST_CASE("a run that goes on with another version of an object says so") {
   CHECK_THAT(rest.why.to_string(), Catch::Contains(url_of(0)));
 }
 
-TEST_CASE("a run goes on with an object whose weak ETag has become a strong one") {
+TEST_CASE("a run continues with an object whose weak ETag has become a strong one") {
   http_world w;
   const texts all = put_parts(w, 1);
   w.server.put("/part-0.txt", joined_lines(all), "W/\"v\"");
@@ -193,7 +193,7 @@ TEST_CASE("compressed objects are read once") {
   CHECK((run_over(w, lines(url_of(0), {.compression = compression::gzip})).elements == all));
 }
 
-TEST_CASE("a server that does no ranges is read through a listing as well") {
+TEST_CASE("a server without ranges is read through a listing as well") {
   http_world w;
   texts all = lines_of(0, 30'000, 100, 1);
   w.server.put("/part-0.txt", joined_lines(all), "\"v\"");
@@ -283,7 +283,7 @@ template <class T> task<> pull_and_stop(stream<T>& s) {
 
 }  // namespace
 
-TEST_CASE("a stop ends a run at once, whatever its requests wait for") {
+TEST_CASE("a stop ends a run at once, during any wait of its requests") {
   for (deed d : {deed{.before = 3600s}, deed{.stall_at = 1000}, deed{.code = 503, .fields = "Retry-After: 50\r\n"}}) {
     http_world w;
     put_parts(w, 4);

@@ -47,7 +47,7 @@ void check_whole(const outcome_of& o, std::size_t size = 3 * kMiB) {
 
 }  // namespace
 
-TEST_CASE("an object has the bytes that the server has, whatever pieces are asked for") {
+TEST_CASE("an object has the server's bytes, for any requested pieces") {
   for (std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, kMiB - 1, kMiB, kMiB + 1, 3 * kMiB + 5})
     for (std::size_t piece : {std::size_t{100'000}, kMiB, 4 * kMiB}) {
       INFO(size << " " << piece);
@@ -62,7 +62,7 @@ TEST_CASE("an object has the bytes that the server has, whatever pieces are aske
     }
 }
 
-TEST_CASE("requests say what they want, and that it is not to be encoded") {
+TEST_CASE("requests ask for identity encoding") {
   http_options options;
   options.headers = {{"Authorization", "Bearer t"}};
   http_world w(1, options);
@@ -75,7 +75,7 @@ TEST_CASE("requests say what they want, and that it is not to be encoded") {
   CHECK_THAT(head, Catch::Contains("\r\nAuthorization: Bearer t\r\n") && !Catch::Contains("If-Match"));
 }
 
-TEST_CASE("a connection that nobody has wanted for four seconds is closed") {
+TEST_CASE("a connection that is idle for four seconds is closed") {
   http_world w;
   w.server.put("/a", "hello", "\"v1\"");
   auto client = [](http_world& in) -> task<> {
@@ -99,7 +99,7 @@ TEST_CASE("a connection that nobody has wanted for four seconds is closed") {
   CHECK(w.server.log().size() == 4);
 }
 
-TEST_CASE("headers that would be two are refused, and their values are told to nobody") {
+TEST_CASE("headers with line breaks are refused, and their values are hidden") {
   runtime rt;
   http_options options;
   auto none = []() -> std::shared_ptr<network> { return {}; };
@@ -143,7 +143,7 @@ TEST_CASE("lost, ended, stalled and short answers are asked for again, from wher
     }
 }
 
-TEST_CASE("codes of servers in trouble are asked again, after what Retry-After says") {
+TEST_CASE("requests are repeated after errors of the server, and after Retry-After") {
   for (int code : {408, 429, 500, 502, 503, 504}) {
     INFO(code);
     outcome_of o = read_with({{.code = code}, {}, {.code = code, .fields = "Retry-After: 7\r\n"}});
@@ -166,7 +166,7 @@ TEST_CASE("bodies by the byte, in chunks, and heads in pieces are the same bytes
   check_whole(read_with({{.end_after = true}, {.end_after = true}}));
 }
 
-TEST_CASE("a slow server is not a stalled one: what counts is that bytes come") {
+TEST_CASE("a slow server is not a stalled one, because bytes arrive") {
   http_options options;
   options.stall_timeout = 2s;
   options.stall_bytes = 1000;
@@ -180,7 +180,7 @@ TEST_CASE("a slow server is not a stalled one: what counts is that bytes come") 
   CHECK(trickles.requests == 2);
 }
 
-TEST_CASE("a body whose length nobody knows has stalled, too, where its bytes only trickle") {
+TEST_CASE("a body of unknown length counts as stalled if its bytes only trickle") {
   http_options options;
   options.stall_timeout = 2s;
   options.stall_bytes = 1000;
@@ -248,7 +248,7 @@ TEST_CASE("an answer that breaks the rules is data_loss, and not asked for again
   };
   // On connections of their own: what comes first on one that was used before may be the rest of an answer before.
   const deed last{.end_after = true};
-  refused(read_with({{}, {.range = "none"}}), "does not say which range");
+  refused(read_with({{}, {.range = "none"}}), "does not name its range");
   refused(read_with({{}, {.range = "bytes 0-2097151/3145728"}}), "another range: bytes 0-2097151/3145728");
   refused(read_with({{}, {.range = "bytes 1048576-3145726/3145728"}}), "another range");
   refused(read_with({last, {.range = "bytes x-y/z"}}), "no range of bytes");
@@ -261,7 +261,7 @@ TEST_CASE("an answer that breaks the rules is data_loss, and not asked for again
   refused(read_with({{.fields = "X: " + std::string(70'000, 'x') + "\r\n"}}), "more than 65536 bytes");
 }
 
-TEST_CASE("a body longer than it says is cut where it says, and its connection is not used again") {
+TEST_CASE("a body longer than declared is truncated, and its connection is not used again") {
   check_whole(read_with({{.more = 100}, {.more = 100}}));
   http_world w;
   w.server.put("/a", some_bytes(1000), "\"v1\"");
@@ -269,7 +269,7 @@ TEST_CASE("a body longer than it says is cut where it says, and its connection i
   for (int i = 0; i != 5; ++i) CHECK((w.run(read_all(*w.files, kUrl, 4096)) == some_bytes(1000)));
 }
 
-TEST_CASE("what a used connection still had to say is no answer to the next request") {
+TEST_CASE("leftover bytes on a used connection are no answer to the next request") {
   outcome_of o =
       read_with({{}, {.end_after = true, .raw = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"}});
   check_whole(o);
@@ -280,7 +280,7 @@ TEST_CASE("what a used connection still had to say is no answer to the next requ
   CHECK(o.retries == 0);  // and nobody waits before the next attempt
 }
 
-TEST_CASE("chunks behind the range that was asked for are given to nobody") {
+TEST_CASE("chunks after the requested range are delivered to no one") {
   for (std::size_t piece : {std::size_t{100'000}, kMiB, 4 * kMiB}) {
     http_world w;
     w.server.put("/a", some_bytes(3 * kMiB), "\"v1\"");
@@ -302,7 +302,7 @@ TEST_CASE("200 for a range is an error, unless it is the whole object from its b
   check_whole(read_with({{.whole = true, .reset_at = 2 * kMiB}}));
 }
 
-TEST_CASE("what asking again does not mend is said at once, with the server's own words") {
+TEST_CASE("an error that no repetition can cure is reported at once, with the server's own text") {
   struct expected {
     int code;
     status_code means;
@@ -321,7 +321,7 @@ TEST_CASE("what asking again does not mend is said at once, with the server's ow
   }
 }
 
-TEST_CASE("attempts end: their number is bounded, and the last error is told") {
+TEST_CASE("attempts are limited, and the last error is reported") {
   http_world w;
   w.server.put("/a", some_bytes(1000), "\"v1\"");
   w.server.always({.code = 503});
@@ -345,7 +345,7 @@ TEST_CASE("attempts end: their number is bounded, and the last error is told") {
   CHECK(w.run(read_all(*w.files, kUrl, 4096)).size() == 1000);
 }
 
-TEST_CASE("attempts that bring bytes are not counted, but what they cost is") {
+TEST_CASE("attempts that deliver bytes are not counted, but their costs are") {
   http_world w;
   w.server.put("/a", some_bytes(3 * kMiB), "\"v1\"");
   w.server.always({.end_at = 100'000});
@@ -368,7 +368,7 @@ TEST_CASE("a server that asks for more patience than there is, is not waited for
   CHECK(o.requests == 1);
 }
 
-TEST_CASE("a deadline ends a read, whatever the server does") {
+TEST_CASE("a deadline ends a read in every state of the server") {
   for (deed d : {deed{.before = 3600s}, deed{.stall_at = 10}, deed{.piece = 1, .between = 1s}}) {
     http_world w;
     w.server.put("/a", some_bytes(100'000), "\"v1\"");
@@ -383,7 +383,7 @@ TEST_CASE("a deadline ends a read, whatever the server does") {
   }
 }
 
-TEST_CASE("nobody there, a name that nobody knows, what is no URL") {
+TEST_CASE("an unreachable host, an unknown name, and an invalid URL") {
   http_world w;
   w.server.put("/a", "x", "\"v1\"");
   w.net->name("nowhere:80", {});
@@ -397,7 +397,7 @@ TEST_CASE("nobody there, a name that nobody knows, what is no URL") {
   CHECK(why.to_string() == "invalid_argument: http:///a: is no URL for this: it names no host");
 }
 
-TEST_CASE("a name may stand for several addresses: all are used, and those that do not answer are passed over") {
+TEST_CASE("a name may have several addresses: all are used, and those that do not answer are skipped") {
   http_world w;
   w.net->name("objects:80", {"one:80", "dead:80", "two:80"});
   scripted_server one(*w.net, "one:80"), two(*w.net, "two:80");
@@ -436,7 +436,7 @@ TEST_CASE("an object without a size is read once, in order") {
   CHECK(why.code() == status_code::unimplemented);
 }
 
-TEST_CASE("a plain URL is a listing of itself; what it says is believed until the first read") {
+TEST_CASE("a plain URL is a listing of itself, which the first read checks") {
   http_world w;
   w.server.put("/a", some_bytes(2000), "\"v1\"");
   CHECK(w.run(glob(files_of(w.rt), kUrl)) == std::vector<std::string>{kUrl});

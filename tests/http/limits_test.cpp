@@ -107,7 +107,7 @@ TEST_CASE("a burst of refusals halves the limit once") {
   CHECK(limit.limit() == 16);
 }
 
-TEST_CASE("one refusal in twenty, whichever it is, leaves the limit as it is, and one in four does not") {
+TEST_CASE("one refusal in twenty leaves the limit unchanged, and one in four does not") {
   simulation world(5);
   concurrency_limit limit(world, 64, 64);
   auto ask = [&](int requests, double refused) {

@@ -49,7 +49,7 @@ template <class F> int fail_each(F f) {
 
 using namespace sluice::lib::detail;
 
-TEST_CASE("what a call back throws is kept until the C code has returned") {
+TEST_CASE("an exception in a callback is stored until the C code has returned") {
   kept_exception kept;
   CHECK(kept.run([] {}));
   kept.rethrow();

@@ -132,7 +132,7 @@ TEST_CASE("a run over real sockets that is dropped in the middle leaves nothing 
   }
 }
 
-TEST_CASE("a stream may be destroyed after its runtime, with what it has open") {
+TEST_CASE("a stream may be destroyed after its runtime, with open files") {
   server_thread server(4, numbered_lines(100'000));
   std::optional<stream<line>> left;
   {

@@ -59,7 +59,7 @@ TEST_CASE("keys may have any characters") {
   CHECK(paths_of(all) == texts{"s3://bucket/a b+c&d=e?f#g%20", "s3://bucket/tab\there"});
 }
 
-TEST_CASE("listings come in pages, sorted, with what opening needs to know") {
+TEST_CASE("listings arrive in sorted pages, with the facts that opening needs") {
   store_world w;
   w.s3.page_keys = 3;
   texts expected;
@@ -84,7 +84,7 @@ TEST_CASE("listings come in pages, sorted, with what opening needs to know") {
   CHECK(w.run(w.files().stat(listed[7].path)) == *listed[7].info);
 }
 
-TEST_CASE("a listing that stands still is an error") {
+TEST_CASE("a listing without progress is an error") {
   store_world w;
   w.server.answers([](const asked_for&) {
     return reply{200, "",
@@ -189,7 +189,7 @@ TEST_CASE("Amazon's own servers are found by bucket and region; the answer 301 l
   CHECK(!bucket.explain(sent, head, "")->at_once);  // nothing new
 }
 
-TEST_CASE("what S3 says is told with its code, the request's number, and what to do") {
+TEST_CASE("an error of S3 is reported with its code, the request's number, and advice") {
   {
     store_world w;
     const status why = why_of_reading(w, "s3://bucket/none");

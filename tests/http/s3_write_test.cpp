@@ -26,7 +26,7 @@ status why_of_writing(store_world& w, const std::string& path, std::size_t bytes
 
 }  // namespace
 
-TEST_CASE("a short object is one request, and nobody sees it before its commit") {
+TEST_CASE("a short object is one request, invisible before its commit") {
   for (std::size_t size : {std::size_t{0}, std::size_t{5}, 8 * kMiB}) {
     store_world w;
     const file_info info = w.run(write_store_file(w.files(), "s3://bucket/dir/a b", some_bytes(size)));
@@ -70,7 +70,7 @@ TEST_CASE("parts are sent again where the server is busy or the connection is lo
   CHECK((w.s3.objects.at("a").bytes == some_bytes(20 * kMiB)));
 }
 
-TEST_CASE("each body goes with its MD5, and what a server has refused as changed on its way is sent again") {
+TEST_CASE("each body has its MD5, and a body that was changed in transit is sent again") {
   for (std::size_t size : {std::size_t{0}, 3 * kMiB, 20 * kMiB}) {
     store_world w;
     int refused = 0;
@@ -164,7 +164,7 @@ TEST_CASE("an end that was carried out, and whose answer was lost, is one") {
   CHECK((w.s3.objects.at("a").bytes == some_bytes(20 * kMiB)));
 }
 
-TEST_CASE("an end that fails behind a good code is a failure, or tried again") {
+TEST_CASE("a failure in the body of a good answer is a failure, or is retried") {
   store_world w;
   int ends = 0;
   w.server.answers([&](const asked_for& a) -> std::optional<reply> {
@@ -184,7 +184,7 @@ TEST_CASE("an end that fails behind a good code is a failure, or tried again") {
   CHECK_THAT(why.to_string(), Catch::Contains("s3://bucket/b") && Catch::Contains("InvalidPart"));
 }
 
-TEST_CASE("what is dropped without a commit throws its parts away, and the runtime's end does not wait for ever") {
+TEST_CASE("a writer dropped without a commit deletes its parts, and the runtime's end does not wait forever") {
   for (bool answers : {true, false}) {
     store_world w;
     auto client = [](store_world& in, bool waits) -> task<> {

@@ -58,7 +58,7 @@ sigv4_signing manual() {
 
 }  // namespace
 
-TEST_CASE("signatures are those of the published suite") {
+TEST_CASE("signatures equal those of the published suite") {
   http_request vanilla = to("https://example.amazonaws.com/");
   sign_v4(vanilla, suite());
   CHECK(field(vanilla, "Authorization") ==
@@ -75,7 +75,7 @@ TEST_CASE("signatures are those of the published suite") {
   CHECK(signature(ordered) == "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500");
 }
 
-TEST_CASE("signatures are those of the examples of S3's manual") {
+TEST_CASE("signatures equal the examples of S3's manual") {
   http_request get = to("https://examplebucket.s3.amazonaws.com/test.txt");
   get.set("Range", "bytes=0-9");
   sign_v4(get, manual());
@@ -98,7 +98,7 @@ TEST_CASE("signatures are those of the examples of S3's manual") {
   CHECK(signature(list) == "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
 }
 
-TEST_CASE("a session's token is signed, what proxies change is not, and the secret is nowhere") {
+TEST_CASE("a session's token is signed, headers that proxies change are not, and the secret appears nowhere") {
   http_request plain = to("https://b.s3.us-east-1.amazonaws.com/k");
   http_request changed = plain;
   changed.set("Accept-Encoding", "gzip");

@@ -162,7 +162,7 @@ TEST_CASE("objects over TLS have their bytes, in a good network and in a bad one
   }
 }
 
-TEST_CASE("a certificate that does not hold ends the first attempt, and says why") {
+TEST_CASE("an invalid certificate ends the first attempt, with the reason") {
   auto refused = [](tls_world&& w, const char* words) {
     w.server->put("/a", "x", "\"v\"");
     auto got = w.read(kUrl);
@@ -179,7 +179,7 @@ TEST_CASE("a certificate that does not hold ends the first attempt, and says why
   refused(tls_world(3, "DNS:objects", 3600, false), "its root is not trusted");
 }
 
-TEST_CASE("a server that speaks no TLS is told so") {
+TEST_CASE("a server without TLS is reported as such") {
   tls_world w(1, "DNS:objects", 3600);
   scripted_server plain(*w.cable, "plain:443");
   plain.put("/a", "x", "\"v\"");

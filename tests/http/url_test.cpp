@@ -21,7 +21,7 @@ std::string led(std::string_view from, std::string_view location) {
 
 }  // namespace
 
-TEST_CASE("a URL is taken apart; what no request line may have is escaped") {
+TEST_CASE("a URL is parsed, and characters that a request line must not have are escaped") {
   auto url = parse_http_url("https://Objects.Example:8443/train/a b.tfrecord?version=3#part");
   REQUIRE(url.ok());
   CHECK(url->tls);
@@ -39,7 +39,7 @@ TEST_CASE("a URL is taken apart; what no request line may have is escaped") {
   CHECK(parse_http_url("http://[::1]:99/a")->address() == "[::1]:99");
 }
 
-TEST_CASE("what is no URL of http says why") {
+TEST_CASE("an invalid URL is refused with the reason") {
   CHECK_THAT(parsed("ftp://h/a"), Catch::Contains("neither http:// nor https://"));
   CHECK_THAT(parsed("http:///a"), Catch::Contains("names no host"));
   CHECK_THAT(parsed("http://h:/a"), Catch::Contains("no port"));
@@ -52,14 +52,14 @@ TEST_CASE("what is no URL of http says why") {
   CHECK_THAT(parsed("http://[::1]x/a"), Catch::Contains("something else than a port"));
 }
 
-TEST_CASE("this machine is known by its addresses, not by what a name begins with") {
+TEST_CASE("this machine is recognized by addresses, not by the beginning of a name") {
   for (const char* here : {"http://localhost:80/a", "http://127.0.0.1/a", "http://127.9.8.7:1/a", "http://[::1]/a"})
     CHECK(is_this_machine(*parse_http_url(here)));
   for (const char* elsewhere : {"http://127.evil.example/a", "http://localhost.example/a", "http://128.0.0.1/a"})
     CHECK_FALSE(is_this_machine(*parse_http_url(elsewhere)));
 }
 
-TEST_CASE("redirects lead where their location says, never out of TLS") {
+TEST_CASE("redirects follow their location, never out of TLS") {
   CHECK(led("http://h/a/b?q", "/c") == "http://h/c");
   CHECK(led("http://h/a/b?q=/x", "c d") == "http://h/a/c%20d");
   CHECK(led("http://h/a", "https://other/x?y") == "https://other/x?y");

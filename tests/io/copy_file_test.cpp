@@ -38,7 +38,7 @@ struct world_of_files {
 
 }  // namespace
 
-TEST_CASE("a copy has the bytes of what was copied, whatever its size, between any two file systems") {
+TEST_CASE("a copy equals its source, for any size, between any two file systems") {
   temporary_folder folder;
   runtime rt({.workers = 2});
   memory_files memory = add_memory_files(rt);
@@ -77,7 +77,7 @@ TEST_CASE("several ranges are read at once, and ranges that come late or short c
   }
 }
 
-TEST_CASE("a file that is there is not replaced unless it may be") {
+TEST_CASE("an existing file is not replaced unless allowed") {
   runtime rt;
   memory_files memory = add_memory_files(rt);
   memory.put("mem://a", "new");
@@ -89,7 +89,7 @@ TEST_CASE("a file that is there is not replaced unless it may be") {
   CHECK(memory.get("mem://b") == "new");
 }
 
-TEST_CASE("a copy that fails leaves nothing, and what was there stays") {
+TEST_CASE("a failed copy leaves nothing, and the existing file stays") {
   world_of_files w(9);
   w.files->put("slow://a", some_bytes(20 << 20));
   w.files->put("slow://old", "old");
@@ -108,7 +108,7 @@ TEST_CASE("a copy that fails leaves nothing, and what was there stays") {
   CHECK(w.files->files_open() == 0);
 }
 
-TEST_CASE("what changes while it is copied is told") {
+TEST_CASE("a source that changes during the copy is reported") {
   for (bool grows : {true, false}) {
     world_of_files w(4);
     w.files->put("slow://a", some_bytes(30 << 20));
@@ -170,7 +170,7 @@ task<std::unique_ptr<file_writer>> flipping_files::create(std::string path, time
 
 }  // namespace
 
-TEST_CASE("a copy that cannot be read back as it was written is told, if it is compared") {
+TEST_CASE("a copy that differs when read back is reported, if it is compared") {
   runtime rt;
   memory_files memory = add_memory_files(rt);
   add_files(rt, "flip", std::make_unique<flipping_files>(rt));

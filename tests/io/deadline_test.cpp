@@ -63,7 +63,7 @@ std::string failure(auto work) {
 
 }  // namespace
 
-TEST_CASE("an open, a stat, a listing and a write that hang end at their deadline, and say so") {
+TEST_CASE("an open, a stat, a listing and a write that hang end at their deadline with an error") {
   hanging_world w;
   auto at = w.world.now() + kSecond;
   CHECK(failure([&] { sync_wait(w.world, w.files.open("a", until(at))); }) ==

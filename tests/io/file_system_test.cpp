@@ -82,7 +82,7 @@ TEST_CASE("many reads of one file are in flight at once, each into its own buffe
   REQUIRE(right == 800);
 }
 
-TEST_CASE("what cannot be opened is refused with its name and what it is") {
+TEST_CASE("a path that cannot be opened is refused with its name and kind") {
   FOR_EACH_BACKEND(f);
   auto before = open_descriptors();
   auto refused = [&](const std::string& path) {
@@ -139,7 +139,7 @@ void write_all(const std::string& path, const std::string& bytes, std::size_t pi
 
 }  // namespace
 
-TEST_CASE("a FIFO is read to its end, in the pieces that come, and opening it waits for nobody") {
+TEST_CASE("a FIFO is read to its end, in the pieces that arrive, and opening it does not wait") {
   FOR_EACH_BACKEND(f);
   std::string fifo = f.folder.path("fifo");
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
@@ -163,7 +163,7 @@ TEST_CASE("a FIFO is read to its end, in the pieces that come, and opening it wa
   }
 }
 
-TEST_CASE("a stop ends the wait for a FIFO that nobody writes to, and many that wait hold nobody up") {
+TEST_CASE("a stop ends the wait for a FIFO without a writer, and many waiting ones delay no other read") {
   FOR_EACH_BACKEND(f);
   std::vector<std::thread> waiting;
   std::stop_source stop;
@@ -229,7 +229,7 @@ TEST_CASE("a file without read permission is refused with its name") {
   CHECK(got.why().to_string() == "permission_denied: " + path + ": cannot open: Permission denied");
 }
 
-TEST_CASE("stat tells the size before a file is opened") {
+TEST_CASE("stat returns the size before a file is opened") {
   FOR_EACH_BACKEND(f);
   std::string path = f.folder.write("a", "12345");
   auto info = f.run(f.files->stat(path));
@@ -336,7 +336,7 @@ TEST_CASE("a coroutine that is destroyed while it waits leaves its buffer to the
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("the back end says what it is") {
+TEST_CASE("the back end describes itself") {
   CHECK(open_backend(io_backend::threads)->description() == "threads");
   auto ring = open_backend(io_backend::uring);
   if (ring) CHECK(ring->description() == "io_uring");

@@ -105,7 +105,7 @@ TEST_CASE("two stars are any number of folders, and at the end every file in the
   CHECK_FALSE(matches("a/***", "a/b/c"));
 }
 
-TEST_CASE("what matches begin with, and in which folders they may be") {
+TEST_CASE("the prefix of all matches, and the folders that may contain matches") {
   auto prefix = [](const char* pattern) { return glob_pattern(pattern).prefix(); };
   CHECK(prefix("data/train-*.csv") == "data/train-");
   CHECK(prefix("data/**/x") == "data/");
@@ -121,7 +121,7 @@ TEST_CASE("what matches begin with, and in which folders they may be") {
   for (const char* folder : {"b/", "a/b/d/", "a/.b/", "/a/", "a/b/c/.d/"}) CHECK_FALSE(p.may_match_in(folder));
 }
 
-TEST_CASE("patterns within names match as fnmatch(3) says") {
+TEST_CASE("patterns within names match as in fnmatch(3)") {
   std::mt19937_64 random(11);
   int compared = 0, matched = 0;
   for (int i = 0; i != 300'000; ++i) {
@@ -153,7 +153,7 @@ TEST_CASE("a match begins with the prefix, and each of its folders may have matc
   CHECK(matched > 3'000);
 }
 
-TEST_CASE("a pattern of many stars takes time by its length, not by what it could match") {
+TEST_CASE("a pattern of many stars takes time proportional to its length") {
   std::string stars, folders;
   for (int i = 0; i != 200; ++i) {
     stars += "a*";
@@ -232,7 +232,7 @@ TEST_CASE("two stars find files at any depth, sorted by bytes, and no circle of 
   CHECK(listed(f, "t/self/*")[0].find("t/self") != std::string::npos);
 }
 
-TEST_CASE("patterns find what bash finds") {
+TEST_CASE("patterns find the same names as bash") {
   fixture f(io_backend::threads);
   make_tree(f.folder);
   int some = 0;

@@ -61,7 +61,7 @@ bool miss(fixture& f) {
 
 }  // namespace
 
-TEST_CASE("a head is the file's beginning or nothing, whatever the size of either, and the rest is read as ever") {
+TEST_CASE("a head is the file's beginning or empty, for any size of either, and the rest is read as usual") {
   const std::size_t before = open_descriptors();
   FOR_EACH_BACKEND(f);
   if (!miss(f)) WARN("nothing can be evicted here: no head is read");
@@ -86,9 +86,7 @@ TEST_CASE("a head is the file's beginning or nothing, whatever the size of eithe
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE(
-    "after a beginning that was not in memory the next ones come with their files, and after one that was they do "
-    "not") {
+TEST_CASE("after an uncached beginning the next ones are read with their opens, and after a cached one they are not") {
   FOR_EACH_BACKEND(f);
   if (!miss(f)) {
     WARN("nothing can be evicted here");
@@ -107,7 +105,7 @@ TEST_CASE(
   CHECK(got->from->head_bytes() == 0);
 }
 
-TEST_CASE("what is no file opens, or does not, as without a head, and nothing of it is read") {
+TEST_CASE("anything but a regular file opens as without a head, and none of it is read") {
   FOR_EACH_BACKEND(f);
   (void)miss(f);
   const std::string fifo = f.folder.path("fifo");
@@ -157,7 +155,7 @@ task<std::size_t> stopped_opens(file_system& files, const std::vector<std::strin
 
 }  // namespace
 
-TEST_CASE("opens with heads that are stopped at any moment leave no descriptor behind") {
+TEST_CASE("opens with heads that are stopped at any moment leak no descriptor") {
   const std::size_t before = open_descriptors();
   FOR_EACH_BACKEND(f);
   std::vector<std::string> paths;

@@ -41,7 +41,7 @@ open_options knowing(std::optional<file_info> known) {
 
 }  // namespace
 
-TEST_CASE("a listing gives every path once, sorted over all pages, and what it was asked to look at") {
+TEST_CASE("a listing returns every path once, sorted over all pages, with the requested facts") {
   FOR_EACH_BACKEND(f);
   constexpr std::size_t kFiles = 5'000;
   for (std::size_t i = 0; i != kFiles; ++i) f.folder.write("d/f-" + std::to_string(i), i % 500 ? "" : "twelve bytes");
@@ -110,7 +110,7 @@ void read_what_was_listed(file_system& files, const std::string& path, Run run, 
 
 }  // namespace
 
-TEST_CASE("whoever knows a file from a listing is told by the open, or by the first read, that it is another one") {
+TEST_CASE("a file that differs from its listing is detected by the open, or by the first read") {
   FOR_EACH_BACKEND(f);
   std::string path = f.folder.path("a");
   auto run = [&](auto work) { return f.run(std::move(work)); };

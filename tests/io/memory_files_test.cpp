@@ -54,7 +54,7 @@ std::string numbered_lines(int n) {
 
 }  // namespace
 
-TEST_CASE("what is put into memory is read by its path, also through a simulation's runtime") {
+TEST_CASE("a file put into memory is read by its path, also through a simulation's runtime") {
   simulation world(4);
   runtime simulated(world);
   runtime real({.workers = 2});
@@ -95,7 +95,7 @@ TEST_CASE("files in memory are listed by pattern, sorted, in pages") {
   CHECK(std::is_sorted(all.begin(), all.end()));
 }
 
-TEST_CASE("a file in memory is there when it is whole, and has one writer at a time") {
+TEST_CASE("a file in memory appears when it is complete, and has one writer at a time") {
   runtime rt;
   memory_files files = add_memory_files(rt);
   files.put("mem://a", "before");
@@ -113,7 +113,7 @@ TEST_CASE("a file in memory is there when it is whole, and has one writer at a t
   CHECK(info == sync_wait(rt, files_of(rt).stat("mem://a")));
 }
 
-TEST_CASE("who has a file in memory open reads on when it is replaced; who knows another one is told") {
+TEST_CASE("an open file in memory can be read after it is replaced, and a listed one is detected as changed") {
   runtime rt;
   memory_files files = add_memory_files(rt);
   files.put("mem://a", "before");
@@ -130,7 +130,7 @@ TEST_CASE("who has a file in memory open reads on when it is replaced; who knows
                     "failed_precondition: mem://a: is another file than the one that was listed");
 }
 
-TEST_CASE("a plan over files in memory goes on from every place, in another runtime with the same bytes") {
+TEST_CASE("a plan over files in memory continues from every place, in another runtime with the same bytes") {
   runtime rt;
   memory_files files = add_memory_files(rt);
   for (const char* name : {"mem://d/a", "mem://d/e/b"}) files.put(name, numbered_lines(7));

@@ -85,7 +85,7 @@ task<std::uint64_t> wait_for_write(meta_store& s) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("what is committed is read back, with the version that wrote it", "[meta_store]",
+TEMPLATE_TEST_CASE("committed data are read back, with the version that wrote them", "[meta_store]",
                    SLUICE_META_WORLDS) {
   TestType w;
   meta_store& s = w.store();
@@ -139,7 +139,7 @@ TEMPLATE_TEST_CASE("guarded increments from many tasks are all counted", "[meta_
   CHECK(sync_wait(w.rt, count_together(w.store(), 4, 10)) == "40");
 }
 
-TEMPLATE_TEST_CASE("whoever waits for a change sees it", "[meta_store]", SLUICE_META_WORLDS) {
+TEMPLATE_TEST_CASE("every waiter sees a change", "[meta_store]", SLUICE_META_WORLDS) {
   TestType w;
   CHECK(sync_wait(w.rt, wait_for_write(w.store())) == 1);
 }
@@ -242,7 +242,7 @@ TEST_CASE("every call of a simulated store that is cut off is unavailable, and n
 }
 
 #if SLUICE_HAVE_SQLITE
-TEST_CASE("an SQLite store whose calls take long is given up at the deadline; they go on, and a commit happens",
+TEST_CASE("slow calls of an SQLite store are abandoned at the deadline; they continue, and a commit happens",
           "[meta_store][simulation]") {
   testing::temporary_folder folder;
   simulation world(5);
@@ -291,7 +291,7 @@ TEST_CASE("a failed commit of the simulated store may have happened, and both ca
 }
 
 #if SLUICE_HAVE_SQLITE
-TEST_CASE("the SQLite store is there again after it was closed, also for a second one", "[meta_store]") {
+TEST_CASE("the SQLite store can be opened again after it was closed, also twice", "[meta_store]") {
   real_world w;
   REQUIRE(sync_wait(w.rt, write_one(w.store(), "a", "1", 0)));
   auto other = open_sqlite_meta_store(w.folder.path("meta.db"), w.rt.blocking_calls()).value();

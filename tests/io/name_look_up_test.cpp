@@ -96,7 +96,7 @@ TEST_CASE("a name whose server does not answer holds no other one, and not the e
   server().let_go();  // finds nobody
 }
 
-TEST_CASE("an address needs no look-up, whatever the name servers do") {
+TEST_CASE("an address needs no look-up, in any state of the name servers") {
   io_thread at;
   std::vector<std::future<looked_up>> hanging;
   for (std::size_t i = 0; i != name_look_ups::kAtOnceMax; ++i) hanging.push_back(at.start("hangs"));

@@ -143,7 +143,8 @@ TEMPLATE_TEST_CASE("several connections at once carry every byte both ways", "[n
   CHECK(sync_wait(w.rt, several_calls(w.net(), 5, 300'000)) == 5);
 }
 
-TEMPLATE_TEST_CASE("nobody listening is unavailable and names the address", "[network]", simulated_world, real_world) {
+TEMPLATE_TEST_CASE("a refused connection is unavailable and names the address", "[network]", simulated_world,
+                   real_world) {
   TestType w;
   std::string address = sync_wait(w.rt, address_of_closed_listener(w.net()));
   status why = sync_wait_result(w.rt.root(), connect_to(w.net(), address));
@@ -151,7 +152,7 @@ TEMPLATE_TEST_CASE("nobody listening is unavailable and names the address", "[ne
   CHECK_THAT(why.to_string(), Catch::Contains(address));
 }
 
-TEMPLATE_TEST_CASE("an address that is none is refused", "[network]", simulated_world, real_world) {
+TEMPLATE_TEST_CASE("an invalid address is refused", "[network]", simulated_world, real_world) {
   TestType w;
   for (auto text : {"nowhere", ":80", "a:b", "a:70000"})
     CHECK(sync_wait_result(w.rt.root(), connect_to(w.net(), text)).code() == status_code::invalid_argument);
@@ -162,7 +163,8 @@ TEMPLATE_TEST_CASE("a stop ends waits for bytes and for callers", "[network]", s
   CHECK(sync_wait_result(w.rt.root(), stop_waits(w.net())).ok());
 }
 
-TEMPLATE_TEST_CASE("a peer that ends early is told with how much there was", "[network]", simulated_world, real_world) {
+TEMPLATE_TEST_CASE("a peer that ends early is reported with the number of bytes", "[network]", simulated_world,
+                   real_world) {
   TestType w;
   std::string why = sync_wait(w.rt, read_exactly_from_short_peer(w.net()));
   CHECK(why == "unavailable: the peer ended after 3 of 5 bytes");
@@ -197,8 +199,8 @@ task<std::string> go_on_behind_the_end(network& net) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("whoever reads on behind the end is told so again, and whoever writes on, that nobody is there",
-                   "[network]", simulated_world, real_world) {
+TEMPLATE_TEST_CASE("reads after the end, and writes to a closed peer, fail again with the same error", "[network]",
+                   simulated_world, real_world) {
   TestType w;
   CHECK(sync_wait(w.rt, go_on_behind_the_end(w.net())) == "0 0 0 writes fail");
 }
@@ -305,8 +307,8 @@ TEMPLATE_TEST_CASE("a wait for a caller, for bytes and for room ends at its dead
   }
 }
 
-TEMPLATE_TEST_CASE("what ended at its deadline may be tried again, and nothing is lost", "[network]", simulated_world,
-                   real_world) {
+TEMPLATE_TEST_CASE("a call that ended at its deadline may be tried again, and nothing is lost", "[network]",
+                   simulated_world, real_world) {
   TestType w;
   CHECK(sync_wait(w.rt, read_after_a_deadline(w.net())) == "abc");
 }

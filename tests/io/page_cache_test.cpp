@@ -114,7 +114,7 @@ TEST_CASE("drop and direct leave next to nothing of a cold file in the page cach
   }
 }
 
-TEST_CASE("a file system that knows none of this is read all the same") {
+TEST_CASE("a file system without these features is still read") {
   FOR_EACH_BACKEND(f);
   if (!std::filesystem::exists("/dev/shm")) return;
   const std::string path = "/dev/shm/sluice-page-cache-" + std::to_string(::getpid());

@@ -21,14 +21,14 @@ std::unique_ptr<simulated_file_system> files_with(simulation& world, std::string
 
 }  // namespace
 
-TEST_CASE("a path's scheme is what stands before ://, in lower case") {
+TEST_CASE("a path's scheme is the text before ://, in lower case") {
   CHECK(scheme_of("s3://bucket/key") == "s3");
   CHECK(scheme_of("S3+HTTPS://bucket") == "s3+https");
   for (const char* none : {"", "a", "/a/b", "://a", "3s://a", "./s3://a", "a b://c", "a:/b"})
     CHECK(scheme_of(none).empty());
 }
 
-TEST_CASE("each path goes to the file system of its scheme, whole; file:// and what has none are local") {
+TEST_CASE("each path goes to the file system of its scheme, whole; file:// and paths without a scheme are local") {
   simulation world(1);
   runtime rt(world);
   set_files(rt, files_with(world, "/d/local", "local"));
@@ -45,7 +45,7 @@ TEST_CASE("each path goes to the file system of its scheme, whole; file:// and w
   CHECK(sync_wait(rt, out->commit()).size_bytes == 0);
 }
 
-TEST_CASE("a scheme that nobody has added is refused with those there are") {
+TEST_CASE("an unknown scheme is refused with the known ones") {
   simulation world(1);
   runtime rt(world);
   add_files(rt, "mem", files_with(world, "mem://a", ""));

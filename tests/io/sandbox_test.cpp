@@ -56,7 +56,7 @@ task<std::size_t> size_read(file_system& files, std::string path) {
 
 }  // namespace
 
-TEST_CASE("where io_uring is forbidden, auto takes threads, says why, and reads") {
+TEST_CASE("if io_uring is forbidden, auto uses threads, reports why, and reads") {
   temporary_folder folder;
   std::string path = folder.write("a", std::string(300'000, 'x'));
   int outcome = in_sandbox([&] {
@@ -74,7 +74,7 @@ TEST_CASE("where io_uring is forbidden, auto takes threads, says why, and reads"
   else CHECK(outcome == 0);
 }
 
-TEST_CASE("where io_uring is forbidden and insisted on, the error says what else there is") {
+TEST_CASE("if io_uring is forbidden and required, the error lists the alternatives") {
   int outcome = in_sandbox([] {
     auto files = open_file_system({.backend = io_backend::uring});
     return !files.ok() && files.why().to_string() ==
@@ -85,7 +85,7 @@ TEST_CASE("where io_uring is forbidden and insisted on, the error says what else
   else CHECK(outcome == 0);
 }
 
-TEST_CASE("where a ring that was set up cannot be entered, its reads go to threads, and the description says why") {
+TEST_CASE("if a ring cannot be entered, its reads go to threads, and the description has the reason") {
   temporary_folder folder;
   std::string path = folder.write("a", std::string(300'000, 'x'));
   for (auto [number, message] :

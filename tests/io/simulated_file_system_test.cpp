@@ -86,7 +86,7 @@ TEST_CASE("a simulated glob matches, sorts and complains as the real one") {
   } catch (const error& e) { CHECK(e.why().to_string() == "not_found: no file matches the pattern \"y*\""); }
 }
 
-TEST_CASE("a runtime opens its files when first asked for, as its options say") {
+TEST_CASE("a runtime opens its files at their first use, according to its options") {
   runtime threads({.io = "threads"});
   CHECK(files_of(threads).description() == "threads");
   CHECK(&files_of(threads) == &files_of(threads));

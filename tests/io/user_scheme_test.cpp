@@ -93,7 +93,7 @@ task<std::int64_t> count(runtime& rt, dataset<line> ds) {
 
 }  // namespace
 
-TEST_CASE("a user's own scheme is read, listed and resumed like any other, and says what it cannot do") {
+TEST_CASE("a user's own scheme is read, listed and resumed like any other, and reports what it does not support") {
   runtime rt;
   add_files(rt, "numbers", std::make_unique<numbers_files>());
   CHECK(sync_wait(rt, count(rt, lines("numbers://50"))) == 50);

@@ -43,7 +43,7 @@ std::size_t files_in(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("what is written takes its name when it is whole, and is what was written") {
+TEST_CASE("a written file takes its name when it is complete, and has the written bytes") {
   FOR_EACH_BACKEND(f);
   std::string bytes = random_bytes(300'001, 3), path = f.folder.path("out");
   auto info = f.run(write_pieces(*f.files, path, bytes, 70'000));
@@ -55,7 +55,7 @@ TEST_CASE("what is written takes its name when it is whole, and is what was writ
   CHECK(files_in(f.folder.path("")) == 1);
 }
 
-TEST_CASE("a writer that is dropped leaves what was there, and nothing beside it") {
+TEST_CASE("a dropped writer leaves the existing file, and nothing beside it") {
   FOR_EACH_BACKEND(f);
   std::string path = f.folder.write("out", "as it was");
   auto before = open_descriptors();
@@ -65,7 +65,7 @@ TEST_CASE("a writer that is dropped leaves what was there, and nothing beside it
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a second writer is refused while the first is at it, and what cannot be written names its path") {
+TEST_CASE("a second writer is refused while the first is active, and an unwritable path is named") {
   FOR_EACH_BACKEND(f);
   std::string path = f.folder.path("out");
   auto first = f.run(f.files->create(path));

@@ -18,7 +18,7 @@ using int64 = std::int64_t;
 
 }  // namespace
 
-TEST_CASE("assert_cardinality gives what it gets where the number is right, for elements of every kind") {
+TEST_CASE("assert_cardinality forwards its input if the number is right, for elements of every kind") {
   for (std::size_t n : {0, 1, 2, 23, 200}) {
     conforms({.stage =
                   [n](const auto& in) {
@@ -37,7 +37,7 @@ TEST_CASE("assert_cardinality gives what it gets where the number is right, for 
                         {.expected = [](const int64s&) { return int64s(); }});
 }
 
-TEST_CASE("assert_cardinality tells its number, prints as text, and is read again") {
+TEST_CASE("assert_cardinality has a known size, prints as text, and is read again") {
   auto ds = range(10) | filter(expr("it > 4")) | assert_cardinality(5);
   round_trips(*ds.plan(), "range(10) | filter(it > 4) | assert_cardinality(5)");
 }

@@ -54,7 +54,7 @@ TEST_CASE("an element of more bytes than a batch may have is an error, or a batc
   CHECK(elements(texts | on_error(error_policy::skip, batch_by_bytes(4))) == R"(["a","g"])");
 }
 
-TEST_CASE("batch_by_bytes says what does not fit, the plan and the memory") {
+TEST_CASE("batch_by_bytes refuses arguments that do not fit, and elements above the limit or the memory") {
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
   auto text = [](int64) { return std::string(10'000, 'x'); };

@@ -188,7 +188,7 @@ task<void> compare_account(runtime& rt, any_stream s, int64 rows) {
 
 }  // namespace
 
-TEST_CASE("what the ledger has of a batch is what its columns take") {
+TEST_CASE("the ledger's bytes of a batch equal the memory of its columns") {
   for (int64 rows : {100, 1000}) {
     CAPTURE(rows);
     simulation world(1);
@@ -198,7 +198,7 @@ TEST_CASE("what the ledger has of a batch is what its columns take") {
   }
 }
 
-TEST_CASE("a batch is charged for as long as it is in the making, and refused when the budget cannot hold it") {
+TEST_CASE("a batch is charged while it is filled, and refused when the budget is exceeded") {
   simulation world(1);
   runtime rt(world, {.memory_budget_bytes = 1 << 20});
   consumption how;

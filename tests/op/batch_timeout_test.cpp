@@ -91,7 +91,7 @@ int64s up_to(int64 from, int64 to) {
 
 }  // namespace
 
-TEST_CASE("with a timeout a batch goes out when it is full, or so long after its first row") {
+TEST_CASE("with a timeout a batch is delivered when it is full, or at the timeout after its first row") {
   CHECK(delivered({10, 20, 30, 40, 50, 60}, 3, milliseconds(100)) == "30:[10,20,30] 60:[40,50,60]");
   // The end of the input is waited for no longer than that: at 60 it is known.
   CHECK(delivered({10, 20, 30, 40, 50, 60}, 4, milliseconds(25)) == "35:[10,20,30] 60:[40,50,60]");
@@ -102,7 +102,7 @@ TEST_CASE("with a timeout a batch goes out when it is full, or so long after its
   CHECK(delivered({10, 500, 900}, 2, std::chrono::nanoseconds::max()) == "500:[10,500] 900:[900]");
 }
 
-TEST_CASE("what has come while nobody asked is in the next batch") {
+TEST_CASE("elements that arrive between requests are in the next batch") {
   simulation world(1);
   runtime rt(world, {.workers = 1});
   auto ds = generate([] { return requests({1, 2, 30, 31, 32, 33, 34}); }) | batch(4, {.timeout = milliseconds(5)});
@@ -138,7 +138,7 @@ TEST_CASE("a run with a timeout loses no row at a resume, and gives none twice")
   }
 }
 
-TEST_CASE("batches since a mark are made again as they were, behind a channel, too") {
+TEST_CASE("batches since a mark are rebuilt unchanged, also behind a channel") {
   auto number = [](const batched<int64>& b) {
     int64 all = b.size();
     for (int64 x : b.values()) all = number_of(all, x);
@@ -164,7 +164,7 @@ TEST_CASE("batches since a mark are made again as they were, behind a channel, t
   CHECK(consume(timed | map(number), {}).complaint() == "");
 }
 
-TEST_CASE("a batch with a timeout holds its rows once, and twice what they are while its columns grow") {
+TEST_CASE("a batch with a timeout holds its rows once, and twice their size while its columns grow") {
   if (testing::kSanitized) return;
   struct told {
     std::size_t peak_bytes = 0;
@@ -201,7 +201,7 @@ TEST_CASE("an error of the input is met, and a stop ends the wait for rows") {
   CHECK(stopped.why.code() == status_code::cancelled);
 }
 
-TEST_CASE("a timeout is a span of time in plan text, and says nothing of a plan without one") {
+TEST_CASE("a timeout is a time span in plan text, and does not appear in a plan without one") {
   round_trips(*(range(10) | batch(4, {.timeout = milliseconds(50)})).plan(), "range(10) | batch(4, timeout=50ms)");
 }
 

@@ -20,10 +20,10 @@ using int64 = std::int64_t;
 
 }  // namespace
 
-TEST_CASE("bucket_by_sequence_length refuses what does not fit, and says which element") {
+TEST_CASE("bucket_by_sequence_length refuses an element that does not fit, and names it") {
   auto lists = range(9) | map(list_of_length);
   auto length = [](const int64s& x) { return static_cast<int>(x.size()); };
-  CHECK_THROWS_WITH(lists | bucket_by_sequence_length(length, {3, 3}, {1, 1, 1}), Catch::Contains("3 stands behind 3"));
+  CHECK_THROWS_WITH(lists | bucket_by_sequence_length(length, {3, 3}, {1, 1, 1}), Catch::Contains("3 follows 3"));
   CHECK_THROWS_WITH(lists | bucket_by_sequence_length(length, {3}, {1}), Catch::Contains("2 of them, and not 1"));
   CHECK_THROWS_WITH(lists | bucket_by_sequence_length(length, {3}, {1, 1}, {.shapes = {{"x", {1}}}}),
                     Catch::Contains("shapes names x"));

@@ -52,7 +52,7 @@ TEST_CASE("choose_from_datasets asks for no element that is not chosen") {
   CHECK((*made)[1] == 5);
 }
 
-TEST_CASE("choose_from_datasets prints as text, and is read again; what does not fit is refused") {
+TEST_CASE("choose_from_datasets prints as text, is read again, and refuses arguments that do not fit") {
   round_trips(*choose_from_datasets({range(2), range(3)}, range(1)).plan(),
               "choose_from_datasets([range(2), range(3)], range(1))");
   round_trips(*choose_from_datasets({range(2)}, range(1) | repeat(), {.stop_on_empty_dataset = false}).plan(),

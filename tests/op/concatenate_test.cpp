@@ -36,7 +36,7 @@ TEST_CASE("concatenate conforms for elements of every kind, and asks for no more
                          .needs = [](const int64s&, std::size_t k) { return k; }});
 }
 
-TEST_CASE("an input of concatenate is not touched before the ones in front of it have ended") {
+TEST_CASE("an input of concatenate is not used before the earlier ones have ended") {
   auto made = std::make_shared<int64>(0);
   auto second = range(10) | map([made](int64 x) {
                   ++*made;
@@ -71,7 +71,7 @@ TEST_CASE("concatenate prints as text, and is read again; its inputs have one ty
         "concatenate(lines(\"f\"), lines(\"f\"))");
 }
 
-TEST_CASE("structures with the same members are one type, whichever stage makes them") {
+TEST_CASE("structures with the same members are one type, from every stage") {
   temporary_file csv_file("concatenated.csv", "a,b\n1,2"), json_file("concatenated.jsonl", "{\"a\":3,\"b\":4}\n");
   const std::string csv = "csv(\"" + csv_file.path() + "\", header=true)",
                     jsonl = "jsonl(\"" + json_file.path() + "\")";
@@ -97,7 +97,7 @@ TEST_CASE("structures with the same members are one type, whichever stage makes 
   CHECK(parse_plan(csv)->type->name == "{a: int64, b: int64}");
 }
 
-TEST_CASE("inputs whose structures differ say how, and what makes them one type where only their names differ") {
+TEST_CASE("inputs with different structures get an error with the difference, and advice if only their names differ") {
   const std::string rows = "from_arrow(\"-\", schema=\"a: int64, b: int64\") | unbatch";
   CHECK_THROWS_WITH(parse_plan("concatenate(" + rows + ", from_arrow(\"-\", schema=\"a: int32\") | unbatch)"),
                     Catch::Contains("input 2 gives row{a: int32} where the first gives row{a: int64, b: int64}") &&

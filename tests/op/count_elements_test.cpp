@@ -33,7 +33,7 @@ TEST_CASE("count_elements conforms for elements of every kind") {
   conforms(over(as_counting()));
 }
 
-TEST_CASE("count_elements makes nothing that can be passed over, and tells of what had to be made") {
+TEST_CASE("count_elements builds no element that can be skipped, and reports errors of those that it builds") {
   auto never = [](int64) -> int64 { throw_status(data_loss_error("made")); };
   CHECK(consume(range(1'000'000'000'000) | map(never) | count_elements(), {}).elements == int64s{1'000'000'000'000});
   auto bad = range(10) | map(never) | filter(expr("it > 0")) | count_elements();

@@ -34,7 +34,7 @@ TEST_CASE("csv prints as text, and is read again") {
   CHECK(plan_text(*reader.plan()) == read);
 }
 
-TEST_CASE("without a schema the columns are those of the first rows") {
+TEST_CASE("without a schema the columns are inferred from the first rows") {
   temporary_file file("inferred.csv", "id,price,,name,id\n1,2.5,,x,7\n2,3,,,8\n");
   auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
   CHECK(run_of(plan).elements.back() == "{\"id\":2,\"price\":3.0,\"c2\":\"\",\"name\":\"\",\"id_4\":8}");
@@ -46,7 +46,7 @@ TEST_CASE("without a schema the columns are those of the first rows") {
   CHECK(run_of(parse_plan("csv(\"" + packed.path() + "\", header=true)")).elements.size() == 2);
 }
 
-TEST_CASE("where no columns can be inferred, the error is the one that was met") {
+TEST_CASE("if no columns can be inferred, the error is the original one") {
   const std::string rows = "a\n1\n2\n", long_row = std::string(20 << 20, 'x') + "\n";
   auto plan_of = [](const temporary_file& file, const std::string& more) {
     return parse_plan("csv(\"" + file.path() + "\"" + more + ")");
@@ -66,14 +66,14 @@ TEST_CASE("where no columns can be inferred, the error is the one that was met")
   CHECK(plan_of(longer, ", header=true")->type->name == "{a: string, b: int64}");
 }
 
-TEST_CASE("numbers with leading zeros are inferred as texts, and stay as they are") {
+TEST_CASE("numbers with leading zeros are inferred as texts") {
   temporary_file file("codes.csv", "zip,n,x,y,z\n01234,-007,00.5,0.5,0\n1234,7, +01 ,-0,0e1\n");
   auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
   CHECK(run_of(parse_plan("csv(\"" + file.path() + "\", \"zip: int64\", header=true)")).elements.front() ==
         "{\"zip\":1234}");  // a schema says what they are
 }
 
-TEST_CASE("a value that does not fit the columns that were inferred is told with a schema that it fits") {
+TEST_CASE("a value that does not fit the inferred columns is reported with a schema that fits") {
   std::string first = "a,b,t\n";
   for (int i = 0; i != 100; ++i) first += "1,0.5,x\n";
   auto end_of = [&](const std::string& row, const std::string& more) {
@@ -98,7 +98,7 @@ TEST_CASE("a value that does not fit the columns that were inferred is told with
   CHECK_THAT(end_of(",1,x", ", \"a: int64\""), Contains("give it a default in the schema") && !Contains("inferred"));
 }
 
-TEST_CASE("errors of csv say file, line and column, and a bad row does not stop the next") {
+TEST_CASE("errors of csv have file, line and column, and a bad row does not stop the next") {
   const std::string rows = "x,n\n1.5,\"a\nb\"\n\nx2,c\n2,d,e\n\"3,f\n4,g\n5,\"h\n6,i\n";
   temporary_file file("bad.csv", rows);
   auto plan = parse_plan("csv(\"" + file.path() + "\", \"x: float, n: bytes\", header=true)");
@@ -132,7 +132,7 @@ TEST_CASE("a file that has a header and nothing else resumes at its end") {
   }
 }
 
-TEST_CASE("what csv cannot be told is refused where the plan is made") {
+TEST_CASE("invalid options of csv are refused when the plan is built") {
   CHECK_THROWS_WITH(csv<numbered_row>("a", "other: int8"), Contains("has no member other"));
   CHECK_THROWS_WITH(csv<numbered_row>("a", "number: int8"), Contains("is int64, and the text says int8"));
 }

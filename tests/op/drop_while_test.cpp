@@ -39,7 +39,7 @@ TEST_CASE("drop_while conforms for elements of every kind, wherever it begins") 
        .needs = one_each});
 }
 
-TEST_CASE("behind its first element drop_while asks nobody, and passes over as its input does") {
+TEST_CASE("after its first element drop_while calls no predicate, and skips like its input") {
   auto asked = std::make_shared<int64>(0);
   auto ds = counter() | drop_while([asked](int64 x) {
               ++*asked;

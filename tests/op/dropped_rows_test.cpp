@@ -110,7 +110,7 @@ consumption skipping() {
 
 }  // namespace
 
-TEST_CASE("an element that does not fit is dropped and counted, and its batch goes on without it") {
+TEST_CASE("an element that does not fit is dropped and counted, and its batch continues without it") {
   for (const dropping& d : droppings()) {
     INFO(d.plan);
     for (std::uint32_t ask : {0u, 1u, 7u}) {

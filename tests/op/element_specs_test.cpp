@@ -69,7 +69,7 @@ TEST_CASE("tensors that are parsed have the shapes of the schema") {
         "{label: int64[2], image: float32[2,2,3]}");
 }
 
-TEST_CASE("verbs that give their input's elements know what it knows") {
+TEST_CASE("verbs that forward their input's elements forward its facts") {
   auto not_run = [](const std::string& inner) {
     return element_spec_of(*parse_plan("list_files(\"no-such-*\") | " + inner)).text();
   };

@@ -46,7 +46,7 @@ TEST_CASE("enumerate conforms for elements of every kind, and asks for no more t
        .needs = one_each});
 }
 
-TEST_CASE("enumerate keeps elements that own memory, and counts on behind the largest number") {
+TEST_CASE("enumerate keeps elements that own memory, and counts on after the largest number") {
   auto names = range(3) | map([](int64 x) { return std::make_unique<std::string>(100, static_cast<char>('a' + x)); });
   auto first = names | enumerate({.start = std::numeric_limits<int64>::max()}) |
                map([](const std::pair<int64, std::unique_ptr<std::string>>& p) {

@@ -136,7 +136,7 @@ const std::set<std::string_view> kFarAndSilent = {"drop_while", "rate_limit"};
 
 }  // namespace
 
-TEST_CASE("verbs that say they seek make few elements to get far, and others do not", "[every_verb]") {
+TEST_CASE("verbs that declare that they seek build few elements to get far, and others do not", "[every_verb]") {
   constexpr int64 kInput = 300'000, kFar = 20'000, kFew = 8'000;
   for (const verb_case* c : verb_cases()) {
     if (c->inputs == 0 || c->inner != 0 || c->meets_errors || !c->ordered) continue;
@@ -154,7 +154,7 @@ TEST_CASE("verbs that say they seek make few elements to get far, and others do 
   }
 }
 
-TEST_CASE("the number of elements that a verb says is how many there are", "[every_verb]") {
+TEST_CASE("the declared number of elements of a verb is right", "[every_verb]") {
   for (const verb_case* c : verb_cases()) {
     if (c->inputs == 0 || c->inner != 0 || c->meets_errors) continue;
     for (const verb_use& use : uses_of(*c, 3))
@@ -170,7 +170,7 @@ TEST_CASE("the number of elements that a verb says is how many there are", "[eve
   }
 }
 
-TEST_CASE("every operator has a verb case, in which it stands", "[every_verb]") {
+TEST_CASE("every operator has a verb case that contains it", "[every_verb]") {
   std::set<std::string_view> described;
   for (auto* c : verb_cases()) {
     CAPTURE(c->name);
@@ -202,7 +202,8 @@ TEMPLATE_TEST_CASE_SIG("every verb conforms, in each of its inputs", "[every_ver
   }
 }
 
-TEST_CASE("every verb above a source gives what its loop gives, and goes on from every place", "[every_verb]") {
+TEST_CASE("every verb above a source delivers the elements of its loop, and continues from every place",
+          "[every_verb]") {
   trial_counts counts;
   for (auto* c : verb_cases()) {
     for (const verb_use& use : uses_of(*c, 4)) {
@@ -257,8 +258,7 @@ TEST_CASE("every verb's knob may change between save and resume", "[every_verb]"
   }
 }
 
-TEST_CASE("no run over files goes on when they are others by then, with other names beside them or not",
-          "[every_verb]") {
+TEST_CASE("no run over files continues when they have changed", "[every_verb]") {
   std::size_t refused = 0;
   for (auto* c : verb_cases()) {
     if (!c->files) continue;

@@ -36,14 +36,14 @@ TEST_CASE("spellings of one number are one plan", "[op]") {
   CHECK(print_of("range(2) | map(it * 1.5)") != print_of("range(2) | map(it * 1.5f)"));
 }
 
-TEST_CASE("a verb whose function makes a plan says that an expression has to be a list", "[op]") {
+TEST_CASE("a verb whose function makes a plan reports that an expression must be a list", "[op]") {
   std::string why = refusal_of("range(2) | flat_map(it + 1)");
   CHECK(
       why.find("flat_map: an expression that is opened for each element is a list or an array, and it + 1 is int64") !=
       std::string::npos);
 }
 
-TEST_CASE("lists and optionals become what is wanted, without loss", "[op]") {
+TEST_CASE("lists and optionals convert without loss", "[op]") {
   CHECK(elements<std::vector<double>>(range(2) | map(expr<std::vector<double>>("[it, it + 1]"))) ==
         "[0.0,1.0] [1.0,2.0]");
   CHECK(elements<std::array<double, 2>>(range(2) | map(expr<std::array<double, 2>>("[it, 1]"))) ==

@@ -64,7 +64,7 @@ TEST_CASE("an expression that does not fit is refused with its column and both t
   }
 }
 
-TEST_CASE("in C++ expressions and functions stand beside each other", "[op]") {
+TEST_CASE("in C++ expressions and functions can be mixed", "[op]") {
   auto rows = range(6) | map([](int64 x) { return row{x, std::string(static_cast<std::size_t>(x), 'x')}; });
   CHECK(elements(rows | filter(expr("label % 2 == 1")) | map([](const row& r) { return r.text; })) ==
         R"("x" "xxx" "xxxxx")");
@@ -79,7 +79,7 @@ TEST_CASE("in C++ expressions and functions stand beside each other", "[op]") {
   CHECK_THROWS_WITH(expr("1 +"), Catch::Contains("column 4: expected a value"));
 }
 
-TEST_CASE("what cannot be copied is moved by an expression that uses it once", "[op]") {
+TEST_CASE("an element that cannot be copied is moved by an expression that uses it once", "[op]") {
   auto tickets = range(4) | map([](int64 x) { return ticket{std::make_unique<int64>(x), x}; });
   CHECK(elements(tickets | filter(expr("copy > 1")) | map([](ticket t) { return *t.number; })) == "2 3");
   CHECK(elements(tickets | map(expr<ticket>("{number, copy: copy * 10}")) |

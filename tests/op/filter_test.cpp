@@ -40,7 +40,7 @@ TEST_CASE("filter conforms") {
       {.expected = [](const int64s& in) { return in; }, .before_error = [](const int64s& in) { return in; }});
 }
 
-TEST_CASE("a remainder that is compared with 0 is C++'s, of negative numbers and by powers of two as well") {
+TEST_CASE("a remainder that is compared with 0 is C++'s, for negative numbers and powers of two as well") {
   for (int64 by : {1, 2, 3, 4, 7, 64}) {
     int64s even, odd;
     for (int64 x = -70; x != 71; ++x) (x % by == 0 ? even : odd).push_back(x);
@@ -76,7 +76,7 @@ task<std::uint64_t> count_of(any_stream s, demand each) {
 
 }  // namespace
 
-TEST_CASE("the largest demand there is, with elements to pass over, does not wrap round") {
+TEST_CASE("the largest possible demand, with a skip, does not overflow") {
   simulation world(1);
   runtime rt(world);
   auto plan = range(100) | filter([](int64) { return true; });

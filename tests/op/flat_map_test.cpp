@@ -35,7 +35,7 @@ TEST_CASE("flat_map conforms") {
                 }});
 }
 
-TEST_CASE("what opens a dataset may fail, after the elements before it") {
+TEST_CASE("opening a dataset may fail, after the elements before it") {
   auto throwing = [](int64 x) {
     if (x == 2) throw std::runtime_error("cannot open");
     return range(3);
@@ -48,7 +48,7 @@ TEST_CASE("what opens a dataset may fail, after the elements before it") {
   CHECK(consume(range(5) | flat_map(throwing), dropping).elements == int64s{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2});
 }
 
-TEST_CASE("flat_map opens a dataset when it is asked for its first element, and passes over inside of datasets") {
+TEST_CASE("flat_map opens a dataset when its first element is requested, and skips inside datasets") {
   auto opened = std::make_shared<int>();
   auto made = std::make_shared<int>();
   auto counting = [opened, made](int64 x) {
@@ -121,7 +121,7 @@ TEST_CASE("the lists that an interleave has open are charged") {
   CHECK(rt.ledger().report().used_bytes == 0);
 }
 
-TEST_CASE("flat_map prints as text, is read again, and refuses what opens no dataset") {
+TEST_CASE("flat_map prints as text, is read again, and refuses functions that open no dataset") {
   round_trips(*(range(5) | flat_map(open_a_few)).plan(), "range(5) | flat_map(open_a_few)");
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("schemas of rows are read from text, and print as it") {
   CHECK_FALSE(arrow::row_type_of(std::string(100'000, '(')).ok());
 }
 
-TEST_CASE("the schema of a compressed file is learnt from it, however long it is and in whatever blocks it comes") {
+TEST_CASE("the schema of a compressed file is read from it, for any length and block size") {
   std::vector<batched<arrow_row>> batches(40);
   std::uint64_t random = 1;
   for (auto& b : batches) {

@@ -120,7 +120,7 @@ TEST_CASE("several producers push from several workers, and each one's elements 
   for (int i = 0; i != 20; ++i) sync_wait(rt, several_producers(rt));
 }
 
-TEST_CASE("try_push says whether there was room, and leaves the value where there was none") {
+TEST_CASE("try_push returns whether there was room, and keeps the value otherwise") {
   auto [push, ds] = from_channel<std::string>({.elements = 2});
   std::string third = "a third one that owns memory";
   CHECK(push.try_push("one"));
@@ -196,7 +196,7 @@ TEST_CASE("pushes wait for room in the memory budget of the run that reads the c
   CHECK(*most <= 10);
 }
 
-TEST_CASE("a channel that is closed with a status ends the run with it, behind its elements") {
+TEST_CASE("a channel that is closed with a status ends the run with it, after its elements") {
   auto [push, ds] = from_channel<int64>();
   push.try_push(7);
   push.close(unavailable_error("the broker is gone"));
@@ -240,7 +240,7 @@ TEST_CASE("a channel has one run at a time, and a plan that is gone closes it") 
   CHECK(!left.try_push(1));
 }
 
-TEST_CASE("a stop ends the wait for an element, and leaves what comes to the next run") {
+TEST_CASE("a stop ends the wait for an element, and leaves later elements to the next run") {
   auto [push, ds] = from_channel<int64>();
   push.try_push(1);
   consumption how;
@@ -306,7 +306,7 @@ task<bool> resume_elsewhere(runtime& rt, std::size_t at) {
 
 }  // namespace
 
-TEST_CASE("a resumed run tells its producer from where to send again, and refuses what comes before it was asked") {
+TEST_CASE("a resumed run reports to its producer where to send again, and refuses earlier pushes") {
   std::size_t refused = 0;
   for (std::size_t at : {1, 2, 57, 150, 299, 280, 290}) {
     CAPTURE(at);
@@ -317,7 +317,7 @@ TEST_CASE("a resumed run tells its producer from where to send again, and refuse
   CHECK(refused >= 1);
 }
 
-TEST_CASE("a plan with a channel has no text, and says why") {
+TEST_CASE("a plan with a channel has no text, and the error has the reason") {
   auto [push, ds] = from_channel<int64>();
   CHECK_THROWS_WITH(plan_json(*ds.plan()), Catch::Contains("from_channel"));
   push.close();

@@ -66,7 +66,7 @@ TEST_CASE("from_tensor_slices prints as text, is read again, and knows its size"
   CHECK(parse_plan("from_tensor_slices(string([\"a\"]))")->type == &type_of<tensor>());
 }
 
-TEST_CASE("what has no slices is refused") {
+TEST_CASE("tensors without slices are refused") {
   CHECK_THROWS_WITH(from_tensor_slices(tensor::scalar(1.5f)), Contains("float32[] has none"));
   CHECK_THROWS_WITH(parse_plan("from_tensor_slices(5)"), Contains("needs") || Contains("has none"));
   CHECK_THROWS_WITH(from_tensor_slices<double>(tensor::of(int64s{1})), Contains("float64") && Contains("int64[1]"));

@@ -88,14 +88,14 @@ TEST_CASE("values in text are numbers, texts and tensors") {
         &type_of<tensor>());
 }
 
-TEST_CASE("what is no value is refused, with its place") {
+TEST_CASE("an invalid value is refused, with its place") {
   auto refused = [](const std::string& text, const std::string& words) {
     CHECK_THROWS_WITH(parse_plan(text), Contains(words));
   };
   refused("from_tensors(" + std::string(100, '(') + "1" + std::string(100, ')') + ")", "nested deeper");
 }
 
-TEST_CASE("large tensors have no text, and are told apart by their values") {
+TEST_CASE("large tensors have no text, and are distinguished by their values") {
   tensor a = tensor::zeros(dtype::uint8, {1 << 17}), b = a.copy();
   b.writable<std::uint8_t>()[77] = 1;
   auto plan_of = [](const tensor& t) { return from_tensors(t).plan(); };

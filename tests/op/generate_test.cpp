@@ -33,7 +33,7 @@ stream<int64> running_dry(int64 n) {
 
 }  // namespace
 
-TEST_CASE("generated elements go on from every one of them, by replay and by commit") {
+TEST_CASE("generated elements continue from every one of them, by replay and by commit") {
   constexpr int64 kElements = 50;
   const dataset<int64> both[] = {generate([] { return squares(kElements); }),
                                  generate([] { return committing(saved<int64>(), kElements); })};
@@ -83,7 +83,7 @@ TEST_CASE("a function lives as long as the coroutine it made, also in a plan ope
   }
 }
 
-TEST_CASE("what a generator throws comes after its elements, with its stage") {
+TEST_CASE("an exception of a generator follows its elements, with its stage") {
   consumed got = consume(generate([] { return running_dry(3); }), {});
   CHECK(got.elements == int64s{0, 1, 2});
   CHECK_THAT(got.why.to_string(), Catch::Contains("the well is dry") && Catch::Contains("generate"));

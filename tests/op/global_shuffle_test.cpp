@@ -92,7 +92,7 @@ TEST_CASE("the order of global_shuffle is that of its seed on any number of work
   }
 }
 
-TEST_CASE("each epoch has another order, unless it is to be the same") {
+TEST_CASE("each epoch has another order, unless the order is fixed") {
   int64s two = consume(range(50) | global_shuffle({.seed = 1}) | repeat(2), {}).elements;
   CHECK(first_of(two, 50) != without_first(two, 50));
   two = consume(range(50) | global_shuffle({.seed = 1, .reshuffle_each_iteration = false}) | repeat(2), {}).elements;
@@ -123,7 +123,7 @@ TEST_CASE("a resume and a skip make one element, wherever they lead") {
   CHECK(made == 3);
 }
 
-TEST_CASE("what stands before a bad element comes before its error") {
+TEST_CASE("elements before a bad one come before its error") {
   auto bad_at = [](int64 bad) {
     return range(40) | map([bad](int64 x) {
              if (x == bad) throw_status(data_loss_error("a bad element"));
@@ -146,7 +146,7 @@ TEST_CASE("what stands before a bad element comes before its error") {
   }
 }
 
-TEST_CASE("an input that is shorter than its plan says is an error, not an end") {
+TEST_CASE("an input that is shorter than declared is an error, not an end") {
   auto ds = parse_plan("range(10) | assert_cardinality(20) | global_shuffle(seed=1)");
   consumed c = consume(dataset<int64>(ds), {});
   CHECK(c.elements.size() < 10);

@@ -211,7 +211,7 @@ TEST_CASE("groups whose states take more than a mebibyte together are made again
   resumes_everywhere(twice, expected);
 }
 
-TEST_CASE("passing over groups calls no finish, and take(2) calls it twice") {
+TEST_CASE("skipping groups calls no finish, and take(2) calls it twice") {
   auto finished = std::make_shared<int>(0);
   auto number = [finished](const tally& t) {
     ++*finished;
@@ -229,7 +229,7 @@ TEST_CASE("passing over groups calls no finish, and take(2) calls it twice") {
   CHECK(*finished == 1);
 }
 
-TEST_CASE("what a function throws names the stage and the element, or leaves no trace") {
+TEST_CASE("an exception of a function names the stage and the element, or leaves no trace") {
   auto adding = [](tally& t, int64 x) {
     group_add(t, x);
     if (x % 10 == 3 || x == 50) throw std::runtime_error("not this one");
@@ -280,7 +280,7 @@ TEST_CASE("a group that cannot be finished ends the run, or is counted in place 
   resumes_everywhere(last, {}, how);
 }
 
-TEST_CASE("the states of the groups are charged, and what does not fit says how many groups there are") {
+TEST_CASE("the states of the groups are charged, and an error contains the number of groups") {
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
   auto hoard = [](std::vector<int64>& all, int64 x) { all.push_back(x); };
@@ -299,7 +299,7 @@ TEST_CASE("the states of the groups are charged, and what does not fit says how 
     CHECK(got.why.code() == status_code::resource_exhausted);
     CHECK_THAT(got.why.where().stage, Contains("group_by_reducer"));
     CHECK_THAT(got.why.to_string(), Contains("more than the memory budget of 1.0 MiB") &&
-                                        Contains("give keys of which there are fewer, or keep less in a state"));
+                                        Contains("use fewer keys, or store less in a state"));
     CHECK(rt.ledger().report().used_bytes == 0);
   };
   refused(range(500'000) | group_by_reducer([](int64 x) { return x % 10; }, std::vector<int64>(), hoard, sizes));
@@ -350,7 +350,7 @@ TEST_CASE("a group_by_reducer of registered functions prints as text and JSON, a
   resumes_everywhere(dataset<int64>(parse_plan(plan_text(*begun.plan()))), {100, 101, 102});
 }
 
-TEST_CASE("a checkpoint tells each function of a group_by_reducer from another version of it") {
+TEST_CASE("a checkpoint detects another version of each function of a group_by_reducer") {
   auto ds = [](int key, int add, int finish) {
     return range(25) |
            group_by_reducer(fn("tens", key, group_tens.function), group_begin, fn("add", add, group_add.function),

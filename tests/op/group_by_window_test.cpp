@@ -65,7 +65,7 @@ template <class T> void resumes_everywhere(const dataset<T>& numbers) {
 
 }  // namespace
 
-TEST_CASE("groups at the end are in the order of their keys, whatever kind of number these are") {
+TEST_CASE("groups at the end are in the order of their keys, for every kind of number") {
   CHECK(given("it % 2 == 0, batch(9), 9") == "[1,3,5,7,9] [0,2,4,6,8]");
   CHECK(given("it % 3 * 1099511627776, batch(9), 9") == "[0,3,6,9] [1,4,7] [2,5,8]");
   enum class colour : std::uint8_t { red = 200, green = 3, blue = 100 };
@@ -83,7 +83,7 @@ TEST_CASE("groups at the end are in the order of their keys, whatever kind of nu
   CHECK(elements_in(range(1000) | group_by_window(crowded, skip(0), 9)) == expected);
 }
 
-TEST_CASE("stages of reduce that begin again for each group give what they give when they are opened anew") {
+TEST_CASE("stages of reduce that begin again for each group yield the same as newly opened ones") {
   auto key = [](int64 x) { return x % 3; };
   auto odd = [](int64 x) { return x % 2 == 1; };
   auto half = [](int64 x) { return x / 2; };
@@ -170,7 +170,7 @@ TEST_CASE("the size of a key is asked for once") {
   CHECK(calls == 4);
 }
 
-TEST_CASE("a resume makes groups again that nobody was given, and only those") {
+TEST_CASE("a resume rebuilds only groups that were not delivered") {
   for (int64 size : {1, 2, 5, 40}) {
     auto key = [](int64 x) { return 5 - x % 6; };
     resumes_everywhere(range(37) | map(as_text::made) |
@@ -180,7 +180,7 @@ TEST_CASE("a resume makes groups again that nobody was given, and only those") {
   }
 }
 
-TEST_CASE("groups that exceed the memory budget end with an error that says what to do") {
+TEST_CASE("groups that exceed the memory budget end with an error with advice") {
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
   auto text = [](int64) { return std::string(10'000, 'x'); };
@@ -197,7 +197,7 @@ TEST_CASE("groups that exceed the memory budget end with an error that says what
   CHECK(rt.ledger().report().used_bytes == 0);
 }
 
-TEST_CASE("group_by_window says what does not fit") {
+TEST_CASE("group_by_window refuses arguments that do not fit") {
   auto key = [](int64 x) { return x % 3; };
   auto sizes = range(9) | group_by_window(key, batch(2), [](int64 k) { return k - 1; }) | map(folded_batch);
   CHECK_THROWS_WITH(elements(sizes), Contains("at least 1, and window_size_func gives -1") && Contains("element 0"));
@@ -237,7 +237,7 @@ TEST_CASE("group_by_window prints as text, and is read again; of an endless inpu
   CHECK(cardinality_of(*two.plan()).kind == cardinality::unknown);
 }
 
-TEST_CASE("keys that come once each take no memory once their groups have left, whatever function says their sizes") {
+TEST_CASE("keys that occur once use no memory after their groups have left, for any size function") {
   runtime rt({.workers = 1, .memory_budget_bytes = 4 << 20});
   const auto plan =
       parse_plan("range(200000) | group_by_window(it / 2, batch(2), window_size_func=2 + key * 0) | count_elements");

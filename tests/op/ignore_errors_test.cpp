@@ -70,7 +70,7 @@ struct calls {
 
 }  // namespace
 
-TEST_CASE("a share of bad elements ends the stream once enough have come, at the same place whatever works ahead") {
+TEST_CASE("a share of bad elements ends the stream after enough elements, at the same place for any work ahead") {
   for (int64 parallelism : {1, 3}) {
     auto in = range(10'000) | map([](int64 x) { return x; }, {.parallelism = parallelism});
     // One in ten: the 11th of 101 is more than a tenth, while 10 of 100 are not looked at.
@@ -88,7 +88,7 @@ TEST_CASE("a share of bad elements ends the stream once enough have come, at the
   }
 }
 
-TEST_CASE("what is passed over counts among the elements of a share") {
+TEST_CASE("skipped elements count for a share") {
   consumption how;
   how.skip = 5000;
   auto ds = range(10'000) | bad_every(20) | ignore_errors({.errors_share = 0.06});
@@ -96,7 +96,7 @@ TEST_CASE("what is passed over counts among the elements of a share") {
   CHECK(consume(ds, how).elements.size() == 4500);
 }
 
-TEST_CASE("a share ends the stream at the same place, whether elements are delivered or passed over") {
+TEST_CASE("a share ends the stream at the same place, whether elements are delivered or skipped") {
   const auto place = [](const dataset<int64>& in, std::uint64_t passed) {
     consumption how;
     how.skip = passed;
@@ -126,7 +126,7 @@ TEST_CASE("a share ends the stream at the same place, whether elements are deliv
   }
 }
 
-TEST_CASE("ignore_errors calls a function with each error, in order, where it says so and nowhere else") {
+TEST_CASE("ignore_errors calls a function with each error, in order, only if it has one") {
   calls c;
   auto ds = range(30) | bad_every(10) | on_error(error_policy::skip, map([](int64 x) {
                                                    if (x == 5) throw_status(data_loss_error("five"));

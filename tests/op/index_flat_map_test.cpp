@@ -70,7 +70,7 @@ TEST_CASE("index_flat_map conforms for lists of every kind of element that can b
        .elements = "arrays"});
 }
 
-TEST_CASE("index_flat_map passes over by index, and makes the lists that it gives of") {
+TEST_CASE("index_flat_map skips by index, and builds only the lists that it delivers from") {
   static std::atomic<int> made;
   auto rows = [](int64 x) {
     ++made;
@@ -110,7 +110,7 @@ TEST_CASE("index_flat_map passes over by index, and makes the lists that it give
   for (std::size_t i = 0; i != some.elements.size(); ++i) CHECK(some.elements[i] == all[some.ordinals[i]]);
 }
 
-TEST_CASE("a global_shuffle behind index_flat_map gives each element once, and makes one list for each") {
+TEST_CASE("a global_shuffle after index_flat_map delivers each element once, and builds one list for each") {
   auto ds = range(60) | index_flat_map(row_of, in_triangle, {.cardinality = 1830});
   int64s all = consume(ds, {}).elements, got = consume(ds | global_shuffle({.seed = 3}), {}).elements;
   index_permutation order(1830, mix(3));
@@ -118,7 +118,7 @@ TEST_CASE("a global_shuffle behind index_flat_map gives each element once, and m
   for (std::size_t i = 0; i != all.size(); ++i) CHECK(got[i] == all[order[i]]);
 }
 
-TEST_CASE("index_flat_map says what is wrong with a place") {
+TEST_CASE("index_flat_map reports an invalid place") {
   auto why = [](const std::string& index_map, std::uint64_t skip) {
     return run_of("range(5) | index_flat_map([it, it], " + index_map + ", cardinality=10)", skip).why.to_string();
   };

@@ -45,7 +45,7 @@ TEST_CASE("inspect conforms for elements of every kind, and asks for no more tha
                         {.expected = all, .before_error = all, .needs = one_each});
 }
 
-TEST_CASE("inspect sees each element that is asked for, in order, and none that is passed over") {
+TEST_CASE("inspect sees each requested element, in order, and no skipped one") {
   seen s;
   CHECK(consume(range(20) | inspect(s) | take(7), {}).elements == int64s{0, 1, 2, 3, 4, 5, 6});
   CHECK(*s.numbers == int64s{0, 1, 2, 3, 4, 5, 6});
@@ -54,7 +54,7 @@ TEST_CASE("inspect sees each element that is asked for, in order, and none that 
   CHECK(*s.numbers == int64s{17, 18, 19});
 }
 
-TEST_CASE("what inspect's function throws or returns is an error of that element, under the policy") {
+TEST_CASE("an error of inspect's function is an error of that element, under the policy") {
   auto refusing =
       range(10) | inspect([](const int64& x) { return x % 4 == 3 ? data_loss_error("three in four") : status(); });
   consumed stopped = consume(refusing, {});

@@ -97,7 +97,7 @@ TEST_CASE("an interleave opens an input only when its turn comes") {
   CHECK(*opened == int64s{0, 1});
 }
 
-TEST_CASE("an error inside of one dataset comes after what all gave before it") {
+TEST_CASE("an error inside one dataset follows the elements that all delivered before it") {
   auto broken = [](int64 x) {
     return range(4) | map([x](int64 y) {
              if (x == 1 && y == 2) throw_status(data_loss_error("broken"));

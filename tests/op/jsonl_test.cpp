@@ -42,7 +42,7 @@ template <class T> std::string read_again(std::string_view json) {
 
 }  // namespace
 
-TEST_CASE("JSON becomes elements of every kind, and what does not fit is told with its place") {
+TEST_CASE("JSON becomes elements of every kind, and text that does not fit is reported with its place") {
   CHECK(read_again<json_line>("{\"number\":1,\"number\":2,\"text\":\"\\u00e9\",\"tags\":[\"a\"],\"at\":null}") ==
         "{\"number\":2,\"text\":\"é\",\"tags\":[\"a\"],\"at\":null}");
   CHECK(read_again<std::vector<std::array<std::int8_t, 2>>>(" [[1, -128], [2.0, 1e1]] ") == "[[1,-128],[2,10]]");
@@ -68,7 +68,7 @@ TEST_CASE("JSON becomes elements of every kind, and what does not fit is told wi
   refused(read_again<json_line>(std::string(3000, '[')), "not JSON");
 }
 
-TEST_CASE("a number of any size is JSON, and is told where the member's type does not hold it") {
+TEST_CASE("a number of any size is JSON, and is reported if the member's type cannot represent it") {
   const std::string large = "18446744073709551616", digits = "1" + std::string(400, '0');
   CHECK(read_again<double>(large) == "18446744073709551616.0");
   CHECK(read_again<std::vector<std::optional<double>>>("[-" + large + ", 1, 123456789012345678901234567890]") ==
@@ -99,7 +99,7 @@ TEST_CASE("a number of any size is JSON, and is told where the member's type doe
     CHECK_THAT(read_again<std::vector<double>>(wrong), Contains("not JSON"));
 }
 
-TEST_CASE("what print writes of random elements is read again") {
+TEST_CASE("the output of print for random elements is read again") {
   for (std::uint64_t seed = 1; seed != 300; ++seed) {
     random_numbers random(seed);
     json_line l;
@@ -123,8 +123,7 @@ TEST_CASE("jsonl prints as text, and is read again") {
   round_trips(*parse_plan(plan_text(*reader.plan())), plan_text(*reader.plan()));
 }
 
-TEST_CASE(
-    "what comes behind the lines that a schema was inferred from fits it, or is an error that names one that fits") {
+TEST_CASE("lines after those of an inferred schema fit it, or get an error with a schema that fits") {
   std::string first;
   for (int i = 0; i != 100; ++i) first += "{\"a\":1,\"at\":{\"x\":\"s\"}}\n";
   auto end_of = [&](const std::string& line, const std::string& more) {
@@ -150,7 +149,7 @@ TEST_CASE(
   CHECK_THAT(end_of("{\"a\":1}", ""),
              Contains("line 101: the member at is missing" + from + ", such as \"a: int64, at: {x: string}?\""));
   CHECK_THAT(end_of("{\"a\":\"x\",\"at\":{\"x\":\"t\"}}", ""),
-             Contains("line 101: a: expected int64, got \"x\"" + from + " that says what it is, or leaves it out"));
+             Contains("line 101: a: expected int64, got \"x\"" + from + " that declares or omits it"));
   CHECK_THAT(end_of("{\"a\":0.5,\"at\":{\"x\":\"t\"}}", ", \"a: int64\""),
              Contains("got 0.5") && !Contains("inferred"));
   CHECK_THAT(end_of("{\"a\":", ""), Contains("line 101: not JSON") && !Contains("inferred"));
@@ -173,7 +172,7 @@ TEST_CASE("a file that begins with a byte order mark resumes anywhere") {
   }
 }
 
-TEST_CASE("a text is JSON or not, whatever is in it") {
+TEST_CASE("a text is JSON or not, for any contents") {
   json_text_check is_json;
   const std::string long_text = "[\"" + std::string(3 << 20, 'x') + "\"]";  // its parser is not kept
   for (std::string_view text : {std::string_view("{}"), std::string_view(" [1, \"a\", null] "), std::string_view("7"),
@@ -195,7 +194,7 @@ TEST_CASE("a number that no type holds refuses the plan by its member, and no me
   CHECK_THAT(doubles.end, Contains("line 3: b: expected double (") && Contains("got 1e400"));
 }
 
-TEST_CASE("where nothing can be inferred, the error is the one that was met") {
+TEST_CASE("if nothing can be inferred, the error is the original one") {
   const std::string lines = "{\"a\":1}\n{\"a\":2}\n", long_line = "{\"a\":\"" + std::string(20 << 20, 'x') + "\"}\n";
   auto plan_of = [](const temporary_file& file, const std::string& more) {
     return parse_plan("jsonl(\"" + file.path() + "\"" + more + ")");
@@ -233,7 +232,7 @@ TEST_CASE("a line may have 16 MiB, and one byte more is refused wherever its end
   }
 }
 
-TEST_CASE("errors of jsonl say file and line, and a bad line does not stop the next") {
+TEST_CASE("errors of jsonl have file and line, and a bad line does not stop the next") {
   temporary_file file("bad.jsonl", "{\"x\":1}\n\n{\"x\":\n{\"x\":\"y\"}\n{\"x\":2}");
   auto plan = parse_plan("jsonl(\"" + file.path() + "\", \"x: int64\")");
   auto stopped = run_of(plan);

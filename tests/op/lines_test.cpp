@@ -83,7 +83,7 @@ const test::register_verb lines_case("lines", {.inputs = 0,
 
 }  // namespace
 
-TEST_CASE("lines of many megabytes come whole, read or passed over, in a window that grows in steps") {
+TEST_CASE("lines of many megabytes are read or skipped whole, in a window that grows in steps") {
   const std::string text =
       "first\n" + long_line(9 * kMiB) + "\n\nshort\n" + std::string(kMiB, 'y') + "\n" + long_line(6 * kMiB);
   temporary_folder folder;

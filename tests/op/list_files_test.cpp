@@ -104,7 +104,7 @@ TEST_CASE("list_files shuffles all of them, by the seed and the epoch alone") {
   CHECK(sorted(names(twice.begin() + 7, twice.end())) == all);
 }
 
-TEST_CASE("list_files goes on from every place, shuffled or not") {
+TEST_CASE("list_files continues from every place, shuffled or not") {
   file_world w;
   put_files(w);
   for (bool shuffle : {false, true}) {

@@ -61,11 +61,9 @@ struct counting {
   }
 };
 
-  
-
 }  // namespace
 
-TEST_CASE("map keeps what an awaited function captured until its last call has ended") {
+TEST_CASE("map keeps the captures of an awaited function until its last call has ended") {
   auto more = std::make_shared<int64>(100);
   std::weak_ptr<int64> alive = more;
   runtime rt({.workers = 2});
@@ -120,13 +118,13 @@ TEST_CASE("a lone next() calls the function once") {
   CHECK(*f.calls == 1);
 }
 
-TEST_CASE("passing over elements does not call the function for them") {
+TEST_CASE("skipping elements does not call the function for them") {
   counting f;
   CHECK(consume(range(100) | map(f) | skip(97), {}).elements == int64s{97, 98, 99});
   CHECK(*f.calls == 3);
 }
 
-TEST_CASE("passing over elements does not call the function for them, across the epochs of a repeat") {
+TEST_CASE("skipping elements does not call the function for them, across the epochs of a repeat") {
   counting f;
   consumption how;
   how.skip = 7;

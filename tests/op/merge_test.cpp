@@ -41,7 +41,7 @@ TEST_CASE("merge is first come, first served") {
   CHECK(got.elements == int64s{100, 101, 102, 0, 103, 104, 105, 1, 106, 107, 2});
 }
 
-TEST_CASE("inputs that are ready take turns, and one that never gives does not hold the others") {
+TEST_CASE("ready inputs alternate, and one that never delivers does not delay the others") {
   consumption how;
   how.ask_max = 10;
   how.asks_all = true;
@@ -53,7 +53,7 @@ TEST_CASE("inputs that are ready take turns, and one that never gives does not h
   CHECK(of_second <= 40);
 }
 
-TEST_CASE("each element of merged inputs comes once, from every place, whatever the timing is by then") {
+TEST_CASE("each element of merged inputs is delivered once, from every place, for any timing") {
   for (std::uint64_t seed = 1; seed != 8; ++seed) {
     CAPTURE(seed);
     auto ds = merge(paced(0, 20, 70us), paced(100, 20, 50us) | prefetch(2), range(220, {.start = 200}));
@@ -81,7 +81,7 @@ TEST_CASE("each element of merged inputs comes once, from every place, whatever 
   }
 }
 
-TEST_CASE("what merge's inputs wait with is charged, and on two workers none is lost") {
+TEST_CASE("the waiting elements of merge's inputs are charged, and on two workers none is lost") {
   runtime rt({.workers = 2});
   auto ds = merge(range(3000) | prefetch(8), paced(10'000, 40, 20us), range(23'000, {.start = 20'000}));
   for (std::uint64_t i = 0; i != 10; ++i) {
@@ -109,7 +109,7 @@ TEST_CASE("an error of an input ends merge when that input is served, and is dro
   CHECK(sorted(got.elements) == int64s{0, 1, 3, 100, 101, 102, 103, 104});
 }
 
-TEST_CASE("merge prints as text, and is read again; it knows its size, and refuses what does not fit") {
+TEST_CASE("merge prints as text, and is read again; it knows its size, and refuses inputs that do not fit") {
   round_trips(*merge(range(3), range(4)).plan(), "merge(range(3), range(4))");
 }
 

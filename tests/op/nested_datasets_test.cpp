@@ -57,7 +57,7 @@ task<int64s> lengths_of(runtime& rt, dataset<dataset<std::int64_t>> nested) {
 
 }  // namespace
 
-TEST_CASE("datasets of datasets are read one after the other, by turns, shuffled and behind channels") {
+TEST_CASE("datasets of datasets are read one after the other, alternately, shuffled and behind channels") {
   check_with_places(ranges(5) | flat_map(std::identity()), in_order(5));
   check_with_places(ranges(5) | prefetch(2) | flat_map([](const dataset<std::int64_t>& d) { return d | repeat(1); }),
                     in_order(5));

@@ -65,7 +65,7 @@ TEST_CASE("files that NumPy has written give their rows") {
   }
 }
 
-TEST_CASE("hostile headers are refused, and no memory is taken for what they say") {
+TEST_CASE("hostile headers are refused, and no memory is allocated for their sizes") {
   auto refused = [](const std::string& said, const std::string& words) { CHECK_THAT(said, Contains(words)); };
   const std::string tail = ", 'fortran_order': False, 'shape': (2, 3), }";
   CHECK(refused_dict("{'descr': '<f4'" + tail).empty());

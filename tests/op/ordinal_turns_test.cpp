@@ -50,7 +50,7 @@ task<void> fill_groups(std::shared_ptr<run_context> run, node_ptr plan, int bits
 
 }  // namespace
 
-TEST_CASE("lower halves of ordinals, and where the upper half turns, say the ordinals") {
+TEST_CASE("lower halves of ordinals, and the places where the upper half changes, determine the ordinals") {
   test::random_numbers random(3);
   for (int bits : {1, 3, 8, 31, 32}) {
     for (int trial = 0; trial != 200; ++trial) {
@@ -73,7 +73,7 @@ TEST_CASE("lower halves of ordinals, and where the upper half turns, say the ord
   }
 }
 
-TEST_CASE("groups say where they stand whatever is kept of each ordinal") {
+TEST_CASE("groups resume for any number of stored ordinal bits") {
   // Rare keys beside common ones: their groups reach over many turns of 4, 16 and 64 elements.
   auto plan = parse_plan("range(2000) | group_by_window(if(it % 97 == 0, it % 5 + 10, it * it % 3), batch(4), 16)");
   auto told = [&](int bits) {

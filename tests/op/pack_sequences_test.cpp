@@ -41,7 +41,7 @@ TEST_CASE("pack_sequences puts each sequence into the first row that has room") 
   CHECK_THAT(elements(batches | map(shape)), Catch::StartsWith("\"int64[4,8]\""));
 }
 
-TEST_CASE("pack_sequences says what does not fit, the plan and the memory") {
+TEST_CASE("pack_sequences refuses arguments that do not fit, and sequences above the limit or the memory") {
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
   auto large = [](int64 x) { return int64s(5'000, x); };

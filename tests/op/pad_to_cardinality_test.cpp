@@ -52,7 +52,7 @@ TEST_CASE("pad_to_cardinality conforms for elements of every kind that can be ma
             .elements = "texts"});
 }
 
-TEST_CASE("a struct's own member is set, and all else of what is added is a value-initialised struct's") {
+TEST_CASE("a struct's own member is set, and the rest of an added element is value-initialised") {
   auto ds = range(3) | map([](int64 x) { return checked{x, std::to_string(x), x != 1}; }) | pad_to_cardinality(5);
   CHECK(
       elements(ds) ==
@@ -60,7 +60,7 @@ TEST_CASE("a struct's own member is set, and all else of what is added is a valu
       R"({"label":7,"text":"","valid":false} {"label":7,"text":"","valid":false})");
 }
 
-TEST_CASE("pad_to_cardinality says when the input has more, behind the first n") {
+TEST_CASE("pad_to_cardinality reports a longer input, after the first n") {
   for (std::uint64_t skip : {0, 1, 5, 7, 9, 50}) {
     CAPTURE(skip);
     int64s all = padded({0, 1, 2, 3, 4}, 8);
@@ -75,7 +75,8 @@ TEST_CASE("pad_to_cardinality says when the input has more, behind the first n")
             .why.ok());
 }
 
-TEST_CASE("pad_to_cardinality tells its number, prints as text, is read again, and refuses what cannot be padded") {
+TEST_CASE(
+    "pad_to_cardinality has a known size, prints as text, is read again, and refuses elements that cannot be padded") {
   auto ds = range(4) | pad_to_cardinality(6);
   round_trips(*ds.plan(), "range(4) | pad_to_cardinality(6)");
   round_trips(*(range(4) | map([](int64) { return checked(); }) | pad_to_cardinality(6)).plan()->inputs[0]->inputs[0],
@@ -84,7 +85,7 @@ TEST_CASE("pad_to_cardinality tells its number, prints as text, is read again, a
                     Catch::Contains("needs a member `bool ok`"));
 }
 
-TEST_CASE("what is added to tensors has the dtype and the shape of the last valid one, so that all stack") {
+TEST_CASE("added tensors have the dtype and the shape of the last valid one, so that all stack") {
   auto sums = [](const std::string& plan, const consumption& how) {
     return consume(dataset<int64>(parse_plan(plan + " | map(int64(sum(it.first)) * 10 + length(it.first))")), how);
   };

@@ -62,7 +62,7 @@ TEST_CASE("padded_batch pads lists, lists of lists and tensors to the longest of
                  padded_batch(2, {.values = {{"it", -0.5}}})) == "[[1.5],[-0.5]]");
 }
 
-TEST_CASE("what padded_batch made stacks into tensors without a copy") {
+TEST_CASE("the result of padded_batch stacks into tensors without a copy") {
   runtime rt({.workers = 1});
   auto ds = from_elements(std::vector<int64s>{{1}, {2, 3}, {}}) | padded_batch(3);
   auto all = sync_wait(rt, [](auto s) -> task<std::string> {
@@ -72,7 +72,7 @@ TEST_CASE("what padded_batch made stacks into tensors without a copy") {
   CHECK(all == "int64[3,2][[1,0],[2,3],[0,0]]");
 }
 
-TEST_CASE("padded_batch says which element is too long, or another tensor, and what members there are") {
+TEST_CASE("padded_batch names an element that is too long, or another tensor, and the members") {
   auto ds = range(9, {.start = 1}) | map(some_sentence);
   CHECK_THAT(
       refused_with(ds | padded_batch(2, {.shapes = {{"ids", {3}}}})),

@@ -237,7 +237,7 @@ TEST_CASE("the stage prints as text that makes the same elements") {
   CHECK(read->type->element->members.size() == 5);
 }
 
-TEST_CASE("a schema's text reads back, and a wrong one says which feature") {
+TEST_CASE("a schema's text is read back, and an error names the feature") {
   auto layout = layout_of(" image/encoded :bytes,n:int64 [ 3 ], f : float[]");
   REQUIRE(layout.ok());
   CHECK(schema_text(layout->schema) == "image/encoded: bytes, n: int64[3], f: float[]");
@@ -262,7 +262,7 @@ std::string picture_example(int i) {
   return std::string(w.finish());
 }
 
-TEST_CASE("a struct's schema says other names, defaults and shapes, alone and in batches") {
+TEST_CASE("a struct's schema has other names, defaults and shapes, alone and in batches") {
   constexpr auto kPicture =
       "pixels = 'image/raw': float[2,2], label = 'class': int64 = -1, tags: bytes[] = ['none', 'x']";
   auto in = from_elements(std::vector<std::string>{picture_example(0), picture_example(1), picture_example(2)});

@@ -17,7 +17,7 @@ using int64 = std::int64_t;
 
 int64s same(const int64s& in) { return in; }
 
-  // its blocks grow to 1,024 elements
+// its blocks grow to 1,024 elements
 
 }  // namespace
 
@@ -36,7 +36,7 @@ TEST_CASE("prefetch conforms for elements of every kind") {
   conforms_for_elements([](const auto& in) { return in | prefetch(3); }, {.expected = same, .before_error = same});
 }
 
-TEST_CASE("prefetch works no further ahead than it was told") {
+TEST_CASE("prefetch works no further ahead than its limit") {
   auto calls = std::make_shared<int>();
   auto counting = [calls](int64 x) {
     ++*calls;
@@ -49,7 +49,7 @@ TEST_CASE("prefetch works no further ahead than it was told") {
   CHECK(*calls <= 6);  // five made ahead, and the one that was taken
 }
 
-TEST_CASE("a checkpoint outlives a prefetch: it goes on in a plan whose prefetch is another") {
+TEST_CASE("a checkpoint outlives a prefetch: it continues in a plan whose prefetch is another") {
   auto plan_with = [](knob elements) { return range(100) | shuffle(10, {.seed = 2}) | prefetch(elements); };
   consumption how;
   how.save = true;

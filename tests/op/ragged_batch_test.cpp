@@ -61,7 +61,7 @@ TEST_CASE("the lists of a batch are a ragged tensor that shares its bytes") {
   CHECK(ragged_rows(texts).row(0) == tensor::of(std::vector<std::string>{"a", "bc"}));
 }
 
-TEST_CASE("ragged_batch says which row does not fit, and refuses tensors within structures") {
+TEST_CASE("ragged_batch names a row that does not fit, and refuses tensors within structures") {
   auto other = [](int64 x) { return x == 4 ? tensor::zeros(dtype::float32, {2}) : tensor_of(x); };
   CHECK_THROWS_WITH(elements(range(9) | map(other) | ragged_batch(3)),
                     Contains("ragged_batch") && Contains("element 4"));

@@ -67,7 +67,7 @@ task<std::size_t> checkpoint_bytes(runtime& rt, std::int64_t buffer_size) {
 
 }  // namespace
 
-TEST_CASE("random plans give what plain loops give, and go on from every place, in a simulation", "[every_verb]") {
+TEST_CASE("random plans equal plain loops, and continue from every place, in a simulation", "[every_verb]") {
   try_plans(plans(1000), {}, {});
 }
 
@@ -80,12 +80,12 @@ TEST_CASE("random plans with sloppy stages in inner plans lose and repeat nothin
   try_plans(plans(200), {.sloppy = true, .inside = true}, {});
 }
 
-TEST_CASE("random plans give what plain loops give on one worker", "[every_verb]") {
+TEST_CASE("random plans equal plain loops on one worker", "[every_verb]") {
   workers one(1);
   try_plans(plans(100), {}, {.on = &one.rt});
 }
 
-TEST_CASE("random plans give what plain loops give on two workers, whatever they share", "[every_verb]") {
+TEST_CASE("random plans equal plain loops on two workers, for any sharing of blocks", "[every_verb]") {
   for (const char* how : {"always", "mixed"}) {
     testing::sharing as(how);
     workers two(2);
@@ -93,7 +93,7 @@ TEST_CASE("random plans give what plain loops give on two workers, whatever they
   }
 }
 
-TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers, whatever they share",
+TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers, for any sharing of blocks",
           "[every_verb]") {
   for (const char* how : {"always", "mixed"}) {
     testing::sharing as(how);

@@ -33,7 +33,7 @@ TEST_CASE("random's numbers are uniform") {
   }
 }
 
-TEST_CASE("random's numbers are those of its seed, and others in each epoch unless they are to be the same") {
+TEST_CASE("random's numbers depend on its seed, and differ in each epoch unless they are fixed") {
   auto first = [](const dataset<int64>& ds) { return consume(ds | take(5), {}).elements; };
   CHECK(first(random({.seed = 7})) == first(random({.seed = 7})));
   CHECK(first(random({.seed = 7})) != first(random({.seed = 8})));

@@ -73,14 +73,14 @@ TEST_CASE("an input that is slower than the rate is not slowed down by it") {
   CHECK(times(range(4) | sleep(50ms) | rate_limit({.elements_per_second = 100})) == ms({50, 100, 150, 200}));
 }
 
-TEST_CASE("bytes come at the rate; an element of more than a burst goes alone, and is paid for behind it") {
+TEST_CASE("bytes arrive at the rate; an element above the burst goes alone, and is paid for afterwards") {
   auto numbers = range(5) | rate_limit({.bytes_per_second = 800, .burst = 16});  // of 8 bytes
   CHECK(times(numbers) == ms({0, 0, 10, 20, 30}));
   auto lists = range(3) | map([](int64) { return std::vector<char>(1000 - sizeof(std::vector<char>)); });
   CHECK(times(lists | rate_limit({.bytes_per_second = 1000, .burst = 500})) == ms({0, 1000, 2000}));
 }
 
-TEST_CASE("what is passed over, by a skip or a resume, takes no tokens") {
+TEST_CASE("elements skipped by a skip or a resume cost no tokens") {
   CHECK(times(range(1000) | rate_limit({.elements_per_second = 10}) | skip(997)) == ms({0, 100, 200}));
   consumption by_blocks;
   by_blocks.skip = 500;

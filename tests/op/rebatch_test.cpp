@@ -65,8 +65,7 @@ TEST_CASE("rebatch prints as text, and is read again") {
               "range(7) | batch(4) | rebatch([2, 1], drop_remainder=true)");
 }
 
-TEST_CASE(
-    "rebatch asks for the memory of larger columns before it makes them: for a moment the old ones are there, too") {
+TEST_CASE("rebatch requests the memory of larger columns before it allocates them, with the old ones still allocated") {
   auto rows_of = [](std::size_t budget_bytes) {
     runtime rt({.workers = 1, .memory_budget_bytes = budget_bytes});
     return consume_on(rt, dataset<int64>(parse_plan("range(60000) | batch(1000) | rebatch(60000) | map(length(it))")),

@@ -104,7 +104,7 @@ TEST_CASE("each epoch and each inner plan has a reduce of its own") {
   }
 }
 
-TEST_CASE("passing over what a reduce gives reads nothing") {
+TEST_CASE("skipping the result of a reduce reads nothing") {
   auto calls = std::make_shared<int>(0);
   auto counted_sum = [calls](int64& sum, int64 x) {
     ++*calls;
@@ -142,7 +142,7 @@ TEST_CASE("an element that a reduce cannot take ends it with its number, or leav
       int64s{74});
 }
 
-TEST_CASE("what finish throws ends the run, or is counted in place of the element") {
+TEST_CASE("an exception of finish ends the run, or is counted in place of the element") {
   auto ds = range(5) | reduce(mean{}, reduce_mean, [](mean m) -> result<int64> {
               if (m.count == 5) return data_loss_error("five");
               return m.sum;
@@ -178,10 +178,9 @@ TEST_CASE("a reduce of two functions prints as text and JSON, and is read again"
   round_trips(*begun.plan(), "range(5) | reduce(reduce_mean, finish=reduce_quotient, initial_state=\"00b40108\")");
   CHECK(consume(dataset<int64>(parse_plan_json(plan_json(*begun.plan()))), {}).elements == int64s{100 / 9});
   CHECK(cardinality_of(*both.plan()) == cardinality::of(1));
-
 }
 
-TEST_CASE("a checkpoint tells a reduce's second function from another version of it") {
+TEST_CASE("a checkpoint detects another version of a reduce's second function") {
   auto ds = [](int version) {
     return range(5) | reduce(mean{}, reduce_mean, fn("quotient", version, reduce_quotient.function)) | repeat(2);
   };

@@ -51,7 +51,7 @@ TEST_CASE("rejection_resample conforms for elements of every kind") {
   }
 }
 
-TEST_CASE("the classes come as often as is wanted, whether it is said how often they come or not") {
+TEST_CASE("the classes occur in the wanted shares, with and without declared shares of the input") {
   constexpr int64 kElements = 200'000;
   auto nine_to_one = [](int64 x) { return class_of(x, 10) == 0 ? 1 : 0; };
   for (const doubles& initial : {doubles{0.9, 0.1}, doubles{}}) {
@@ -71,7 +71,7 @@ TEST_CASE("the classes come as often as is wanted, whether it is said how often 
   }
 }
 
-TEST_CASE("what rejection_resample leaves out depends on its seed, and not on workers") {
+TEST_CASE("the elements that rejection_resample drops depend on its seed, and not on workers") {
   auto ds = range(3000) | prefetch(4) | resample_by(3) | map(number_of_pair);
   int64s first;
   for (unsigned workers : {1u, 2u, 8u}) {
@@ -87,7 +87,7 @@ TEST_CASE("what rejection_resample leaves out depends on its seed, and not on wo
             .elements != first);
 }
 
-TEST_CASE("rejection_resample says which element is of no class") {
+TEST_CASE("rejection_resample names an element of an unknown class") {
   const doubles alike(7, 1);
   auto ds = range(10) | rejection_resample([](int64 x) { return x - 3; }, alike, {.initial_dist = alike}) |
             map(number_of_pair);

@@ -48,14 +48,14 @@ TEST_CASE("an error of the first epoch comes after its elements") {
             .before_error = [](const int64s& in) { return in; }});
 }
 
-TEST_CASE("repeat for ever goes on until nobody asks, and ends where an epoch gives nothing") {
+TEST_CASE("an endless repeat continues until it is dropped, and ends after an empty epoch") {
   consumption how;
   how.skip = 1'000'001;
   how.elements_max = 2;
   CHECK(consume(range(3) | repeat(), how).elements == int64s{2, 0});
 }
 
-TEST_CASE("repeat for ever ends with the first epoch that gives nothing, repeat(n) goes on with the next") {
+TEST_CASE("repeat() ends with the first empty epoch, repeat(n) continues with the next") {
   auto pass = std::make_shared<int>();
   auto later_empty = generate([pass] { return counted(++*pass == 3 ? 0 : 2); });
   CHECK(consume(later_empty | repeat(), {}).elements == int64s{0, 1, 0, 1});
@@ -67,7 +67,7 @@ TEST_CASE("repeat for ever ends with the first epoch that gives nothing, repeat(
   CHECK(consume(later_empty | repeat(), how).elements == int64s{1});
 }
 
-TEST_CASE("a repeat of what is said to be empty runs it once, so that what was said is checked") {
+TEST_CASE("a repeat of an input that is declared empty runs it once, to check the declaration") {
   constexpr int64 kMany = int64{1} << 60;
   CHECK(consume(range(5) | take(0) | repeat(kMany), {}).why.ok());
   auto wrong = range(5) | filter(expr("it >= 0")) | assert_cardinality(3) | skip(3);
@@ -92,7 +92,7 @@ TEST_CASE("a repeat of nothing yields to a stop, however many epochs it has") {
   CHECK(why.code() == status_code::cancelled);
 }
 
-TEST_CASE("a shuffle below a repeat draws anew in each epoch, unless it is told not to") {
+TEST_CASE("a shuffle below a repeat draws again in each epoch, unless its order is fixed") {
   auto of_epoch = [](const int64s& all, int e) { return int64s(all.begin() + e * 20, all.begin() + (e + 1) * 20); };
   int64s anew = consume(range(20) | shuffle(20, {.seed = 1}) | repeat(3), {}).elements;
   REQUIRE(anew.size() == 60);

@@ -175,14 +175,14 @@ resume_cost resume_within(std::uint64_t goal, runtime& rt, const numbers& plan, 
 
 }  // namespace
 
-TEST_CASE("a resume makes again what is held and one mark interval: every stage above every source", "[every_verb]") {
+TEST_CASE("a resume rebuilds the held elements and one mark interval: every stage above every source", "[every_verb]") {
   for (const stage_case& source : sources()) {
     check(of(source), 1);
     for (const stage_case& s : stages()) check(of(source).above(s), 2);
   }
 }
 
-TEST_CASE("a resume makes again what is held and one mark interval: pairs of stages", "[every_verb]") {
+TEST_CASE("a resume rebuilds the held elements and one mark interval: pairs of stages", "[every_verb]") {
   plan_case range = of(sources()[0]);
   // All 441 take a minute or two: SLUICE_TEST_BUDGET=18 or so tries nearly all of them.
   std::vector<stage_case> all = stages();
@@ -194,7 +194,7 @@ TEST_CASE("a resume makes again what is held and one mark interval: pairs of sta
   }
 }
 
-TEST_CASE("a resume makes again what is held and one mark interval: triples of stages", "[every_verb]") {
+TEST_CASE("a resume rebuilds the held elements and one mark interval: triples of stages", "[every_verb]") {
   plan_case range = of(sources()[0]);
   std::vector<stage_case> all = stages();
   random_numbers random(first_seed());
@@ -205,7 +205,7 @@ TEST_CASE("a resume makes again what is held and one mark interval: triples of s
   }
 }
 
-TEST_CASE("eight lives of a run cost what one of their length costs, each: nothing is carried on", "[every_verb]") {
+TEST_CASE("each of eight lives of a run costs the same as one of its length: nothing accumulates", "[every_verb]") {
   constexpr std::uint64_t kLife = 5'000;
   plan_case range = of(sources()[0]);
   std::vector<plan_case> plans = {range.above(stage_named("unbatch"))
@@ -233,7 +233,8 @@ TEST_CASE("eight lives of a run cost what one of their length costs, each: nothi
   }
 }
 
-TEST_CASE("a resume by next() on one and on two workers makes again what is held and a mark interval", "[every_verb]") {
+TEST_CASE("a resume by next() on one and on two workers rebuilds the held elements and a mark interval",
+          "[every_verb]") {
   constexpr std::uint64_t kMany = testing::kSanitized ? 25'000 : 120'000;
   constexpr std::uint64_t kBlocks = 33 * 1024;  // the interval where blocks are as large as they get
   for (unsigned workers : {1u, 2u}) {
@@ -290,7 +291,7 @@ TEST_CASE("a resume of megabyte elements makes a few dozen of them again", "[eve
   }
 }
 
-TEST_CASE("a resume of move-only elements makes what is held and one mark interval again", "[every_verb]") {
+TEST_CASE("a resume of move-only elements rebuilds the held elements and one mark interval", "[every_verb]") {
   plan_case p = {"move-only", counted(range(kEndless)) | map(boxed) | prefetch(4) | map(unboxed), 8, 1, 4};
   check(p, 7);
 }

@@ -83,7 +83,7 @@ struct careless {
 
 }  // namespace
 
-TEST_CASE("a batch directly behind a function that appends rows has the rows that its values would make") {
+TEST_CASE("a batch directly after a function that appends rows has the same rows as its values") {
   for (int64 rows : {1, 3, 64, 1000}) {
     decode landing, apart;
     auto expected = lines_of(range(500) | map(apart) | prefetch(4) | batch(rows));
@@ -94,7 +94,7 @@ TEST_CASE("a batch directly behind a function that appends rows has the rows tha
   }
 }
 
-TEST_CASE("values are made where the batch is not directly behind, or calls are made ahead") {
+TEST_CASE("values are built if the batch does not follow directly, or if calls work ahead") {
   for (int way = 0; way != 3; ++way) {
     decode f;
     auto elements = range(50) | map(f, {.parallelism = way == 0 ? 2 : 1});
@@ -106,13 +106,13 @@ TEST_CASE("values are made where the batch is not directly behind, or calls are 
   }
 }
 
-TEST_CASE("rows of batches that are passed over are not made") {
+TEST_CASE("rows of skipped batches are not built") {
   decode f;
   CHECK(lines_of(range(100) | map(f) | batch(10) | skip(8)).size() == 2);
   CHECK(f.count->appended == 20);
 }
 
-TEST_CASE("append_to that leaves something else than a row is told of, and its element can be dropped") {
+TEST_CASE("an append_to that appends no whole row is reported, and its element can be dropped") {
   for (int how = 0; how != 5; ++how) {
     CAPTURE(how);
     auto rows = range(10) | map(careless{how});
@@ -149,7 +149,7 @@ TEST_CASE("a batch of rows that does not fit into the budget is refused before i
   CHECK(*f.rows < 20);
 }
 
-TEST_CASE("parse_example writes the rows of a batch directly behind it") {
+TEST_CASE("parse_example writes the rows of a batch that directly follows it") {
   struct sample {
     std::string text;
     int64 label;

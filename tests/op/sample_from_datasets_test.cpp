@@ -23,7 +23,7 @@ using int64 = std::int64_t;
 
 }  // namespace
 
-TEST_CASE("weights that are a function of the step are those of each step, for elements of every kind") {
+TEST_CASE("weights that are a function of the step apply to each step, for elements of every kind") {
   conforms_for_elements(
       [](const auto& in) {
         return sample_from_datasets({in | take(9), in, in | skip(3)}, {.weights_at = step_weights(stepped), .seed = 7});
@@ -46,7 +46,7 @@ TEST_CASE("the shares of a curriculum follow its step") {
   CHECK(std::abs(share(8000, 10'000) - 0.9) < 0.03);
 }
 
-TEST_CASE("weights_at prints as text, and says at which step it gives no weights") {
+TEST_CASE("weights_at prints as text, and reports the step at which it has no weights") {
   auto two = [](const std::string& weights) {
     return parse_plan("sample_from_datasets([range(50), range(70)], weights_at=" + weights + ", seed=1)");
   };
@@ -134,7 +134,7 @@ TEST_CASE("sample_from_datasets knows its size where it can, prints as text, and
               "sample_from_datasets([range(5), range(7)], weights=[0.7, 0.3], seed=1)");
 }
 
-TEST_CASE("weights that are none are refused when the plan is made") {
+TEST_CASE("invalid weights are refused when the plan is built") {
   const double none = std::numeric_limits<double>::quiet_NaN();  // has no text
   CHECK_THROWS_WITH(sample_from_datasets({range(5), range(7)}, {.weights = {1, none}}),
                     Catch::Contains("weights[1] must be finite"));

@@ -145,7 +145,7 @@ void resumes_everywhere(const dataset<int64>& ds, const int64s& expected, consum
 
 }  // namespace
 
-TEST_CASE("scan conforms, whatever its state is: a number, a text, a structure, a map") {
+TEST_CASE("scan conforms for every kind of state: a number, a text, a structure, a map") {
   auto sums = [](const int64s& in) { return sums_of(in); };
   conforms({.stage = [](const auto& in) { return in | scan(scan_sum); },
             .expected = sums,
@@ -170,7 +170,7 @@ TEST_CASE("scan conforms for elements of every kind, and asks for no more than i
        .needs = one_each});
 }
 
-TEST_CASE("scan conforms in front of every kind of channel") {
+TEST_CASE("scan conforms before every kind of channel") {
   auto sums = [](const int64s& in) { return sums_of(in); };
   auto same = [](int64 x) { return x; };
   conforms({.stage = [](const auto& in) { return in | scan(scan_sum) | prefetch(3); },
@@ -186,7 +186,7 @@ TEST_CASE("scan conforms in front of every kind of channel") {
        .ordered = false});
 }
 
-TEST_CASE("a scan on one and on two workers goes on from the place of any element") {
+TEST_CASE("a scan on one and on two workers continues from the place of any element") {
   int64s expected = windows_of(up_to(400));
   auto plan = range(400) | prefetch(2) | scan(sum_of_three) | prefetch(4);
   for (unsigned workers : {1u, 2u}) {
@@ -205,7 +205,7 @@ TEST_CASE("a scan on one and on two workers goes on from the place of any elemen
   }
 }
 
-TEST_CASE("scans within interleave, flat_map, zip and repeat have a state each, and go on where they were") {
+TEST_CASE("scans within interleave, flat_map, zip and repeat have a state each, and continue") {
   auto inner = [](int64 k) { return range(20, {.start = k}) | scan(scan_sum); };
   int64s each, twice;
   for (int64 k = 0; k != 4; ++k)
@@ -224,7 +224,7 @@ TEST_CASE("scans within interleave, flat_map, zip and repeat have a state each, 
   resumes_everywhere(both, added);
 }
 
-TEST_CASE("take(5) above a scan calls its function five times, and passing over elements calls it for each") {
+TEST_CASE("take(5) after a scan calls its function five times, and skipping elements calls it for each") {
   auto calls = std::make_shared<int>(0);
   auto counted_sum = [calls](int64& sum, int64 x) {
     ++*calls;
@@ -245,7 +245,7 @@ TEST_CASE("a scan begins with the value it is given, of its function's type") {
   resumes_everywhere(scaled, {8040, 9041, 10'003, 11'006});
 }
 
-TEST_CASE("what a scan's function throws or returns comes after the elements before it, with its element and name") {
+TEST_CASE("an error of a scan's function follows the elements before it, with its element and name") {
   auto returning = [](int64& sum, int64 x) -> result<int64> {
     if (x == 13) return data_loss_error("a three");
     return sum += x;
@@ -285,7 +285,7 @@ TEST_CASE("under skip the state after a failing element is that of before it, an
   }
 }
 
-TEST_CASE("a scan that stopped at a bad element goes on under skip, from the state before it") {
+TEST_CASE("a scan that stopped at a bad element continues under skip, from the state before it") {
   for (const auto& ds :
        {range(40) | scan(picky_of(int64(), scan_sum)), range(40) | prefetch(2) | scan(picky_of(int64(), scan_sum))}) {
     consumption how;
@@ -328,7 +328,7 @@ int64 slide(sliding& s, int64 x) {
 
 }  // namespace
 
-TEST_CASE("a state may be a class that saves itself, and one that can only be moved") {
+TEST_CASE("a state may be a class that saves itself, and a move-only class") {
   resumes_everywhere(range(30) | scan(add_owned), sums_of(up_to(30)));
   resumes_everywhere(range(30) | scan(add_owned_or_fail), sums_of(up_to(30)));
   owned_sum from;
@@ -409,7 +409,7 @@ consumed from_place(const dataset<int64>& ds, const checkpoint& from) {
 
 }  // namespace
 
-TEST_CASE("a state of another version is converted or refused, and the error says which") {
+TEST_CASE("a state of another version is converted or refused, and the error has the version") {
   int64s expected = without_first(sums_of(up_to(20)), 7);
   checkpoint of_1 = from_place(totals<totals_1>(), {}).places[7], of_2 = from_place(totals<totals_2>(), {}).places[7];
   CHECK(from_place(totals<totals_1>(), of_1).elements == expected);

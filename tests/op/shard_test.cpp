@@ -38,7 +38,7 @@ TEST_CASE("the shards of a stream have its elements, each once") {
 }
 
 // It passes over the last batch, and so learns that there are no more: the place is behind that one.
-TEST_CASE("a shard that has ended resumes at its end, whatever is upstream", "[every_verb]") {
+TEST_CASE("a shard that has ended resumes at its end, for any input", "[every_verb]") {
   auto lists = range(25) | map([](int64 x) { return int64s(1, x); });
   auto rows_of = [](const auto& b) { return static_cast<int64>(b.size()); };
   for (const dataset<int64>& upstream :

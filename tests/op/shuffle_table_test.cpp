@@ -50,7 +50,7 @@ std::vector<std::uint64_t> fetched_again(shuffle_table& t, std::vector<std::uint
 
 }  // namespace
 
-TEST_CASE("looking back finds the same table as going on, at every draw", "[shuffle]") {
+TEST_CASE("looking back finds the same table as drawing forward, at every draw", "[shuffle]") {
   simulation sim(1);
   runtime rt(sim);
   for (std::uint64_t seed = 1; seed != 6; ++seed)

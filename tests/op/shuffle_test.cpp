@@ -56,7 +56,7 @@ task<void> live(stream<counted_number> s, life& l) {
 
 }  // namespace
 
-TEST_CASE("an error while a resumed shuffle fetches destroys what was fetched, and nothing else") {
+TEST_CASE("an error while a resumed shuffle fetches destroys the fetched elements only") {
   for (int64 buffer_size : {7, 20, 100}) {  // the last holds all: it only empties
     testing::file_world w;
     auto ds = range(60) | map(made) | shuffle(buffer_size, {.seed = 3});
@@ -145,7 +145,7 @@ TEST_CASE("a shuffle reads no further than its buffer for its first element") {
   CHECK(*calls == 11);  // ten held, and the one that took the first one's place
 }
 
-TEST_CASE("a resumed shuffle is charged for the bits by which it finds and builds what it held") {
+TEST_CASE("a resumed shuffle is charged for the bits by which it finds and builds the held elements") {
   constexpr std::size_t kPlaces = 80'000;
   auto ds = range(10 * kPlaces) | shuffle(kPlaces, {.seed = 7});
   checkpoint from;
@@ -170,7 +170,7 @@ TEST_CASE("shuffle prints as text, and is read again") {
   round_trips(*(range(5) | shuffle(10, {.seed = 7})).plan(), "range(5) | shuffle(10, seed=7)");
 }
 
-TEST_CASE("a resumed shuffle keeps what it fetched while its input passes over long records") {
+TEST_CASE("a resumed shuffle keeps the fetched elements while its input skips long records") {
   testing::texts records;
   for (std::size_t i = 0; i != 60; ++i)
     records.push_back(std::to_string(i) + std::string(i % 3 == 0 ? 2400 : 5000, static_cast<char>('a' + i % 26)));

@@ -39,7 +39,7 @@ TEST_CASE("sleep conforms for elements of every kind, and asks for no more than 
                         {.expected = all, .before_error = all, .needs = one_each});
 }
 
-TEST_CASE("sleep takes its time for each element, and none for those passed over, nor for the end") {
+TEST_CASE("sleep waits for each element, and for neither skipped ones nor the end") {
   CHECK(time_of(range(5) | sleep(1h)) == 5h);
   CHECK(time_of(range(5) | sleep(0s)) == 0s);
   CHECK(time_of(range(1000) | sleep(1h) | skip(997)) == 3h);
@@ -55,7 +55,7 @@ TEST_CASE("a stop ends a pause") {
   CHECK(got.why.code() == status_code::cancelled);
 }
 
-TEST_CASE("sleep prints its time, reads it in any unit, and refuses what is none; its time is a knob") {
+TEST_CASE("sleep prints its time, reads it in any unit, and refuses other texts; its time is a knob") {
   round_trips(*(range(5) | sleep(10ms)).plan(), "range(5) | sleep(10ms)");
   round_trips(*(range(5) | sleep(90min)).plan(), "range(5) | sleep(90min)");
   for (auto [text, printed] : {std::pair{"1.5s", "1500ms"},

@@ -38,12 +38,12 @@ TEST_CASE("rows of sparse_batch are tensors of any rank, too, and sparse ones") 
   CHECK(elements(batch_of_sparse | map(dense)) == "[[[0,1],[2,3],[0,0]],[[1,2],[3,4],[0,0]]]");
 }
 
-TEST_CASE("sparse_batch says which row does not fit") {
+TEST_CASE("sparse_batch names a row that does not fit") {
   CHECK_THROWS_WITH(sparse({{1}, {2, 2}, {3, 3, 3}}, 2, {2}),
                     Contains("element 2") && Contains("[3] does not fit into row_shape, [2]"));
   auto other = [](int64 x) { return x == 4 ? tensor::zeros(dtype::float32, {2}) : tensor::of(int64s{x}); };
   CHECK_THROWS_WITH(elements(range(9) | map(other) | sparse_batch(3, {2})),
-                    Contains("element 4") && Contains("float32 stands in a batch whose first row is int64"));
+                    Contains("element 4") && Contains("float32 is in a batch whose first row is int64"));
   CHECK_THROWS_WITH(elements(range(9) | map(other) | sparse_batch(1, {2, 2})), Contains("element 0"));
   CHECK_THROWS_WITH(range(3) | map(sparse_list) | sparse_batch(3, {2, 2}), Contains("has one dimension"));
   CHECK_THROWS_WITH(range(3) | map(sparse_list) | sparse_batch(3, {-2}), Contains("one is -2"));

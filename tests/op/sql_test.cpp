@@ -113,7 +113,7 @@ TEST_CASE("sql prints as text, and is read again") {
   CHECK(plan_text(*sql<query_row>("a.db", "SELECT \"x\" FROM t").plan()) == text);
 }
 
-TEST_CASE("sql gives the rows of its query, of the types that are said or found") {
+TEST_CASE("sql yields the rows of its query, with declared or inferred types") {
   temporary_database db("types.db",
                         "CREATE TABLE t(i, r, s, b, n);"
                         "INSERT INTO t VALUES(1, 0.5, 'é', x'ff00', NULL);"
@@ -173,7 +173,7 @@ TEST_CASE("a checkpoint does not fit a database to which was written, in the fil
   }
 }
 
-TEST_CASE("errors of sql say what the database says, and of rows which") {
+TEST_CASE("errors of sql contain the database's message, and the row") {
   temporary_database db("errors.db", "CREATE TABLE t(i); INSERT INTO t VALUES(1), (300), ('x'), (2), (NULL), (3);");
   const std::string head = "sql(\"" + db.path() + "\", ";
   auto plan = parse_plan(head + "\"SELECT i FROM t ORDER BY rowid\", \"i: int8\")");

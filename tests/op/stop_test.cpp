@@ -203,7 +203,7 @@ bool check_moment(const random_run& r, const moment& m, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("a run over files that is stopped or dropped at a random moment leaves nothing behind, in a simulation") {
+TEST_CASE("a run over files that is stopped or dropped at a random moment leaks nothing, in a simulation") {
   std::uint64_t first = test::first_seed(), count = test::cases(1000), early = 0;
   for (std::uint64_t seed = first; seed != first + count; ++seed) {
     random_numbers r(seed);
@@ -216,7 +216,7 @@ TEST_CASE("a run over files that is stopped or dropped at a random moment leaves
   CHECK(early > count / 2);  // else the moments are badly drawn
 }
 
-TEST_CASE("a random plan that is stopped or dropped at a random moment leaves nothing behind, in a simulation") {
+TEST_CASE("a random plan that is stopped or dropped at a random moment leaks nothing, in a simulation") {
   std::uint64_t first = test::first_seed(), count = test::cases(1000), early = 0;
   for (std::uint64_t seed = first; seed != first + count; ++seed) {
     random_numbers r(seed);
@@ -277,7 +277,7 @@ bool idle_in_time(run_context& run) {
 
 }  // namespace
 
-TEST_CASE("a run that is stopped or dropped at a random moment leaves nothing behind, on two workers") {
+TEST_CASE("a run that is stopped or dropped at a random moment leaks nothing, on two workers") {
   temporary_folder folder;
   for (int i = 0; i != kFiles; ++i) folder.write(file_name(i), file_bytes(i));
   runtime rt({.workers = 2});

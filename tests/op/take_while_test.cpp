@@ -40,7 +40,7 @@ TEST_CASE("take_while conforms for elements of every kind, wherever it ends") {
       {.expected = [](const int64s& in) { return in; }, .before_error = [](const int64s& in) { return in; }});
 }
 
-TEST_CASE("take_while asks its input for nothing behind its end") {
+TEST_CASE("take_while requests nothing of its input after its end") {
   auto made = std::make_shared<int64>(0);
   auto ds = range(100) | map([made](int64 x) {
               ++*made;

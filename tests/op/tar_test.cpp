@@ -66,7 +66,7 @@ TEST_CASE("tar gives files with their names in every form, and where their bytes
         "a=123@1536 b=4@2560 ");
 }
 
-TEST_CASE("tar tells what is wrong with an archive, and where") {
+TEST_CASE("tar reports the fault of an archive, and its place") {
   const std::string good = tar_file_bytes("a", "1"), other = tar_file_bytes("c", "3");
   auto broken = [&](const std::string& bytes, const char* words, const std::string& skipped) {
     const std::string told = read(good + bytes);

@@ -22,7 +22,7 @@ using int64 = std::int64_t;
 
 }  // namespace
 
-TEST_CASE("a damaged record ends a run from any place in front of it, which names the place of the damage") {
+TEST_CASE("a damaged record ends a run from any place before it, with the place of the damage") {
   const verb_case& damaged = case_named("tfrecord damaged");
   std::size_t tried = 0;
   for (std::uint64_t b = 1; b != 60; ++b) {

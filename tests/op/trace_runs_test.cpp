@@ -72,7 +72,7 @@ TEST_CASE("a filter takes some ten bits a trace, and lets few pass that are not 
   CHECK(passed < kTraces / 40);
 }
 
-TEST_CASE("traces of one order stand beside each other, over the ends of blocks") {
+TEST_CASE("traces of one order are adjacent, across the ends of blocks") {
   // An order is a hash of low ^ mix(high): all of these have one.
   trace_runs runs("/tmp");
   trace_table some = table_for(1000);

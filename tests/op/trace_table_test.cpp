@@ -25,7 +25,7 @@ std::set<numbers> all_of(const trace_table& t) {
 
 }  // namespace
 
-TEST_CASE("a table of traces has what a set has, while it grows and traces are taken out of it") {
+TEST_CASE("a table of traces equals a set, while it grows and traces are removed from it") {
   test::random_numbers random(7);
   for (std::uint32_t words : {1u, 2u}) {
     // Few numbers, so that many come again; of one order too, which stand behind each other wherever the table ends.
@@ -62,7 +62,7 @@ TEST_CASE("a table of traces has what a set has, while it grows and traces are t
   }
 }
 
-TEST_CASE("traces at the end of a table go on at its front") {
+TEST_CASE("traces at the end of a table wrap to its front") {
   // A table of 64 slots, and traces whose places are the last three.
   trace_table table(1);
   table.grow(64);

@@ -99,7 +99,7 @@ SLUICE_FUNCTION(named_differences, &differences);
 
 }  // namespace
 
-TEST_CASE("a stage that says nothing about its state conforms, by replay") {
+TEST_CASE("a stage that declares nothing about its state conforms, by replay") {
   conforms({.stage = [](const auto& in) { return in | transform(differences); },
             .expected = differences_of,
             .before_error = differences_of});
@@ -141,7 +141,7 @@ TEST_CASE("a stage may end before its input") {
                 }});
 }
 
-TEST_CASE("what a stage throws comes after the elements it gave, with its stage") {
+TEST_CASE("an exception of a stage follows the elements that it yielded, with its stage") {
   consumed got = consume(range(10) | transform(throwing), {});
   CHECK(got.elements == int64s{0, 1, 2, 3});
   CHECK_THAT(got.why.to_string(), Catch::Contains("four is not") && Catch::Contains("transform"));

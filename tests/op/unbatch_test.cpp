@@ -63,7 +63,7 @@ TEST_CASE("unbatch gives the rows of batches of any sizes, also of none") {
   }
 }
 
-TEST_CASE("unbatch prints as text, knows how many rows there are, and refuses what is no batch") {
+TEST_CASE("unbatch prints as text, knows the number of rows, and refuses elements that are no batches") {
   round_trips(*(range(5) | batch(2) | unbatch()).plan(), "range(5) | batch(2) | unbatch");
 }
 

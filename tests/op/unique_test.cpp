@@ -45,7 +45,7 @@ TEST_CASE("unique conforms for numbers, texts, records, structs of tensors") {
   conforms_as<as_tensor>([](const auto& in) { return in | unique(); }, {.expected = first_of_each});
 }
 
-TEST_CASE("unique without files says when its hashes exceed the memory budget, and how many there are") {
+TEST_CASE("unique without files reports when its hashes exceed the memory budget, and their number") {
   runtime rt({.workers = 1, .memory_budget_bytes = 1 << 20});
   consumed c = consume_on(rt, range(1'000'000) | unique({.spill = "off"}), {});
   CHECK(c.why.code() == status_code::resource_exhausted);
@@ -80,7 +80,7 @@ TEST_CASE("where the budget does not hold the hashes, they go to files, and the 
   fs::remove(folder);
 }
 
-TEST_CASE("unique goes on from any element while its hashes are in files, also in a simulation") {
+TEST_CASE("unique continues from any element while its hashes are in files, also in a simulation") {
   auto ds = repeating(200'000) | unique();
   const int64s expected = consume(ds, {}).elements;
   for (std::size_t taken : {std::size_t{1}, std::size_t{30'000}, expected.size() - 1}) {
@@ -103,7 +103,7 @@ TEST_CASE("unique goes on from any element while its hashes are in files, also i
   }
 }
 
-TEST_CASE("a folder that takes no files is named in the error, behind the elements that there was room for") {
+TEST_CASE("a folder that accepts no files is named in the error, after the elements that fit into memory") {
   runtime rt({.workers = 1, .memory_budget_bytes = 1 << 20});
   consumed c = consume_on(rt, range(1'000'000) | unique({.spill = "/no/such/folder"}), {});
   CHECK(c.why.code() == status_code::resource_exhausted);

@@ -41,7 +41,7 @@ TEST_CASE("webdataset prints as text, and is read again") {
   round_trips(*webdataset("a.tar").plan(), "webdataset(\"a.tar\")");
 }
 
-TEST_CASE("webdataset groups consecutive files by what is before the first dot of their names") {
+TEST_CASE("webdataset groups consecutive files by the text before the first dot of their names") {
   auto file = [](const char* name, const char* bytes) { return tar_file_bytes(name, bytes); };
   CHECK(read(file("a.jpg", "1") + file("a.cls", "2") + file("b.cls", "3") + tar_end()) == "a:jpg=1,cls=2, b:cls=3, ");
   CHECK(read(file("d.x/a.seg.PNG", "1") + file("d.x/a.txt", "2")) == "d.x/a:seg.png=1,txt=2, ");
@@ -51,7 +51,7 @@ TEST_CASE("webdataset groups consecutive files by what is before the first dot o
   CHECK(read("").empty());
 }
 
-TEST_CASE("webdataset tells of parts that are there twice, and of damage; what follows it is read on") {
+TEST_CASE("webdataset reports duplicate parts and damage, and reads on after them") {
   auto file = [](const char* name, const char* bytes) { return tar_file_bytes(name, bytes); };
   std::string twice = file("a.x", "1") + file("a.X", "2") + file("b.x", "3");
   CHECK_THAT(read(twice), Catch::StartsWith("! ") && Catch::Contains("the sample a has two parts called x") &&
@@ -67,7 +67,7 @@ TEST_CASE("webdataset tells of parts that are there twice, and of damage; what f
   CHECK(read(cut, error_policy::skip) == "a:x=0, ");
 }
 
-TEST_CASE("a sample of webdataset says which parts there are") {
+TEST_CASE("a sample of webdataset lists its parts") {
   webdataset_sample s{"k", {{"jpg", record(slice::copy_of("1"))}, {"cls", record(slice::copy_of("2"))}}};
   CHECK(s.find("cls")->view() == "2");
   CHECK(s.find("png") == nullptr);

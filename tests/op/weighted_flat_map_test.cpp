@@ -35,7 +35,9 @@ std::vector<int64> parts_of(std::vector<int64> sizes, std::vector<double> weight
 
 }  // namespace
 
-TEST_CASE("weighted_flat_map gives of each dataset as many as its weight says, and all of the first that runs out") {
+TEST_CASE(
+    "weighted_flat_map delivers elements of each dataset in proportion to its weight, and all of the first that runs "
+    "out") {
   CHECK(parts_of({100, 100, 10}, {0.2, 0.3, 0.5}) == std::vector<int64>{4, 6, 10});
   CHECK(parts_of({10, 100}, {0.2, 0.5}) == std::vector<int64>{10, 25});
   CHECK(parts_of({7, 5}, {}) == std::vector<int64>{5, 5});
@@ -44,7 +46,7 @@ TEST_CASE("weighted_flat_map gives of each dataset as many as its weight says, a
   CHECK(parts_of({3, 3}, {1e9, 1}) == std::vector<int64>{3, 0});
 }
 
-TEST_CASE("weighted_flat_map goes on from any element and passes over any number, for elements of every kind") {
+TEST_CASE("weighted_flat_map continues from any element and skips any number, for elements of every kind") {
   auto tries = [](auto as) {
     using As = decltype(as);
     auto of = [](int64 n) { return range(n) | map(As::made); };
@@ -84,7 +86,7 @@ TEST_CASE("a skip over weighted_flat_map counts no elements that its inputs drop
   }
 }
 
-TEST_CASE("a global_shuffle behind weighted_flat_map mixes the datasets") {
+TEST_CASE("a global_shuffle after weighted_flat_map mixes the datasets") {
   auto ds = weighted_flat_map({range(1000), range(12'000, {.start = 10'000})}, {.weights = {1, 2}}) |
             global_shuffle({.seed = 4});
   int64s got = consume(ds, {}).elements, half = first_of(got, 1500);

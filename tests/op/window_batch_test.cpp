@@ -66,7 +66,7 @@ TEST_CASE("window_batch conforms for rows of every kind") {
   }
 }
 
-TEST_CASE("windows of tensors that do not stack are an error, which one that is passed over is not") {
+TEST_CASE("windows of tensors that do not stack are an error, which a skipped one is not") {
   auto made = [](int64 x) { return tensor::zeros(dtype::float32, {x == 5 ? 2 : 1}); };
   auto rows = [](const batched<tensor>& b) { return b.size(); };
   auto ds = range(12) | map(made) | window_batch(3, {.shift = 2});
@@ -77,7 +77,7 @@ TEST_CASE("windows of tensors that do not stack are an error, which one that is 
   CHECK(elements(range(12) | map(made) | window_batch(3) | skip(2) | map(rows)) == "3 3");
 }
 
-TEST_CASE("window_batch says what does not fit: the plan, the memory") {
+TEST_CASE("window_batch refuses arguments that do not fit, and windows above the memory") {
   auto made = range(5) | map([](int64) { return held_alone(); });
   CHECK_THROWS_WITH(made | window_batch(2, {.shift = 1}), Contains("cannot be copied"));
   CHECK_THROWS_WITH(made | window_batch(2, {.shift = 4, .stride = 2}), Contains("with a stride"));
@@ -94,7 +94,7 @@ TEST_CASE("window_batch says what does not fit: the plan, the memory") {
   CHECK(rt.ledger().report().used_bytes == 0);
 }
 
-TEST_CASE("window_batch prints as text, and is read again; a shift that is the size is none") {
+TEST_CASE("window_batch prints as text, and is read again; a shift that equals the size is left out") {
   round_trips(*(range(5) | window_batch(3, {.shift = 1, .stride = 2, .drop_remainder = true})).plan(),
               "range(5) | window_batch(3, shift=1, stride=2, drop_remainder=true)");
   CHECK(same_plan(*parse_plan("range(5) | window_batch(3, shift=3)"), *(range(5) | window_batch(3)).plan()));

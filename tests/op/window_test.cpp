@@ -51,7 +51,7 @@ struct copy_counted {
 
 }  // namespace
 
-TEST_CASE("windows have the elements that their size, shift and stride say, for every length of input") {
+TEST_CASE("windows have the elements of their size, shift and stride, for every length of input") {
   for (int64 size : {1, 2, 3, 5})
     for (std::optional<int64> shift : {std::optional<int64>(), {1}, {2}, {3}, {7}})
       for (int64 stride : {1, 2, 3})
@@ -171,7 +171,7 @@ TEST_CASE("windows of elements of a megabyte are resumed at every one of them") 
   }
 }
 
-TEST_CASE("windows that are passed over are not made, nor are elements that no window has") {
+TEST_CASE("skipped windows are not built, nor are elements that no window has") {
   int calls = 0;
   auto counting = [&calls](int64 x) {
     ++calls;
@@ -268,7 +268,7 @@ TEST_CASE("windows of elements that cannot be copied are refused where they shar
       }
 }
 
-TEST_CASE("windows that exceed the memory budget end with an error that says what to do") {
+TEST_CASE("windows that exceed the memory budget end with an error with advice") {
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
   auto text = [](int64) { return std::string(10'000, 'x'); };

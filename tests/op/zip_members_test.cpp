@@ -104,7 +104,7 @@ TEST_CASE("zip_members tells what is wrong with a member, where, and goes on beh
   broken({.name = "b", .bytes = good, .flags = 1}, "is encrypted");
   broken({.name = "b", .bytes = good, .method = 12}, "is packed by method 12");
   broken({.name = "b", .bytes = good, .method = 8}, "its deflated bytes are damaged");
-  broken({.name = "b", .bytes = good, .name_in_front = "x"}, "another member, \"x\", is where the directory says");
+  broken({.name = "b", .bytes = good, .name_in_front = "x"}, "another member, \"x\", is at the directory's offset");
   broken({.name = "b", .bytes = "", .is_deflated = true, .size_damage = 1 << 30}, "cannot have 1073741824 bytes");
   // What is too large is no error of the element, for skip as for stop.
   const std::string huge =

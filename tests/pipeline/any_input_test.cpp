@@ -194,7 +194,7 @@ TEST_CASE("on two workers whichever comes first is taken, and none is lost") {
   }
 }
 
-TEST_CASE("a run goes on from every element with the choices it has made, whatever the timing is by then") {
+TEST_CASE("a run continues from every element with its recorded choices, for any timing") {
   with_first_come known;
   for (std::uint64_t seed = 1; seed != 6; ++seed) {
     CAPTURE(seed);

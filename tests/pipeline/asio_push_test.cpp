@@ -48,7 +48,7 @@ asio::awaitable<void> collect(stream<int64>& s, std::size_t most, int64s& got) {
 
 }  // namespace
 
-TEST_CASE("an asio program pushes elements and gets what the pipeline makes of them") {
+TEST_CASE("an asio program pushes elements and receives the pipeline's results") {
   runtime rt({.workers = 2});
   asio::io_context io;
   auto [push, numbers] = from_channel<int64>({.elements = 4});
@@ -63,7 +63,7 @@ TEST_CASE("an asio program pushes elements and gets what the pipeline makes of t
   for (std::size_t i = 0; i != got.size(); ++i) CHECK(got[i] == 2 * static_cast<int64>(i));
 }
 
-TEST_CASE("a push waits where the channel is full, and its future tells when it was admitted") {
+TEST_CASE("a push waits while the channel is full, and its future reports the admission") {
   runtime rt({.workers = 1});
   auto [push, numbers] = from_channel<int64>({.elements = 2});
   CHECK(async_push(push, int64{0}, asio::use_future).get());
@@ -118,7 +118,7 @@ TEST_CASE("pushes that wait when their context or the plan goes end without a tr
   CHECK(!waiting.get());
 }
 
-TEST_CASE("consumers of one broadcast wait on an asio executor, and one that goes lets the other go on") {
+TEST_CASE("consumers of one broadcast wait on an asio executor, and one that leaves does not stop the other") {
   runtime rt({.workers = 2});
   asio::io_context io;
   auto ds = range(400) | map([](int64 x) { return x + 1; }, {.parallelism = 2}) | prefetch(2);

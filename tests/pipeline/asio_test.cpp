@@ -142,7 +142,7 @@ TEST_CASE("callbacks run on their executor, never inside async_next, and see the
   CHECK(r.ended_with == status_code::ok);
 }
 
-TEST_CASE("use_future blocks a plain thread until the element is there") {
+TEST_CASE("use_future blocks a plain thread until the element has arrived") {
   runtime rt({.workers = 2});
   auto s = (range(3) | map(after_a_hop)).iterate(rt);
   int64s taken;
@@ -155,7 +155,7 @@ TEST_CASE("use_future blocks a plain thread until the element is there") {
   CHECK(taken == counted(3));
 }
 
-TEST_CASE("the position after an element is the one that next() would leave") {
+TEST_CASE("the position after an element equals the one after next()") {
   runtime rt({.workers = 2});
   auto ds = range(10) | map(after_a_hop, {.parallelism = 3});
   auto s = ds.iterate(rt);
@@ -185,7 +185,7 @@ TEST_CASE("a stream that belongs to no run is refused") {
   CHECK_THROWS_WITH(async_next(none, asio::use_future).get(), Catch::Contains("no stream of a run"));
 }
 
-TEST_CASE("a second wait is refused while the first goes on unharmed") {
+TEST_CASE("a second wait is refused, and the first continues unharmed") {
   runtime rt({.workers = 2});
   asio::io_context io;
   answer first, second;
@@ -267,7 +267,7 @@ TEST_CASE("a timeout around a wait leaves the stream usable") {
   }
 }
 
-TEST_CASE("a stream dropped mid-flight ends its wait, stops its run and blocks nobody") {
+TEST_CASE("a stream dropped mid-flight ends its wait, stops its run and blocks no thread") {
   asio::io_context io;
   answer waited;
   runtime rt({.workers = 2});

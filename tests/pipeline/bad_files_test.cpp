@@ -78,7 +78,7 @@ TEST_CASE("a file that may not be read is named") {
   if (root) REQUIRE(::seteuid(0) == 0);
 }
 
-TEST_CASE("what a file system refuses, and a read that fails half way, are told with file and offset") {
+TEST_CASE("errors of a file system, and a read that fails half way, have file and offset") {
   file_world w;
   w.files->put("a", framed(some_records(3)));
   w.files->refuse("a", EACCES);

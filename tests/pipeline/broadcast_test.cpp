@@ -70,7 +70,7 @@ std::vector<std::shared_ptr<outcome>> consume_all(runtime& rt, const dataset<int
 
 }  // namespace
 
-TEST_CASE("each consumer gets every element, whatever their paces are, in simulations and on two workers") {
+TEST_CASE("each consumer gets every element, at any pace, in simulations and on two workers") {
   auto made = std::make_shared<std::atomic<int64>>(0);
   auto ds = range(500) | map([made](int64 x) { return ++*made, x * 2; }) | shuffle(20, {.seed = 4}) | prefetch(2);
   const std::vector<std::vector<duration>> paces = {
@@ -141,14 +141,14 @@ TEST_CASE("tee is broadcast") {
   for (stream<int64>& s : both) sync_wait(rt, cleanup(std::move(s)));
 }
 
-TEST_CASE("a consumer may be ahead by lag_max elements, which are charged, and one that leaves holds nobody back") {
+TEST_CASE("a consumer may be ahead by lag_max elements, which are charged, and one that leaves delays no other") {
   simulation world(5);
   runtime rt(world);
   sync_wait(rt, take_ahead(rt, std::make_shared<int64>(0)));
   CHECK(rt.ledger().used_bytes() == 0);
 }
 
-TEST_CASE("bytes bound what is held, too, and one element of more goes through") {
+TEST_CASE("bytes limit the held elements, too, and one larger element passes") {
   auto big = range(50) | map([](int64) { return std::string(10'000, 'x'); }) |
              map([](const std::string& s) { return static_cast<int64>(s.size()); });
   simulation world(5);
@@ -157,7 +157,7 @@ TEST_CASE("bytes bound what is held, too, and one element of more goes through")
   for (auto& o : outcomes) CHECK(o->got.size() == 50);
 }
 
-TEST_CASE("a consumer that lags too far is dropped where that is asked for, with an error that says so") {
+TEST_CASE("a consumer that lags too far is dropped if requested, with an error that explains it") {
   simulation world(5);
   runtime rt(world);
   auto outcomes = consume_all(rt, range(1000), {1us, 1h, 1us}, {.lag_max = 64, .on_lag = lagging::drop});
@@ -196,7 +196,7 @@ TEST_CASE("a dropped consumer learns why, also after the others have left") {
   }
 }
 
-TEST_CASE("an error of the run comes to each consumer behind the elements before it, and is counted once") {
+TEST_CASE("an error of the run reaches each consumer after the elements before it, and is counted once") {
   auto ds = range(100) | map([](int64 x) {
               if (x == 70 || x == 20) throw_status(data_loss_error("a bad element"));
               return x;
@@ -309,7 +309,7 @@ task<> ask_at_random(runtime& rt, node_ptr plan, int64s whole, std::uint64_t see
 
 }  // namespace
 
-TEST_CASE("consumers of a broadcast may ask for and pass over any number of elements, and go on from there") {
+TEST_CASE("consumers of a broadcast may request and skip any number of elements, and resume there") {
   auto ds = range(400) | shuffle(25, {.seed = 9}) | map([](int64 x) { return x; }, {.parallelism = 2}) | prefetch(3);
   int64s whole;
   {
@@ -326,7 +326,7 @@ TEST_CASE("consumers of a broadcast may ask for and pass over any number of elem
   }
 }
 
-TEST_CASE("what is no position of a broadcast is refused, and so are consumers that there cannot be") {
+TEST_CASE("invalid positions of a broadcast are refused, and so are impossible numbers of consumers") {
   simulation world(1);
   runtime rt(world);
   auto ds = range(10);

@@ -47,7 +47,7 @@ std::vector<dataset<std::string>> listing_shapes() {
 
 }  // namespace
 
-TEST_CASE("a resume over another list of files is refused at every place, whatever stands above the listing") {
+TEST_CASE("a resume over another list of files is refused at every place, for any stages after the listing") {
   for (const auto& ds : listing_shapes()) {
     file_world w;
     put_parts(w, 4);
@@ -71,7 +71,7 @@ TEST_CASE("a resume over another list of files is refused at every place, whatev
   }
 }
 
-TEST_CASE("a resume over a changed file is refused, whatever changed, in every format and way of reading") {
+TEST_CASE("a resume over a changed file is refused, for every change, format and way of reading") {
   texts elements = some_elements(300);
   for (file_format f : kFormats)
     for (compression c : kCompressions)
@@ -109,7 +109,7 @@ TEST_CASE("a resume over a changed file is refused, whatever changed, in every f
       });
 }
 
-TEST_CASE("under warn a changed input is counted and told once, under ignore it is not") {
+TEST_CASE("under warn a changed input is counted and reported once, under ignore it is not") {
   file_world w;
   w.files->put("a", "one\ntwo\nthree\nfour\n");
   auto ds = lines("a") | map([](const line& l) { return std::string(l.view()); });
@@ -144,7 +144,7 @@ TEST_CASE("a position that no longer begins a line is an error even where change
   CHECK_THAT(got.message(), Contains("no element begins where the checkpoint says"));
 }
 
-TEST_CASE("a run that read a file in two states goes on where it read the second") {
+TEST_CASE("a run that read a file in two states resumes with the second") {
   file_world w;
   auto number = [](const line& l) { return std::string(l.view()); };
   auto ds = lines("a") | map(number) | repeat(3);

@@ -78,7 +78,7 @@ template <class Change, class Check> void read_while(Change change, Check check)
 
 }  // namespace
 
-TEST_CASE("a file that grows while it is read is what stood there when it was opened") {
+TEST_CASE("a file that grows while it is read has the contents of the time of opening") {
   auto grow = [](const std::string& path, const prepared& p) { append(path, p.bytes.substr(0, p.bytes.size() / 3)); };
   read_while(grow, [](const outcome& got, const prepared& p, const std::string&) { check_all(got, p.elements); });
 }
@@ -132,7 +132,7 @@ template <class T> task<void> take_all(stream<T>& s, outcome& o) {
 
 }  // namespace
 
-TEST_CASE("what is passed over must have been there, too") {
+TEST_CASE("skipped bytes must have existed, too") {
   temporary_folder folder;
   runtime rt({.workers = 1});
   texts elements = some_elements(kMany);

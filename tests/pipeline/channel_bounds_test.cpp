@@ -54,7 +54,7 @@ calls of(const dataset<int64>& ds, int64 taken) {
 
 }  // namespace
 
-TEST_CASE("a channel of calls has as many at once as its parallelism, and as many begun beyond what was taken") {
+TEST_CASE("a channel of calls runs as many at once as its parallelism, and begins as many beyond the consumed ones") {
   for (order o : {order::deterministic, order::sloppy}) {
     for (int64 parallelism : {2, 3, 8}) {
       CAPTURE(parallelism, o == order::sloppy);
@@ -66,7 +66,7 @@ TEST_CASE("a channel of calls has as many at once as its parallelism, and as man
   }
 }
 
-TEST_CASE("prefetch has as many elements ahead as it says, or half of them before it is woken") {
+TEST_CASE("prefetch has its declared number of elements ahead, or half of them before it is woken") {
   for (int64 elements : {1, 2, 7}) {
     CAPTURE(elements);
     calls c = of(range(1000) | map(counted_element) | prefetch(elements), 5);

@@ -29,7 +29,7 @@ task<std::vector<std::int64_t>> rest_of(stream<std::int64_t> s) {
 
 }  // namespace
 
-TEST_CASE("a saved checkpoint is loaded as it was, with what was attached to it") {
+TEST_CASE("a saved checkpoint is loaded unchanged, with its attachment") {
   temporary_folder here;
   std::string path = here.write("c", "") + ".ckpt";
   runtime rt({.workers = 1});

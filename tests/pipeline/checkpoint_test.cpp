@@ -186,7 +186,7 @@ TEST_CASE("a forged offset in a file ends in an error or at an element, in any f
       });
 }
 
-TEST_CASE("a forged offset inside of a footer is an error, whether elements are passed over or read") {
+TEST_CASE("a forged offset inside a footer is an error, whether elements are skipped or read") {
   const fixed_length_options layout{.record_bytes = 4, .header_bytes = 0, .footer_bytes = 8};
   for (compression c : kCompressions) {
     file_world w;
@@ -210,7 +210,7 @@ TEST_CASE("a forged offset inside of a footer is an error, whether elements are 
   }
 }
 
-TEST_CASE("a place under skip is none for a run that stops at bad elements; the other way round it is") {
+TEST_CASE("a place under skip is refused by a run that stops at bad elements; the reverse is allowed") {
   file_world w;
   texts records = some_records(30);
   std::string bytes = framed(records);

@@ -34,7 +34,7 @@ template <class Use> void for_each_reader(const std::string& path, compression c
 
 }  // namespace
 
-TEST_CASE("every format reads every compression, named or recognised, and goes on at every element") {
+TEST_CASE("every format reads every compression, named or recognized, and continues at every element") {
   const texts elements = some_elements(60);
   for (compression c : built_in_compressions())
     for (compression told : {c, compression::automatic}) {
@@ -75,7 +75,9 @@ TEST_CASE("compressed files are read alike behind channels, in interleaves, in s
   }
 }
 
-TEST_CASE("damage, a cut and what follows are told with the file and the compressed byte, after the elements before") {
+TEST_CASE(
+    "damage, truncation and extra bytes are reported with the file and the compressed byte, after the elements "
+    "before") {
   const texts records = some_records(3000, 50);
   for (compression c : built_in_compressions()) {
     file_world w;
@@ -102,8 +104,8 @@ TEST_CASE("damage, a cut and what follows are told with the file and the compres
 }
 
 TEST_CASE(
-    "a file that becomes larger than it may is an error after what it may become, and the limits are no part of a "
-    "plan's meaning") {
+    "a file that expands too much is an error after the allowed bytes, and the limits do not change a plan's "
+    "identity") {
   const std::string zeros(4 << 20, '\n');
   for (compression c : built_in_compressions()) {
     file_world w;
@@ -132,7 +134,7 @@ TEST_CASE(
   CHECK_THROWS_WITH(parse_plan(R"(lines("a", cache=none))"), Contains("keep, drop or direct"));
 }
 
-TEST_CASE("a wrong checksum behind an archive's end, or an array's, is damage, after the elements") {
+TEST_CASE("a wrong checksum after an archive's end, or an array's, is damage, after the elements") {
   const std::string member = tar_header_bytes({.name = "one", .size = 5}) + tar_padded("hello");
   const std::string archive = member + std::string(64 << 10, '\0');  // padded, as tapes have it
   std::string head = "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }";
@@ -174,9 +176,7 @@ TEST_CASE("every reader of files has a cache and limits, which are no part of a 
   }
 }
 
-TEST_CASE(
-    "what a window takes is charged before it is taken: a file whose window is larger than the budget is refused by "
-    "name") {
+TEST_CASE("a window is charged before it is allocated: a file with a window above the budget is refused by name") {
   const texts records = some_records(20'000, 100);
   for (compression c : {compression::xz, compression::bzip2, compression::zstd}) {
     if (!is_built_in(c)) continue;

@@ -89,7 +89,7 @@ TEST_CASE("where blocks are light nothing is made ahead of the consumer, and a p
   }
 }
 
-TEST_CASE("an interleave whose inner streams are light asks them by turns, and a later one begins so") {
+TEST_CASE("an interleave whose inner streams are light asks them alternately, and a later one begins so") {
   int made = 0;
   simulation world(1);
   world.decide_sharing([] { return false; });

@@ -86,7 +86,7 @@ TEST_CASE("the plans opened for different outer elements are shuffled differentl
   }
 }
 
-TEST_CASE("an order told to be the same in each epoch is that in each epoch, and differs between outer elements") {
+TEST_CASE("an order that is fixed for all epochs is the same in each, and differs between outer elements") {
   auto fixed = [](int64) { return range(6) | shuffle(6, {.reshuffle_each_iteration = false}) | repeat(2); };
   std::vector<int64s> orders = parts(elements_of(range(4) | flat_map(fixed)), 6);
   CHECK(different(orders) == 4);
@@ -104,7 +104,7 @@ TEST_CASE("two shuffles that look alike draw differently, as inputs of one stage
   CHECK(swapped != twice);
 }
 
-TEST_CASE("shuffles with equal seeds draw alike, wherever they stand") {
+TEST_CASE("shuffles with equal seeds draw alike, at any place") {
   with_both table;
   auto one = range(30) | shuffle(30, {.seed = 7});
   CHECK(different(parts(elements_of(both(one, one)), 30)) == 1);
@@ -134,7 +134,7 @@ TEST_CASE("every pass of nested repeats is an epoch of its own") {
   CHECK(different(parts(elements_of(both(one | repeat(2), one | repeat(2)) | repeat(2)), 20)) == 4);
 }
 
-TEST_CASE("a repeat for ever ends with an epoch that happens to give nothing, another goes on") {
+TEST_CASE("an endless repeat ends with an epoch that happens to be empty, another continues") {
   auto odd_first = range(4) | shuffle(4, {.seed = 5}) | take(1) | filter([](int64 x) { return x % 2 == 1; });
   int64s of_100 = elements_of(odd_first | repeat(100)), for_ever = elements_of(odd_first | repeat());
   CHECK(of_100.size() > 25);
@@ -142,7 +142,7 @@ TEST_CASE("a repeat for ever ends with an epoch that happens to give nothing, an
   CHECK(for_ever == int64s(of_100.begin(), of_100.begin() + static_cast<std::ptrdiff_t>(for_ever.size())));
 }
 
-TEST_CASE("a plan iterated once per epoch by hand gives what a repeat on top of it gives") {
+TEST_CASE("a plan iterated once per epoch by hand equals a repeat on top of it") {
   for (std::int64_t seed : {-1, 9}) {
     auto plan = range(20) | shuffle(20, {.seed = seed}) | repeat(2) | batch(5) | unbatch();
     std::vector<int64s> repeated = parts(elements_of(plan | repeat(3)), 40);

@@ -132,7 +132,7 @@ TEST_CASE("runs whose files are opened early resume at every element") {
       }
 }
 
-TEST_CASE("a file that cannot be opened or read early is an error of its own reader, where that stands") {
+TEST_CASE("a file that cannot be opened or read early is an error of its own reader, at its place") {
   for (bool skips : {false, true}) {
     CAPTURE(skips);
     slow_disk d;

@@ -131,7 +131,7 @@ const std::vector<std::uint64_t> kLimits = {0, 1, 2, 3, 7, 12, kNoLimit};
 
 }  // namespace
 
-TEST_CASE("bad elements count when the elements behind them are given, and one too many ends the stream there") {
+TEST_CASE("bad elements count when the elements after them are delivered, and one too many ends the stream there") {
   file_world w;
   for (const auto& ds : {range(60) | map(good), range(60) | map(good, {.parallelism = 8}),
                          range(60) | map(good_later, {.parallelism = 8}), range(60) | map(good) | prefetch(50)}) {
@@ -157,7 +157,7 @@ TEST_CASE("a parallel map counts errors, and ends at errors_max, as the sequenti
       kLimits);
 }
 
-TEST_CASE("errors of several stages count in the order of the elements, whatever works ahead between them") {
+TEST_CASE("errors of several stages count in the order of the elements, for any work ahead between them") {
   check_same({range(100) | map(good) | map(not_five), range(100) | map(good, {.parallelism = 4}) | map(not_five),
               range(100) | map(good) | map(not_five, {.parallelism = 4}),
               range(100) | map(good_later, {.parallelism = 4}) | prefetch(3) | map(not_five, {.parallelism = 3}),
@@ -165,7 +165,7 @@ TEST_CASE("errors of several stages count in the order of the elements, whatever
              kLimits);
 }
 
-TEST_CASE("errors below a user's stage count between what it makes of the elements around them") {
+TEST_CASE("errors upstream of a user's stage count between its outputs") {
   check_same(
       {range(60) | map(good) | transform(each_twice) | map(not_five),
        range(60) | map(good, {.parallelism = 4}) | transform(each_twice) | map(not_five),
@@ -176,7 +176,7 @@ TEST_CASE("errors below a user's stage count between what it makes of the elemen
              kLimits);
 }
 
-TEST_CASE("errors of an interleave's inputs, of its openings and of what it opens count when their turn comes") {
+TEST_CASE("errors of an interleave's inputs, openings and inner plans count at their places") {
   for (int64 width : {1, 3})
     for (int64 block : {1, 4}) {
       CAPTURE(width, block);
@@ -192,7 +192,7 @@ TEST_CASE("errors of an interleave's inputs, of its openings and of what it open
     }
 }
 
-TEST_CASE("errors below stages that hold elements, or pass over them, count alike with and without channels") {
+TEST_CASE("errors upstream of stages that hold or skip elements count alike with and without channels") {
   check_same({range(90) | map(good) | batch(4) | unbatch() | map(not_five),
               range(90) | map(good, {.parallelism = 4}) | batch(4) | prefetch(2) | unbatch() | map(not_five)},
              kLimits);
@@ -232,7 +232,7 @@ TEST_CASE("damaged records and files that cannot be opened count, and end a run,
   }
 }
 
-TEST_CASE("a sloppy map counts what it has dropped by the end, and errors_max ends it") {
+TEST_CASE("a sloppy map has counted its dropped elements at the end, and errors_max ends it") {
   for (std::uint64_t seed = 1; seed != 10; ++seed) {
     file_world w(seed);
     auto ds = range(60) | map(good_later, {.parallelism = 4, .order = order::sloppy});
@@ -245,7 +245,7 @@ TEST_CASE("a sloppy map counts what it has dropped by the end, and errors_max en
   }
 }
 
-TEST_CASE("a stream that gives fewer elements than were worked on ahead counts only what is in front of these") {
+TEST_CASE("a stream that ends before the elements worked on ahead counts only errors before its end") {
   for (unsigned workers : {1u, 2u}) {
     runtime rt({.workers = workers});
     CHECK(run_counted(rt, range(1000) | map(good, {.parallelism = 8}) | take(3), 0).errors.back() == 0);
@@ -253,7 +253,7 @@ TEST_CASE("a stream that gives fewer elements than were worked on ahead counts o
   }
 }
 
-TEST_CASE("bad elements without end stop at errors_max behind any channel, and take bounded memory") {
+TEST_CASE("endless bad elements stop at errors_max behind any channel, in bounded memory") {
   auto never = [](int64 x) -> result<int64> { return data_loss_error("element " + std::to_string(x) + " is bad"); };
   auto no_plan = [never](int64) { return range(1'000'000'000'000) | map(never); };
   std::vector<dataset<int64>> ways = {

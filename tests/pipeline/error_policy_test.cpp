@@ -37,7 +37,7 @@ template <class T> void check_resumes(runtime& rt, const dataset<T>& ds, iterate
 
 }  // namespace
 
-TEST_CASE("under skip, damaged records are dropped, counted and told, and every place resumes") {
+TEST_CASE("under skip, damaged records are dropped, counted and reported, and every place resumes") {
   texts records = some_records(40);
   std::string bytes = framed(records);
   bytes = flipped(bytes, frame_of(records, 5) + kTfrecordHeaderBytes);       // data
@@ -112,7 +112,7 @@ TEST_CASE("under skip, elements whose function fails are dropped and counted, an
   }
 }
 
-TEST_CASE("under skip, a sloppy map drops what fails and its places lose and repeat nothing") {
+TEST_CASE("under skip, a sloppy map drops failing elements, and its places lose and repeat nothing") {
   for (std::uint64_t seed = 1; seed != 6; ++seed) {
     CAPTURE(seed);
     file_world w(seed);

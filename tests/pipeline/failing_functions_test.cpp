@@ -27,7 +27,7 @@ template <class T> void check_seven_elements(const dataset<T>& ds, const std::st
 
 }  // namespace
 
-TEST_CASE("a function that throws ends the stream after the elements before, and is told by stage and words") {
+TEST_CASE("a function that throws ends the stream after the elements before, with stage and message") {
   const std::string words = "seven does not please me";
   check_seven_elements(range(20) | map(throws), "map", words);
   check_seven_elements(range(20) | map(throws, {.parallelism = 4}), "map", words);
@@ -42,7 +42,7 @@ TEST_CASE("a function that throws ends the stream after the elements before, and
                        words);
 }
 
-TEST_CASE("what a function throws without being an exception is told as unknown") {
+TEST_CASE("a thrown object that is no exception is reported as unknown") {
   check_seven_elements(range(20) | map(throws_a_number), "map", "");
   check_seven_elements(range(20) | map(throws_a_number, {.parallelism = 3}), "map", "");
 }
@@ -86,7 +86,7 @@ TEST_CASE("an error comes through every stage after the elements before it") {
   check_seven_elements(failing_numbers() | batch(1) | unbatch(), "map", "seven");
 }
 
-TEST_CASE("an error comes after the batches that were full, and after what a shuffle gave for the elements before") {
+TEST_CASE("an error follows the full batches, and the elements that a shuffle delivered before it") {
   file_world w;
   outcome batches = run(w.rt, failing_numbers() | batch(3));
   CHECK(batches.elements == texts{"[0 1 2]", "[3 4 5]"});

@@ -216,7 +216,7 @@ owned box_of(int64 x) { return owned{std::make_unique<int64>(x)}; }
 
 }  // namespace
 
-TEST_CASE("what a stage throws names the element it had taken, however the elements come") {
+TEST_CASE("an exception of a stage names the element that it had consumed, for any source") {
   std::vector<dataset<int64>> ways = {
       range(100, {.start = 4}) | transform(opaque),
       range(100, {.start = 4}) | prefetch(2) | transform(opaque),
@@ -250,11 +250,11 @@ TEST_CASE("the element's number is right after a resume, too") {
   CHECK(rest.why.where().element == 3);
 }
 
-TEST_CASE("under skip a stateless stage goes on behind a bad element, and what it had yielded for it comes once") {
+TEST_CASE("under skip a stateless stage continues after a bad element, and its outputs for it come once") {
   in_all_places(range(40), with_stateless(thrice), thrice_of(40), 6);
 }
 
-TEST_CASE("under skip a stage with saved state goes on with the state from before the bad element") {
+TEST_CASE("under skip a stage with saved state continues with the state from before the bad element") {
   in_all_places(range(40), summing, sums_of(40), 6);
   in_all_places(range(40) | map(text_of), joining, joined_of(40), 6);
 }
@@ -273,7 +273,7 @@ TEST_CASE("under skip a stage that commits drops all that it took since, and cou
   in_all_places(range(40), pairing, expected, got.report.errors);
 }
 
-TEST_CASE("under skip stages of texts and of move-only elements go on as well") {
+TEST_CASE("under skip stages of texts and of move-only elements continue as well") {
   in_all_places(range(40) | map(text_of), with_stateless(worded),
                 good_up_to(40, "a text that is too long for its own small buffer: "), 6);
   auto boxes = range(40) | map(box_of);
@@ -281,7 +281,7 @@ TEST_CASE("under skip stages of texts and of move-only elements go on as well") 
   everywhere(boxes | prefetch(3) | transform(with_stateless(boxed)) | prefetch(2), good_up_to(40), 6);
 }
 
-TEST_CASE("under skip a stage of records goes on, and what it drops names file and record only where they are known") {
+TEST_CASE("under skip a stage of records continues, and its dropped elements name file and record only if known") {
   file_world w;
   std::string lines_of_bytes;
   for (int i = 0; i < 20; ++i) lines_of_bytes.append(static_cast<std::size_t>(i), 'x').append("\n");
@@ -305,7 +305,7 @@ TEST_CASE("under skip a task that fails within a stage drops the element it was 
   in_all_places(range(40), waiting, good_up_to(40), 6);
 }
 
-TEST_CASE("under skip errors are counted up to errors_max, and tell the element") {
+TEST_CASE("under skip errors are counted up to errors_max, and name the element") {
   file_world w;
   outcome got = run(w.rt, range(40) | transform(with_stateless(thrice)), skipping(2));
   CHECK(got.why.where().element == 17);
@@ -315,7 +315,7 @@ TEST_CASE("under skip errors are counted up to errors_max, and tell the element"
   CHECK(got.report.first_errors[1].where().element == 10);
 }
 
-TEST_CASE("a stage that says nothing about its state ends under skip, and the error says what to add") {
+TEST_CASE("a stage that declares nothing about its state ends under skip, with advice") {
   file_world w;
   outcome got = run(w.rt, range(40) | transform(opaque), skipping());
   CHECK(got.elements == texts{"0", "1", "2"});
@@ -324,7 +324,7 @@ TEST_CASE("a stage that says nothing about its state ends under skip, and the er
                                 Contains("saved<S>"));
 }
 
-TEST_CASE("coroutines joined in one function end under skip, and the error says to part them") {
+TEST_CASE("coroutines joined in one function end under skip, with the advice to separate them") {
   file_world w;
   auto two = [](stream<int64> in) { return thrice(stateless(), thrice(stateless(), std::move(in))); };
   outcome got = run(w.rt, range(40) | transform(two), skipping());
@@ -334,7 +334,7 @@ TEST_CASE("coroutines joined in one function end under skip, and the error says 
   CHECK(parted.why.ok());
 }
 
-TEST_CASE("what a stage throws before its first element or after its last one ends it under any policy") {
+TEST_CASE("an exception of a stage before its first element or after its last one ends it under any policy") {
   file_world w;
   for (const auto& options : {iterate_options(), skipping()}) {
     outcome late = run(w.rt, range(5) | transform(with_stateless(first_then)), options);

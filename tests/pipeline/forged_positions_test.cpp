@@ -49,7 +49,7 @@ test::consumed from_forged(const dataset<int64>& ds, const position_writer& forg
 }
 }  // namespace
 
-TEST_CASE("a shuffle's position with an input that stands behind what is held is refused") {
+TEST_CASE("a shuffle's position whose input is after the held elements is refused") {
   auto ds = range(24) | shuffle(5, {.seed = 3});
   for (std::uint64_t draws : {1, 3, 9}) {
     for (std::uint64_t at : {2, 5, 7, 11, 20}) {
@@ -65,7 +65,7 @@ TEST_CASE("a shuffle's position with an input that stands behind what is held is
   }
 }
 
-TEST_CASE("a shuffle's position that says it held more than the budget is refused before it takes any memory") {
+TEST_CASE("a shuffle's position that claims to hold more than the budget is refused before any allocation") {
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = kMiB});
   auto ds = range(int64{1} << 50) | shuffle(int64{1} << 33, {.seed = 3});
@@ -170,7 +170,7 @@ position_writer with_ranges(const dataset<int64>& ds, const std::vector<std::uin
 
 }  // namespace
 
-TEST_CASE("a forged sloppy map with a long list of what it delivered costs time in proportion to the list") {
+TEST_CASE("a forged sloppy map with a long list of delivered elements costs time in proportion to the list") {
   auto ds = sloppily_mapped();
   for (bool as_choices : {false, true})
     for (bool descending : {false, true})
@@ -189,7 +189,7 @@ TEST_CASE("a forged sloppy map with a long list of what it delivered costs time 
       }
 }
 
-TEST_CASE("what a forged sloppy map says it delivered may overlap, and comes once all the same") {
+TEST_CASE("the list of delivered elements of a forged sloppy map may overlap, and each comes once") {
   auto ds = range(30) | map(same, {.parallelism = 4, .order = order::sloppy});
   position_writer body;
   for (std::uint64_t n : {0, 0, /*done*/ 4, 9, 3, 5, 6, 5, 2, 20, 1, /*replay*/ 1, 13, 2, /*log*/ 0}) body.number(n);

@@ -103,7 +103,7 @@ TEST_CASE("every kind of function can be named in place") {
   CHECK_THAT(serialisable(*ds(1).plan()).to_string(), Contains("named in place"));
 }
 
-TEST_CASE("captured values are compared, with and without a name; what cannot be compared is not") {
+TEST_CASE("captured values are compared, with and without a name; incomparable ones are not") {
   CHECK(going_on(range(20) | filter(above(3)), range(20) | filter(above(3))) == "ok");
   CHECK(going_on(range(20) | filter(above(3)), range(20) | filter(above(4))) ==
         "failed_precondition: the checkpoint was made by another plan: the function of filter captured other values "
@@ -165,7 +165,7 @@ TEST_CASE("a run warns once of captured values that cannot be compared, and only
   CHECK_THAT(unclear[0], Contains("map(table)"));
 }
 
-TEST_CASE("a run does not warn of functions whose captured values are compared: of code nothing can be told") {
+TEST_CASE("a run does not warn of functions whose captured values are compared, because code is never compared") {
   CHECK(warnings_of(range(20) | map(known_to_checkpoints) | shuffle(5), true).empty());
   CHECK(warnings_of(from_elements<int64>({1, 2}), true).empty());
   CHECK(warnings_of(range(20) | map([](int64 x) { return x; }) | filter(above(3)), true).empty());

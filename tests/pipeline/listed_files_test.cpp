@@ -61,7 +61,7 @@ const texts kNames = {"a", "b", "c"};
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a file that is replaced between its listing and its open is read as it is then", "[listed]",
+TEMPLATE_TEST_CASE("a file that is replaced between its listing and its open is read in its new state", "[listed]",
                    simulated_disk, real_disk) {
   for (lib::compression c : {lib::compression::none, lib::compression::gzip})
     for (file_format f : kFormats)
@@ -124,7 +124,7 @@ template <class T> asked in_run(simulated_disk& d, const dataset<T>& ds, std::si
 
 }  // namespace
 
-TEST_CASE("nobody asks what a file is that a listing has told of, unless it is read twice, or under another path") {
+TEST_CASE("the facts of a listed file are not requested again, unless it is read twice, or under another path") {
   simulated_disk d;
   texts names;
   for (int i = 0; i != 20; ++i) names.push_back("f" + std::to_string(i));
@@ -151,7 +151,7 @@ TEST_CASE("nobody asks what a file is that a listing has told of, unless it is r
   CHECK(in_run(d, listed | flat_map(lines), 91) == asked{20, 1});
 }
 
-TEST_CASE("what a listing knew saves each reader the time of one answer") {
+TEST_CASE("the facts in a listing save each reader the time of one answer") {
   static constexpr lib::duration kAnswer = std::chrono::milliseconds(10);
   auto time_of = [](const std::function<dataset<std::string>()>& paths) {
     lib::simulation world(3);
@@ -173,7 +173,7 @@ TEST_CASE("what a listing knew saves each reader the time of one answer") {
   CHECK(listed - 8 * kAnswer >= 3 * kAnswer);
 }
 
-TEST_CASE("a run that goes on inside of a listed file asks what the file is, and refuses another one") {
+TEST_CASE("a run that resumes inside a listed file requests its facts, and refuses another file") {
   simulated_disk d;
   write_files(d, kNames, 50);
   auto ds = list_files("d/?") | flat_map(lines);

@@ -135,7 +135,7 @@ TEST_CASE("a user's stage with five streams as parameters resumes at each elemen
   resumes_everywhere(rt, ds, sums(5));
 }
 
-TEST_CASE("an error of the last of seven inputs ends the stage after what was made before it") {
+TEST_CASE("an error of the last of seven inputs ends the stage after the elements before it") {
   simulation world(5);
   runtime rt(world, {.workers = 2});
   auto ds = generate([&rt] {
@@ -149,7 +149,7 @@ TEST_CASE("an error of the last of seven inputs ends the stage after what was ma
   CHECK(got.elements.size() == 30);
 }
 
-TEST_CASE("how far an input reaches that stands behind a shorter one is found out without an element beyond that") {
+TEST_CASE("the end of an input after a shorter one is found without an element beyond it") {
   auto largest = std::make_shared<int64>(-1);
   auto behind = range(100) | map([largest](int64 x) {
                   *largest = std::max(*largest, x);
@@ -164,7 +164,7 @@ TEST_CASE("how far an input reaches that stands behind a shorter one is found ou
   CHECK(*largest == 2);
 }
 
-TEST_CASE("an interleave asks its inputs for what is wanted of all of them together") {
+TEST_CASE("an interleave requests from its inputs their share of the demand") {
   auto made = std::make_shared<std::uint64_t>(0);
   auto noting = [made](int64 x) {
     ++*made;

@@ -271,7 +271,7 @@ double mib(std::size_t bytes) { return static_cast<double>(bytes) / kMiB; }
 
 }  // namespace
 
-TEST_CASE("a process stays at its budget, whatever the shape of its plan", "[memory]") {
+TEST_CASE("a process stays at its budget, for any shape of its plan", "[memory]") {
   inputs in;
   const bool loud = std::getenv("SLUICE_TEST_LOUD") != nullptr;
   const char* length = std::getenv("SLUICE_TEST_BUDGET");

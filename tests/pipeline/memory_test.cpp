@@ -48,7 +48,7 @@ dataset<std::string> greedy(std::vector<std::string> files, int64 parallelism) {
 
 // --- The budget -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("whatever works ahead keeps to the budget and the overdraft, and everything is given back") {
+TEST_CASE("all work ahead keeps to the budget and the overdraft, and everything is released") {
   for (std::uint64_t seed = 1; seed != 6; ++seed) {
     file_world w(seed, 16 * kMiB);
     w.world.decide_sharing([] { return true; });
@@ -133,7 +133,7 @@ TEST_CASE("a process stays within 64 MiB of the budget, whatever its stages hold
   check(tfrecord(path) | map(text_of) | batch(250'000));
 }
 
-TEST_CASE("a budget that is far too small stops nobody") {
+TEST_CASE("a budget that is far too small stops no run") {
   for (std::size_t budget : {std::size_t{1}, std::size_t{64} << 10, kMiB}) {
     for (std::uint64_t seed = 1; seed != 6; ++seed) {
       file_world w(seed, budget);
@@ -178,7 +178,7 @@ task<void> take_slowly(stream<std::string> s) {
 
 }  // namespace
 
-TEST_CASE("what a function makes of small elements counts, not only what it was given") {
+TEST_CASE("the results of a function count, not only its arguments") {
   for (auto order : {order::deterministic, order::sloppy}) {
     made = taken = most = 0;
     file_world w(1, 4 * kMiB);
@@ -191,7 +191,7 @@ TEST_CASE("what a function makes of small elements counts, not only what it was 
   }
 }
 
-TEST_CASE("a shuffle larger than the budget ends with an error that says what to do") {
+TEST_CASE("a shuffle larger than the budget ends with an error with advice") {
   file_world w(1, 2 * kMiB);
   w.files->put("a", file_of(1000, 10'000));
   outcome got = run(w.rt, tfrecord("a") | shuffle(1000, {.seed = 1}));
@@ -203,7 +203,7 @@ TEST_CASE("a shuffle larger than the budget ends with an error that says what to
   CHECK(w.rt.ledger().used_bytes() == 0);
 }
 
-TEST_CASE("a shuffle gives back what it held for, element by element") {
+TEST_CASE("a shuffle releases the memory of held elements one by one") {
   file_world w(1, 64 * kMiB);
   w.files->put("a", file_of(500, 10'000));
   auto ds = tfrecord("a") | shuffle(400, {.seed = 1});

@@ -105,7 +105,7 @@ TEST_CASE("at gives elements of every kind") {
   tries(as_move_only());
 }
 
-TEST_CASE("at says which stage cannot seek, and which places there are") {
+TEST_CASE("at names the stage that cannot seek, and the valid places") {
   CHECK_THAT(why_at(range(9) | filter(expr("it > 2")) | map(expr<int64>("it")), 3),
              Catch::Contains("at(): filter cannot give its element number i without making those before it"));
   CHECK_THAT(why_at(range(9) | shuffle(3), 3), Catch::Contains("shuffle cannot"));

@@ -132,13 +132,13 @@ std::string position_of(const checkpoint& c) {
 
 }  // namespace
 
-TEST_CASE("a run that stopped at a bad element of a user's stage goes on under skip, whatever the stage remembers") {
+TEST_CASE("a run that stopped at a bad element of a user's stage continues under skip, for any state of the stage") {
   check_goes_on(range(40) | transform(summing));
   check_goes_on(range(40) | transform(pairing));
   check_goes_on(range(40) | transform(tripling));
 }
 
-TEST_CASE("a run that stopped at a bad element of a map, a filter or a parser goes on under skip") {
+TEST_CASE("a run that stopped at a bad element of a map, a filter or a parser continues under skip") {
   check_goes_on(range(40) | map(good));
   check_goes_on(range(40) | map(good), range(40) | map(good, {.parallelism = 3}));
   check_goes_on(range(40) | map(good, {.parallelism = 3}), range(40) | map(good));
@@ -149,7 +149,7 @@ TEST_CASE("a run that stopped at a bad element of a map, a filter or a parser go
   check_goes_on(examples(30) | parse_example<labelled>(), examples(30) | parse_example<labelled>({.parallelism = 4}));
 }
 
-TEST_CASE("a run that stopped with several users' stages in a chain goes on under skip, each with its own state") {
+TEST_CASE("a run that stopped with several users' stages in a chain continues under skip, each with its own state") {
   check_goes_on(range(60) | transform(summing) | transform(measuring));
   check_goes_on(range(60) | transform(measuring) | transform(summing));
   check_goes_on(range(60) | transform(summing) | map(not_fifty) | transform(summing) | transform(tripling));
@@ -169,7 +169,7 @@ TEST_CASE("a place under skip names each user's stage by its site") {
   }
 }
 
-TEST_CASE("a stage that was called anew behind a bad element is still found by its site") {
+TEST_CASE("a stage that was called again after a bad element is still found by its site") {
   file_world w;
   auto ds = range(60) | transform(summing) | transform(measuring);
   outcome got = run(w.rt, ds, under(error_policy::skip));
@@ -199,7 +199,7 @@ TEST_CASE("a place under skip from when such stages had no site is still one") {
   }
 }
 
-TEST_CASE("a function of several coroutines has its first one's state under its site, and goes on with that of all") {
+TEST_CASE("a function of several coroutines has its first one's state under its site, and continues with that of all") {
   file_world w;
   auto ds = range(3) | transform(summing_twice);
   outcome got = run(w.rt, ds, under(error_policy::skip));
@@ -211,7 +211,7 @@ TEST_CASE("a function of several coroutines has its first one's state under its 
   }
 }
 
-TEST_CASE("a place under skip is refused under stop, whatever the stage") {
+TEST_CASE("a place under skip is refused under stop, for every stage") {
   file_world w;
   for (const auto& ds : {range(40) | transform(summing), range(40) | transform(pairing), range(40) | map(good),
                          range(40) | transform(summing) | transform(measuring)}) {

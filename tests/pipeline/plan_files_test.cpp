@@ -35,7 +35,7 @@ std::string run_text(runtime& rt, const std::string& plan) {
 
 }  // namespace
 
-TEST_CASE("columns of remote files are inferred by those that plan_files makes known") {
+TEST_CASE("columns of remote files are inferred through registered plan_files") {
   runtime rt;
   memory_files files = add_memory_files(rt);
   files.put("mem://a.csv", "name,n\nx,1\ny,2\n");

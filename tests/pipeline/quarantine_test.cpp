@@ -109,7 +109,7 @@ TEST_CASE("damaged records are kept with their bytes, error, file, offset and nu
              Contains(R"("file":"a","offset":)" + std::to_string(frame_of(kRecords, 2)) + R"(,"record":2,"bytes":)"));
 }
 
-TEST_CASE("what a function fails at is kept as it was given to it, in any plan around it, once and in order") {
+TEST_CASE("failing elements are stored as the function received them, in any plan around it, once and in order") {
   temporary_folder folder;
   file_world w;
   w.files->put("a", framed(kRecords));
@@ -144,7 +144,7 @@ TEST_CASE("what a function fails at is kept as it was given to it, in any plan a
         }) | map([](const std::string& s) { return std::int64_t{s[1] - '0'}; }));
 }
 
-TEST_CASE("elements that are no texts are kept as their provenance, and those behind a limit not at all") {
+TEST_CASE("elements that are no texts are stored as their provenance, and those after a limit not at all") {
   temporary_folder folder;
   file_world w;
   auto threes_fail = [](std::int64_t x) -> result<std::int64_t> {
@@ -219,7 +219,7 @@ TEST_CASE("a run that is resumed anywhere, or started again, doubles nothing and
   }
 }
 
-TEST_CASE("what a crash has left of an entry is cut off, anywhere; a file of somebody else is left alone") {
+TEST_CASE("an entry that a crash left incomplete is removed, and a foreign file is left alone") {
   temporary_folder folder;
   file_world w;
   w.files->put("a", damaged_file());
@@ -246,7 +246,7 @@ TEST_CASE("what a crash has left of an entry is cut off, anywhere; a file of som
   }
 }
 
-TEST_CASE("a file that another run keeps, or that cannot be written, ends the run and says which") {
+TEST_CASE("a file of another run, or one that cannot be written, ends the run with the reason") {
   temporary_folder folder;
   file_world w;
   w.files->put("a", damaged_file());
@@ -263,7 +263,7 @@ TEST_CASE("a file that another run keeps, or that cannot be written, ends the ru
   CHECK(nowhere.elements.size() == 2);
 }
 
-TEST_CASE("a full file says so in its last entry, once, and takes no more") {
+TEST_CASE("a full file states it in its last entry, once, and accepts no more") {
   temporary_folder folder;
   for (const char* name : {"bad", "bad.jsonl"}) {
     const std::string path = folder.path(name);
@@ -292,7 +292,7 @@ TEST_CASE("a full file says so in its last entry, once, and takes no more") {
 }
 
 TEST_CASE(
-    "a damaged length loses what the error says, up to the next sound header, or with end_file the rest of the file") {
+    "a damaged length loses the reported bytes, up to the next valid header, or with end_file the rest of the file") {
   temporary_folder folder;
   file_world w;
   const std::size_t at = frame_of(kRecords, 3), next = frame_of(kRecords, 4);

@@ -93,7 +93,7 @@ TEST_CASE("reads in flight divide the time of a file that has to be waited for, 
     }
 }
 
-TEST_CASE("reads ahead take at most half of the budget, and a tight one goes on with a read at a time") {
+TEST_CASE("reads ahead use at most half of the budget, and a tight one continues with one read at a time") {
   const texts elements = some_elements(kElements);
   for (file_format f : kFormats) {
     CAPTURE(name_of(f));
@@ -108,7 +108,7 @@ TEST_CASE("reads ahead take at most half of the budget, and a tight one goes on 
   }
 }
 
-TEST_CASE("a run over reads in flight resumes at every element, passes over any number, and ends with a damaged read") {
+TEST_CASE("a run over reads in flight resumes at every element, skips any number, and ends with a damaged read") {
   const texts elements = some_elements(300);
   for (file_format f : kFormats)
     for (lib::compression c : kCompressions) {
@@ -138,7 +138,7 @@ TEST_CASE("a run over reads in flight resumes at every element, passes over any 
     }
 }
 
-TEST_CASE("a file that is cut behind what was read ahead ends where it was cut") {
+TEST_CASE("a file that is truncated after its read-ahead ends at the cut") {
   const texts elements = some_elements(300);
   for (file_format f : kFormats) {
     CAPTURE(name_of(f));
@@ -161,7 +161,7 @@ TEST_CASE("more reads in flight than a run would start are refused where the pla
     CHECK_THROWS_WITH(lib::parse_plan(plan), Catch::Contains(said));
 }
 
-TEST_CASE("a file whose size nobody tells is read whole, resumes at every element and refuses a place behind its end") {
+TEST_CASE("a file of unknown size is read whole, resumes at every element and refuses a place after its end") {
   const texts elements = some_elements(200);
   for (file_format f : kFormats)
     for (lib::compression c : kCompressions)
@@ -183,7 +183,7 @@ TEST_CASE("a file whose size nobody tells is read whole, resumes at every elemen
         w.files->hide_size("f");
         outcome shorter = run(w.rt, ds, {.from = whole.places[150], .on_changed_inputs = changed_inputs::ignore});
         CHECK(shorter.why.code() == status_code::data_loss);
-        CHECK(shorter.message().find("shorter than the checkpoint remembers") != std::string::npos);
+        CHECK(shorter.message().find("shorter than the checkpoint records") != std::string::npos);
       }
 }
 

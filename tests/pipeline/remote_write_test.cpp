@@ -99,7 +99,7 @@ TEST_CASE("write() makes files of a scheme, whole, in every format that is writt
   CHECK(files.get("mem://out/none.jsonl") == "");
 }
 
-TEST_CASE("remote outputs of many pieces and shards are those that local files have") {
+TEST_CASE("remote outputs of many pieces and shards equal local files") {
   runtime rt({.workers = 2});
   memory_files files = add_memory_files(rt);
   auto texts = range(4000) | map([](std::int64_t x) { return std::string(2000, static_cast<char>('a' + x % 26)); });
@@ -126,7 +126,7 @@ TEST_CASE("the same output in a simulation, over slow files") {
   CHECK(rt.ledger().report().used_bytes == 0);
 }
 
-TEST_CASE("after an error of the run there is no file, and what was there stays") {
+TEST_CASE("after an error of the run no file is written, and the existing one stays") {
   runtime rt;
   memory_files files = add_memory_files(rt);
   files.put("mem://a.jsonl", "before");
@@ -159,7 +159,7 @@ TEST_CASE("where nothing can be written, no element is made; a store that fails 
 }
 
 TEST_CASE(
-    "a remote output cannot be gone on with, nor can its first bytes change: both are said before anything is read") {
+    "a remote output cannot be continued, nor can its first bytes change: both are reported before anything is read") {
   runtime rt;
   add_memory_files(rt);
   temporary_folder folder;
@@ -179,7 +179,7 @@ TEST_CASE(
   CHECK(made == 0);
 }
 
-TEST_CASE("of shards that end by their size, those of an earlier, longer output are told") {
+TEST_CASE("leftover shards of an earlier, longer output are reported") {
   runtime rt;
   memory_files files = add_memory_files(rt);
   files.put("mem://a-00002.jsonl", "of yesterday");

@@ -208,7 +208,7 @@ test::consumed ten_of_thirty(const checkpoint& from) {
 
 }  // namespace
 
-TEST_CASE("a stage's state of another version is converted or refused, and the error says which") {
+TEST_CASE("a stage's state of another version is converted or refused, and the error has the version") {
   checkpoint of_0 = ten_of_thirty({}).places[4], of_2;
   {
     take_of_version two(2, 0);
@@ -226,7 +226,7 @@ TEST_CASE("a stage's state of another version is converted or refused, and the e
   CHECK_THAT(why, Catch::Contains("in version 2"));
 }
 
-TEST_CASE("scan and reduce go on from every place, passed over and behind bad elements") {
+TEST_CASE("scan and reduce continue from every place, after skips and bad elements") {
   auto picky = [](int64& sum, int64 x) {
     sum += x;
     if (x % 10 == 3) throw std::runtime_error("a three");

@@ -134,7 +134,7 @@ TEST_CASE("interleave gives tf.data's order for every cycle and block length, in
   }
 }
 
-TEST_CASE("chains of stages give what tf.data gives") {
+TEST_CASE("chains of stages equal tf.data's") {
   runtime rt({.workers = 2});
   for (const json& asked : golden()["chains"]) {
     CAPTURE(asked.dump());
@@ -166,7 +166,7 @@ TEST_CASE("windows have the elements that tf.data's have, and are as many") {
   }
 }
 
-TEST_CASE("zip, concatenate and enumerate give what tf.data's give, and are as long") {
+TEST_CASE("zip, concatenate and enumerate equal tf.data's, in elements and length") {
   runtime rt({.workers = 2});
   REQUIRE(golden()["combine"].size() > 80);
   for (const json& asked : golden()["combine"]) {
@@ -187,7 +187,7 @@ TEST_CASE("zip, concatenate and enumerate give what tf.data's give, and are as l
   }
 }
 
-TEST_CASE("groups are those of tf.data, in its order") {
+TEST_CASE("groups equal tf.data's, in its order") {
   struct totals {
     std::int64_t sum = 0, count = 0;
   };
@@ -213,7 +213,7 @@ TEST_CASE("groups are those of tf.data, in its order") {
   }
 }
 
-TEST_CASE("what holds of tf.data's shuffle holds of ours") {
+TEST_CASE("the properties of tf.data's shuffle hold for ours") {
   const json& facts = golden()["shuffle"];
   for (auto fact : {"permutation", "earliest_place_is_value_minus_buffer_plus_one", "epochs_do_not_mix",
                     "epochs_differ_when_reshuffled", "epochs_equal_when_not_reshuffled"}) {

@@ -62,7 +62,7 @@ bool is_near(duration sampled, duration exact) { return std::chrono::abs(sampled
 
 }  // namespace
 
-TEST_CASE("each stage counts what it hands over and what it passes over") {
+TEST_CASE("each stage counts its delivered and skipped elements") {
   runtime rt({.workers = 2});
   auto all = reports_of(rt, range(1000) | map(same) | filter(even) | skip(10) | batch(7) | prefetch(3));
   REQUIRE(all.size() == 6);
@@ -101,7 +101,7 @@ TEST_CASE("the report lists a stage before its inputs, and the stages of inner p
   }
 }
 
-TEST_CASE("a report in the midst of a run has counted what its consumer's requests have done") {
+TEST_CASE("a report in the midst of a run has counted all work of the consumer's requests") {
   runtime rt({.workers = 1});
   auto s = (range(1'000'000) | map(same) | batch(10)).iterate(rt);
   sync_wait(rt, take_some(s, 3));
@@ -127,7 +127,7 @@ TEST_CASE("waiting and calls are counted in the run's own time") {
 }
 
 // The engine puts a reader between an interleave and what it reads ahead of: a stage without counts of its own.
-TEST_CASE("what a stage without counts waits for is no time of the stage above it") {
+TEST_CASE("the waits of a stage without counts are not added to the stage after it") {
   simulation world(1);
   runtime rt(world, {.workers = 2});
   for (int64 parallelism : {1, 2, 3}) {
@@ -141,7 +141,7 @@ TEST_CASE("what a stage without counts waits for is no time of the stage above i
   }
 }
 
-TEST_CASE("a stage's own time is without that of its inputs, directly and behind a channel") {
+TEST_CASE("a stage's own time excludes that of its inputs, directly and behind a channel") {
   for (bool channel : {false, true}) {
     simulation world(1);
     runtime rt(world, {.workers = 2});
@@ -164,7 +164,7 @@ TEST_CASE("a stage's own time is without that of its inputs, directly and behind
   }
 }
 
-TEST_CASE("what is read and what is made of it is counted in bytes") {
+TEST_CASE("bytes that are read and made are counted") {
   temporary_folder folder;
   texts records = some_records(5'000, 150);
   std::string bytes = framed(records);

@@ -66,7 +66,7 @@ TEST_CASE("a thread knows its stack") {
   }
 }
 
-TEST_CASE("the depth of a plan is bounded by the stack of the thread that makes it, and of the one that opens it") {
+TEST_CASE("the depth of a plan is bounded by the stack of the thread that builds it, and of the one that opens it") {
   runtime rt({.workers = 1});
   const node_ptr deep = parse_plan(chain_of(1000)), small = parse_plan(chain_of(kPlanDepthAlways));
   CHECK_THAT(why_of([&] { (void)parse_plan(chain_of(1001)); }), Contains("more than 1000 stages deep"));

@@ -92,7 +92,7 @@ TEST_CASE("a stage's own policy decides, then the nearest ignore_errors downstre
         }
 }
 
-TEST_CASE("ignore_errors decides for the stages upstream of it, as far as the next one, and not for those downstream") {
+TEST_CASE("ignore_errors decides for the stages upstream of it, up to the next one, and not for those downstream") {
   file_world w;
   outcome got = run(w.rt, range(20) | map(throws) | ignore_errors() | map(not_five));
   CHECK(got.message() == "unknown: map at element 5: five is out");
@@ -117,7 +117,8 @@ TEST_CASE("ignore_errors decides for the stages upstream of it, as far as the ne
   CHECK(got.elements == kGood);
 }
 
-TEST_CASE("inner plans follow the stage that opens them, a repeated input and several inputs what is downstream") {
+TEST_CASE(
+    "inner plans follow the stage that opens them; a repeated input and several inputs follow the stages downstream") {
   file_world w;
   auto six = range(6);
   const texts stopped = numbers(0, 7);
@@ -155,7 +156,7 @@ TEST_CASE("inner plans follow the stage that opens them, a repeated input and se
   }
 }
 
-TEST_CASE("stages that stop stand between stages that drop: all ways give the same, and every place resumes") {
+TEST_CASE("stages that stop between stages that drop: all ways agree, and every place resumes") {
   auto same = [](int64 x) { return x; };
   const std::vector<dataset<int64>> ways = {
       range(60) | on_error(kSkip, map(throws)) | map(same),
@@ -241,7 +242,7 @@ TEST_CASE("texts, records and elements that cannot be copied are dropped as numb
   }
 }
 
-TEST_CASE("a damaged record that its source drops is told with file, offset, record and stage") {
+TEST_CASE("a damaged record that its source drops is reported with file, offset, record and stage") {
   texts records = some_records(40);
   std::string bytes = framed(records);
   bytes = flipped(bytes, frame_of(records, 5) + kTfrecordHeaderBytes);
@@ -320,7 +321,7 @@ void check_same_counts(const std::vector<dataset<int64>>& ways) {
 
 }  // namespace
 
-TEST_CASE("a stage's errors_max ends the run at the same element whatever works ahead, and counts each stage alone") {
+TEST_CASE("a stage's errors_max ends the run at the same element for any work ahead, and counts each stage alone") {
   file_world w;
   outcome got = run(w.rt, range(60) | on_error(kSkip, map(throws), {.errors_max = 2}));
   CHECK(got.elements == without(numbers(0, 21), {7, 14}));
@@ -362,7 +363,7 @@ TEST_CASE("the errors_max of an ignore_errors, or of a stage with inner plans, i
              Contains("unknown: map at element 1: seven does not please me; one more than errors_max=2 of interleave"));
 }
 
-TEST_CASE("bad elements without end stop at their stage's errors_max behind any channel") {
+TEST_CASE("endless bad elements stop at their stage's errors_max behind any channel") {
   auto never = [](int64) -> result<int64> { return invalid_argument_error("never"); };
   const int64 many = int64{1} << 50;
   const std::vector<dataset<int64>> ways = {

@@ -149,11 +149,11 @@ template <class T> void gives_way(const busy_plan<T>& p) {
 
 }  // namespace
 
-TEST_CASE("one worker: a stage that never waits lets another run go on, and ends at a stop") {
+TEST_CASE("one worker: a stage that never waits lets another run continue, and ends at a stop") {
   for (const auto& p : busy_plans()) gives_way(p);
 }
 
-TEST_CASE("one worker: so does a shuffle that finds again what it held") {
+TEST_CASE("one worker: so does a shuffle that finds its held elements again") {
   // Finding it again must outlast the watching by far, on a fast machine too (a million took one to two seconds under ASan).
   constexpr std::uint64_t kHeld = kSanitized ? 4'000'000 : 8'000'000;
   constexpr std::uint64_t kLength = 1'000 * kHeld;

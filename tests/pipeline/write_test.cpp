@@ -71,7 +71,7 @@ task<write_report> copy(runtime& rt, std::string to) {
 
 }  // namespace
 
-TEST_CASE("write: the name says format and compression") {
+TEST_CASE("write: the name determines format and compression") {
   temporary_folder here;
   runtime rt({.workers = 2});
   auto to = [&](const char* name) { return here.path(name); };
@@ -123,7 +123,7 @@ TEST_CASE("write: structures are read back from TFRecords, Arrow and npy") {
   CHECK(large == std::vector<std::int64_t>{16, 16, 8});
 }
 
-TEST_CASE("write: records go as they are, and texts as lines or one after the other") {
+TEST_CASE("write: records are written unchanged, and texts as lines or one after the other") {
   temporary_folder here;
   runtime rt({.workers = 1});
   auto texts = range(100) | map([](std::int64_t i) { return std::string(static_cast<std::size_t>(i), 'x'); });
@@ -138,7 +138,7 @@ TEST_CASE("write: records go as they are, and texts as lines or one after the ot
   CHECK(bytes_of(here.path("a.raw")) == std::string(99 * 100 / 2, 'x'));
 }
 
-TEST_CASE("write: an npy file has a header that says how many rows follow") {
+TEST_CASE("write: an npy file has a header with the number of rows") {
   temporary_folder here;
   runtime rt({.workers = 1});
   auto tensors = range(7) | map([](std::int64_t i) {
@@ -162,7 +162,7 @@ TEST_CASE("write: an npy file has a header that says how many rows follow") {
   CHECK_THAT(bytes_of(here.path("d.npy")), Catch::Contains("'shape': (0,), }"));
 }
 
-TEST_CASE("write: shards take turns, whatever the sizes of blocks") {
+TEST_CASE("write: shards receive elements alternately, for any sizes of blocks") {
   temporary_folder here;
   for (unsigned workers : {1u, 3u}) {
     runtime rt({.workers = workers});
@@ -202,7 +202,7 @@ TEST_CASE("write: shards by size end with the element that fills them, and repla
   CHECK(bytes_of(here.path("c-00000.csv")) == "value\n");
 }
 
-TEST_CASE("write: what cannot be written is refused before anything is read, and leaves no file") {
+TEST_CASE("write: outputs that cannot be written are refused before anything is read, and leave no file") {
   temporary_folder here;
   runtime rt({.workers = 1});
   auto fails = [&](auto ds, const char* name, write_options o, const char* words) {
@@ -219,7 +219,7 @@ TEST_CASE("write: what cannot be written is refused before anything is read, and
   CHECK_THROWS(write(rt, node_ptr(), here.path("a.jsonl")));
 }
 
-TEST_CASE("write: an error of the plan leaves what stood there, and nothing new") {
+TEST_CASE("write: an error of the plan leaves the existing file, and nothing new") {
   temporary_folder here;
   runtime rt({.workers = 2});
   here.write("a.jsonl", "old\n");
@@ -238,7 +238,7 @@ TEST_CASE("write: an error of the plan leaves what stood there, and nothing new"
   CHECK(done.elements == 4999);
 }
 
-TEST_CASE("write: a checkpoint goes on where an earlier call ended, whatever it was writing") {
+TEST_CASE("write: a checkpoint continues after an earlier call, for every format") {
   static std::atomic<std::int64_t> fails_at = -1;
   auto plan = range(5000) | shuffle(100, {.seed = 3}) | map([](std::int64_t i) -> row {
                 if (i == fails_at) throw std::runtime_error("killed");
@@ -292,7 +292,7 @@ TEST_CASE("write: a checkpoint goes on where an earlier call ended, whatever it 
   }
 }
 
-TEST_CASE("write: npy goes on, too, with the number of rows in front") {
+TEST_CASE("write: npy continues, too, with the number of rows in front") {
   static std::atomic<std::int64_t> fails_at = -1;
   auto plan = range(2000) | map([](std::int64_t i) {
                 if (i == fails_at) throw std::runtime_error("killed");
@@ -332,7 +332,7 @@ TEST_CASE("write: a checkpoint of another output, or of files that were altered,
   CHECK(bytes_of(out) == bytes);
 }
 
-TEST_CASE("write: what another process writes is refused, and the process named") {
+TEST_CASE("write: an output of another process is refused, and the process named") {
   temporary_folder here;
   runtime rt({.workers = 2});
   locked_target other;

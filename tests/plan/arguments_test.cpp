@@ -83,7 +83,7 @@ TEST_CASE("an arguments struct is its list, with the members of its options as m
   CHECK(all().find("options") == nullptr);
 }
 
-TEST_CASE("a struct is the same behind its forgotten type, and copies share it") {
+TEST_CASE("a struct behind its erased type is the same, and copies share it") {
   arguments a = arguments::of(all_arguments{5, 0, std::string("x"), {1, 2}, {.real = 2}});
   arguments b = a;
   CHECK(&a.as<all_arguments>() == &b.as<all_arguments>());
@@ -97,7 +97,7 @@ TEST_CASE("a struct is the same behind its forgotten type, and copies share it")
   CHECK_FALSE(all().equal(a.get(), &other));
 }
 
-TEST_CASE("what is printed reads back equal") {
+TEST_CASE("printed text reads back equal") {
   all_arguments a{5, 0, std::string("a \"name\""), {}, {}};
   std::string text;
   all_arguments again;
@@ -112,7 +112,7 @@ TEST_CASE("what is printed reads back equal") {
   CHECK(text == "5 0 \"a \\\"name\\\"\" [] true -3 0.1 autotune -1 deterministic pear 64MiB \"n\" ");
 }
 
-TEST_CASE("codecs say what they expect and which rule is broken") {
+TEST_CASE("codecs report the expected form and the broken rule") {
   all_arguments a;
   CHECK(read(a, "size", "0") == "op: size must be at least 1, and is 0");
   CHECK(read(a, "size", "1x") == "op: size expects a whole number, and is 1x");
@@ -139,7 +139,7 @@ TEST_CASE("codecs say what they expect and which rule is broken") {
   CHECK(all().check(&a) == "");
 }
 
-TEST_CASE("a count and a knob with a bound refuse what is above it, and are otherwise a count and a knob") {
+TEST_CASE("a bounded count and a bounded knob refuse larger values, and otherwise equal a count and a knob") {
   auto& list = arguments_of<arguments_test::bounded_arguments>();
   arguments_test::bounded_arguments a;
   CHECK(list.find("slots")->required);
@@ -208,7 +208,7 @@ template <class F> node_ptr with_argument(const node_ptr& n, std::string_view na
 
 }  // namespace
 
-TEST_CASE("JSON has functions, lists, maps, structs and missing values as what they are") {
+TEST_CASE("JSON has functions, lists, maps, structs and missing values in their own forms") {
   scoped_operators scope(test::fake_operators());
   test::register_fake_functions();
   const std::string in = R"(},"inputs":[{"op":"range","arguments":{"stop":1}}]})";
@@ -231,7 +231,7 @@ TEST_CASE("JSON has functions, lists, maps, structs and missing values as what t
   }
 }
 
-TEST_CASE("what is wrong with an argument in JSON is told by its name, and where its plan stands") {
+TEST_CASE("an invalid argument in JSON is reported by its name and the place of its plan") {
   scoped_operators scope(test::fake_operators());
   test::register_fake_functions();
   const std::string in = R"(},"inputs":[{"op":"range","arguments":{"stop":1}}]})";
@@ -269,7 +269,7 @@ TEST_CASE("what is wrong with an argument in JSON is told by its name, and where
   }
 }
 
-TEST_CASE("what is wrong with the arguments that a program gives is told where the plan is made") {
+TEST_CASE("invalid arguments of a program are reported when the plan is built") {
   scoped_operators scope(test::fake_operators());
   test::register_fake_functions();
   auto group = parse_plan("range(1) | group(next_of, length_of, 3)");
@@ -294,7 +294,7 @@ TEST_CASE("what is wrong with the arguments that a program gives is told where t
         "route: branches[0] must be given");
 }
 
-TEST_CASE("functions and plans are found wherever they stand among the arguments") {
+TEST_CASE("functions and plans are found anywhere among the arguments") {
   scoped_operators scope(test::fake_operators());
   test::register_fake_functions();
   auto plan = parse_plan(

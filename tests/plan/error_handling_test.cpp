@@ -30,7 +30,7 @@ std::string json_complaint(const std::string& json) {
 
 }  // namespace
 
-TEST_CASE("what any call may say of errors is read back from text and from JSON, behind all else") {
+TEST_CASE("the error options of any call are read back from text and from JSON, after all else") {
   for (const char* text : {
            "range(5) | map(golden_next, on_error=skip)",
            "range(5) | map(golden_next, parallelism=8, on_error=stop)",
@@ -62,7 +62,7 @@ TEST_CASE("what any call may say of errors is read back from text and from JSON,
 }
 
 TEST_CASE(
-    "what a call says of errors is part of a plan; of its fingerprint only the policy, and only where it is given") {
+    "a call's error options are part of a plan; its fingerprint contains only the policy, and only if it is set") {
   node_ptr plain = parse_plan("range(5) | map(golden_next)");
   node_ptr skips = parse_plan("range(5) | map(golden_next, on_error=skip)");
   node_ptr stops = parse_plan("range(5) | map(golden_next, on_error=stop)");
@@ -79,7 +79,7 @@ TEST_CASE(
   CHECK(same_plan(*plain, *parse_plan("range(5) | map(golden_next, on_error=nothing, errors_max=-1)")));
 }
 
-TEST_CASE("what is wrong with the arguments of any call is told as with an operator's own") {
+TEST_CASE("invalid error options of any call are reported like an operator's own") {
   CHECK_THAT(complaint("range(5) | repeat(on_error=often)"),
              Contains("repeat: on_error expects stop or skip, and is often"));
   CHECK_THAT(complaint("range(5, on_error=skip, on_error=stop)"), Contains("range: on_error is given twice"));

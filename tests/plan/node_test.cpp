@@ -45,7 +45,7 @@ std::uint64_t print_of(std::string_view text) { return fingerprint(*parse_plan(t
 
 }  // namespace
 
-TEST_CASE("a fingerprint sees what changes the elements, and no knob") {
+TEST_CASE("a fingerprint depends on everything that changes the elements, and on no knob") {
   scoped_operators scope(test::fake_operators());
   test::register_fake_functions();
   auto base = print_of("lines(\"f\") | map(length_of) | shuffle(10, seed=7)");
@@ -97,7 +97,7 @@ TEST_CASE("a function's version is part of the fingerprint and is checked in JSO
         "map: function: the plan wants version 2 of length_of, and this program has 3");
 }
 
-TEST_CASE("JSON is the documented one, and what is wrong with it is said") {
+TEST_CASE("JSON has its documented form, and errors in it are reported") {
   scoped_operators scope(test::fake_operators());
   CHECK(
       plan_json(*parse_plan("range(5) | shuffle(10, seed=7) | prefetch(2)")) ==
@@ -118,7 +118,7 @@ TEST_CASE("JSON is the documented one, and what is wrong with it is said") {
   CHECK(why([] { parse_plan_json(R"({"op":"lines"})"); }) == "the plan is a reader: its source needs a path");
 }
 
-TEST_CASE("what is wrong inside of a JSON plan is said with its place") {
+TEST_CASE("an error inside a JSON plan is reported with its place") {
   scoped_operators scope(test::fake_operators());
   auto told = [](std::string_view text) {
     try {
@@ -238,7 +238,7 @@ template <class T> struct batch_verb : stage_base_tag {
 
 }  // namespace
 
-TEST_CASE("stages compose with and without a source, and behind readers") {
+TEST_CASE("stages compose with and without a source, and after readers") {
   scoped_operators scope(test::fake_operators());
   dataset<std::int64_t> numbers(parse_plan("range(5)"));
   auto tail = fake_shuffle() | fake_prefetch() | batch_verb<std::int64_t>();

@@ -237,7 +237,7 @@ TEST_CASE("plans of every operator are equal after text and after JSON, and prin
   }
 }
 
-TEST_CASE("what was printed of readers that have options reads back") {
+TEST_CASE("printed readers with options read back") {
   for (auto text : {"list_files(\"a\") | flat_map(fixed_length(4))",
                     "list_files(\"a\") | interleave(fixed_length(4, header_bytes=2) | take(3))",
                     "list_files(\"a\") | interleave(lines(compression=gzip), cycle_length=2)"})

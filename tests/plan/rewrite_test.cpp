@@ -46,7 +46,7 @@ TEST_CASE("a rewrite that changes nothing returns the plan itself") {
   CHECK(rewrite(plan, [](const node_ptr& n) { return n; }) == plan);
 }
 
-TEST_CASE("a rewrite shares what was shared, and does not copy what did not change") {
+TEST_CASE("a rewrite keeps sharing, and does not copy unchanged parts") {
   scoped_operators scope(test::fake_operators());
   node_ptr shared = parse_plan("range(5) | take(2)"), other = parse_plan("range(3) | shuffle(2)");
   node_ptr both = make_combine(*find_op("zip"), arguments(), {shared, shared});
@@ -140,7 +140,7 @@ TEST_CASE("a change that returns no node is reported with the stage") {
                     Catch::Contains("range became null"));
 }
 
-TEST_CASE("a reader that is given its path shares what its inputs share") {
+TEST_CASE("a reader that receives its path shares what its inputs share") {
   scoped_operators scope(test::fake_operators());
   node_ptr reader;
   for_each_plan(*parse_plan("lines(\"x\") | flat_map(lines | take(3))"), [&](const node_ptr& p) { reader = p; });

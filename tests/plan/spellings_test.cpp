@@ -31,7 +31,7 @@ std::string refusal_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a spelling is read as what it stands for, and the plan has no trace of it") {
+TEST_CASE("a spelling is read as the calls that it stands for, and the plan has no trace of it") {
   CHECK(read("range(9) | map_and_batch(doubled_here, 4)") == "range(9) | map(doubled_here) | batch(4)");
   CHECK(read("range(9) | map_and_batch(it * 2, 4, drop_remainder=true, parallelism=3, order=sloppy)") ==
         "range(9) | map(it * 2, parallelism=3, order=sloppy) | batch(4, drop_remainder=true)");
@@ -55,7 +55,7 @@ TEST_CASE("a spelling is read as what it stands for, and the plan has no trace o
   }
 }
 
-TEST_CASE("names for which there is another word are told it") {
+TEST_CASE("names with another word in plan text are reported with it") {
   for (const char* name :
        {"write", "at", "cardinality", "element_spec", "options", "apply", "broadcast", "tee", "count", "pack"}) {
     const std::string words = "there is no verb " + std::string(name) + " in plan text; it is ";
@@ -71,7 +71,7 @@ TEST_CASE("names for which there is another word are told it") {
             .find("write choose_from_datasets([A, B], …)") != std::string::npos);
 }
 
-TEST_CASE("a spelling may stand in JSON, as one call of several") {
+TEST_CASE("a spelling may be used in JSON, as one call of several") {
   CHECK(read_json(R"({"op":"map_and_batch","arguments":{"function":{"name":"doubled_here","version":1},"size":4},)"
                   R"("inputs":[{"op":"range","arguments":{"stop":9}}]})") == "range(9) | map(doubled_here) | batch(4)");
   CHECK(read_json(R"({"op":"take","arguments":{"elements":2},"inputs":[{"op":"shuffle_and_repeat","arguments":)"
@@ -81,7 +81,7 @@ TEST_CASE("a spelling may stand in JSON, as one call of several") {
                     Catch::Contains("tap: has no f (it has function)"));
 }
 
-TEST_CASE("mistakes in a spelling are told where they stand") {
+TEST_CASE("mistakes in a spelling are reported at their place") {
   CHECK(refusal_of("range(9) | map_and_batch(doubled_here, 4, paralelism=3)") ==
         "column 43: map_and_batch: has no paralelism (it has function, size, drop_remainder, parallelism, order, "
         "seed); did you "
@@ -98,7 +98,7 @@ TEST_CASE("mistakes in a spelling are told where they stand") {
   CHECK(refusal_of("tap(look_here)").find("a plan starts with a source") != std::string::npos);
 }
 
-TEST_CASE("in C++ the same names make the same plans, and apply is what its function makes") {
+TEST_CASE("in C++ the same names build the same plans, and apply returns its function's result") {
   auto same = [](const node_ptr& plan, const std::string& text) { CHECK(plan_text(*plan) == text); };
   same((range(9) | map_and_batch(doubled_here, 4, {.drop_remainder = true, .parallelism = 3})).plan(),
        "range(9) | map(doubled_here, parallelism=3) | batch(4, drop_remainder=true)");

@@ -35,7 +35,7 @@ std::uint64_t seed_of_run() {
 
 }  // namespace
 
-TEST_CASE("a plan prints as it is written") {
+TEST_CASE("a plan prints in its written form") {
   scoped_operators scope(test::fake_operators());
   test::register_fake_functions();
   for (auto text : {
@@ -196,13 +196,14 @@ TEST_CASE("an error in a plan names its column") {
   }
 }
 
-TEST_CASE("nesting and length have limits that are told, not reached by the stack") {
+TEST_CASE("nesting and length have limits that are reported, not reached by the stack") {
   scoped_operators scope(test::fake_operators());
   std::string nested, chain = "range(1)";
   for (int i = 0; i != 100000; ++i) nested += "zip(";
   for (int i = 0; i != 100000; ++i) chain += "|take(1)";
   CHECK(refused(nested).message.find("plans are nested more than 1000 stages deep") != std::string::npos);
-  CHECK(refused("range(" + std::string(100'000, '[')).message.find("nested more than 1000 stages deep") != std::string::npos);
+  CHECK(refused("range(" + std::string(100'000, '[')).message.find("nested more than 1000 stages deep") !=
+        std::string::npos);
   CHECK(refused(chain).message.find("more than 1000 stages deep") != std::string::npos);
 }
 

@@ -20,7 +20,7 @@ file_info sized(std::uint64_t bytes) {
 
 }  // namespace
 
-TEST_CASE("what a listing said of a file is taken once, and is what the last listing said") {
+TEST_CASE("the facts of a listed file are used once, and come from the last listing") {
   auto ledger = std::make_shared<memory_ledger>(64 * kMiB);
   known_files known(ledger);
   CHECK_FALSE(known.take("a"));
@@ -37,7 +37,7 @@ TEST_CASE("what a listing said of a file is taken once, and is what the last lis
   CHECK(ledger->used_bytes() == 0);
 }
 
-TEST_CASE("what is known of listed files is charged, and bounded in number and by half of the budget") {
+TEST_CASE("the facts of listed files are charged, and bounded in number and by half of the budget") {
   auto ledger = std::make_shared<memory_ledger>(64 * kMiB);
   {
     known_files known(ledger);
@@ -63,8 +63,7 @@ TEST_CASE("what is known of listed files is charged, and bounded in number and b
   ledger->release(31 * kMiB, purpose::channel);
 }
 
-TEST_CASE(
-    "what comes behind a path is known as long as it is the last that was given, and more of it after each wait") {
+TEST_CASE("the paths after the last delivered one are known, and more of them after each wait") {
   known_files known(std::make_shared<memory_ledger>(64 * kMiB));
   auto names = std::make_shared<std::vector<std::string>>();
   for (int i = 0; i != 100; ++i) names->push_back("f" + std::to_string(i));
@@ -88,7 +87,7 @@ TEST_CASE(
   CHECK(known.coming_behind("f49", true).empty());
 }
 
-TEST_CASE("what was opened early is given once, there are sixteen at most, and none twice") {
+TEST_CASE("a file opened early is used once, at most sixteen are open, and none twice") {
   known_files known(std::make_shared<memory_ledger>(64 * kMiB));
   auto names = std::make_shared<std::vector<std::string>>();
   for (int i = 0; i != 100; ++i) names->push_back("f" + std::to_string(i));

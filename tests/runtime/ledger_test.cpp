@@ -8,7 +8,7 @@
 
 namespace sluice::lib::ledger_test {
 
-TEST_CASE("what is charged is counted by purpose, and what is released is gone", "[ledger]") {
+TEST_CASE("charged bytes are counted by purpose, and released ones are not", "[ledger]") {
   memory_ledger l(100);
   l.charge(60, purpose::shuffle);
   l.charge(40, purpose::batch);
@@ -25,7 +25,7 @@ TEST_CASE("what is charged is counted by purpose, and what is released is gone",
   CHECK(l.used_bytes() == 0);
 }
 
-TEST_CASE("what must go on is charged beyond the budget, and the others see that", "[ledger]") {
+TEST_CASE("necessary work is charged beyond the budget, and others see it", "[ledger]") {
   memory_ledger l(100);
   l.charge(150, purpose::channel);
   CHECK(l.report().peak_bytes == 150);
@@ -37,7 +37,7 @@ TEST_CASE("what must go on is charged beyond the budget, and the others see that
   l.release(150, purpose::channel);
 }
 
-TEST_CASE("a report says who holds what", "[ledger]") {
+TEST_CASE("a report names each holder", "[ledger]") {
   memory_ledger l(std::size_t{64} << 20);
   l.charge(std::size_t{10} << 20, purpose::channel);
   l.charge(std::size_t{2} << 20, purpose::batch);
@@ -63,7 +63,7 @@ TEST_CASE("buffers credit the ledger when they die, also after it is gone", "[le
   survivor = buffer_ref();
 }
 
-TEST_CASE("a report says which stage holds what, and in how many places", "[ledger]") {
+TEST_CASE("a report names each stage's memory and its number of places", "[ledger]") {
   memory_ledger l(std::size_t{64} << 20);
   ledger_line& shuffles = l.line(purpose::shuffle, "shuffle");
   ledger_line& files = l.line(purpose::open_file, "tfrecord");

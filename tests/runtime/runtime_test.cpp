@@ -171,7 +171,7 @@ TEST_CASE("a run counts errors up to its limit and keeps the first", "[runtime]"
   CHECK(run->seed == 5);
 }
 
-TEST_CASE("a row of errors that is told as one counts each of them", "[runtime]") {
+TEST_CASE("a row of errors that is reported as one counts each of them", "[runtime]") {
   runtime rt({.workers = 1});
   auto run = rt.new_run({.on_error = error_policy::skip, .errors_max = 10});
   CHECK(run->met({data_loss_error("a"), 7}).ok());

@@ -180,7 +180,7 @@ TEST_CASE("resume_on goes to the other executor and the next wait comes back", "
   CHECK(sync_wait(a.env, visit(b, a.workers)));
 }
 
-TEST_CASE("sync_wait on a worker is refused and says why", "[scheduler]") {
+TEST_CASE("sync_wait on a worker is refused with the reason", "[scheduler]") {
   world w(1);
   auto nested = [](environment& env) -> task<> {
     sync_wait(env, fib(3));

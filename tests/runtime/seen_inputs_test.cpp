@@ -28,7 +28,7 @@ void open_and_close(seen_inputs& table, const std::string& path, std::uint64_t e
 
 }  // namespace
 
-TEST_CASE("a file in another state than the saved run saw is told, with what differs") {
+TEST_CASE("a file in another state than the saved run saw is reported, with the difference") {
   seen_inputs first;
   open_and_close(first, "a", 0, kOld);
   struct {
@@ -53,7 +53,7 @@ TEST_CASE("a file in another state than the saved run saw is told, with what dif
   CHECK(table.file_opened("b", 0, touched()).ok());  // never seen before
 }
 
-TEST_CASE("a file that changes while a run goes on is no error, and each epoch's state is known to the next run") {
+TEST_CASE("a file that changes during a run is no error, and the next run knows each epoch's state") {
   seen_inputs first;
   open_and_close(first, "a", 0, kOld);
   open_and_close(first, "a", 1, touched());
@@ -77,7 +77,7 @@ TEST_CASE("a file that changes while a run goes on is no error, and each epoch's
   CHECK(table.file_opened("a", 3, touched()).code() == status_code::failed_precondition);
 }
 
-TEST_CASE("another list of names is told") {
+TEST_CASE("another list of names is reported") {
   seen_inputs first;
   CHECK(first.listed("*", 0, {"a", "b"}).ok());
   CHECK(resumed(first).listed("*", 0, {"a", "b"}).ok());
@@ -90,7 +90,7 @@ TEST_CASE("another list of names is told") {
   CHECK(resumed(first).listed("*", 0, {"b", "a"}).code() == status_code::failed_precondition);
 }
 
-TEST_CASE("a table keeps what is open and the last thousand closed, in 16 bytes each") {
+TEST_CASE("a table keeps the open files and the last thousand closed ones, in 16 bytes each") {
   seen_inputs first;
   for (int i = 0; i != 50; ++i) CHECK(first.file_opened("open-" + std::to_string(i), 0, kOld).ok());
   for (int i = 0; i != 3000; ++i) open_and_close(first, "closed-" + std::to_string(i), 0, kOld);

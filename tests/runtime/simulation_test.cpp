@@ -94,7 +94,7 @@ TEST_CASE("a deadlock is found at once and names the seed", "[simulation]") {
   CHECK_THROWS_WITH(sync_wait(w, starve(c)), Catch::Contains("seed 42") && Catch::Contains("is stuck at 0.000000 s"));
 }
 
-TEST_CASE("a runtime stands on a simulation: runs, ledger and blocking calls in virtual time", "[simulation]") {
+TEST_CASE("a runtime uses a simulation: runs, ledger and blocking calls in virtual time", "[simulation]") {
   simulation w(9);
   w.delay_blocking_calls([] { return 30ms; });
   runtime rt(w, {.memory_budget_bytes = 100});
@@ -111,7 +111,7 @@ TEST_CASE("a runtime stands on a simulation: runs, ledger and blocking calls in 
   CHECK(rt.workers() == 1);
 }
 
-TEST_CASE("a chance is as likely as it says", "[simulation]") {
+TEST_CASE("a chance has its probability", "[simulation]") {
   simulation w(3);
   int hits = 0;
   for (int i = 0; i < 10000; ++i) hits += w.chance(0.25);

@@ -10,7 +10,7 @@
 
 namespace sluice::lib::timer_heap_test {
 
-TEST_CASE("timers come by due time, and those of one time in the order of their arming", "[timer]") {
+TEST_CASE("timers fire by due time, and those of one time in the order of their arming", "[timer]") {
   for (std::uint64_t seed = 1; seed != 50; ++seed) {
     timer_heap heap;
     std::vector<timer_node> nodes(200);

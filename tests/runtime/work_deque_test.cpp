@@ -40,8 +40,7 @@ TEST_CASE("a full deque refuses, and takes again after a steal, however often it
   }
 }
 
-TEST_CASE("under contention every item is taken exactly once, and what it points to is visible",
-          "[work_deque][stress]") {
+TEST_CASE("under contention every item is taken exactly once, and its memory is visible", "[work_deque][stress]") {
   constexpr std::size_t kItems = 200'000;
   auto d = std::make_unique<work_deque>();
   std::vector<std::uint64_t> payload(kItems + 1);  // plain memory: a missing happens-before is a race that TSan reports

@@ -48,7 +48,7 @@ std::string escaped_target(std::string_view text) {
 status take_port(std::string_view digits, http_url& to) {
   std::uint64_t port = 0;
   if (!parse_digits(digits, port))  // the text is not quoted: it may be a password with a / in it
-    return no_url("what stands behind the : of its host is no port");
+    return no_url("the text after the : of its host is no port");
   if (port == 0 || port > 65535) return no_url(joined("\"", digits, "\" is no port"));
   to.port = static_cast<std::uint16_t>(port);
   return {};
@@ -155,8 +155,7 @@ bool is_this_machine(const http_url& url) {
 }
 
 result<http_url> follow_redirect(const http_url& from, std::string_view location) {
-  if (location.empty())
-    return failed_precondition_error("the server redirects, and names no place: there is no Location");
+  if (location.empty()) return failed_precondition_error("the server redirects without a Location");
   if (location.substr(0, location.find_first_of("/?")).find(':') != std::string_view::npos)
     return follow_whole(from, std::string(location));
   location = location.substr(0, location.find('#'));

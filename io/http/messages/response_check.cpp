@@ -76,7 +76,7 @@ http_failure failure_of(const response_head& head, std::string_view body) {
   http_failure f;
   f.request_id = head.request_id;
   if (head.code == 412) {
-    f.why = changed("412, the version asked for is not there any more").why;
+    f.why = changed("412, the requested version no longer exists").why;
     return f;
   }
   const std::string_view code = store_code(body);
@@ -103,7 +103,7 @@ std::optional<http_failure> check_range(const response_head& head, byte_range ra
       return changed(joined("it had ", pin.size_bytes, " bytes, and has ", *head.length));
     return check_body(head, how);
   }
-  if (!head.range) return wrong("the answer to a range (206) does not say which range it is");
+  if (!head.range) return wrong("the answer to a range (206) does not name its range");
   const content_range& got = *head.range;
   if (got.satisfied && got.total != content_range::kUnknownTotal && got.total != pin.size_bytes)
     return changed(joined("it had ", pin.size_bytes, " bytes, and has ", got.total));
@@ -122,7 +122,7 @@ std::optional<http_failure> check_first(const response_head& head, byte_range ra
     return check_body(head, how);
   }
   if (head.range && head.range->total == content_range::kUnknownTotal)
-    return http_failure{.why = unimplemented_error("the server does not say how long the object is")};
+    return http_failure{.why = unimplemented_error("the server does not report the object's length")};
   if (head.range) pin.size_bytes = head.range->total;
   if (head.code == 416) {
     if (head.range && !head.range->satisfied && pin.size_bytes == 0) return {};

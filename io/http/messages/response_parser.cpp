@@ -81,9 +81,9 @@ struct response_parser::state {
     head.keep_alive = llhttp_should_keep_alive(&p) == 1;
     head.chunked = (p.flags & F_CHUNKED) != 0;
     if (!head.transfer_encoding.empty() && !same_name(head.transfer_encoding, "chunked"))
-      return data_loss_error(joined("Transfer-Encoding is \"", head.transfer_encoding, "\", which nobody asked for"));
+      return data_loss_error(joined("Transfer-Encoding is \"", head.transfer_encoding, "\", which was not requested"));
     if (head.chunked && head.length) return data_loss_error("the response has both a length and chunks");
-    if (p.status_code == 101) return data_loss_error("the server wants to speak another protocol");
+    if (p.status_code == 101) return data_loss_error("the server switches to another protocol");
     if (p.status_code == 204 || p.status_code == 304) head.length = 0;
     return {};
   }

@@ -119,7 +119,7 @@ status locked_target::hold(lock_file& lock) {
     ::close(std::exchange(lock.fd, -1));
     return why;
   }
-  return unavailable_error("cannot lock: others take the lock all the time").in_file(path_);
+  return unavailable_error("cannot lock: other processes take the lock all the time").in_file(path_);
 }
 
 /// The lock is on an open file. It is useful only while others who open the name get that same file.
@@ -180,7 +180,7 @@ status locked_target::open_as_it_is(int& fd) {
     if (errno != ENXIO || !std::filesystem::is_fifo(target_, ignored)) return failed("cannot create");
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   } while (std::chrono::steady_clock::now() < until);
-  return unavailable_error("nobody has opened this for reading for half a minute").in_file(path_);
+  return unavailable_error("no reader has opened this for half a minute").in_file(path_);
 }
 
 status locked_target::publish() {

@@ -165,10 +165,10 @@ std::string plan_reading_all(const std::string& pattern) {
 }
 
 /// Suggests the text to write instead of a path.
-std::string told_from_path(const std::string& path) {
+std::string suggestion_for_path(const std::string& path) {
   std::error_code ignored;
   if (is_file_pattern(path))
-    return absl::StrCat(path, " is a pattern; a plan that reads what it matches is ", plan_reading_all(path));
+    return absl::StrCat(path, " is a pattern; a plan that reads its matches is ", plan_reading_all(path));
   if (detail::is_remote(path))
     return absl::StrCat(path, " is a URL; the plan that reads it is '", plan_reading(path), "'");
   if (is_file(path)) return absl::StrCat(path, " is a file; the plan that reads it is '", plan_reading(path), "'");
@@ -282,7 +282,7 @@ node_ptr plan_of(const std::string& text) {
   try {
     return parse_plan(text);
   } catch (const plan_error& e) {
-    if (is_file(text) || looks_like_path(text, e)) throw misuse(told_from_path(text));
+    if (is_file(text) || looks_like_path(text, e)) throw misuse(suggestion_for_path(text));
     throw misuse(absl::StrCat(std::string(e.why().message()), "\n", pointed_at(text, byte_of(text, e.column()))));
   }
 }

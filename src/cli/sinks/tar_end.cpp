@@ -17,8 +17,8 @@ status tar_end_sink::take(const block& bytes) {
   for (std::uint32_t i = 0; i != bytes.size() && !has_ended_; ++i) {
     std::string_view next = bytes.type().text(bytes.at(i));
     seen_bytes_ += next.size();
-    const auto data = static_cast<std::size_t>(std::min<std::uint64_t>(passed_over_, next.size()));
-    passed_over_ -= data;
+    const auto data = static_cast<std::size_t>(std::min<std::uint64_t>(data_left_, next.size()));
+    data_left_ -= data;
     next.remove_prefix(data);
     if (next.empty()) continue;
     bytes_.append(next);
@@ -34,7 +34,7 @@ void tar_end_sink::look() {
     has_ended_ = step.is != tar_step::kind::entry;
     if (has_ended_) return;
     const auto here = static_cast<std::size_t>(std::min<std::uint64_t>(step.size_bytes, bytes_.size()));
-    passed_over_ = step.size_bytes - here;
+    data_left_ = step.size_bytes - here;
     bytes_.erase(0, here);
   }
 }

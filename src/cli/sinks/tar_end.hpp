@@ -20,8 +20,8 @@ class tar_end_sink final : public checking_sink {
 
  private:
   void look();
-  std::string bytes_;              ///< not examined yet: less than a header, or headers that describe the next one
-  std::uint64_t passed_over_ = 0;  ///< the number of bytes that follow and are a member's data
+  std::string bytes_;            ///< not examined yet: less than a header, or headers that describe the next one
+  std::uint64_t data_left_ = 0;  ///< the number of bytes that follow and are a member's data
   std::uint64_t seen_bytes_ = 0;
   bool has_ended_ = false;  ///< the end was found, or the archive is broken
 };

@@ -37,7 +37,7 @@ std::string size_text(const node& n, bool may_be_fewer) {
 }
 
 /// The settings of stages downstream that apply to a stage without settings of its own.
-struct said_downstream {
+struct settings_downstream {
   std::optional<error_policy> on_error = {};
   std::string_view by = {};   ///< the stage that sets on_error
   bool is_outermost = false;  ///< set by with_options: settings upstream do not apply
@@ -64,7 +64,7 @@ bool may_meet_bad(const node& n) {
 
 /// Returns the values in force, including those that the text omits. Texts, functions and plans are in the text
 /// already.
-std::string options_text(const node& n, const said_downstream& said) {
+std::string options_text(const node& n, const settings_downstream& said) {
   std::string out;
   auto add = [&](const field& f, const void* value) {
     absl::StrAppend(&out, out.empty() ? "; " : ", ", std::string(f.name), "=", printed(*f.type, value));
@@ -100,11 +100,11 @@ int explain(const std::string& text, const std::string& plan_file, explained wha
   }
   struct stage_line {
     const node* stage;
-    said_downstream said;
+    settings_downstream said;
   };
   // From the last stage to the source, or to a stage with several inputs, which is one line.
   std::vector<stage_line> stages;
-  said_downstream said;
+  settings_downstream said;
   for (const node* n = plan.get();; n = n->inputs[0].get()) {
     stages.push_back({n, said});
     said.pass(*n);

@@ -211,8 +211,8 @@ int run(const run_arguments& a) {
   output_choice output = read_output(a.output, *plan->type);
   check_arguments(a);
   check_run_files(*plan, a, output.options);
-  const std::string& goes_on_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
-  if (status why = check_can_go_on(output.options, goes_on_by); !why.ok())
+  const std::string& resumes_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
+  if (status why = check_can_resume(output.options, resumes_by); !why.ok())
     throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message()),
                               a.checkpoint_file.empty() ? ", or continue with --new-output into another one" : ""));
   check_errors(*plan, a.errors);

@@ -138,8 +138,8 @@ status check_name(const element_type& type, const std::string& path) {
   const element_type* at = &type;
   for (std::string_view rest = path; !rest.empty();) {
     const element_type& row = at->kind == kind::batch ? *at->element : *at;
-    bool is_told_later = row.text || row.kind == kind::maybe || row.kind == kind::named;
-    if (!row.has_members() && is_told_later && at == &row) return {};
+    bool is_known_later = row.text || row.kind == kind::maybe || row.kind == kind::named;
+    if (!row.has_members() && is_known_later && at == &row) return {};
     const member* found = leading_member(row, rest);
     if (!found) return unknown_name(rest, names_of(row.members), *at);
     if (at != &row) return {};  // a column, which is checked when it is printed

@@ -207,7 +207,7 @@ sparse_tensor ragged_tensor::to_sparse() const {
 }
 
 ragged_tensor stacked(std::span<const ragged_tensor> rows) {
-  if (rows.empty()) throw_status(out_of_range_error("no ragged tensors: nothing says what they would be"));
+  if (rows.empty()) throw_status(out_of_range_error("no ragged tensors: their type is unknown"));
   const ragged_tensor& first = rows[0];
   ragged_tensor made;
   made.row_splits.assign(first.ragged_rank() + 1, {0});

@@ -15,7 +15,7 @@ enum class agree : std::uint8_t { all_dimensions, all_but_the_first };
 
 /// Errors: those of all functions in this file.
 void require_alike(std::span<const tensor> all, agree how) {
-  if (all.empty()) throw_status(out_of_range_error("no tensors: nothing says of which dtype and shape they would be"));
+  if (all.empty()) throw_status(out_of_range_error("no tensors: their dtype and shape are unknown"));
   const std::size_t from = how == agree::all_but_the_first ? 1 : 0;
   for (std::size_t i = 0; i != all.size(); ++i) {
     const tensor& t = all[i];

@@ -10,7 +10,7 @@ tensor_parts::tensor_parts(const tensor_spec& spec, const tensor* otherwise, std
   spec.check();
   if (otherwise && (otherwise->rank() != 0 || otherwise->dtype() != spec.dtype))
     throw_status(
-        invalid_argument_error(absl::StrCat("what elements without a value are has to be a scalar of ",
+        invalid_argument_error(absl::StrCat("the default for elements without a value must be a scalar of ",
                                             std::string(name_of(spec.dtype)), ", and is ", otherwise->spec_text())));
   if (spec.bytes() > bytes_max)
     throw_status(resource_exhausted_error(

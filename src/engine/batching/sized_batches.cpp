@@ -52,7 +52,7 @@ erased_stream sized_batches_loop(outlet out, erased_stream in, std::unique_ptr<e
                                  std::unique_ptr<rows_maker> maker, batch_budget budget,
                                  std::shared_ptr<run_context> run, error_gate gate) {
   in.may_go_back();
-  held_memory memory(std::move(run), purpose::batch, gate.label(), "a batch", "lower what a batch may have");
+  held_memory memory(std::move(run), purpose::batch, gate.label(), "a batch", "lower the limit of a batch");
   rows_in_making part(in.type(), memory);
   batch_fill fill(budget);
   measured_view view;
@@ -79,7 +79,7 @@ erased_stream sized_batches_loop(outlet out, erased_stream in, std::unique_ptr<e
         if (fill.is_oversized(size) && !budget.takes_oversized)
           bad = invalid_argument_error("it has " + std::to_string(size) + " " + budget.unit +
                                        ", and a batch may have no more than " + std::to_string(budget.size) +
-                                       "; raise that, or say oversized=alone");
+                                       "; raise the limit, or set oversized=alone");
         if (!bad.ok() || !fill.has_room(size)) break;
         if (may_drop) {
           const char* row = in.peek().at(n);

@@ -254,7 +254,8 @@ class literal_reader {
     spelled_tensor dims;
     dims.at = lexer_.now().column;
     values(dims, 0);
-    if (t.size() != 0) fail_at(dims.at, "a shape is said only of tensors without elements: brackets say it of others");
+    if (t.size() != 0)
+      fail_at(dims.at, "a shape is allowed only for tensors without elements: brackets determine the shape of others");
     t.dims.clear();
     for (const std::string& s : dims.numbers) t.dims.push_back(number_as<std::int64_t>(s, dtype::int64, dims.at));
     tensor_spec spec{dtype::uint8, t.dims};
@@ -264,13 +265,13 @@ class literal_reader {
 
   void values(spelled_tensor& t, std::size_t dim) {
     if (!is('[')) {
-      if (dim != t.dims.size()) fail("a value stands where others have lists: rows must be of one shape");
+      if (dim != t.dims.size()) fail("a value is where others have lists: rows must have one shape");
       return value(t);
     }
     const std::size_t at = lexer_.now().column;
     const bool is_first = t.size() == 0 && dim == t.dims.size();
     if (dim == tensor_shape::kRankMax) fail("a tensor has at most 8 dimensions");
-    if (!is_first && dim >= t.dims.size()) fail("a list stands where others have values: rows must be of one shape");
+    if (!is_first && dim >= t.dims.size()) fail("a list is where others have values: rows must have one shape");
     if (is_first) t.dims.push_back(-1);  // known at the first list's end
     expect('[');
     std::int64_t n = 0;
@@ -283,7 +284,7 @@ class literal_reader {
     expect(']');
     if (t.dims[dim] == -1) t.dims[dim] = n;
     if (t.dims[dim] != n)
-      fail_at(at, absl::StrCat("a row of ", n, " where others have ", t.dims[dim], ": rows must be of one shape"));
+      fail_at(at, absl::StrCat("a row of ", n, " where others have ", t.dims[dim], ": rows must have one shape"));
   }
 
   void value(spelled_tensor& t) {

@@ -47,7 +47,7 @@ task<void> pass_head(byte_source& source, const element_format& format, std::uin
     if (!f.why.ok()) co_await fail(f.why.in_file(source.path(), 0));
     if (f.used_bytes > offset) co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
     if (f.used_bytes) break;
-    if (w.last) co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers"));
+    if (w.last) co_await fail(data_loss_error("the file has become shorter than the checkpoint records"));
     auto reading = source.more(std::max(f.needed_bytes, w.bytes.size() + 1));
     co_await reading;
   }
@@ -71,7 +71,7 @@ task<void> open_at(byte_source& source, const element_format& format, std::uint6
   auto reading = source.more(look);
   co_await reading;
   std::string before(source.window().view().substr(0, look));
-  if (before.size() < look) co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers"));
+  if (before.size() < look) co_await fail(data_loss_error("the file has become shorter than the checkpoint records"));
   source.consume(look);
   if (format.may_begin(source.window(), before)) co_return;
   auto following = source.more(1);
@@ -154,11 +154,7 @@ task<passed_damage> pass_damage(byte_source& source, const element_format& forma
 class file_reading {
  public:
   file_reading(byte_source& source, const element_format& format, file_place& at, row_landing* landing, bool skips)
-      : source_(source),
-        format_(format),
-        at_(at),
-        landing_(landing),
-        checks_all_(skips && format.passes_over_unseen()) {
+      : source_(source), format_(format), at_(at), landing_(landing), checks_all_(skips && format.skips_unchecked()) {
     at.source = &source;
   }
 

@@ -46,7 +46,7 @@ class element_format {
   /// find.
   virtual std::size_t overlap_bytes() const { return 0; }
   /// Returns true if skipping does not check elements, so that damaged ones count too.
-  virtual bool passes_over_unseen() const { return false; }
+  virtual bool skips_unchecked() const { return false; }
   /// The number of bytes before an offset that may_begin needs to decide whether an element can begin there.
   virtual std::size_t bytes_before() const { return 0; }
   /// Returns true if an element can begin at the start of `rest`, which is not the start of the file. Otherwise a

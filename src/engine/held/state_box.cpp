@@ -134,7 +134,7 @@ state_box::state_box(function_ptr f, std::string_view initial_state, std::shared
   load_initial_state(function(), state_, initial_state, label_);
   if (function().owns_memory)
     memory_ = std::make_unique<held_memory>(std::move(run), purpose::state, label_, "the function's state",
-                                            "keep less in it, or fewer states at once");
+                                            "store less in it, or use fewer states at once");
 }
 
 state_box::~state_box() {

@@ -52,20 +52,20 @@ status place_of(const function_ptr& index_map, std::uint64_t number, flat_place&
   return {};
 }
 
-std::string said_of(std::uint64_t number, std::uint64_t input) {
+std::string place_text(std::uint64_t number, std::uint64_t input) {
   return "index_map returned that element " + std::to_string(number) + " is in the list of input " +
          std::to_string(input);
 }
 status list_too_short(std::uint64_t number, const made_list& list, std::uint64_t in_list) {
-  return invalid_argument_error(said_of(number, list.input()) + " at place " + std::to_string(in_list) +
+  return invalid_argument_error(place_text(number, list.input()) + " at place " + std::to_string(in_list) +
                                 ", and the list has " + std::to_string(list.size()) + " elements");
 }
 status before_delivered(std::uint64_t number, const flat_place& p, std::uint64_t next) {
-  return invalid_argument_error(said_of(number, p.input) + ", and the next input is " + std::to_string(next) +
+  return invalid_argument_error(place_text(number, p.input) + ", and the next input is " + std::to_string(next) +
                                 ": places do not go back");
 }
 status no_such_input(std::uint64_t number, std::uint64_t input, std::uint64_t there) {
-  return invalid_argument_error(said_of(number, input) + ", and there are " + std::to_string(there) + " inputs");
+  return invalid_argument_error(place_text(number, input) + ", and there are " + std::to_string(there) + " inputs");
 }
 status other_cardinality(std::uint64_t total, std::uint64_t there, bool has_ended) {
   return failed_precondition_error("the declared cardinality is " + std::to_string(total) + ", and there are " +
@@ -74,8 +74,8 @@ status other_cardinality(std::uint64_t total, std::uint64_t there, bool has_ende
 
 /// Moves to the place of the next element according to index_map: `skipped` inputs after `next_input`, unless it is in
 /// `list`.
-status go_by_index(const list_rule& rule, place_in_lists& st, made_list& list, std::uint64_t next_input,
-                   std::uint64_t& skipped) {
+status move_by_index(const list_rule& rule, place_in_lists& st, made_list& list, std::uint64_t next_input,
+                     std::uint64_t& skipped) {
   skipped = 0;
   flat_place p;
   status why = place_of(rule.index_map, st.number, p);
@@ -118,7 +118,7 @@ erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erase
       st->number += out.pass(rule.total - std::min(rule.total, st->number));
       st->ended = st->number >= rule.total;
       if (st->ended) break;
-      status why = go_by_index(rule, *st, list, in.consumed(), skipped);
+      status why = move_by_index(rule, *st, list, in.consumed(), skipped);
       if (!why.ok()) {
         status located = gate.located(why);
         co_await fail(std::move(located));

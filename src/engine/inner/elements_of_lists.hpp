@@ -40,10 +40,9 @@ class made_list {
   std::uint64_t size() const { return size_; }
   std::uint64_t input() const { return input_; }  ///< its element's ordinal
   void forget() { made_.clear(); }
-  /// With what it owns. REQUIRES: exists().
+  /// Returns the size of the list and of what it owns. REQUIRES: exists().
   std::size_t bytes() const {
     SLUICE_REQUIRES(exists(), "there is no list");
-    /// Returns the size of the list and of what it owns. REQUIRES: is_there().
     return type_.size + type_.footprint(type_, made_.begin(), 1);
   }
 

@@ -32,13 +32,13 @@ std::string made_nameless(const element_type& t) {
 std::string difference_of_types(const element_type& a, const element_type& b, std::size_t number) {
   const std::string first = type_text(a), other = type_text(b);
   std::string why =
-      "the inputs have one type, and input " + std::to_string(number) + " gives " + other +
-      (first == other ? ", which is another class than that of the first" : " where the first gives " + first);
+      "the inputs must have one type, and input " + std::to_string(number) + " gives " + other +
+      (first == other ? ", which is another class than the first input's" : " where the first gives " + first);
   if (!have_equal_members(a, b)) return why;
   const std::string way = made_nameless(a);
   const bool a_named = !a.name.starts_with('{'), b_named = !b.name.starts_with('{');
   if (way.empty()) return why + "; their members are the same, the names of the structures are not";
-  why += "; put `" + way + "` behind ";
+  why += "; put `" + way + "` after ";
   if (a_named && b_named) return why + "both";
   return why + (a_named ? "the first" : "input " + std::to_string(number));
 }

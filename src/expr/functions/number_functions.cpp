@@ -199,7 +199,7 @@ computed_ptr draws_number(function_arguments& a) {
       [](evaluation&, double u, double low, double high) {
         if (!(low <= high) || !std::isfinite(high - low))
           throw bad_value{"random(" + spelled(low) + ", " + spelled(high) +
-                          "): the second is to be the larger, and both finite"};
+                          "): the second must be larger, and both finite"};
         return low + u * (high - low);
       });
 }

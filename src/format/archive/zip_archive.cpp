@@ -60,7 +60,7 @@ status read_sizes64(std::string_view extra, bool plain, bool packed, bool header
     if (header) to.header_at = next();
     return {};
   }
-  return no_archive("a member's sizes are not there");
+  return no_archive("a member's sizes are missing");
 }
 
 bool is_link(std::uint16_t made_by, std::uint32_t attributes) {
@@ -108,7 +108,7 @@ status find_zip_directory(std::string_view tail, std::uint64_t at, zip_directory
       wants64 && end >= kLocator64Bytes && tail.substr(end - kLocator64Bytes).starts_with(kLocator64);
   if (has_locator) {
     begin = find_end64(tail, at, end - kLocator64Bytes);
-    if (begin == tail.npos) return no_archive("the end of its directory is not where it should be");
+    if (begin == tail.npos) return no_archive("the end of its directory is at a wrong place");
     to.entries = number<std::uint64_t>(tail, begin + 32);
     to.size_bytes = number<std::uint64_t>(tail, begin + 40);
     stated = number<std::uint64_t>(tail, begin + 48);
@@ -117,7 +117,7 @@ status find_zip_directory(std::string_view tail, std::uint64_t at, zip_directory
     return unimplemented_error("is a part of an archive in several files");
   const std::uint64_t here = at + begin;
   if (to.size_bytes > here || stated > here - to.size_bytes)
-    return no_archive("its directory would begin behind its end");
+    return no_archive("its directory would begin after its end");
   if (to.size_bytes > kZipDirectoryBytesMax)
     return resource_exhausted_error(absl::StrCat("its directory has ", to.size_bytes, " bytes"));
   if (to.entries > to.size_bytes / kEntryBytes) return no_archive("its directory is too short for what it has");
@@ -129,10 +129,10 @@ status find_zip_directory(std::string_view tail, std::uint64_t at, zip_directory
 status read_zip_entry(std::string_view rest, const zip_directory& d, zip_entry& to) {
   to = {};
   if (rest.size() < kEntryBytes || !rest.starts_with(kEntry))
-    return no_archive("its directory has something else than members");
+    return no_archive("its directory has entries that are no members");
   const std::size_t name = number<std::uint16_t>(rest, 28), extra = number<std::uint16_t>(rest, 30);
   to.size_bytes = kEntryBytes + name + extra + number<std::uint16_t>(rest, 32);
-  if (to.size_bytes > rest.size()) return no_archive("its directory is cut");
+  if (to.size_bytes > rest.size()) return no_archive("its directory is truncated");
   to.name = rest.substr(kEntryBytes, name);
   to.crc = number<std::uint32_t>(rest, 16);
   to.packed_bytes = number<std::uint32_t>(rest, 20);
@@ -145,7 +145,7 @@ status read_zip_entry(std::string_view rest, const zip_directory& d, zip_entry& 
   }
   const std::uint64_t room = d.offset - d.shift;  // the space for headers and members
   if (to.header_at > room || to.packed_bytes > room - to.header_at)
-    return no_archive("a member would lie behind the directory");
+    return no_archive("a member would lie after the directory");
   to.header_at += d.shift;
   const auto method = number<std::uint16_t>(rest, 10);
   to.is_deflated = method == kDeflated;
@@ -157,13 +157,13 @@ status read_zip_entry(std::string_view rest, const zip_directory& d, zip_entry& 
 status read_zip_header(std::string_view header, const zip_entry& e, std::size_t& needed) {
   needed = kZipHeaderBytes;
   if (header.size() < kZipHeaderBytes) return {};
-  if (!header.starts_with(kHeader)) return data_loss_error("no member begins where the directory says");
+  if (!header.starts_with(kHeader)) return data_loss_error("no member begins at the directory's offset");
   const std::size_t name = number<std::uint16_t>(header, 26);
   needed += name + number<std::uint16_t>(header, 28);
   if (header.size() < needed) return {};
   if (header.substr(kZipHeaderBytes, name) != e.name)
     return data_loss_error(absl::StrCat("another member, \"", std::string(header.substr(kZipHeaderBytes, name)),
-                                        "\", is where the directory says"));
+                                        "\", is at the directory's offset"));
   return {};
 }
 

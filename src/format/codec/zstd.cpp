@@ -89,7 +89,7 @@ class zstd_codec final : public decompressor {
     else p.ended = left == 0;
     // The library checks the size only if it gets the whole frame at once.
     if (p.ended && header_.content_bytes != kZstdUnknown && given_ != header_.content_bytes)
-      p.broken = "its content is not as long as its header says";
+      p.broken = "the length of its content differs from its header";
     return p;
   }
 

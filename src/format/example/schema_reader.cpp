@@ -161,9 +161,8 @@ class schema_reader {
     slot.required = false;
     skip_spaces();
     if (!done() && peek() != ',')
-      fail_in_schema(
-          at_, absl::StrCat("feature ", slot.name, ": what is missing of a sparse or ragged tensor is empty; found \"",
-                            rest(), "\""));
+      fail_in_schema(at_, absl::StrCat("feature ", slot.name, ": a missing sparse or ragged tensor is empty; found \"",
+                                       rest(), "\""));
   }
 
   /// Reads the shape after the bracket.
@@ -212,8 +211,7 @@ class schema_reader {
     } else if (!take(']')) {
       do read_value(slot, *values);
       while (take(','));
-      if (!take(']'))
-        fail_in_schema(at_, absl::StrCat("feature ", slot.name, ": expected ] behind its default values"));
+      if (!take(']')) fail_in_schema(at_, absl::StrCat("feature ", slot.name, ": expected ] after its default values"));
     }
     if (is_single && slot.length != feature_slot::kAny)
       with_list(*values, slot.kind, [&](auto& list) {

@@ -69,7 +69,7 @@ result<bmp_header> read_bmp_header(std::string_view encoded, const image_limits&
   h.top_down = height < 0;
   const std::uint64_t end = h.pixels_at + h.row_bytes * static_cast<std::uint64_t>(rows);
   if (encoded.size() < end) return image_truncated(kBmpFunction, encoded.size());
-  if (encoded.size() > end) return image_damage(kBmpFunction, "there are bytes behind the last row,", end);
+  if (encoded.size() > end) return image_damage(kBmpFunction, "there are bytes after the last row,", end);
   return h;
 }
 

@@ -369,7 +369,7 @@ std::string way_out(const element_type& inferred, const dom& j) {
   json_shape both = json_shape::of(inferred);
   try {
     both.look_at(j, {}, 0);
-  } catch (const error&) { return "give one that says what it is, or leaves it out"; }
+  } catch (const error&) { return "give one that declares or omits it"; }
   const element_type* t = both.type();
   std::string schema = t ? type_text(*t) : std::string();
   if (t && t->kind == kind::structure) schema = schema.substr(1, schema.size() - 2);
@@ -441,7 +441,7 @@ status json_type_guess::look_at(std::string_view text) {
 
 result<const element_type*> json_type_guess::type() const {
   const element_type* t = parts_->any ? parts_->shape.type() : nullptr;
-  if (!t) return invalid_argument_error("there is nothing that a type could be inferred from");
+  if (!t) return invalid_argument_error("no text exists to infer a type from");
   return t;
 }
 

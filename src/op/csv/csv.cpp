@@ -60,7 +60,7 @@ class csv_format final : public element_format {
     if (is_header(w)) return read_head(w);
     return found_in(w, parser_.pass_over(w.view(), w.offset, w.last, elements_max));
   }
-  bool passes_over_unseen() const override { return true; }
+  bool skips_unchecked() const override { return true; }
   bool has_head() const override { return has_header_; }
   found read_head(const byte_window& w) const override { return found_in(w, parser_.read_header(w.view(), w.last)); }
   std::size_t bytes_before() const override { return 1; }
@@ -94,7 +94,7 @@ std::string mistake_in(const csv_options& o, std::size_t columns) {
   if (o.comment.size() > 1 || o.comment == "\n" || o.comment == "\r" || o.comment == "\"" || o.comment == o.delimiter)
     return "comment must be one character that is no quote, delimiter or line end, or empty";
   if (o.select.empty()) return {};
-  if (columns == 0) return "select says which fields the columns are, and there is no schema that says what they are";
+  if (columns == 0) return "select chooses the fields of a schema's columns, and the schema is missing";
   if (o.select.size() != columns)
     return absl::StrCat("select has ", o.select.size(), " fields, and the schema ", columns, " columns");
   constexpr std::int64_t kFieldMost = 1 << 20;

@@ -110,7 +110,7 @@ std::string mistake_of(const group_by_reducer_arguments& a) {
   const group_by_reducer_options& o = a.options;
   if (std::string broken = initial_mistake(a.initial, f); !broken.empty()) return broken;
   if (a.key.value->in != f.in) return "key takes " + a.key.value->in->name + ", and function " + f.in->name;
-  if (o.init && !o.initial_state.empty()) return "init and initial_state both say what a state begins as";
+  if (o.init && !o.initial_state.empty()) return "init and initial_state both set the initial state";
   if (o.init && o.init->value->in != a.key.value->out)
     return expected("init", *o.init->value->in, "the key", *a.key.value->out);
   if (o.init && o.init->value->out != f.state_type)

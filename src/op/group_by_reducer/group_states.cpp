@@ -31,7 +31,7 @@ group_states::group_states(const group_by_reducer_arguments& a, std::shared_ptr<
       finish_(function_of(a.options.finish)),
       initial_state_(a.options.initial_state),
       memory_(std::move(run), purpose::state, std::move(label), "the states of its groups",
-              "give keys of which there are fewer, or keep less in a state"),
+              "use fewer keys, or store less in a state"),
       first_key_(or_number(key_->out)),
       first_state_(or_number(function().state_type)) {}
 

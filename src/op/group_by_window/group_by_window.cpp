@@ -130,7 +130,7 @@ constexpr const char* kKeyIsCalled = ", where the key is `key`: write key + 1, a
 
 std::string size_mistake(const group_by_window_arguments& a) {
   const function_ptr& f = a.options.window_size_func.value;
-  if (a.window_size && f) return "window_size and window_size_func both say how large a group is";
+  if (a.window_size && f) return "window_size and window_size_func both set the size of a group";
   if (!a.window_size && !f) return "needs window_size, or window_size_func";
   if (!f) return {};
   const element_type& key = *a.key.value->out;

@@ -68,7 +68,7 @@ window_groups::window_groups(const group_by_window_arguments& a, const element_t
       type_(elements),
       owns_nothing_(owns_nothing(elements)),
       memory_(std::move(run), purpose::window, std::move(label), "what its groups hold",
-              "lower window_size, or give keys of which there are fewer"),
+              "lower window_size, or use fewer keys"),
       index_(key()),
       nowhere_(new char[elements.size]),
       ordinal_bits_(ordinal_bits) {
@@ -268,7 +268,7 @@ std::uint32_t window_groups::fill_view(char* from, std::uint32_t n, stop& why) {
   });
 }
 
-void window_groups::go_on(std::uint64_t n) {
+void window_groups::advance(std::uint64_t n) {
   SLUICE_REQUIRES(n <= to_turn(), "the elements have two upper halves");
   next_ += n;
   if (n == 0 || next_ % turn_ != 0) return;
@@ -290,7 +290,7 @@ applied window_groups::take(erased_stream& in) {
     const std::uint32_t n = fill_view(from + all.done * type_.size, most, why);
     all.done += n;
     looked_at_ += n;
-    go_on(n);
+    advance(n);
     if (why == stop::at_unknown_key) all.why = add_unknown(looked_at_);
     if (why == stop::behind_due) all.why = settle_due();
   }
@@ -305,7 +305,7 @@ applied window_groups::take(erased_stream& in) {
 
 void window_groups::pass_bad(erased_stream& in) {
   in.drop(1);
-  go_on(1);
+  advance(1);
   if (looked_at_ != index_.looked_at()) ++looked_at_;
   else bad_ = {};
 }

@@ -135,7 +135,7 @@ class window_groups {
   /// Returns the index entry of a group: the offset of its filling in bytes, so that fill() needs no multiplication.
   static std::size_t in_index(std::uint32_t g) { return g * sizeof(filling); }
   /// Records that the next n elements were moved or dropped. REQUIRES: they have the same upper half.
-  void go_on(std::uint64_t n);
+  void advance(std::uint64_t n);
   std::uint64_t to_turn() const { return turn_ - next_ % turn_; }
   /// Handles a group that is full, or whose memory is used up.
   status settle_due();

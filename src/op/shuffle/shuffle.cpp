@@ -122,7 +122,7 @@ erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream
                            std::uint64_t seed, std::shared_ptr<run_context> run, std::string label) {
   in.hold_from(in.consumed());  // the elements to fetch are held from here on, so no mark may pass them
   held_memory memory(run, purpose::shuffle, std::move(label), "the buffer",
-                     "lower buffer_size, or cycle_length where it stands in an interleave");
+                     "lower buffer_size, or cycle_length if it is inside an interleave");
   shuffle_table table(seed, size);
   held_elements held(out.type(), memory, sizeof(std::uint64_t));
   bool fresh = place->draws == 0 && place->total == shuffle_table::kUnknown;

@@ -38,8 +38,8 @@ class element_set {
       : type_(t),
         spills_(spill.path != spill_folder::kOff),
         memory_(std::move(run), purpose::state, std::move(label), "the hashes of its elements",
-                spills_ ? "let fewer different elements come here"
-                        : "let fewer different elements come here, or unique(spill=\"FOLDER\")"),
+                spills_ ? "reduce the number of different elements"
+                        : "reduce the number of different elements, or use unique(spill=\"FOLDER\")"),
         seen_(words_of(t)),
         runs_(folder_of(spill)) {}
 

@@ -14,7 +14,7 @@ constexpr other_word kOtherWords[] = {
     {"cardinality", "what `sluice explain` says beside each stage, or `sluice count`; in C++ dataset.cardinality()"},
     {"element_spec", "`sluice explain --spec`; in C++ dataset.element_spec()"},
     {"options", "with_options(…), or on_error=, order= and others of a call; in C++ dataset.options()"},
-    {"apply", "the stages themselves, one behind the other; in C++ dataset | apply(function)"},
+    {"apply", "the stages themselves, one after the other; in C++ dataset | apply(function)"},
     {"broadcast", "of C++ alone, where one run has several readers: broadcast(dataset, rt, N)"},
     {"tee", "of C++ alone, where one run has several readers: broadcast(dataset, rt, N), or tee(…)"},
     {"count", "count_elements, or `sluice count`"},

@@ -190,7 +190,7 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   // Without this check the last item of the list would be used for it.
   if (!wants_list && behind < op.inputs_behind_list)
     throw misplaced{call.at, absl::StrCat(call.name, ": needs a list of datasets, and ", op.inputs_behind_list,
-                                          " behind it, which is missing: ", call.name, "([A, B], C)")};
+                                          " after it, which is missing: ", call.name, "([A, B], C)")};
   return b.build();
 }
 

@@ -160,7 +160,7 @@ TEST_CASE("an image of a few bytes that claims to be huge is refused before it g
   }
 }
 
-TEST_CASE("limits are looked at before room is asked for, and say which one it was") {
+TEST_CASE("limits are checked before memory is requested, and the error names the limit") {
   const golden_cases golden;
   for (std::string_view call : kDecoders) {
     if (!is_available(call)) continue;
@@ -182,7 +182,7 @@ TEST_CASE("limits are looked at before room is asked for, and say which one it w
   }
 }
 
-TEST_CASE("a sink without room, and one that throws") {
+TEST_CASE("a sink without memory, and one that throws") {
   const std::string whole = "BM" + little(58, 8) + little(54, 4) + little(40, 4) + little(1, 4) + little(1, 4) +
                             little(1, 2) + little(24, 2) + std::string(24, '\0') + "abc" + std::string(1, '\0');
   CHECK(decode_bmp(whole, {}).ok());

@@ -56,7 +56,7 @@ TEST_CASE("PNG is lossless: any channels, 8 and 16 bits, odd sizes, a view of an
   CHECK(encode_png(slope(2, 2, 3, dtype::float32)).why().code() == status_code::invalid_argument);
 }
 
-TEST_CASE("a JPEG of high quality is close to what was encoded") {
+TEST_CASE("a JPEG of high quality is close to the encoded pixels") {
   if (!is_available(image_format::jpeg)) return;
   for (std::int64_t channels : {1, 3})
     for (bool progressive : {false, true}) {
@@ -106,7 +106,7 @@ TEST_CASE("a part of a JPEG has the pixels that the whole has there") {
     }
 }
 
-TEST_CASE("a ratio is the largest that leaves what was asked for") {
+TEST_CASE("a ratio is the largest that keeps the requested size") {
   CHECK(jpeg_ratio_for(375, 500, 224, 224) == 1);
   CHECK(jpeg_ratio_for(1000, 1500, 224, 224) == 4);
   CHECK(jpeg_ratio_for(2000, 3000, 224, 224) == 8);
@@ -117,7 +117,7 @@ TEST_CASE("a ratio is the largest that leaves what was asked for") {
   CHECK(spec_of(decode_jpeg(*bytes, {.height_min = 50, .width_min = 50})) == "uint8[51,102,3]");
 }
 
-TEST_CASE("a JPEG that is cut short is recovered on demand: its upper rows are there") {
+TEST_CASE("a truncated JPEG is recovered on demand: its upper rows are decoded") {
   if (!is_available(image_format::jpeg)) return;
   auto bytes = encode_jpeg(slope(160, 64, 3));
   auto whole = decode_jpeg(*bytes);
@@ -155,7 +155,7 @@ TEST_CASE(
   CHECK(recovered > 100);
 }
 
-TEST_CASE("transforms of images that are none, or of sizes that are none, are refused") {
+TEST_CASE("transforms of invalid images or sizes are refused") {
   const tensor image = slope(8, 9, 3);
   CHECK_THROWS_AS(resize(tensor::zeros(dtype::float64, {4, 4, 3}), {.height = 2, .width = 2}), error);
   CHECK_THROWS_AS(resize(tensor::zeros(dtype::uint8, {4, 4}), {.height = 2, .width = 2}), error);
@@ -248,7 +248,7 @@ TEST_CASE("a flip twice is the image") {
     }
 }
 
-TEST_CASE("random functions draw the same for the same seed, as many words as they say, and within bounds") {
+TEST_CASE("random functions draw the same for the same seed, a documented number of words, within bounds") {
   const tensor image = slope(30, 44, 3);
   for (std::uint64_t seed = 0; seed != 200; ++seed) {
     random_source a(derive(7, seed)), b(derive(7, seed)), counted(derive(7, seed));
@@ -274,7 +274,7 @@ TEST_CASE("random functions draw the same for the same seed, as many words as th
   CHECK(!random_resized_crop(image, {.size = {.height = 2, .width = 2}, .box = {.area_min = 0}}, random).ok());
 }
 
-TEST_CASE("random flips come about half of the time, and colours within what was asked") {
+TEST_CASE("random flips occur about half of the time, and colors stay within the requested range") {
   const tensor image = slope(4, 6, 3), left = *flip_left_right(image), up = *flip_up_down(image);
   int flipped = 0, upside_down = 0;
   for (std::uint64_t i = 0; i != 400; ++i) {
