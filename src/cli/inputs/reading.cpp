@@ -108,21 +108,18 @@ void set_errors(const error_arguments& a, iterate_options& to) {
   to.quarantine = quarantine(a.quarantine);
 }
 
-void check_errors(const node& plan, const error_arguments& a) {
+quarantine_locks check_errors(const node& plan, const error_arguments& a) {
   if (a.quarantine == "-")
     throw misuse("--quarantine -: this is a local file, and - is standard output; ./- is the file of that name");
   if (detail::is_remote(a.quarantine))
     throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": this is a local file"));
-  if (a.skips || drops_errors(plan)) {
-    check_quarantines(plan, a);
-    return;
-  }
+  if (a.skips || drops_errors(plan)) return lock_quarantines(plan, a);
   if (!a.quarantine.empty())
     throw misuse(
         "--quarantine keeps the bad elements that are dropped, and this run stops at the first one: add --on-error "
         "skip, or "
         "write on_error=skip in the plan");
-  if (!a.errors_max) return;
+  if (!a.errors_max) return {};
   throw misuse(
       "--errors-max limits the bad elements that are dropped, and this run stops at the first one: add --on-error "
       "skip, or on_error=skip to a stage of the plan");

@@ -216,7 +216,7 @@ int run(const run_arguments& a) {
   if (status why = check_can_go_on(output.options, goes_on_by); !why.ok())
     throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message()),
                               a.checkpoint_file.empty() ? ", or go on with --new-output, into another one" : ""));
-  check_errors(*plan, a.errors);
+  const quarantine_locks kept = check_errors(*plan, a.errors);
   check_resumable(*plan, a);
   // Both files are opened now, so that a place that cannot be written to is reported before a long run. The checkpoint
   // is read under its lock, so that nobody replaces it afterwards.

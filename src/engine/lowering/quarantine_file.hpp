@@ -10,8 +10,8 @@
 // resumed or restarted adds no duplicates. At kEntriesMax or kBytesMax the file is full: a last entry says so, and the
 // run continues.
 // Errors: failed_precondition: the path is a file that is not one of these (it is left as it is). unavailable: another process
-//         writes to it. resource_exhausted and others, as the system says. They end the run.
-// Owns:   the file, from its first entry on, and eight bytes for each entry.
+//         or another run writes to it. resource_exhausted and others, as the system says. They end the run.
+// Owns:   the file and the lock of its path, from its first entry on, and eight bytes for each entry.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,8 @@
 
 namespace sluice::lib {
 
+class locked_target;  // base/files/locked_target.hpp
+
 inline constexpr std::size_t kQuarantineEntriesMax = 100'000;
 inline constexpr std::uint64_t kQuarantineBytesMax = std::uint64_t{1} << 30;
 
@@ -28,7 +30,12 @@ inline constexpr std::uint64_t kQuarantineBytesMax = std::uint64_t{1} << 30;
 std::unique_ptr<quarantine_sink> open_quarantine_file(std::string path, std::size_t entries_max = kQuarantineEntriesMax,
                                                       std::uint64_t bytes_max = kQuarantineBytesMax);
 
-/// Could bad elements be kept there? Creates nothing: where there is no file yet, its folder is looked at. Errors: as above.
-status check_quarantine_file(const std::string& path);
+/// The lock of a quarantine's path, which excludes other processes as the lock of an output does. The runs of one process
+/// share it. Null: the path has no lock, for example because its folder allows no new files.
+using quarantine_lock = std::shared_ptr<const locked_target>;
+
+/// Checks whether bad elements could be kept at the path, and takes its lock. Creates no quarantine: if the file does not
+/// exist, its folder is examined. Errors: as above.
+status check_quarantine_file(const std::string& path, quarantine_lock& lock);
 
 }  // namespace sluice::lib
