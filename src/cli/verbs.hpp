@@ -18,6 +18,8 @@
 
 namespace sluice::lib::cli {
 
+class watch;  // cli/reports/watch.hpp
+
 inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;  ///< an error of the data, a file, or a stage
 inline constexpr int kMisuse = 2;  ///< an error of the arguments
@@ -47,8 +49,11 @@ struct run_arguments {
   bool quiet = false;                     ///< prints no progress and no report
   bool shows_stages = false;              ///< prints the work of each stage at the end
 };
-/// Returns 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM.
+/// Returns 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM. A signal that comes before the run has opened its
+/// outputs ends the program with that status.
 int run(const run_arguments& arguments);
+/// The same, for a caller whose own work before the run can be interrupted too.
+int run(const run_arguments& arguments, watch& interrupts);
 
 struct convert_arguments {
   std::vector<std::string> inputs;  ///< files, or one plan; the last is the output

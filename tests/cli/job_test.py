@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -147,6 +148,54 @@ class Signals(Job):
                             fastest = min(fastest, time.monotonic() - asked)
                         self.assertEqual(running.returncode, 128 + number)
                     self.assertLess(fastest, 0.1)   # a tick of the progress line is 0.2 s
+
+    def test_a_signal_while_the_columns_of_a_query_are_inferred_ends_the_program_with_its_status(self):
+        """The query never returns a row, so the run stays in the inference."""
+        database = self.path("t.db")
+        sqlite3.connect(database).close()
+        endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x % 7 + 1 FROM c) SELECT x FROM c WHERE x < 0"
+        plan = f'sql("{database}", "{endless}")'
+        before = self.names()
+        runs = {"run": ("run", plan, "--output", f"jsonl:{self.out}"),
+                "run with a checkpoint": ("run", plan, "--output", f"jsonl:{self.out}", "--checkpoint", self.here),
+                "resumed or started": ("run", plan, "--output", f"jsonl:{self.out}", "--checkpoint", self.here, "--resume-or-start", self.here),
+                "shards and a quarantine": ("run", plan, "--output", f"jsonl:{self.out}", "--shards", 3, "--on-error", "skip", "--quarantine",
+                                            self.path("bad.jsonl")),
+                "convert": ("convert", plan, f"{self.out}.jsonl")}
+        for name, words in runs.items():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                with self.subTest(name=name, number=number):
+                    running = self.start(*words)
+                    self.wait_until_handled(running, number)
+                    running.send_signal(number)
+                    _, said = running.communicate(timeout=60)
+                    self.assertEqual((running.returncode, said), (128 + number, b""))
+                    self.assertEqual(self.names(), before)
+
+    def test_under_nohup_a_closed_terminal_does_not_end_an_inference(self):
+        database = self.path("t.db")
+        sqlite3.connect(database).close()
+        endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x % 7 + 1 FROM c) SELECT x FROM c WHERE x < 0"
+
+        def ignoring_hangups():
+            default_signals()
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        running = self.start("run", f'sql("{database}", "{endless}")', preexec_fn=ignoring_hangups)
+        self.wait_until_handled(running, signal.SIGTERM)
+        running.send_signal(signal.SIGHUP)
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 143)
+
+    def wait_until_handled(self, running, number):
+        """Until the program has blocked the signal, it has its default effect."""
+        blocked, until = 0, time.monotonic() + 60
+        while not blocked >> (number - 1) & 1:
+            self.assertIsNone(running.poll())
+            self.assertLess(time.monotonic(), until, "the signal keeps its default effect")
+            for line in pathlib.Path(f"/proc/{running.pid}/status").read_text().splitlines():
+                if line.startswith("SigBlk:"):
+                    blocked = int(line.split()[1], 16)
 
     def wait_until_taken(self, writer):
         import array

@@ -3,8 +3,8 @@
 """A run stays within its memory budget and 64 MiB, whatever its elements are and whatever holds them.
 
 13 kinds of elements, each below 14 stages that hold elements, with budgets of 16, 64 and 256 MiB. A run may fail with resource_exhausted.
-By default 24 of these 182 plans run, with one budget each; SLUICE_TEST_SHAPES=all runs all of them with every budget. SLUICE_TEST_SEED selects
-other plans. Four more plans, which exceeded their budget by hundreds of MiB, always run.
+By default 24 of these 182 plans run, with one budget each; SLUICE_TEST_SHAPES=all runs all of them with every budget, in five minutes.
+SLUICE_TEST_SEED selects other plans. Four more plans, which exceeded their budget by hundreds of MiB, always run.
 """
 import itertools
 import os

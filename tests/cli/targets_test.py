@@ -44,6 +44,8 @@ class world:
         self.run("run", "range(3)", "--checkpoint", w / "state", "--quiet")
         (w / "part.txt.partial").write_text(KEPT)
         (w / ".locked.txt.lock").write_text(KEPT)
+        for name in ("bad-1.jsonl", "bad-2.jsonl"):  # bad behind the lines from which the members are inferred
+            (w / name).write_text('{"a":1}\n' * 100 + f"bad in {name}\n")
         (w / "links").mkdir()
         (w / "links" / "one.txt").symlink_to(w / "in.txt")
         (w / "r.partial").write_bytes((w / "state").read_bytes())
@@ -255,6 +257,67 @@ def partial_of_another(t):
             t.cell(f"{output} while another process writes a.jsonl", problems)
 
 
+def quarantine_of_another(t):
+    """While one process keeps bad elements in q.jsonl, no other process writes it in any role, although it does not exist yet."""
+    skipping = ("--on-error", "skip", "--quarantine")
+    seconds = {
+        "run": ("run", "range(3)", "--quiet", *skipping, "q.jsonl"),
+        "run, by a link of folders": ("run", "range(3)", "--quiet", *skipping, "sub/up/q.jsonl"),
+        "run, by a link": ("run", "range(3)", "--quiet", *skipping, "to-q"),
+        "run, in the plan": ("run", 'jsonl("in.txt", "a: int64", on_error=skip, quarantine="q.jsonl")', "--quiet"),
+        "run, in an inner plan": ("run", 'list_files("in.txt") | flat_map(jsonl(schema="a: int64", on_error=skip, quarantine="q.jsonl"))', "--quiet"),
+        "head": ("head", "range(3)", *skipping, "q.jsonl"),
+        "count": ("count", "range(3)", *skipping, "q.jsonl"),
+        "select": ("select", "a", "range(3) | map({a: it})", *skipping, "q.jsonl"),
+        "cat": ("cat", "in.txt", *skipping, "q.jsonl"),
+        "convert": ("convert", "in.txt", "c.jsonl", "--quiet", *skipping, "q.jsonl"),
+        "--output": ("run", "range(3)", "--quiet", "--output", "jsonl:q.jsonl"),
+        "--checkpoint": ("run", "range(3)", "--quiet", "--checkpoint", "q.jsonl"),
+        "convert to it": ("convert", "in.txt", "q.jsonl", "--quiet", "--overwrite"),
+        "cp to it": ("cp", "in.txt", "q.jsonl", "--quiet", "--overwrite"),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        w = world(folder)
+        (w.at / "to-q").symlink_to(w.at / "q.jsonl")
+        first = subprocess.Popen([PROGRAM, "run", "range(1000000) | rate_limit(elements_per_second=50)", "--quiet", *skipping, "q.jsonl"],
+                                 cwd=w.at, stderr=subprocess.PIPE)
+        until = time.monotonic() + 30
+        while not (w.at / ".q.jsonl.lock").exists() and first.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        before = w.contents()
+        for name, words in seconds.items():
+            done = w.run(*words)
+            problems = [] if done.returncode == 1 else [f"status {done.returncode}: {done.stderr[:300]}"]
+            if f"is being written by process {first.pid}" not in done.stderr:
+                problems.append(f"the writer's process is not named: {done.stderr[:300]}")
+            after = w.contents()
+            problems += [f"{n} changed" for n in before if after.get(n) != before[n]] + [f"{n} appeared" for n in after if n not in before]
+            t.cell(f"{name} while another process keeps bad elements in q.jsonl", problems)
+        first.send_signal(signal.SIGTERM)
+        first.wait(60)
+        left = [n for n in w.contents() if n.endswith(".lock") and n not in (".locked.txt.lock",)]
+        t.cell("the lock of a quarantine is gone with its run", left)
+        done = w.run(*seconds["run"])
+        t.cell("the quarantine of a run that has ended is free", [] if done.returncode == 0 else [done.stderr[:300]])
+    with tempfile.TemporaryDirectory() as folder:
+        w, first = one_writer(folder)
+        for name in ("a.jsonl", "a.jsonl.partial", "ck"):
+            done = w.run("run", "range(3)", "--quiet", *skipping, name)
+            problems = [] if done.returncode == 1 else [f"status {done.returncode}"]
+            if f"is being written by process {first.pid}" not in done.stderr:
+                problems.append(done.stderr[:300])
+            t.cell(f"quarantine in {name} while another process writes it", problems)
+        first.send_signal(signal.SIGTERM)
+        first.wait(60)
+    # One process may name a quarantine in several stages, and for several plans.
+    bad = 'jsonl("in.txt", "a: int64", on_error=skip, quarantine="q.jsonl")'
+    t.accepted("a quarantine of two stages and of the run", "run", f"concatenate({bad}, {bad})", "--quiet", *skipping, "q.jsonl",
+               path="q.jsonl", begins=b'{"error":')
+    t.accepted("a quarantine of several files", "cat", "bad-1.jsonl", "bad-2.jsonl", *skipping, "q.jsonl", path="q.jsonl", begins=b'{"error":')
+    t.refused("quarantine whose lock is the input", ".locked.txt.lock", "run", 'lines(".locked.txt.lock")', "--quiet", *skipping, "locked.txt",
+              says=("is replaced while",))
+
+
 def main():
     t = tests()
     checkpoints(t)
@@ -264,6 +327,7 @@ def main():
     other_kinds(t)
     conversions(t)
     partial_of_another(t)
+    quarantine_of_another(t)
     print(f"{t.passed} passed, {t.failed} failed")
     return 1 if t.failed else 0
 

@@ -32,6 +32,18 @@ bool write_waits(int fd) {
   return flags >= 0 && ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0;
 }
 
+/// A link may refer to a file that does not exist yet.
+status follow_links(const std::string& path, std::filesystem::path& named) {
+  std::error_code why;
+  for (int links = 0; std::filesystem::is_symlink(named, why); ++links) {
+    if (links == kLinksMax) return errno_error(ELOOP, "cannot create").in_file(path);
+    std::filesystem::path to = std::filesystem::read_symlink(named, why);
+    if (why) return errno_error(why.value(), "cannot follow the link").in_file(path);
+    named = named.parent_path() / to;  // an absolute link replaces the path
+  }
+  return {};
+}
+
 bool lacks_locks(int why) { return why == ENOSYS || why == EOPNOTSUPP || why == ENOLCK; }
 
 bool try_flock(int fd) {
@@ -49,15 +61,24 @@ std::string lock_beside(const std::string& target) {
   return folder + "/." + full.filename().string() + ".lock";
 }
 
-status locked_target::take(std::string path) {
-  path_ = std::move(path);
-  std::error_code unknown, ignored;
-  std::filesystem::path named(path_);
-  status why = follow_links(named);
+status locked_target::resolve(const std::string& path, std::string& target) {
+  std::error_code unknown;
+  std::filesystem::path named(path);
+  status why = follow_links(path, named);
   if (!why.ok()) return why;
   auto there = std::filesystem::canonical(named, unknown);
-  target_ = unknown ? named.string() : there.string();
-  is_regular_ = unknown || std::filesystem::is_regular_file(there, ignored);
+  target = unknown ? named.string() : there.string();
+  return {};
+}
+
+status locked_target::take(std::string path) {
+  path_ = std::move(path);
+  status why = resolve(path_, target_);
+  if (!why.ok()) return why;
+  std::error_code unknown;
+  const auto type = std::filesystem::status(target_, unknown).type();
+  is_regular_ = type == std::filesystem::file_type::regular || type == std::filesystem::file_type::none ||
+                type == std::filesystem::file_type::not_found;
   if (!is_regular_) return {};
   partial_ = target_ + std::string(kPartial);
   std::filesystem::path full(target_);
@@ -69,18 +90,6 @@ status locked_target::take(std::string path) {
   why = hold(whole_lock_);
   if (!why.ok()) lock_.release();
   return why;
-}
-
-/// A link may refer to a file that does not exist yet.
-status locked_target::follow_links(std::filesystem::path& named) const {
-  std::error_code why;
-  for (int links = 0; std::filesystem::is_symlink(named, why); ++links) {
-    if (links == kLinksMax) return errno_error(ELOOP, "cannot create").in_file(path_);
-    std::filesystem::path to = std::filesystem::read_symlink(named, why);
-    if (why) return errno_error(why.value(), "cannot follow the link").in_file(path_);
-    named = named.parent_path() / to;  // an absolute link replaces the path
-  }
-  return {};
 }
 
 status locked_target::hold(lock_file& lock) {

@@ -40,6 +40,8 @@ class locked_target {
   locked_target& operator=(const locked_target&) = delete;
   ~locked_target() { release(); }
 
+  /// Finds the file that take(path) locks, with links resolved. The path is absolute if the file exists.
+  static status resolve(const std::string& path, std::string& target);
   status take(std::string path);
   /// Releases the lock and removes its file.
   void release() noexcept;
@@ -64,7 +66,6 @@ class locked_target {
   status failed(const char* what) const;
 
  private:
-  status follow_links(std::filesystem::path& named) const;
   /// One lock file, and the flock on it; -1: not locked.
   struct lock_file {
     std::string path;

@@ -83,16 +83,18 @@ bool excludes(file_role used, file_role written) {
 }
 
 /// Returns the existing files that a writer of `target` removes or overwrites besides it: its partial file and its
-/// lock.
+/// lock. A quarantine has no partial file.
 std::vector<std::string> files_beside(file_role role, const std::string& target) {
-  if (role != file_role::output && role != file_role::checkpoint && role != file_role::copy) return {};
+  const bool has_partial = role == file_role::output || role == file_role::checkpoint || role == file_role::copy;
+  if (!has_partial && role != file_role::quarantine) return {};
   std::error_code unknown;
   const auto type = std::filesystem::status(target, unknown).type();
   if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found) return {};
   const std::string whole = resolved_path(target);
   std::vector<std::string> files;
   for (std::string name : {whole + ".partial", lock_beside(whole)})
-    if (std::filesystem::exists(name, unknown)) files.push_back(std::move(name));
+    if ((has_partial || name == lock_beside(whole)) && std::filesystem::exists(name, unknown))
+      files.push_back(std::move(name));
   return files;
 }
 

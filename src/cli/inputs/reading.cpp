@@ -108,20 +108,17 @@ void set_errors(const error_arguments& a, iterate_options& to) {
   to.quarantine = quarantine(a.quarantine);
 }
 
-void check_errors(const node& plan, const error_arguments& a) {
+quarantine_locks check_errors(const node& plan, const error_arguments& a) {
   if (a.quarantine == "-")
     throw misuse("--quarantine -: expects a local file, and - is standard output; write ./- for a file of that name");
   if (detail::is_remote(a.quarantine))
     throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": expects a local file"));
-  if (a.skips || drops_errors(plan)) {
-    check_quarantines(plan, a);
-    return;
-  }
+  if (a.skips || drops_errors(plan)) return lock_quarantines(plan, a);
   if (!a.quarantine.empty())
     throw misuse(
         "--quarantine stores dropped elements, and this run stops at the first bad one: add --on-error skip, or write "
         "on_error=skip in the plan");
-  if (!a.errors_max) return;
+  if (!a.errors_max) return {};
   throw misuse(
       "--errors-max limits dropped elements, and this run stops at the first bad one: add --on-error skip, or write "
       "on_error=skip in the plan");

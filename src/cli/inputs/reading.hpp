@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "engine/lowering/quarantine_file.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/runtime/runtime.hpp"
 
@@ -44,9 +46,11 @@ void add_error_options(CLI::App& verb, error_arguments& to);
 runtime_options runtime_of(const reading_arguments& a);
 
 void set_errors(const error_arguments& a, iterate_options& to);
+/// The locks of the files for bad elements, for the lifetime of a run.
+using quarantine_locks = std::vector<quarantine_lock>;
 /// Throws misuse: an option about dropped elements although none are dropped, or a quarantine that is not local; also
-/// the errors of check_quarantines.
-void check_errors(const node& plan, const error_arguments& a);
+/// the errors of lock_quarantines.
+[[nodiscard]] quarantine_locks check_errors(const node& plan, const error_arguments& a);
 /// Returns "2 bad elements dropped:", the first of them, and their stages; empty if none were dropped.
 std::string dropped_text(const run_report& report);
 /// Prints dropped_text() on standard error.

@@ -86,12 +86,14 @@ void check_run_files(const node& plan, const run_arguments& a, const output_opti
   files.check_target(file_role::checkpoint, a.checkpoint_file);
 }
 
-void check_quarantines(const node& plan, const error_arguments& a) {
+quarantine_locks lock_quarantines(const node& plan, const error_arguments& a) {
   file_table files = files_of_run(plan, a, "");
+  quarantine_locks locks;
   for (const std::string& kept : files.with_role(file_role::quarantine)) {
     files.check_target(file_role::quarantine, kept);
-    if (status why = check_quarantine_file(kept); !why.ok()) throw_status(why);
+    if (status why = check_quarantine_file(kept, locks.emplace_back()); !why.ok()) throw_status(why);
   }
+  return locks;
 }
 
 }  // namespace sluice::lib::cli

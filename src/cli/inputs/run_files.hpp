@@ -17,8 +17,9 @@ namespace sluice::lib::cli {
 /// file or the lock of another.
 void check_run_files(const node& plan, const run_arguments& a, const output_options& output);
 
-/// Throws misuse if the file for bad elements is a file that the plan reads. Throws `error` if that file is unsuitable:
-/// it is not a regular file, has other contents, or cannot be created. Creates nothing.
-void check_quarantines(const node& plan, const error_arguments& a);
+/// Takes the locks of the files for bad elements, so that no other process writes them while the result lives. Throws
+/// misuse if one is a file that the plan reads. Throws `error` if one is unsuitable: it is not a regular file, has other
+/// contents, cannot be created, or is used by another process. Creates no file but the locks.
+quarantine_locks lock_quarantines(const node& plan, const error_arguments& a);
 
 }  // namespace sluice::lib::cli

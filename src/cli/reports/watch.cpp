@@ -34,6 +34,7 @@ watch::watch() {
   signals_ = signalfd(-1, &set, SFD_CLOEXEC);
   done_ = eventfd(0, EFD_CLOEXEC);
   interrupted_ = eventfd(0, EFD_CLOEXEC);
+  thread_ = std::thread([this] { look(); });
 }
 
 watch::~watch() {
@@ -43,10 +44,17 @@ watch::~watch() {
   close(interrupted_);
 }
 
+void watch::hold() {
+  std::lock_guard lock(mutex_);
+  is_held_ = true;
+}
+
 void watch::start(std::function<void()> on_interrupt, std::function<void()> on_tick) {
+  std::lock_guard lock(mutex_);
+  is_held_ = true;
   on_interrupt_ = std::move(on_interrupt);
   on_tick_ = std::move(on_tick);
-  thread_ = std::thread([this] { look(); });
+  if (first_signal_ != 0) on_interrupt_();
 }
 
 void watch::stop() {
@@ -66,18 +74,21 @@ void watch::look() {
       if (read(signals_, &info, sizeof info) != sizeof info) continue;
       take(static_cast<int>(info.ssi_signo), asked);
     }
-    on_tick_();
+    std::lock_guard lock(mutex_);
+    if (on_tick_) on_tick_();
   }
 }
 
 void watch::take(int signal, bool& asked) {
+  std::lock_guard lock(mutex_);
+  if (!is_held_) _exit(128 + signal);
   if (asked && signal != SIGHUP) _exit(exit_status());  // the second request: something does not stop
   // A terminal that closes causes several signals, from the kernel and from the shell. The end of a session adds a
   // SIGTERM.
   asked |= signal != SIGHUP;
   int none = 0;
   if (!first_signal_.compare_exchange_strong(none, signal)) return;
-  on_interrupt_();
+  if (on_interrupt_) on_interrupt_();
   eventfd_write(interrupted_, 1);
 }
 

@@ -5,13 +5,18 @@
 #include <atomic>
 #include <csignal>
 #include <functional>
+#include <mutex>
 #include <thread>
+
+#include "absl/base/thread_annotations.h"
 
 namespace sluice::lib::cli {
 
 /// From the constructor on, SIGINT, SIGTERM and SIGHUP (unless that is ignored, as under nohup) are handled here
-/// instead of ending the program. A second SIGINT or SIGTERM ends the program at once. Construct the watch before any
-/// other thread starts, so that threads inherit the blocked signals.
+/// instead of ending the program. Until hold() or start(), a signal ends the program at once, with exit_status(): a run
+/// that infers a schema has written nothing yet, and its reads cannot be interrupted. Between hold() and start(), a
+/// signal is noted, and start() reports it. A second SIGINT or SIGTERM ends the program at once. Construct the watch
+/// before any other thread starts, so that threads inherit the blocked signals.
 class watch {
  public:
   watch();
@@ -19,7 +24,10 @@ class watch {
   watch(const watch&) = delete;
   watch& operator=(const watch&) = delete;
 
-  /// Thread: both functions are called on the watch's own thread, on_tick every 200 ms.
+  /// From now on the program has files to remove, such as locks: a signal no longer ends it at once.
+  void hold();
+  /// Thread: both functions are called on the watch's own thread, on_tick every 200 ms. If a signal came after hold(),
+  /// on_interrupt is called here.
   void start(std::function<void()> on_interrupt, std::function<void()> on_tick);
   /// No call happens after this.
   void stop();
@@ -34,7 +42,9 @@ class watch {
   void take(int signal, bool& asked);
   int signals_, done_, interrupted_;
   std::atomic<int> first_signal_{0};  ///< 0: none yet; written by the watch's thread
-  std::function<void()> on_interrupt_, on_tick_;
+  std::mutex mutex_;
+  bool is_held_ ABSL_GUARDED_BY(mutex_) = false;  ///< a signal does not end the program at once
+  std::function<void()> on_interrupt_ ABSL_GUARDED_BY(mutex_), on_tick_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

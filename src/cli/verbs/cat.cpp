@@ -34,7 +34,7 @@ int cat(const cat_arguments& a) {
       std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
     const reader& r = reader_for(file, a.from);
     const node_ptr plan = plan_of(plan_for(file, r, ""));
-    check_errors(*plan, a.errors);
+    const quarantine_locks kept = check_errors(*plan, a.errors);
     example_sink examples(example_sink::in_front);  // decided for each file: its records are tf.Examples or not
     line_sink& sink = r.format == "tfrecord" ? static_cast<line_sink&>(examples) : elements;
     sink.begin(file);

@@ -17,6 +17,7 @@
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/reports/watch.hpp"
 #include "cli/verbs.hpp"
 #include "engine/files/file_head.hpp"
 #include "format/example/example_inference.hpp"
@@ -165,6 +166,7 @@ void refuse_to_replace(const convert_arguments& a) {
 int convert(convert_arguments a) {
   if (a.inputs.size() < 2)
     throw misuse(absl::StrCat("convert needs an input and an output: sluice convert ", a.inputs[0], " OUT.csv"));
+  watch interrupts;
   a.run.output.output = std::move(a.inputs.back());
   a.inputs.pop_back();
   refuse_to_replace(a);
@@ -174,7 +176,7 @@ int convert(convert_arguments a) {
   a.run.plan = plan_text_of(a);
   a.run.resume_file = a.run.checkpoint_file;
   a.run.starts_without_checkpoint = true;
-  return run(a.run);
+  return run(a.run, interrupts);
 }
 
 }  // namespace sluice::lib::cli

@@ -31,7 +31,7 @@ task<std::uint64_t> counted_by_passing(any_stream* in) {
 }
 
 std::uint64_t count_of(runtime& rt, const node_ptr& plan, const count_arguments& a) {
-  check_errors(*plan, a.errors);
+  const quarantine_locks kept = check_errors(*plan, a.errors);
   cardinality known = cardinality_of(*plan);
   if (known.kind == cardinality::infinite) throw misuse("this plan has no end: limit it with take(n) or run --limit n");
   if (known.kind == cardinality::exact && !known.is_most() && !a.reads)

@@ -21,7 +21,7 @@ std::uint64_t print_first(runtime& rt, const node_ptr& plan, const head_argument
                           line_sink& sink) {
   pull_counts counts;
   pull_request request;
-  check_errors(*plan, a.errors);
+  const quarantine_locks kept = check_errors(*plan, a.errors);
   iterate_options o;
   set_errors(a.errors, o);
   request.stream = open_run(rt, plan, o);

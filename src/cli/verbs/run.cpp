@@ -207,6 +207,11 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
 }  // namespace
 
 int run(const run_arguments& a) {
+  watch interrupts;
+  return run(a, interrupts);
+}
+
+int run(const run_arguments& a, watch& interrupts) {
   node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
   output_choice output = read_output(a.output, *plan->type);
   check_arguments(a);
@@ -215,15 +220,15 @@ int run(const run_arguments& a) {
   if (status why = check_can_resume(output.options, resumes_by); !why.ok())
     throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message()),
                               a.checkpoint_file.empty() ? ", or continue with --new-output into another one" : ""));
-  check_errors(*plan, a.errors);
   check_resumable(*plan, a);
+  interrupts.hold();
+  const quarantine_locks kept = check_errors(*plan, a.errors);
   // Both files are opened now, so that a place that cannot be written to is reported before a long run. The checkpoint
   // is read under its lock, so that nobody replaces it afterwards.
   output_checkpoint checkpoint;
   throw_unless_ok(checkpoint.open(a.checkpoint_file));
   resumed from = start_of(a);
   check_output_of(from, a);
-  watch interrupts;
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   output.options.rt = &rt;

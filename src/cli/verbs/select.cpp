@@ -154,7 +154,7 @@ status check_name(const element_type& type, const std::string& path) {
 int select(const select_arguments& a) {
   std::vector<std::string> chosen = split_names(a.names);
   node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file) : plan_in_file(a.plan_file);
-  check_errors(*of, a.errors);
+  const quarantine_locks kept = check_errors(*of, a.errors);
   for (auto& name : chosen) {
     status why = check_name(*of->type, name);
     if (!why.ok()) throw misuse(absl::StrCat("select: ", std::string(why.message())));

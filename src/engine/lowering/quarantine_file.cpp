@@ -11,7 +11,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
+#include <mutex>
+#include <utility>
 
+#include "absl/base/thread_annotations.h"
+#include "base/files/locked_target.hpp"
 #include "engine/lowering/error_gate.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/element/type.hpp"
@@ -85,6 +90,49 @@ std::string entry_of(const dropped_error& e, bool json) {
   return w.finish();
 }
 
+/// The locks that this process holds.
+class lock_table {
+ public:
+  status lock(const std::string& path, quarantine_lock& to) {
+    std::string target;
+    if (status why = locked_target::resolve(path, target); !why.ok()) return why;
+    // The first entry creates the file, which must not change its name here.
+    std::error_code unknown;
+    const std::filesystem::path name = std::filesystem::weakly_canonical(std::filesystem::absolute(target), unknown);
+    std::lock_guard guard(mutex_);
+    held_lock& lock = held_[name.string()];
+    if (lock.users == 0) {
+      lock.target = std::make_unique<locked_target>();
+      if (status why = lock.target->take(path); !why.ok()) {
+        held_.erase(name.string());
+        // A file may be written although its folder may not. The lock on the file itself is then the only one.
+        return why.code() == status_code::permission_denied ? status() : why;
+      }
+    }
+    ++lock.users;
+    to = {lock.target.get(), [this, key = name.string()](const locked_target*) { release(key); }};
+    return {};
+  }
+
+ private:
+  struct held_lock {
+    std::unique_ptr<locked_target> target;
+    std::size_t users = 0;
+  };
+  void release(const std::string& key) {
+    std::lock_guard guard(mutex_);
+    if (const auto found = held_.find(key); --found->second.users == 0) held_.erase(found);
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, held_lock> held_ ABSL_GUARDED_BY(mutex_);
+};
+
+lock_table& locks_of_process() {
+  static lock_table table;
+  return table;
+}
+
 class quarantine_file final : public quarantine_sink {
  public:
   quarantine_file(std::string path, std::size_t entries_max, std::uint64_t bytes_max)
@@ -99,7 +147,9 @@ class quarantine_file final : public quarantine_sink {
   }
 
   /// Opens the file if it exists; else checks the folder that would contain it.
-  status check() {
+  status check(quarantine_lock& lock) {
+    status why = locks_of_process().lock(path_, lock);
+    if (!why.ok()) return why;
     struct stat s{};
     if (::stat(path_.c_str(), &s) == 0) return open().in_file(path_);
     const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
@@ -127,9 +177,10 @@ class quarantine_file final : public quarantine_sink {
 
  private:
   status open() {
+    status why = locks_of_process().lock(path_, lock_);
+    if (!why.ok()) return why;
     file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file_ < 0) return errno_error(errno, kCannotOpen);
-    status why;
     struct stat s{};
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
       why = unavailable_error("another process stores its bad elements in this file; give each run its own file");
@@ -227,6 +278,7 @@ class quarantine_file final : public quarantine_sink {
   bool json_;
   std::size_t entries_max_;
   std::uint64_t bytes_max_;
+  quarantine_lock lock_;  ///< with file_
   int file_ = -1;
   bool is_full_ = false;
   std::uint64_t size_ = 0;  ///< the size of the whole entries
@@ -240,8 +292,8 @@ std::unique_ptr<quarantine_sink> open_quarantine_file(std::string path, std::siz
   return std::make_unique<quarantine_file>(std::move(path), entries_max, bytes_max);
 }
 
-status check_quarantine_file(const std::string& path) {
-  return quarantine_file(path, kQuarantineEntriesMax, kQuarantineBytesMax).check();
+status check_quarantine_file(const std::string& path, quarantine_lock& lock) {
+  return quarantine_file(path, kQuarantineEntriesMax, kQuarantineBytesMax).check(lock);
 }
 
 }  // namespace sluice::lib

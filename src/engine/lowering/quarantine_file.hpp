@@ -12,8 +12,8 @@
 // restarted adds no duplicates. At kEntriesMax or kBytesMax the file is full: a last entry states this, and the run
 // continues.
 // Errors: failed_precondition: the path is a file with other content, which is left unchanged. unavailable: another
-//         process writes to it. resource_exhausted and others: reported by the system. All of them end the run.
-// Owns:   the file, from its first entry on, and eight bytes for each entry.
+//         process or another run writes to it. resource_exhausted and others: reported by the system. All of them end the run.
+// Owns:   the file and the lock of its path, from its first entry on, and eight bytes for each entry.
 #pragma once
 
 #include <memory>
@@ -23,6 +23,8 @@
 
 namespace sluice::lib {
 
+class locked_target;  // base/files/locked_target.hpp
+
 inline constexpr std::size_t kQuarantineEntriesMax = 100'000;
 inline constexpr std::uint64_t kQuarantineBytesMax = std::uint64_t{1} << 30;
 
@@ -30,8 +32,12 @@ inline constexpr std::uint64_t kQuarantineBytesMax = std::uint64_t{1} << 30;
 std::unique_ptr<quarantine_sink> open_quarantine_file(std::string path, std::size_t entries_max = kQuarantineEntriesMax,
                                                       std::uint64_t bytes_max = kQuarantineBytesMax);
 
-/// Checks that bad elements can be stored under the path, and creates nothing. If no file exists, its folder is
-/// checked. Errors: as above.
-status check_quarantine_file(const std::string& path);
+/// The lock of a quarantine's path, which excludes other processes as the lock of an output does. The runs of one process
+/// share it. Null: the path has no lock, for example because its folder allows no new files.
+using quarantine_lock = std::shared_ptr<const locked_target>;
+
+/// Checks that bad elements can be stored under the path, and locks it. Creates no quarantine: if no file exists, its
+/// folder is checked. Errors: as above.
+status check_quarantine_file(const std::string& path, quarantine_lock& lock);
 
 }  // namespace sluice::lib
