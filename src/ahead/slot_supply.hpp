@@ -229,6 +229,8 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   bool commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock);
   std::uint32_t elements_for_one_slot() const;
   void stop() noexcept;
+  /// For reports. Thread: any.
+  channel_fill fill() const;
   /// Ends the channel: no block follows the present ones. Unlocks.
   void end(std::unique_lock<std::mutex>& lock);
 
@@ -269,6 +271,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
     void operator()() const noexcept { supply->stop(); }
   };
   std::optional<std::stop_callback<stopper>> on_stop_;
+  std::optional<channel_record::member> listed_;  ///< no report looks at this channel after the destructor has begun
 };
 
 class [[nodiscard]] slot_supply::reserve_awaiter {

@@ -14,7 +14,7 @@ namespace sluice::lib {
 namespace {
 
 /// A server may run plans with new function names for months: beyond this number of names, all further ones share a
-/// line.
+/// line. Lines of their own, which end with their runs, are not limited.
 constexpr std::size_t kLinesMax = 256;
 
 /// A waiter is called when the room that it requested is available, or this share of the budget: it may want less by
@@ -83,13 +83,36 @@ class memory_ledger::books {
  public:
   class line final : public ledger_line {
    public:
+    /// A line that is shared by name. It lives as long as the books.
     line(books& home, purpose p, std::string_view stage) : home_(home) {
       entry.stage = stage;
       entry.held_for = p;
     }
+    /// A line of its own, with one reference. What it is charged counts on `sum`, too.
+    line(books& home, line& sum) : home_(home), sum_(&sum) {
+      entry.held_for = sum.entry.held_for;
+      home_.retain();
+    }
     void release(std::size_t bytes) noexcept override { home_.change(bytes, 0, *this); }
-    void retain() noexcept override { home_.retain(); }
-    void unretain() noexcept override { home_.unretain(); }
+    // The caller already owns a reference. The release of the last one sees all earlier uses before it deletes.
+    void retain() noexcept override {
+      if (sum_) references_.fetch_add(1, std::memory_order_relaxed);
+      else home_.retain();
+    }
+    void unretain() noexcept override {
+      if (!sum_) return home_.unretain();
+      if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+      books& home = home_;
+      delete this;
+      home.unretain();
+    }
+    line* sum() const { return sum_; }
+    ledger_line_report report() {
+      std::lock_guard lock(home_.mutex_);
+      ledger_line_report r = entry;
+      if (sum_) r.stage = sum_->entry.stage;
+      return r;
+    }
 
     // Both guarded by the books' mutex.
     ledger_line_report entry;
@@ -97,6 +120,8 @@ class memory_ledger::books {
 
    private:
     books& home_;
+    line* const sum_ = nullptr;               ///< null: this line is shared by name
+    std::atomic<std::size_t> references_{1};  ///< of a line of its own
   };
   static line& of(ledger_line& l) noexcept { return static_cast<line&>(l); }
 
@@ -119,13 +144,15 @@ class memory_ledger::books {
   void add_guess(std::ptrdiff_t bytes, line& l) noexcept {
     std::lock_guard lock(mutex_);
     guessed_ += static_cast<std::size_t>(bytes);
-    l.guessed += static_cast<std::size_t>(bytes);
+    for (line* at = &l; at; at = at->sum()) at->guessed += static_cast<std::size_t>(bytes);
   }
 
   void change(std::size_t from, std::size_t to, line& l, int holders = 0) noexcept {
     {
       std::lock_guard lock(mutex_);
-      l.entry.holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(holders));
+      if (holders)
+        for (line* at = &l; at; at = at->sum())
+          at->entry.holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(holders));
       take(to, from, l);
       note_peak(l);
       if (to >= from || waiting_.empty()) return;
@@ -201,12 +228,15 @@ class memory_ledger::books {
   void take(std::size_t more, std::size_t fewer, line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     used_ = used_ + more - fewer;
     if (is_held(l.entry.held_for)) held_ = held_ + more - fewer;
-    l.entry.used_bytes += more - fewer;
+    for (line* at = &l; at; at = at->sum()) at->entry.used_bytes += more - fewer;
   }
   /// Call this after the released bytes were subtracted, so that an estimate that shrinks does not raise the peak.
   void note_peak(line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     peak_ = std::max(peak_, used_ - std::min<std::size_t>(used_, guessed_));
-    l.entry.peak_bytes = std::max(l.entry.peak_bytes, l.entry.used_bytes - std::min(l.entry.used_bytes, l.guessed));
+    for (line* at = &l; at; at = at->sum()) {
+      ledger_line_report& e = at->entry;
+      e.peak_bytes = std::max(e.peak_bytes, e.used_bytes - std::min(e.used_bytes, at->guessed));
+    }
   }
   /// Calls the oldest waiters first, without the lock. Each charges what it wants by now, or waits again at the end.
   void call_waiters() noexcept {
@@ -240,6 +270,10 @@ memory_ledger::memory_ledger(std::size_t budget_bytes) : books_(new books(budget
 memory_ledger::~memory_ledger() { books_->unretain(); }
 
 ledger_line& memory_ledger::line(purpose p, std::string_view stage) { return books_->find(p, stage); }
+own_ledger_line memory_ledger::open_line(purpose p, std::string_view stage) {
+  return own_ledger_line(*new books::line(*books_, books_->find(p, stage)));
+}
+ledger_line_report own_ledger_line::report() const { return memory_ledger::books::of(*line_).report(); }
 void memory_ledger::change(std::size_t from, std::size_t to, ledger_line& l, int holders) noexcept {
   books_->change(from, to, books::of(l), holders);
 }

@@ -32,7 +32,7 @@ namespace sluice::lib {
 class group_states {
  public:
   /// The functions' types fit each other, and initial_state has no mistake.
-  group_states(const group_by_reducer_arguments& a, std::shared_ptr<run_context> run, std::string label);
+  group_states(const group_by_reducer_arguments& a, std::shared_ptr<run_context> run, const error_gate& gate);
   group_states(const group_states&) = delete;
   ~group_states();
 
