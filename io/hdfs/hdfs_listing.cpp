@@ -33,7 +33,8 @@ hdfs_listing::hdfs_listing(result<hdfs_place> place, result<hdfs_path> pattern, 
     : place_(std::move(place)),
       where_(std::move(pattern)),
       pattern_(pattern_of(where_)),
-      held_(std::move(run), purpose::listing, "hdfs", "the names of a folder", "list fewer folders at once") {}
+      held_(run, run->ledger->line(purpose::listing, "hdfs"), "hdfs", "the names of a folder",
+            "list fewer folders at once") {}
 
 void hdfs_listing::put(level& to, std::string name, event what) {
   const auto [at, is_new] = to.events.insert_or_assign(std::move(name), std::move(what));

@@ -17,7 +17,7 @@ constexpr std::size_t kRoomKept = std::size_t{64} << 10;
 }  // namespace
 
 std::size_t channel_memory::each_bytes(const element_type& in, const element_type& out) const {
-  if (std::size_t seen = expects_largest_ ? estimate_.largest_bytes() : estimate_.each_bytes()) return seen;
+  if (std::size_t seen = expects_largest_ ? estimate().largest_bytes() : estimate().each_bytes()) return seen;
   return owns_bytes(in) || owns_bytes(out) ? 0 : in.size + out.size;
 }
 

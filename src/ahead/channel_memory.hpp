@@ -23,17 +23,14 @@ class channel_memory {
  public:
   /// `of`: the stage that the channel belongs to. Its channels with the same `name` share what they learn.
   channel_memory(std::shared_ptr<run_context> run, site_record& of, std::string_view name)
-      : run_(std::move(run)),
-        line_(run_->ledger->line(purpose::channel, name)),
-        estimate_(of.sizes(name)),
-        costs_(of.costs(name)),
-        counts_(of.counts()) {}
+      : run_(std::move(run)), record_(of.channel(name)), line_(record_.line()), counts_(of.counts()) {}
 
   const std::shared_ptr<run_context>& run() const { return run_; }
   memory_ledger& ledger() const { return *run_->ledger; }
   ledger_line& line() const { return line_; }
-  size_estimate& estimate() const { return estimate_; }
-  cost_estimate& costs() const { return costs_; }
+  channel_record& record() const { return record_; }
+  size_estimate& estimate() const { return record_.sizes(); }
+  cost_estimate& costs() const { return record_.costs(); }
   stage_counts& counts() const { return counts_; }
 
   /// Returns true if the size of an element is known, false if it must be guessed.
@@ -55,9 +52,8 @@ class channel_memory {
   std::size_t each_bytes(const element_type& in, const element_type& out) const;
 
   std::shared_ptr<run_context> run_;
+  channel_record& record_;
   ledger_line& line_;
-  size_estimate& estimate_;
-  cost_estimate& costs_;
   stage_counts& counts_;
   bool expects_largest_ = false;
 };

@@ -27,13 +27,25 @@ slot_supply::slot_supply(std::shared_ptr<run_context> run, channel_memory memory
                          const element_type& out, limits l)
     : run_(std::move(run)), memory_(std::move(memory)), limits_(l), in_(in), out_(out) {
   on_stop_.emplace(run_->stop, stopper{this});
+  listed_.emplace(memory_.record(), this,
+                  [](const void* channel) { return static_cast<const slot_supply*>(channel)->fill(); });
 }
 
 slot_supply::~slot_supply() {
+  listed_.reset();
   on_stop_.reset();
   for (auto& s : slots_) charge(s.get(), 0);
   slots_.clear();
   give_back(granted_bytes_, granted_guess_bytes_);
+}
+
+channel_fill slot_supply::fill() const {
+  mutex_lock lock(mutex_);
+  const bool is_limited = limits_.elements != limits().elements;
+  return {.blocks = in_flight_,
+          .blocks_max = limits_.slots,
+          .elements = elements_in_flight_,
+          .elements_max = is_limited ? limits_.elements : 0};
 }
 
 bool slot_supply::grant() {

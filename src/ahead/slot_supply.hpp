@@ -233,6 +233,8 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   }
   std::uint32_t elements_for_one_slot() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void stop() noexcept;
+  /// For reports. Thread: any.
+  channel_fill fill() const ABSL_LOCKS_EXCLUDED(mutex_);
 
   const element_type& in_;
   const element_type& out_;
@@ -272,6 +274,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
     void operator()() const noexcept { supply->stop(); }
   };
   std::optional<std::stop_callback<stopper>> on_stop_;
+  std::optional<channel_record::member> listed_;  ///< no report looks at this channel after the destructor has begun
 };
 
 class [[nodiscard]] slot_supply::reserve_awaiter {

@@ -28,9 +28,10 @@ constexpr std::size_t kShrinkRatio = 4;
 
 }  // namespace
 
-byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& stage, byte_source_options o)
+byte_source::byte_source(std::shared_ptr<run_context> run, site_record& site, const std::string& stage,
+                         byte_source_options o)
     : run_(std::move(run)),
-      memory_(run_, stage),
+      memory_(run_, site, stage),
       path_(std::move(o.path)),
       compression_(o.compression),
       inflated_(o.inflated),
@@ -41,6 +42,7 @@ byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& st
       reads_in_flight_(o.reads_in_flight),
       reads_untouched_(o.reads_untouched),
       sizes_(o.sizes),
+      site_(site),
       stage_(stage) {}
 
 byte_source::~byte_source() {
@@ -146,6 +148,7 @@ task<void> byte_source::take_opened_early() {
 void byte_source::open_next_early(bool waited) {
   if (!std::exchange(at_beginning_, false) || !can_seek_) return;
   early_options how;
+  how.site = &site_;
   how.cache = cache_;
   how.read_bytes = read_bytes_;
   how.head_bytes = head_wanted();

@@ -24,6 +24,7 @@
 
 #include "input/input_memory.hpp"
 #include "input/range_reader.hpp"
+#include "runtime/sites/site_record.hpp"
 #include "runtime/sites/size_estimate.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/field_types.hpp"
@@ -60,8 +61,8 @@ struct byte_window {
 
 class byte_source {
  public:
-  /// `stage`: the reading stage, for the ledger's reports.
-  byte_source(std::shared_ptr<run_context> run, const std::string& stage, byte_source_options o);
+  /// `site`: the record of the reading stage, whose lines of the ledger the bytes are charged to. `stage`: its name, for errors.
+  byte_source(std::shared_ptr<run_context> run, site_record& site, const std::string& stage, byte_source_options o);
   byte_source(const byte_source&) = delete;
   ~byte_source();
 
@@ -152,6 +153,7 @@ class byte_source {
   const live_knob* reads_in_flight_;
   std::int64_t reads_untouched_;
   size_estimate* sizes_;
+  site_record& site_;
   const std::string stage_;
   bool at_beginning_ = false;  ///< no read has waited yet, and the files after this one may be opened early
   std::shared_ptr<file> file_;

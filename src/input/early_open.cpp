@@ -13,7 +13,7 @@ namespace {
 /// Opens the file and reads its beginning. The reader reports failures.
 task<> open_and_read(std::shared_ptr<run_context> run, std::string path, std::string stage, early_options o,
                      std::shared_ptr<early_opened> to) {
-  input_memory memory(run, stage);
+  input_memory memory(run, *o.site, stage);
   open_options how;
   how.known = run->known->take(path);
   if (how.known && (how.known->is_stream || how.known->size_bytes == 0)) how.known.reset();  // as byte_source::open

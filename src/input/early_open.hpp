@@ -29,6 +29,8 @@
 
 namespace sluice::lib {
 
+class site_record;
+
 struct early_opened final : early_file {
   page_cache cache = page_cache::keep;
   std::shared_ptr<file> from;  ///< null: the file could not be opened
@@ -56,6 +58,7 @@ struct early_opened final : early_file {
 
 /// How files are opened and read.
 struct early_options {
+  site_record* site = nullptr;  ///< of the reading stage. REQUIRES: not null
   page_cache cache = page_cache::keep;
   std::size_t read_bytes = 0;  ///< the most bytes to read from a file's beginning
   std::size_t head_bytes = 0;  ///< the number of bytes that may be read with the opening

@@ -40,10 +40,10 @@ run_task ready_later(std::shared_ptr<run_context>& run, buffer_ref room) {
 
 }  // namespace
 
-input_memory::input_memory(std::shared_ptr<run_context> run, const std::string& stage)
+input_memory::input_memory(std::shared_ptr<run_context> run, site_record& site, const std::string& stage)
     : run_(std::move(run)),
-      windows_(run_->ledger->line(purpose::read_ahead, stage)),
-      inflater_(run_, purpose::open_file, stage, "one more open compressed file",
+      windows_(site.line(purpose::read_ahead)),
+      inflater_(run_, site.line(purpose::open_file), stage, "one more open compressed file",
                 "open fewer at once (lower cycle_length)") {}
 
 std::size_t input_memory::tight_bytes() const {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "runtime/held_memory.hpp"
+#include "runtime/sites/site_record.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/runtime/run_context.hpp"
 
@@ -18,8 +19,8 @@ namespace sluice::lib {
 
 class input_memory {
  public:
-  /// `stage`: the reading stage, for reports.
-  input_memory(std::shared_ptr<run_context> run, const std::string& stage);
+  /// `site`: the record of the reading stage; `stage`: its name, for errors.
+  input_memory(std::shared_ptr<run_context> run, site_record& site, const std::string& stage);
 
   /// Returns true if the budget is used up. The source then reads little, and releases the bytes that can be read
   /// again.

@@ -38,9 +38,9 @@ status charge_landed(held_memory& memory, batch_in_making& part, std::size_t mad
 /// `landing`: for an input that appends rows itself; else null.
 erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream in,
                          std::shared_ptr<row_landing> landing, std::uint64_t rows, bool drop_remainder,
-                         std::shared_ptr<run_context> run, std::string label) {
+                         std::shared_ptr<run_context> run, error_gate gate) {
   in.may_go_back();
-  held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
+  held_memory memory(std::move(run), gate.line(purpose::batch), gate.label(), "a batch", "lower its size");
   const element_type& row = *row_type;
   batch_in_making part(row, rows);
   std::uint64_t landed_at_once = kLandedFirst;
@@ -129,7 +129,7 @@ erased_stream open_batch(const node& n, open_context& context) {
     in = context.open(n.inputs[0]);
   }
   return batch_loop(out, n.inputs[0]->type, std::move(in), std::move(landing), rows, a.options.drop_remainder,
-                    context.run, gate.label());
+                    context.run, std::move(gate));
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
                                   std::vector<count> boundaries, bool drop_remainder, std::shared_ptr<run_context> run,
                                   error_gate gate) {
   in.hold_from(in.consumed());
-  held_memory memory(std::move(run), purpose::window, gate.label(), "the buckets", "lower batch_sizes");
+  held_memory memory(std::move(run), gate.line(purpose::window), gate.label(), "the buckets", "lower batch_sizes");
   length_buckets buckets(in, *state, memory, std::move(function), std::move(rules), std::move(boundaries));
   if (gate.skips()) buckets.check_elements();
   auto fetching = buckets.fetch();

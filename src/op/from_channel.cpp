@@ -93,9 +93,10 @@ erased_stream open_from_channel(const node& n, open_context& context) {
   auto& channel = static_cast<const channel_function&>(*function);
   reading->is_own = !channel.queue;
   reading->queue = channel.queue ? channel.queue : std::make_shared<element_queue>(*n.type, channel.limits);
-  status refused = reading->queue->attach(context.run);
+  error_gate gate = context.gate(n);
+  status refused = reading->queue->attach(context.run, gate.line(purpose::channel));
   reading->is_attached = refused.ok();
-  std::string label = context.gate(n).label();
+  std::string label = gate.label();
   return from_channel_loop(out, std::move(reading), function, std::move(label), std::move(refused));
 }
 

@@ -71,7 +71,7 @@ erased_stream list_files_loop(outlet out, saved<std::uint64_t> delivered, std::s
                               list_request ask, error_gate gate) {
   auto shared = std::make_shared<name_list>();
   name_list& list = *shared;
-  held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
+  held_memory memory(run, gate.line(purpose::listing), gate.label(), "the list of files", "list fewer files at once");
   for (const std::string& pattern : split_patterns(ask.patterns)) {
     auto listing = add_matches(list, memory, *run, pattern);
     status why = co_await listing.as_result();

@@ -172,7 +172,8 @@ status too_long(std::uint64_t tokens, std::uint64_t most) {
 erased_stream pack_sequences_loop(outlet out, saved<open_rows_state> state, erased_stream in, packing how,
                                   std::shared_ptr<run_context> run, error_gate gate) {
   in.hold_from(in.consumed());
-  held_memory memory(std::move(run), purpose::window, gate.label(), "the open rows", "lower open_rows or tokens_max");
+  held_memory memory(std::move(run), gate.line(purpose::window), gate.label(), "the open rows",
+                     "lower open_rows or tokens_max");
   open_rows rows(in.type(), how, memory);
   if (!state->has_begun) {
     state->has_begun = true;

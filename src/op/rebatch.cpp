@@ -147,7 +147,7 @@ class row_joiner {
 erased_stream rebatch_loop(outlet out, saved<rebatch_state> st, erased_stream in, std::vector<count> sizes,
                            bool drop_remainder, std::shared_ptr<run_context> run, error_gate gate) {
   in.may_go_back();
-  held_memory memory(std::move(run), purpose::batch, gate.label(), "a batch", "lower its size");
+  held_memory memory(std::move(run), gate.line(purpose::batch), gate.label(), "a batch", "lower its size");
   row_joiner rows(*out.type().element);
   std::uint64_t resumed = st->given;
   for (bool ended = false; !ended;) {

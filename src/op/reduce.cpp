@@ -59,7 +59,7 @@ erased_stream open_reduce(const node& n, open_context& context) {
   auto& a = n.as<reduce_arguments>();
   outlet out(*n.type);
   error_gate gate = context.gate(n);
-  state_box state(a.function.value, a.options.initial_state, context.run, gate.label());
+  state_box state(a.function.value, a.options.initial_state, context.run, gate);
   check_can_undo(state.function(), gate);
   return reduce_loop(out, saved<bool>(), context.open(n.inputs[0]), std::move(state), finish_of(n), std::move(gate));
 }

@@ -57,7 +57,7 @@ erased_stream open_scan(const node& n, open_context& context) {
   auto& a = n.as<scan_arguments>();
   outlet out(*n.type);
   error_gate gate = context.gate(n);
-  saved<state_box> state(state_box(a.function.value, a.options.initial_state, context.run, gate.label()));
+  saved<state_box> state(state_box(a.function.value, a.options.initial_state, context.run, gate));
   check_can_undo(state->function(), gate);
   return scan_loop(out, std::move(state), context.open(n.inputs[0]), std::move(gate));
 }

@@ -25,13 +25,13 @@ constexpr std::uint64_t kRatioFrom = std::uint64_t{1} << 20;  // smaller files m
 /// An open archive: its directory, and the reader of its members' bytes.
 class zip_reader {
  public:
-  zip_reader(std::shared_ptr<run_context> run, byte_source_options o, std::string label)
+  zip_reader(std::shared_ptr<run_context> run, byte_source_options o, const error_gate& gate)
       : run_(std::move(run)),
         options_(std::move(o)),
-        label_(std::move(label)),
-        directory_memory_(run_, purpose::listing, label_, "the directory of the archive",
+        gate_(gate),
+        directory_memory_(run_, gate.line(purpose::listing), gate.label(), "the directory of the archive",
                           "read fewer archives at once"),
-        plain_memory_(run_, label_) {
+        plain_memory_(run_, gate.site(), gate.label()) {
     options_.compression = compression::none;  // of the archive itself
   }
 
@@ -57,7 +57,7 @@ class zip_reader {
 
   std::shared_ptr<run_context> run_;
   byte_source_options options_;
-  const std::string label_;
+  const error_gate gate_;
   held_memory directory_memory_;
   input_memory plain_memory_;
   zip_directory where_;
@@ -68,7 +68,7 @@ class zip_reader {
 
 /// Reads the bytes from `from` on. Errors: data_loss: fewer bytes exist.
 task<void> zip_reader::take_part(std::uint64_t from, std::size_t size, std::string* to) {
-  source_.emplace(run_, label_, options_);
+  source_.emplace(run_, gate_.site(), gate_.label(), options_);
   auto opening = source_->open(from);
   co_await opening;
   auto reading = source_->more(size);
@@ -79,7 +79,7 @@ task<void> zip_reader::take_part(std::uint64_t from, std::size_t size, std::stri
 }
 
 task<void> zip_reader::open() {
-  source_.emplace(run_, label_, options_);
+  source_.emplace(run_, gate_.site(), gate_.label(), options_);
   auto opening = source_->open(0);
   co_await opening;
   const std::uint64_t end = source_->window().end;
@@ -163,7 +163,7 @@ task<void> zip_reader::go_to_member(const zip_entry* e) {
     auto going = source_->go_to(e->header_at);
     co_await going;
   } else {
-    source_.emplace(run_, label_, options_);
+    source_.emplace(run_, gate_.site(), gate_.label(), options_);
     auto opening = source_->open(e->header_at);
     co_await opening;
   }
@@ -252,7 +252,7 @@ bool is_of_member(const status& why) {
 
 erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::shared_ptr<run_context> run,
                                byte_source_options o, error_gate gate) {
-  zip_reader archive(run, std::move(o), gate.label());
+  zip_reader archive(run, std::move(o), gate);
   auto opening = archive.open();
   status opened = co_await opening.as_result();
   zip_entry e;

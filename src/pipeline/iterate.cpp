@@ -64,7 +64,8 @@ class run final : public run_base {
   /// Charges the memory of a plan with many nodes, for the lifetime of the run.
   status hold_plan(std::size_t nodes) {
     if (nodes == 0) return {};
-    plan_memory_.emplace(context_, purpose::state, "the plan", "what its stages hold",
+    plan_memory_.emplace(context_, context_->ledger->line(purpose::state, "the plan"), "the plan",
+                         "what its stages hold",
                          "read many files by one stage, such as a pattern or an interleave of their names");
     return plan_memory_->resize(nodes * kPlanNodeBytes);
   }

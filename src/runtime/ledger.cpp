@@ -14,7 +14,7 @@ namespace sluice::lib {
 namespace {
 
 /// A server may run plans with new function names for months: beyond this number of names, all further ones share a
-/// line.
+/// line. Lines of their own, which end with their runs, are not limited.
 constexpr std::size_t kLinesMax = 256;
 
 /// A waiter is called when the room that it requested is available, or this share of the budget: it may want less by
@@ -83,13 +83,36 @@ class memory_ledger::books {
  public:
   class line final : public ledger_line {
    public:
+    /// A line that is shared by name. It lives as long as the books.
     line(books& home, purpose p, std::string_view stage) : home_(home) {
       figures_.stage = stage;
       figures_.held_for = p;
     }
+    /// A line of one owner, with one reference. Its charges count on `sum`, too.
+    line(books& home, line& sum) : home_(home), sum_(&sum) {
+      figures_.held_for = sum.figures_.held_for;  // set once, by the constructor
+      home_.retain();
+    }
     void release(std::size_t bytes) noexcept override { home_.change(bytes, 0, *this); }
-    void retain() noexcept override { home_.retain(); }
-    void unretain() noexcept override { home_.unretain(); }
+    // The caller already owns a reference. The release of the last one sees all earlier uses before it deletes.
+    void retain() noexcept override {
+      if (sum_) references_.fetch_add(1, std::memory_order_relaxed);
+      else home_.retain();
+    }
+    void unretain() noexcept override {
+      if (!sum_) return home_.unretain();
+      if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+      books& home = home_;
+      delete this;
+      home.unretain();
+    }
+    line* sum() const { return sum_; }
+    ledger_line_report report() {
+      mutex_lock lock(home_.mutex_);
+      ledger_line_report r = home_.of(*this);
+      if (sum_) r.stage = home_.of(*sum_).stage;
+      return r;
+    }
 
    private:
     friend class books;
@@ -97,7 +120,9 @@ class memory_ledger::books {
       std::size_t guessed_bytes = 0;
     };
     books& home_;
-    figures figures_;  ///< books::of() checks that the mutex is locked
+    figures figures_;                         ///< books::of() checks that the mutex is locked
+    line* const sum_ = nullptr;               ///< null: this line is shared by name
+    std::atomic<std::size_t> references_{1};  ///< to a line of one owner
   };
   static line& line_of(ledger_line& l) noexcept { return static_cast<line&>(l); }
 
@@ -120,13 +145,15 @@ class memory_ledger::books {
   void add_guess(std::ptrdiff_t bytes, line& l) noexcept {
     mutex_lock lock(mutex_);
     guessed_ += static_cast<std::size_t>(bytes);
-    of(l).guessed_bytes += static_cast<std::size_t>(bytes);
+    for (line* at = &l; at; at = at->sum()) of(*at).guessed_bytes += static_cast<std::size_t>(bytes);
   }
 
   void change(std::size_t from, std::size_t to, line& l, int holders = 0) noexcept {
     {
       mutex_lock lock(mutex_);
-      of(l).holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(holders));
+      if (holders)
+        for (line* at = &l; at; at = at->sum())
+          of(*at).holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(holders));
       take(to, from, l);
       note_peak(l);
       if (to >= from || waiting_.empty()) return;
@@ -204,13 +231,15 @@ class memory_ledger::books {
     SLUICE_REQUIRES(fewer <= of(l).used_bytes, "more bytes are credited than are charged on this line");
     used_ = used_ + more - fewer;
     if (is_held(of(l).held_for)) held_ = held_ + more - fewer;
-    of(l).used_bytes += more - fewer;
+    for (line* at = &l; at; at = at->sum()) of(*at).used_bytes += more - fewer;
   }
   /// Call this after the released bytes were subtracted, so that an estimate that shrinks does not raise the peak.
   void note_peak(line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     peak_ = std::max(peak_, used_ - std::min<std::size_t>(used_, guessed_));
-    line::figures& f = of(l);
-    f.peak_bytes = std::max(f.peak_bytes, f.used_bytes - std::min(f.used_bytes, f.guessed_bytes));
+    for (line* at = &l; at; at = at->sum()) {
+      line::figures& f = of(*at);
+      f.peak_bytes = std::max(f.peak_bytes, f.used_bytes - std::min(f.used_bytes, f.guessed_bytes));
+    }
   }
   /// Calls the oldest waiters first, without the lock. Each charges what it wants by now, or waits again at the end.
   void call_waiters() noexcept {
@@ -244,6 +273,10 @@ memory_ledger::memory_ledger(std::size_t budget_bytes) : books_(new books(budget
 memory_ledger::~memory_ledger() { books_->unretain(); }
 
 ledger_line& memory_ledger::line(purpose p, std::string_view stage) { return books_->find(p, stage); }
+own_ledger_line memory_ledger::open_line(purpose p, std::string_view stage) {
+  return own_ledger_line(*new books::line(*books_, books_->find(p, stage)));
+}
+ledger_line_report own_ledger_line::report() const { return memory_ledger::books::line_of(*line_).report(); }
 void memory_ledger::change(std::size_t from, std::size_t to, ledger_line& l, int holders) noexcept {
   books_->change(from, to, books::line_of(l), holders);
 }

@@ -65,7 +65,7 @@ run_context::run_context(runtime& home, run_options options)
       on_changed_inputs(options.on_changed_inputs),
       inputs(std::make_shared<seen_inputs>()),
       known(std::make_shared<known_files>(ledger)),
-      sites(std::make_shared<site_table>()),
+      sites(std::make_shared<site_table>(ledger)),
       quarantine(std::move(options.quarantine)),
       quarantines(std::make_shared<quarantine_table>()),
       books_(new books(home.reaper())) {

@@ -32,6 +32,16 @@ class Run(ProgramTest):
         self.assertRegex(stages[0], r"^prefetch +330\b.* elements=4$")
         self.assertEqual(len({len(line) for line in stages[1:]}), 1)
 
+    def test_the_table_of_stages_shows_the_memory_of_each(self):
+        done = self.ok("run", "range(200000) | shuffle(50000, seed=1) | map(it + 1) | shuffle(1000, seed=2)", "--quiet", "--stages")
+        head, *stages = done.stderr.splitlines()
+        self.assertRegex(head, r" memory$")
+        column = [line[head.rindex("memory") - 2:].strip() for line in stages]
+        self.assertRegex(column[0], r"^\d+ kB$")
+        self.assertEqual(column[1], "")
+        self.assertRegex(column[2], r"^(1\.\d+ MB|\d{3} kB)$")
+        self.assertEqual(column[3], "")
+
     def test_the_report_says_who_held_the_memory(self):
         done = self.ok("run", "range(200000) | shuffle(100000, seed=1) | prefetch(16)")
         self.assertRegex(done.stderr, r"peak memory [0-9.]+ MiB of .*iB \(shuffle [0-9.]+ MiB, prefetch .*\), process [0-9.]+ MiB,")

@@ -30,7 +30,9 @@ template <class As> class trial {
   using element = decltype(As::made(0));
 
   explicit trial(std::uint64_t seed)
-      : random_(seed), rt_(world_, {.workers = 1}), memory_(context(), purpose::window, "test", "what is held", "") {}
+      : random_(seed),
+        rt_(world_, {.workers = 1}),
+        memory_(context(), rt_.ledger().line(purpose::window, "test"), "test", "what is held", "") {}
 
   void run(int steps) {
     {

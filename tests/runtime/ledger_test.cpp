@@ -81,6 +81,43 @@ TEST_CASE("a report names each stage's memory and its number of places", "[ledge
   CHECK(l.report().lines[0].peak_bytes == std::size_t{8} << 20);
 }
 
+TEST_CASE("a line of its own has its own bytes, and counts on the line of its name") {
+  memory_ledger l(100);
+  own_ledger_line one = l.open_line(purpose::shuffle, "shuffle"), other = l.open_line(purpose::shuffle, "shuffle");
+  l.change(0, 60, one.get(), 1);
+  l.change(0, 30, other.get(), 1);
+  l.change(60, 10, one.get());
+  CHECK(one.report().stage == "shuffle");
+  CHECK(one.report().held_for == purpose::shuffle);
+  CHECK((one.report().used_bytes == 10 && one.report().peak_bytes == 60 && one.report().holders == 1));
+  CHECK((other.report().used_bytes == 30 && other.report().peak_bytes == 30));
+  CHECK(l.held_bytes() == 40);
+  ledger_report all = l.report();
+  REQUIRE(all.lines.size() == 1);
+  CHECK((all.lines[0].used_bytes == 40 && all.lines[0].peak_bytes == 90 && all.lines[0].holders == 2));
+  l.change(30, 0, other.get(), -1);
+  other = own_ledger_line();
+  CHECK(l.report().lines[0].used_bytes == 10);
+  l.add_guess(10, one.get());
+  l.change(10, 95, one.get());
+  CHECK(one.report().peak_bytes == 85);
+  l.add_guess(-10, one.get());
+  l.change(95, 0, one.get(), -1);
+}
+
+TEST_CASE("a line of its own lives as long as a buffer is charged to it, also after the ledger") {
+  buffer_ref survivor(buffer::make(100));
+  {
+    memory_ledger l(1 << 20);
+    own_ledger_line line = l.open_line(purpose::read_ahead, "tfrecord");
+    l.charge(100, line.get());
+    survivor->charge(&line.get(), 100);
+    line = own_ledger_line();
+    CHECK(l.report().lines[0].used_bytes == 100);
+  }
+  survivor = buffer_ref();
+}
+
 namespace {
 
 struct counting_waiter final : room_waiter {

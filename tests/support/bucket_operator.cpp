@@ -60,9 +60,9 @@ task<void> fetch_buckets(erased_stream& in, bucket_state& state, std::deque<held
 
 erased_stream bucket_loop(outlet out, saved<bucket_state> state, erased_stream in,
                           std::shared_ptr<const bucket_key> key, std::uint64_t buckets, std::uint64_t size,
-                          std::shared_ptr<run_context> run, std::string label) {
+                          std::shared_ptr<run_context> run, error_gate gate) {
   in.hold_from(in.consumed());
-  held_memory memory(std::move(run), purpose::window, std::move(label), "the buckets", "lower their size");
+  held_memory memory(std::move(run), gate.line(purpose::window), gate.label(), "the buckets", "lower their size");
   std::deque<held_elements> held;
   for (std::uint64_t i = 0; i != buckets; ++i) held.emplace_back(in.type(), memory, sizeof(std::uint64_t));
   if (state->ordinals.empty()) {
@@ -109,7 +109,7 @@ erased_stream open_buckets(const node& n, open_context& context) {
   auto key = std::dynamic_pointer_cast<const bucket_key>(a.key.value);
   return bucket_loop(out, std::move(state), context.open(n.inputs[0]), std::move(key),
                      static_cast<std::uint64_t>(a.buckets.value), static_cast<std::uint64_t>(a.size.value), context.run,
-                     context.gate(n).label());
+                     context.gate(n));
 }
 
 const op_info kBuckets{.name = "in_buckets",

@@ -70,8 +70,9 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
 
   // The run's side.
 
-  /// Returns ok, or failed_precondition if another run reads the queue. `run`: the elements are charged to its ledger.
-  status attach(std::shared_ptr<run_context> run);
+  /// Returns ok, or failed_precondition if another run reads the queue. `line`: a line of the run's ledger, which the
+  /// elements are charged to.
+  status attach(std::shared_ptr<run_context> run, ledger_line& line);
   void detach();
   /// Its run continues with the element `ordinal` of a checkpoint.
   void resume_at(std::uint64_t ordinal);

@@ -2,7 +2,7 @@
 // The memory ledger: an account of all bytes in flight on a runtime, by stage and purpose, with one budget for their
 // sum.
 //
-//   ledger_line& mine = ledger.line(purpose::channel, "map(decode)");
+//   own_ledger_line mine = ledger.open_line(purpose::channel, "map(decode)");   // of one stage of one run
 //   if (!ledger.try_charge(n, mine, me)) …               // does not fit: me->room_again() is called once it may
 //   ledger.change(n, real_bytes, mine);                  // replaces an estimate by the actual size
 //   ledger.release(real_bytes, mine);
@@ -26,7 +26,7 @@
 // Thread: any. REQUIRES: the caller holds no lock that room_again() of any waiter acquires, since crediting bytes calls
 //         waiters.
 // Units:  bytes.
-// Owns:   its lines; they outlive the ledger as long as buffers are charged to them.
+// Owns:   the lines that are shared by name. All lines outlive the ledger as long as buffers are charged to them.
 #pragma once
 
 #include <array>
@@ -34,6 +34,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sluice/base/buffer.hpp"
@@ -47,7 +48,7 @@ std::string_view to_string(purpose p);
 /// Returns true for held memory: kept until the stage itself releases it (rule 3).
 constexpr bool is_held(purpose p) { return p >= purpose::shuffle; }
 
-/// One line of the ledger: the bytes that all stages of one name have charged for one purpose.
+/// One line of the ledger: bytes that were charged for one purpose.
 class ledger_line : public byte_account {
  public:
   ledger_line(const ledger_line&) = delete;
@@ -58,7 +59,7 @@ class ledger_line : public byte_account {
 };
 
 struct ledger_line_report {
-  std::string stage;  ///< empty if charged without a name
+  std::string stage;  ///< the name of the line; empty if charged without a name
   purpose held_for = purpose::channel;
   std::size_t used_bytes = 0;
   std::size_t peak_bytes = 0;
@@ -71,7 +72,8 @@ struct ledger_report {
   std::size_t used_bytes = 0;
   std::size_t peak_bytes = 0;
   std::array<std::size_t, kPurposes> by_purpose{};
-  std::vector<ledger_line_report> lines;  ///< all lines that were ever charged, the highest peak first
+  /// The sums over all lines of one purpose and name, in all runs, that were ever charged; the highest peak first.
+  std::vector<ledger_line_report> lines;
   /// Returns "12.0 MiB of 64.0 MiB (channel 10.0 MiB, batch 2.0 MiB), peak 30.1 MiB".
   std::string to_string() const;
   /// Returns "shuffle 16.0 MiB in 17 places, batch 2.0 MiB": the memory held now, the largest first.
@@ -89,6 +91,29 @@ class room_waiter {
   ~room_waiter() = default;
 };
 
+/// The owner of a line that memory_ledger::open_line() made. The line exists until its owner is destroyed and no buffer is
+/// charged to it. Thread: calls of report() may be concurrent with charges.
+class own_ledger_line {
+ public:
+  own_ledger_line() = default;  ///< has no line
+  /// Takes over one reference of `line`.
+  explicit own_ledger_line(ledger_line& line) noexcept : line_(&line) {}
+  own_ledger_line(own_ledger_line&& other) noexcept : line_(std::exchange(other.line_, nullptr)) {}
+  own_ledger_line& operator=(own_ledger_line&& other) noexcept {
+    std::swap(line_, other.line_);
+    return *this;
+  }
+  ~own_ledger_line() {
+    if (line_) line_->unretain();
+  }
+  ledger_line& get() const noexcept { return *line_; }
+  /// What is charged on this line alone.
+  ledger_line_report report() const;
+
+ private:
+  ledger_line* line_ = nullptr;
+};
+
 class memory_ledger {
  public:
   explicit memory_ledger(std::size_t budget_bytes);
@@ -96,9 +121,12 @@ class memory_ledger {
   memory_ledger& operator=(const memory_ledger&) = delete;
   ~memory_ledger();
 
-  /// The line of a purpose and a stage, made at the first call. The number of lines is bounded: further stages share
-  /// one line.
+  /// Returns the line that all holders of one purpose and name share, and builds it at the first call. The number of these
+  /// lines is bounded: further names share one line.
   ledger_line& line(purpose p, std::string_view stage = {});
+  /// Builds a line of its own for one holder, such as one stage of one run. What is charged on it counts on line(p, stage),
+  /// too, so that the ledger's report has one line for each name.
+  own_ledger_line open_line(purpose p, std::string_view stage);
 
   /// Charges `bytes`, even beyond the budget.
   void charge(std::size_t bytes, ledger_line& l) { change(0, bytes, l); }
@@ -135,6 +163,7 @@ class memory_ledger {
   ledger_report report() const;
 
  private:
+  friend own_ledger_line;
   class books;
   books* books_;  ///< reference-counted: shared with the lines that buffers are charged to
 };

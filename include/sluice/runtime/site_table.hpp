@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a run by their sites: their counters, their error accounts, the element sizes that their channels have
-// measured, and their knobs, which may be changed during the run.
+// The stages of a run by their sites: their counters, their error accounts, their memory, the contents of their channels,
+// and their knobs, which may be changed during the run.
 //
 //   for (const site_report& s : report_of(stream).sites) print(s.name, s.elements, s.busy);
 //   sites_of(stream)->set_knob(path, "parallelism", 8);              // pipeline/iterate.hpp
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sluice/coro/environment.hpp"
+#include "sluice/runtime/ledger.hpp"
 
 namespace sluice::lib {
 
@@ -30,6 +31,18 @@ struct knob_report {
   std::string name;
   std::int64_t value = 0, least = 0, most = 0;
   bool is_free = false;  ///< the plan left it to the engine (autotune); false: the user fixed it
+};
+
+/// The channels of one name in a stage: one, or one for each inner plan that a parallel interleave has open. The numbers are
+/// sums over those that work ahead at this moment.
+struct channel_report {
+  std::string name;                              ///< "prefetch", "map(decode)", "interleave's inputs"
+  std::size_t channels = 0;                      ///< those that work ahead now
+  std::uint64_t blocks = 0, blocks_max = 0;      ///< being made, or waiting for the reader; and their limit
+  std::uint64_t elements = 0, elements_max = 0;  ///< the same for elements; elements_max 0: only blocks are limited
+  std::size_t bytes = 0;                         ///< charged to the memory ledger for them
+  /// Blocks cost less to make than to move, so readers make them themselves; then `channels` may be 0.
+  bool is_light = false;
 };
 
 /// The counters of one site. Streams add theirs when they look at the clock, every half millisecond or 64 blocks, so
@@ -53,11 +66,16 @@ struct site_report {
   std::uint64_t bytes = 0;         ///< memory of its elements, estimated from samples
   std::uint64_t read_bytes = 0;    ///< read from files, before inflating
   std::vector<knob_report> knobs;  ///< the knobs that can be changed now
+  std::vector<channel_report> channels;
+  /// The memory that the stage itself has charged to the ledger, now and at most: a line for each purpose, and one for
+  /// each name of a channel. The peaks of different lines may be of different moments.
+  std::vector<ledger_line_report> memory;
 };
 
 class site_table {
  public:
-  site_table();
+  /// `ledger`: the one that its stages charge their memory to.
+  explicit site_table(std::shared_ptr<memory_ledger> ledger);
   site_table(const site_table&) = delete;
   site_table& operator=(const site_table&) = delete;
   ~site_table();

@@ -27,7 +27,14 @@ std::string knobs_text(const site_report& s) {
   return text;
 }
 
-constexpr std::size_t kColumns = 8;
+/// Returns the most memory that the stage has charged: the sum of its lines' peaks.
+std::string memory_text(const site_report& s) {
+  std::size_t peak = 0;
+  for (const ledger_line_report& l : s.memory) peak += l.peak_bytes;
+  return bytes_text(peak);
+}
+
+constexpr std::size_t kColumns = 9;
 using row = std::array<std::string, kColumns>;
 
 row row_of(const site_report& s) {
@@ -38,13 +45,15 @@ row row_of(const site_report& s) {
           time_text(s.waited),
           time_text(s.room_waited),
           bytes_text(s.bytes),
-          bytes_text(s.read_bytes)};
+          bytes_text(s.read_bytes),
+          memory_text(s)};
 }
 
 }  // namespace
 
 std::string stage_table(const std::vector<site_report>& sites) {
-  std::vector<row> rows{{"stage", "elements", "skipped", "own time", "waited", "waited for room", "made", "read"}};
+  std::vector<row> rows{
+      {"stage", "elements", "skipped", "own time", "waited", "waited for room", "made", "read", "memory"}};
   for (const site_report& s : sites) rows.push_back(row_of(s));
   std::array<std::size_t, kColumns> width{};
   for (std::size_t c = 0; c != kColumns; ++c) {

@@ -83,7 +83,7 @@ status rows_in_making::add(block& b, std::uint32_t n, std::uint64_t ordinal) {
 erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<rows_maker> maker, std::uint64_t rows,
                                bool drop_remainder, std::shared_ptr<run_context> run, error_gate gate) {
   in.may_go_back();
-  held_memory memory(std::move(run), purpose::batch, gate.label(), "a batch", "lower its size");
+  held_memory memory(std::move(run), gate.line(purpose::batch), gate.label(), "a batch", "lower its size");
   rows_in_making part(in.type(), memory);
   const bool may_drop = gate.skips() && maker->may_refuse();
   for (bool ended = false;;) {

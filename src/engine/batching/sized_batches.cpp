@@ -52,7 +52,7 @@ erased_stream sized_batches_loop(outlet out, erased_stream in, std::unique_ptr<e
                                  std::unique_ptr<rows_maker> maker, batch_budget budget,
                                  std::shared_ptr<run_context> run, error_gate gate) {
   in.may_go_back();
-  held_memory memory(std::move(run), purpose::batch, gate.label(), "a batch", "lower the limit of a batch");
+  held_memory memory(std::move(run), gate.line(purpose::batch), gate.label(), "a batch", "lower the limit of a batch");
   rows_in_making part(in.type(), memory);
   batch_fill fill(budget);
   measured_view view;

@@ -110,7 +110,7 @@ erased_stream timed_batches_loop(outlet out, saved<timed_state> state, erased_st
                                  std::uint64_t rows, duration timeout, std::shared_ptr<run_context> run,
                                  error_gate gate) {
   in.may_go_back();
-  held_memory memory(run, purpose::batch, gate.label(), "a batch", "lower its size");
+  held_memory memory(run, gate.line(purpose::batch), gate.label(), "a batch", "lower its size");
   timed_part part(in.type(), rows, memory, gate.skips());
   signal_alarm alarm(ahead.signal, *run->time);
   for (bool ended = false; !ended;) {

@@ -60,7 +60,8 @@ class window_maker {
 
 erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std::unique_ptr<window_form> form,
                            std::shared_ptr<run_context> run, error_gate gate) {
-  held_memory memory(std::move(run), purpose::window, gate.label(), "a window", "lower its size or its stride");
+  held_memory memory(std::move(run), gate.line(purpose::window), gate.label(), "a window",
+                     "lower its size or its stride");
   // Elements left out of a window are reported before it. Windows are then built one at a time, including skipped ones.
   const bool may_drop = form->leaves_out();
   window_maker windows(in.type(), *form, shape, memory);

@@ -167,8 +167,7 @@ std::size_t element_queue::size() const {
   return elements_.size();
 }
 
-status element_queue::attach(std::shared_ptr<run_context> run) {
-  ledger_line& line = run->ledger->line(purpose::channel, "from_channel");
+status element_queue::attach(std::shared_ptr<run_context> run, ledger_line& line) {
   mutex_lock lock(mutex_);
   if (run_) return failed_precondition_error("another run reads this channel; a channel has one run at a time");
   run_ = std::move(run);

@@ -32,8 +32,8 @@ struct list_arguments {
 
 erased_stream open_list(const node& n, open_context& context) {
   const function_ptr& elements = n.as<list_arguments>().elements.value;
-  auto memory = std::make_shared<held_memory>(context.run, purpose::state, "interleave", "the lists that are open",
-                                              "lower cycle_length");
+  auto memory = std::make_shared<held_memory>(context.run, context.site(n).line(purpose::state), "interleave",
+                                              "the lists that are open", "lower cycle_length");
   status fits = memory->resize(static_cast<const listed_elements&>(*elements).list.bytes());
   if (!fits.ok()) throw error(std::move(fits));
   return stored_elements(elements, std::move(memory));

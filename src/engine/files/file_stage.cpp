@@ -236,7 +236,7 @@ task<status> check_file_end(byte_source& source) {
 erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
                         std::shared_ptr<const element_format> format, error_gate gate,
                         std::shared_ptr<row_landing> landing) {
-  byte_source source(run, gate.label(), std::move(o));
+  byte_source source(run, gate.site(), gate.label(), std::move(o));
   auto opening = open_at(source, *format, at->offset);
   status opened = co_await opening.as_result();
   if (!opened.ok()) {
@@ -317,7 +317,7 @@ found element_format::scan_rows(const byte_window&, column&, landed_row*, std::s
   return f;
 }
 
-size_estimate& sizes_of_files(const node& n, const open_context& context) { return context.site(n).sizes("files"); }
+size_estimate& sizes_of_files(const node& n, const open_context& context) { return context.site(n).file_sizes(); }
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format) {

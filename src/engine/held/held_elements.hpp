@@ -2,7 +2,7 @@
 // The elements that a stage holds beyond the request that delivered them: the buffer of a shuffle, the elements of the
 // next windows, a bucket.
 //
-//   held_memory memory(run, purpose::window, label, "a window", "lower its size");
+//   held_memory memory(run, gate.line(purpose::window), gate.label(), "a window", "lower its size");
 //   held_elements held(in.type(), memory);
 //   status fits = held.add(b, b.size());                        // to new slots at the end
 //   if (!fits.ok()) co_await fail(std::move(fits));

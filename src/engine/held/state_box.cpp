@@ -129,11 +129,11 @@ void check_can_undo(const state_function& f, const error_gate& gate) {
 }
 
 state_box::state_box(function_ptr f, std::string_view initial_state, std::shared_ptr<run_context> run,
-                     std::string label)
-    : function_(std::move(f)), state_(function().make()), label_(std::move(label)) {
+                     const error_gate& gate)
+    : function_(std::move(f)), state_(function().make()), label_(gate.label()) {
   load_initial_state(function(), state_, initial_state, label_);
   if (function().owns_memory)
-    memory_ = std::make_unique<held_memory>(std::move(run), purpose::state, label_, "the function's state",
+    memory_ = std::make_unique<held_memory>(std::move(run), gate.line(purpose::state), label_, "the function's state",
                                             "store less in it, or use fewer states at once");
 }
 

@@ -80,7 +80,7 @@ class state_measure {
 class state_box {
  public:
   /// `f` is a state_function. `initial_state` was checked before.
-  state_box(function_ptr f, std::string_view initial_state, std::shared_ptr<run_context> run, std::string label);
+  state_box(function_ptr f, std::string_view initial_state, std::shared_ptr<run_context> run, const error_gate& gate);
   state_box(state_box&& o) noexcept
       : function_(std::move(o.function_)),
         state_(std::exchange(o.state_, nullptr)),

@@ -28,11 +28,13 @@ kept_bytes error_gate::kept(std::string_view bytes) const {
   if (!keeps()) return nullptr;
   bytes = bytes.substr(0, kKeptBytesMax);
   memory_ledger& ledger = *run_->ledger;
-  ledger_line& line = ledger.line(purpose::channel, label_);  // the copy is in flight like an element
+  ledger_line& line = site_->line(purpose::channel);  // the copy is in flight like an element
   const std::size_t charged = bytes.size() + sizeof(std::string);
   if (!ledger.try_charge(charged, line)) return nullptr;
-  auto credit = [books = run_->ledger, &line, charged](const std::string* kept) {
-    books->release(charged, line);
+  line.retain();
+  auto credit = [&line, charged](const std::string* kept) {
+    line.release(charged);
+    line.unretain();
     delete kept;
   };
   return {new std::string(bytes), std::move(credit)};

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/sites/site_record.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/runtime/run_context.hpp"
@@ -24,11 +25,18 @@ using kept_bytes = std::shared_ptr<const std::string>;
 /// One stage's error policy. The run must outlive it.
 class error_gate {
  public:
-  /// `account`: counts the stage's errors, besides the run; null: only the run counts them. `into`: stores the bad
-  /// elements that are dropped; null: they are not stored. `file`: the file that contains the elements; null: unknown.
-  error_gate(run_context* run, std::string label, error_policy policy, error_account* account,
+  /// `site`: the record of the stage. `account`: counts the stage's errors, besides the run; null: only the run counts
+  /// them. `into`: stores the bad elements that are dropped; null: they are not stored. `file`: the file that contains the
+  /// elements; null: unknown.
+  error_gate(run_context* run, site_record& site, std::string label, error_policy policy, error_account* account,
              quarantine_sink* into = nullptr, std::shared_ptr<const std::string> file = nullptr)
-      : run_(run), label_(std::move(label)), account_(account), into_(into), file_(std::move(file)), policy_(policy) {}
+      : run_(run),
+        site_(&site),
+        label_(std::move(label)),
+        account_(account),
+        into_(into),
+        file_(std::move(file)),
+        policy_(policy) {}
   error_gate(const error_gate&) = default;
 
   /// Returns true if bad elements are dropped, so that the stage may make fewer outputs than inputs.
@@ -58,10 +66,14 @@ class error_gate {
   /// Returns run_context::errors_kept_apart().
   std::size_t kept_apart() const { return run_->errors_kept_apart(); }
   const std::string& label() const { return label_; }
+  site_record& site() const { return *site_; }
+  /// The stage's line of the memory ledger for this purpose.
+  ledger_line& line(purpose p) const { return site_->line(p); }
   error_account* account() const { return account_; }
 
  private:
   run_context* run_;
+  site_record* site_;
   std::string label_;
   error_account* account_;
   quarantine_sink* into_;

@@ -149,7 +149,8 @@ error_gate open_context::gate(const node& n) const {
   // An error is counted where its policy is set: the errors of a stage with a policy of its own do not count for an
   // ignore_errors.
   if (policy == error_policy::skip) own = account_of(n, n.errors.errors_max, n.errors.on_error ? nullptr : account);
-  return {run.get(), std::move(label), policy, own, policy == error_policy::skip ? quarantine_of(n) : nullptr, file};
+  return {run.get(), site(n), std::move(label), policy, own, policy == error_policy::skip ? quarantine_of(n) : nullptr,
+          file};
 }
 
 quarantine_sink* open_context::quarantine_of(const node& n) const {

@@ -95,7 +95,7 @@ erased_stream open_group_by_reducer(const node& n, open_context& context) {
   outlet out(*n.type);
   error_gate gate = context.gate(n);
   check_can_undo(static_cast<const state_function&>(*a.function.value), gate);
-  saved<saved_groups> groups(saved_groups{std::make_unique<group_states>(a, context.run, gate.label())});
+  saved<saved_groups> groups(saved_groups{std::make_unique<group_states>(a, context.run, gate)});
   bool finishes = a.options.finish.has_value();
   return group_by_reducer_loop(out, std::move(groups), context.open(n.inputs[0]), finishes, std::move(gate));
 }

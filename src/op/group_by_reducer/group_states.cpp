@@ -24,13 +24,14 @@ const element_type& or_number(const element_type* t) { return t ? *t : type_of<s
 
 }  // namespace
 
-group_states::group_states(const group_by_reducer_arguments& a, std::shared_ptr<run_context> run, std::string label)
+group_states::group_states(const group_by_reducer_arguments& a, std::shared_ptr<run_context> run,
+                           const error_gate& gate)
     : key_(a.key.value),
       function_(a.function.value),
       init_(function_of(a.options.init)),
       finish_(function_of(a.options.finish)),
       initial_state_(a.options.initial_state),
-      memory_(std::move(run), purpose::state, std::move(label), "the states of its groups",
+      memory_(std::move(run), gate.line(purpose::state), gate.label(), "the states of its groups",
               "use fewer keys, or store less in a state"),
       first_key_(or_number(key_->out)),
       first_state_(or_number(function().state_type)) {}

@@ -34,7 +34,7 @@ namespace sluice::lib {
 class group_states {
  public:
   /// REQUIRES: the functions' types fit each other, and initial_state was checked.
-  group_states(const group_by_reducer_arguments& a, std::shared_ptr<run_context> run, std::string label);
+  group_states(const group_by_reducer_arguments& a, std::shared_ptr<run_context> run, const error_gate& gate);
   group_states(const group_states&) = delete;
   ~group_states();
 

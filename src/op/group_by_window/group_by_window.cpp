@@ -119,8 +119,7 @@ erased_stream open_group_by_window(const node& n, open_context& context) {
   error_gate gate = context.gate(n);
   open_context inside = context.inside_of(n);
   inside.depth += n.depth;
-  saved<saved_windows> groups(
-      saved_windows{std::make_unique<window_groups>(a, *n.inputs[0]->type, context.run, gate.label())});
+  saved<saved_windows> groups(saved_windows{std::make_unique<window_groups>(a, *n.inputs[0]->type, context.run, gate)});
   return group_by_window_loop(out, std::move(groups), context.open(n.inputs[0]), a.reduce.plan, std::move(inside),
                               n.site, std::move(gate));
 }

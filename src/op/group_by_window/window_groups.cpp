@@ -61,13 +61,13 @@ struct move_element {
 }  // namespace
 
 window_groups::window_groups(const group_by_window_arguments& a, const element_type& elements,
-                             std::shared_ptr<run_context> run, std::string label, int ordinal_bits)
+                             std::shared_ptr<run_context> run, const error_gate& gate, int ordinal_bits)
     : key_(a.key.value),
       size_function_(a.options.window_size_func.value),
       size_(a.window_size ? static_cast<std::uint64_t>(a.window_size->value) : 0),
       type_(elements),
       owns_nothing_(owns_nothing(elements)),
-      memory_(std::move(run), purpose::window, std::move(label), "what its groups hold",
+      memory_(std::move(run), gate.line(purpose::window), gate.label(), "what its groups hold",
               "lower window_size, or use fewer keys"),
       index_(key()),
       nowhere_(new char[elements.size]),

@@ -44,7 +44,7 @@ class window_groups {
  public:
   /// `ordinal_bits`: the number of low bits of each element's ordinal that are stored with it.
   window_groups(const group_by_window_arguments& a, const element_type& elements, std::shared_ptr<run_context> run,
-                std::string label, int ordinal_bits = 32);
+                const error_gate& gate, int ordinal_bits = 32);
   window_groups(const window_groups&) = delete;
   ~window_groups();
 

@@ -119,9 +119,9 @@ task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, he
 }
 
 erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size,
-                           std::uint64_t seed, std::shared_ptr<run_context> run, std::string label) {
+                           std::uint64_t seed, std::shared_ptr<run_context> run, error_gate gate) {
   in.hold_from(in.consumed());  // the elements to fetch are held from here on, so no mark may pass them
-  held_memory memory(run, purpose::shuffle, std::move(label), "the buffer",
+  held_memory memory(run, gate.line(purpose::shuffle), gate.label(), "the buffer",
                      "lower buffer_size, or cycle_length if it is inside an interleave");
   shuffle_table table(seed, size);
   held_elements held(out.type(), memory, sizeof(std::uint64_t));
@@ -175,7 +175,7 @@ erased_stream open_shuffle(const node& n, open_context& context) {
   outlet out(*n.type);
   saved<shuffle_place> place;
   return shuffle_loop(out, std::move(place), context.open(n.inputs[0]), static_cast<std::uint64_t>(a.buffer_size.value),
-                      seed, context.run, context.gate(n).label());
+                      seed, context.run, context.gate(n));
 }
 
 }  // namespace

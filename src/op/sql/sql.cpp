@@ -134,7 +134,8 @@ class noted_database {
 
 erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_context> run,
                        std::shared_ptr<sql_reader> in, std::uint64_t epoch, error_gate gate) {
-  held_memory memory(run, purpose::open_file, gate.label(), "a connection to a database", "open fewer at once");
+  held_memory memory(run, gate.line(purpose::open_file), gate.label(), "a connection to a database",
+                     "open fewer at once");
   noted_database noted(run);
   blocking_service& threads = run->rt->blocking_calls();
   status why = memory.resize(kSqlMemoryBytes);

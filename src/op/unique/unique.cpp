@@ -34,10 +34,11 @@ namespace {
 /// The elements seen so far: in memory, and in files if the budget is too small.
 class element_set {
  public:
-  element_set(const element_type& t, std::shared_ptr<run_context> run, std::string label, const spill_folder& spill)
+  element_set(const element_type& t, std::shared_ptr<run_context> run, const error_gate& gate,
+              const spill_folder& spill)
       : type_(t),
         spills_(spill.path != spill_folder::kOff),
-        memory_(std::move(run), purpose::state, std::move(label), "the hashes of its elements",
+        memory_(std::move(run), gate.line(purpose::state), gate.label(), "the hashes of its elements",
                 spills_ ? "reduce the number of different elements"
                         : "reduce the number of different elements, or use unique(spill=\"FOLDER\")"),
         seen_(words_of(t)),
@@ -232,10 +233,10 @@ task<status> look_up(element_set& seen, blocking_service& service) {
 constexpr std::uint64_t kAgainAtOnce = 4096;
 
 erased_stream unique_loop(outlet out, saved<unique_state> st, erased_stream in, std::shared_ptr<run_context> run,
-                          std::string label, spill_folder folder) {
+                          error_gate gate, spill_folder folder) {
   in.hold_from(in.consumed());
   blocking_service& service = run->rt->blocking_calls();
-  auto seen = std::make_unique<element_set>(in.type(), std::move(run), std::move(label), folder);
+  auto seen = std::make_unique<element_set>(in.type(), std::move(run), gate, folder);
   std::uint64_t again = st->delivered;
   for (;;) {
     const auto more = static_cast<std::uint32_t>(std::min(again, kAgainAtOnce));
@@ -277,7 +278,7 @@ erased_stream unique_loop(outlet out, saved<unique_state> st, erased_stream in, 
 erased_stream open_unique(const node& n, open_context& context) {
   outlet out(*n.type);
   saved<unique_state> st;
-  return unique_loop(out, std::move(st), context.open(n.inputs[0]), context.run, context.gate(n).label(),
+  return unique_loop(out, std::move(st), context.open(n.inputs[0]), context.run, context.gate(n),
                      n.as<unique_arguments>().options.spill);
 }
 

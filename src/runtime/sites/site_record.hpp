@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "runtime/live_knob.hpp"
-#include "runtime/sites/cost_estimate.hpp"
+#include "runtime/sites/channel_record.hpp"
 #include "runtime/sites/error_account.hpp"
 #include "runtime/sites/size_estimate.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/coro/stage_counts.hpp"
+#include "sluice/runtime/ledger.hpp"
 #include "sluice/runtime/site_table.hpp"
 
 namespace sluice::lib {
@@ -24,8 +25,9 @@ namespace sluice::lib {
 /// Lives as long as the run's context. Thread: any.
 class site_record {
  public:
-  site_record(std::uint64_t path, std::string name, bool is_inner)
-      : path_(path), name_(std::move(name)), is_inner_(is_inner) {}
+  /// REQUIRES: `ledger` outlives it.
+  site_record(memory_ledger& ledger, std::uint64_t path, std::string name, bool is_inner)
+      : ledger_(ledger), path_(path), name_(std::move(name)), is_inner_(is_inner) {}
 
   std::uint64_t path() const { return path_; }
   const std::string& name() const { return name_; }
@@ -34,10 +36,12 @@ class site_record {
   live_knob& knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most, bool is_free);
   /// Returns null if no knob has this name.
   live_knob* find_knob(std::string_view name);
-  /// The estimate of element sizes for the channel with this name. A stage may have several channels.
-  size_estimate& sizes(std::string_view channel);
-  /// The estimate of element costs for the channel with this name.
-  cost_estimate& costs(std::string_view channel);
+  /// Returns the stage's line of the ledger for this purpose, under the stage's name.
+  ledger_line& line(purpose p);
+  /// Returns the record of the stage's channels with this name. A stage may have channels with several names.
+  channel_record& channel(std::string_view name);
+  /// The estimate of the sizes of the files that the stage reads.
+  size_estimate& file_sizes() { return file_sizes_; }
   /// Only site_table::account calls this. The same limit and the same `around` return the same account.
   error_account& account(std::uint64_t errors_max, error_account* around);
   /// Adds the accounts that have counted an error or have a limit. REQUIRES: the caller has the lock under which the
@@ -54,16 +58,18 @@ class site_record {
   site_report report(std::uint64_t number) const;
 
  private:
+  memory_ledger& ledger_;
   const std::uint64_t path_;
   const std::string name_;
   const bool is_inner_;
   std::atomic<bool> has_stage_{false};
   stage_counts counts_;
+  size_estimate file_sizes_;
   mutable mutex mutex_;
   // Elements do not move. Lists, because most are empty: an empty deque takes half a kilobyte.
   std::list<std::pair<std::string, live_knob>> knobs_ ABSL_GUARDED_BY(mutex_);
-  std::list<std::pair<std::string, size_estimate>> sizes_ ABSL_GUARDED_BY(mutex_);
-  std::list<std::pair<std::string, cost_estimate>> costs_ ABSL_GUARDED_BY(mutex_);
+  std::list<channel_record> channels_ ABSL_GUARDED_BY(mutex_);
+  std::list<std::pair<purpose, own_ledger_line>> lines_ ABSL_GUARDED_BY(mutex_);
   std::list<error_account> accounts_ ABSL_GUARDED_BY(mutex_);
   std::vector<const site_record*> inputs_ ABSL_GUARDED_BY(mutex_);
 };

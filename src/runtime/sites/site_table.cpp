@@ -24,15 +24,6 @@ std::uint64_t scaled(std::uint64_t of_sampled, std::uint64_t sampled, std::uint6
                                     static_cast<double>(elements));
 }
 
-/// Returns the entry with that name, and builds it from `arguments` if it is missing.
-template <class T, class... Arguments>
-T& named(std::list<std::pair<std::string, T>>& all, std::string_view name, Arguments... arguments) {
-  for (auto& [known, t] : all)
-    if (known == name) return t;
-  return all.emplace_back(std::piecewise_construct, std::forward_as_tuple(name), std::forward_as_tuple(arguments...))
-      .second;
-}
-
 /// Appends the paths of the inputs. In place of an operator without a stage, its inputs are used.
 void add_paths(const site_record& r, std::vector<std::uint64_t>& to) {
   for (const site_record* input : r.inputs())
@@ -67,7 +58,12 @@ void live_knob::follow(std::weak_ptr<knob_follower> f) {
 live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most,
                              bool is_free) {
   mutex_lock lock(mutex_);
-  return named(knobs_, name, value, least, most, is_free);
+  for (auto& [known, k] : knobs_)
+    if (known == name) return k;
+  return knobs_
+      .emplace_back(std::piecewise_construct, std::forward_as_tuple(name),
+                    std::forward_as_tuple(value, least, most, is_free))
+      .second;
 }
 
 void site_record::add_input(const site_record& input) {
@@ -87,14 +83,18 @@ live_knob* site_record::find_knob(std::string_view name) {
   return nullptr;
 }
 
-size_estimate& site_record::sizes(std::string_view channel) {
+ledger_line& site_record::line(purpose p) {
   mutex_lock lock(mutex_);
-  return named(sizes_, channel);
+  for (auto& [known, line] : lines_)
+    if (known == p) return line.get();
+  return lines_.emplace_back(p, ledger_.open_line(p, name_)).second.get();
 }
 
-cost_estimate& site_record::costs(std::string_view channel) {
+channel_record& site_record::channel(std::string_view name) {
   mutex_lock lock(mutex_);
-  return named(costs_, channel);
+  for (channel_record& c : channels_)
+    if (c.name() == name) return c;
+  return channels_.emplace_back(std::string(name), ledger_.open_line(purpose::channel, name));
 }
 
 error_account& site_record::account(std::uint64_t errors_max, error_account* around) {
@@ -134,10 +134,23 @@ site_report site_record::report(std::uint64_t number) const {
   r.read_bytes = read(c.read_bytes);
   mutex_lock lock(mutex_);
   for (auto& [name, k] : knobs_) r.knobs.push_back({name, k.get(), k.least(), k.most(), k.is_free()});
+  auto add_memory = [&r](ledger_line_report line) {
+    if (line.peak_bytes) r.memory.push_back(std::move(line));
+  };
+  for (const channel_record& c : channels_) {
+    r.channels.push_back(c.report());
+    add_memory(c.memory());
+  }
+  for (auto& [held_for, line] : lines_) {
+    ledger_line_report of = line.report();
+    of.stage = name_;
+    add_memory(std::move(of));
+  }
   return r;
 }
 
 struct site_table::records {
+  const std::shared_ptr<memory_ledger> ledger;
   lib::mutex mutex;
   std::deque<site_record> all ABSL_GUARDED_BY(mutex);  // the records do not move
   std::unordered_map<std::uint64_t, site_record*> by_path ABSL_GUARDED_BY(mutex);
@@ -150,7 +163,7 @@ struct site_table::records {
   }
 };
 
-site_table::site_table() : records_(new records) {}
+site_table::site_table(std::shared_ptr<memory_ledger> ledger) : records_(new records{.ledger = std::move(ledger)}) {}
 site_table::~site_table() { delete records_; }
 
 site_record* site_table::find(std::uint64_t path) const {
@@ -162,7 +175,7 @@ site_record* site_table::find(std::uint64_t path) const {
 site_record& site_table::add(std::uint64_t path, std::string name, bool is_inner) {
   mutex_lock lock(records_->mutex);
   site_record*& record = records_->by_path[path];
-  if (!record) record = &records_->all.emplace_back(path, std::move(name), is_inner);
+  if (!record) record = &records_->all.emplace_back(*records_->ledger, path, std::move(name), is_inner);
   return *record;
 }
 
