@@ -16,9 +16,6 @@ std::size_t size_of(std::uint64_t value) {
   return n;
 }
 
-}  // namespace
-
-namespace {
 constexpr std::uint32_t kPerChunk = 64;
 }  // namespace
 
@@ -119,6 +116,24 @@ struct position_writer::late {
   std::shared_ptr<const position_writer> inner;  ///< null: the end of a log
   decision_log::place from;
   opening_log::place opened_from;  ///< empty: for a decision_log
+
+  // The functions that write from the end to the beginning: `out` gets its bytes in that order. The length of a late
+  // part stands in front of it and is known after it, so each byte is written once. From the beginning to the end, each
+  // level of nested positions would copy all levels inside it.
+  static void append_reversed(std::string_view bytes, position_writer& out) {
+    out.bytes_.append(bytes.rbegin(), bytes.rend());
+  }
+  static void number_reversed(std::uint64_t value, position_writer& out) {
+    position_writer w;
+    w.number(value);
+    append_reversed(w.bytes_, out);
+  }
+  static void text_reversed(const position_writer& inner, position_writer& out) {
+    const std::size_t before = out.bytes_.size();
+    write_reversed(inner, out);
+    number_reversed(out.bytes_.size() - before, out);
+  }
+  static void write_reversed(const position_writer& w, position_writer& out);
 };
 
 position_writer::position_writer() = default;
@@ -155,16 +170,17 @@ bool position_writer::has_choices() const {
   return false;
 }
 
+/// Called on the writer that gets its bytes from the end to the beginning.
 void position_writer::write_openings(const opening_log::place& from) {
   std::vector<std::shared_ptr<const opening_log::entry>> chosen;
   auto e = std::atomic_load_explicit(&from.before_->next, std::memory_order_acquire);
   for (; e; e = std::atomic_load_explicit(&e->next, std::memory_order_acquire))
     if (e->resumed || e->opened_at->has_choices()) chosen.push_back(e);
-  number(chosen.size());
-  for (auto& opened : chosen) {
-    number(opened->number);
-    text(opened->opened_at->bytes());
+  for (auto opened = chosen.rbegin(); opened != chosen.rend(); ++opened) {
+    late::text_reversed(*(*opened)->opened_at, *this);
+    late::number_reversed((*opened)->number, *this);
   }
+  late::number_reversed(chosen.size(), *this);
 }
 
 void position_writer::append(const position_writer& other) {
@@ -209,24 +225,29 @@ void position_writer::record(const mark& m, std::uint64_t ordinal) {
   append_after(m.state, m.own_bytes);
 }
 
+void position_writer::late::write_reversed(const position_writer& w, position_writer& out) {
+  std::size_t end = w.bytes_.size();
+  for (auto l = w.late_.rbegin(); l != w.late_.rend(); ++l) {
+    append_reversed(std::string_view(w.bytes_).substr(l->at, end - l->at), out);
+    end = l->at;
+    if (l->inner) {
+      text_reversed(*l->inner, out);
+    } else if (l->opened_from.before_) {
+      out.write_openings(l->opened_from);
+    } else {
+      const auto values = l->from.read();
+      for (auto v = values.rbegin(); v != values.rend(); ++v) number_reversed(*v, out);
+      number_reversed(values.size(), out);
+    }
+  }
+  append_reversed(std::string_view(w.bytes_).substr(0, end), out);
+}
+
 std::string position_writer::bytes() const {
   if (late_.empty()) return bytes_;
   position_writer out;
-  std::size_t at = 0;
-  for (const late& l : late_) {
-    out.bytes_.append(bytes_, at, l.at - at);
-    at = l.at;
-    if (l.inner) {
-      out.text(l.inner->bytes());
-    } else if (l.opened_from.before_) {
-      out.write_openings(l.opened_from);
-    } else {
-      auto values = l.from.read();
-      out.number(values.size());
-      for (auto v : values) out.number(v);
-    }
-  }
-  out.bytes_.append(bytes_, at);
+  late::write_reversed(*this, out);
+  std::reverse(out.bytes_.begin(), out.bytes_.end());
   return std::move(out.bytes_);
 }
 

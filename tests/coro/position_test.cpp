@@ -87,6 +87,35 @@ TEST_CASE("bytes written late are at their reserved place, also inside another p
   CHECK(r.done());
 }
 
+TEST_CASE("positions inside of one another are written in time proportional to their bytes", "[position]") {
+  // Written again at each level, these positions would be 40 GB.
+  constexpr std::uint64_t kLevels = 2'000;
+  const std::string own(20'000, 'x');
+  decision_log log;
+  auto whole = std::make_shared<position_writer>();
+  whole->log(log.here());
+  for (std::uint64_t level = 0; level != kLevels; ++level) {
+    auto outer = std::make_shared<position_writer>();
+    outer->number(level);
+    outer->blob(std::move(whole));
+    outer->text(own);
+    whole = std::move(outer);
+  }
+  log.add(7);
+  const std::string bytes = whole->bytes();
+  std::string_view rest = bytes;
+  for (std::uint64_t level = kLevels; level-- != 0;) {
+    position_reader r(rest);
+    REQUIRE(r.number() == level);
+    rest = r.text();
+    REQUIRE(r.text() == own);
+    REQUIRE(r.done());
+  }
+  position_reader r(rest);
+  CHECK((read_log(r) == std::vector<std::uint64_t>{7}));
+  CHECK(r.done());
+}
+
 TEST_CASE("a place in a log gives everything from there on, across chunks", "[position]") {
   for (std::uint64_t before : {0, 1, 63, 64, 65, 128, 200}) {
     decision_log log;

@@ -19,6 +19,24 @@ using namespace test;
 using namespace concatenate_case;
 using int64 = std::int64_t;
 
+/// The state of a stage that counts how often it is written to a position.
+struct counted_state {
+  static inline std::size_t writes = 0;
+  void save(position_writer&) const { ++writes; }
+  void load(position_reader&) {}
+};
+stream<int64> passing(saved<counted_state> state, stream<int64> in) {
+  while (auto x = co_await in.next()) co_yield *x;
+}
+stream<int64> with_counted_state(stream<int64> in) { return passing(saved<counted_state>(), std::move(in)); }
+
+/// The first input of each concatenate is a concatenate.
+dataset<int64> nested(const dataset<int64>& innermost, int depth) {
+  dataset<int64> all = innermost;
+  for (int i = 0; i != depth; ++i) all = concatenate(all, range(1));
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("concatenate conforms") {
@@ -102,6 +120,38 @@ TEST_CASE("inputs with different structures get an error with the difference, an
   CHECK_THROWS_WITH(parse_plan("concatenate(" + rows + ", from_arrow(\"-\", schema=\"a: int32\") | unbatch)"),
                     Catch::Contains("input 2 gives row{a: int32} where the first gives row{a: int64, b: int64}") &&
                         !Catch::Contains("put `"));
+}
+
+TEST_CASE("a mark of nested concatenates writes the state of each stage once, however deep they are") {
+  auto writes_at = [](int depth) {
+    counted_state::writes = 0;
+    consumption how;
+    how.ask_max = 1;
+    how.marks_every = 5;
+    const consumed got = consume(nested(range(200) | transform(with_counted_state), depth), how);
+    CHECK(got.complaint() == "");
+    CHECK(got.elements.size() == 200 + static_cast<std::size_t>(depth));
+    return counted_state::writes;
+  };
+  const std::size_t few = writes_at(3), many = writes_at(150);
+  CAPTURE(few, many);
+  CHECK(few != 0);
+  CHECK(many < 4 * few);
+}
+
+TEST_CASE("nested concatenates resume from every element") {
+  const auto ds = nested(range(6) | shuffle(4, {.seed = 3}), 20);
+  consumption how;
+  how.save = true;
+  const consumed whole = consume(ds, how);
+  REQUIRE(whole.elements.size() == 26);
+  for (std::size_t at = 0; at != whole.places.size(); ++at) {
+    CAPTURE(at);
+    how.from = whole.places[at];
+    const consumed rest = consume(ds, how);
+    CHECK(rest.complaint() == "");
+    CHECK(rest.elements == without_first(whole.elements, at));
+  }
 }
 
 }  // namespace sluice::lib::concatenate_test

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random plans over elements of random types: the same elements and the same error in every way to run them.
+// Random plans over elements of random types: the same elements and the same error in every way to run them. Operators
+// that keep their elements conform over such elements.
 //
 //   SLUICE_TEST_SEED=17 SLUICE_TEST_PLANS=1 build/op_tests "random plans over elements of random types*"   # one plan again
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
+#include "support/op_conformance.hpp"
 #include "support/random_types.hpp"
 
 namespace sluice::lib::typed_plans_test {
@@ -136,6 +139,46 @@ class typed_trial {
   std::size_t resumes_ = 0;
 };
 
+int64s all_of(const int64s& in) { return in; }
+int64s each_twice(const int64s& in) {
+  int64s out;
+  for (const std::int64_t x : in) out.insert(out.end(), {x, x});
+  return out;
+}
+template <class Keeps> int64s those(const int64s& in, Keeps keeps) {
+  int64s out;
+  std::copy_if(in.begin(), in.end(), std::back_inserter(out), keeps);
+  return out;
+}
+
+/// A stage over elements `{k: number, v: …}`, and the numbers that remain.
+struct typed_stage {
+  const char* text;
+  int64s (*expected)(const int64s&);
+  bool is_one_each = false;  ///< Each output needs the input of the same number, and an error comes in its place.
+};
+const typed_stage kStages[] = {
+    {"map(it, parallelism=2)", all_of},
+    {"prefetch(2)", all_of},
+    {"enumerate | map(it[1])", all_of, true},
+    {"take(30)", [](const int64s& in) { return first_of(in, 30); }},
+    {"skip(3)", [](const int64s& in) { return without_first(in, 3); }},
+    {"filter(k % 3 != 1)", [](const int64s& in) { return those(in, [](std::int64_t x) { return x % 3 != 1; }); }},
+    {"take_while(k < 9)", [](const int64s& in) { return first_of(in, 9); }},
+    {"drop_while(k < 9)", [](const int64s& in) { return without_first(in, 9); }},
+    {"shard(2, 0)", [](const int64s& in) { return those(in, [](std::int64_t x) { return x % 2 == 0; }); }},
+    {"unique", all_of},
+    {"batch(3) | unbatch", all_of},
+    {"batch(4) | rebatch(3) | unbatch", all_of},
+    {"padded_batch(3) | unbatch", all_of},
+    {"ragged_batch(3) | unbatch", all_of},
+    {"batch_by_bytes(1000) | unbatch", all_of},
+    {"window(3) | flat_map(it)", all_of},
+    {"group_by_window(1, batch(3), 3) | unbatch", all_of},
+    {"flat_map([it, it])", each_twice},
+    {"repeat(2) | unique", all_of},
+};
+
 std::uint64_t plans_to_try() {
   const char* given = std::getenv("SLUICE_TEST_PLANS");
   return given && *given ? std::strtoull(given, nullptr, 10) : cases(500);
@@ -174,6 +217,29 @@ TEST_CASE("random plans over elements of random types give the same in every way
     CAPTURE(verb);
     CHECK(verbs.contains(verb));
   }
+}
+
+TEST_CASE("operators conform over elements of random types") {
+  std::size_t valid = 0;
+  std::uint64_t seed = first_seed();
+  for (const std::uint64_t end = seed + cases(1); seed != end; ++seed) {
+    random_numbers r(seed);
+    for (const typed_stage& stage : kStages) {
+      const std::string type = random_typed_expression(r);
+      const std::string text = "map({k: it, v: " + type + "}) | " + stage.text + " | map(k)";
+      CAPTURE(seed, text);
+      try {
+        with_stages(range(1), text);
+      } catch (const error&) { continue; }  // some stages refuse some types
+      ++valid;
+      conformance c{.stage = [&](const auto& in) { return with_stages(in, text); },
+                    .expected = stage.expected,
+                    .elements = type.c_str()};
+      if (stage.is_one_each) c.before_error = all_of, c.needs = one_each;
+      conforms(c);
+    }
+  }
+  CHECK(valid > std::size(kStages) / 2);
 }
 
 }  // namespace sluice::lib::typed_plans_test

@@ -3,6 +3,9 @@
 
 #include <utility>
 
+#include "sluice/plan/rewrite.hpp"
+#include "sluice/plan/text.hpp"
+
 namespace sluice::lib::test {
 namespace {
 
@@ -78,7 +81,14 @@ class plan_maker {
   }
 
   static std::vector<std::string> all_verbs() {
-    std::vector<std::string> all{"batch", "unbatch", "rebatch", "concatenate", "zip"};
+    std::vector<std::string> all{"batch",
+                                 "unbatch",
+                                 "rebatch",
+                                 "concatenate",
+                                 "zip",
+                                 "filter that drops",
+                                 "take_while that drops",
+                                 "drop_while that drops"};
     for (auto& [name, arguments] : kStages) all.emplace_back(name);
     return all;
   }
@@ -98,8 +108,12 @@ class plan_maker {
       {"enumerate", ""},
       {"pad_to_cardinality", "(2#)"},
       {"ignore_errors", ""},
-      {"filter", "(1 < 2)"},
-      {"take_while", "(1 < 2)"},
+      {"filter", ""},
+      {"take_while", ""},
+      {"drop_while", ""},
+      {"unique", ""},
+      {"scan", ""},
+      {"sparse_batch", ""},
       {"group_by_window", "(1, batch(3), 3)"},
       {"bucket_by_sequence_length", "(1, [2], [#, 2])"},
       {"batch_by_bytes", "(100#)"},
@@ -114,7 +128,20 @@ class plan_maker {
       {"round_robin", ""},
   };
 
-  std::string source() { return "range(" + count_between(r_, 0, 9) + ") | map(" + random_typed_expression(r_) + ")"; }
+  std::string source() {
+    const std::string e = random_typed_expression(r_);
+    const std::string elements = "range(" + count_between(r_, 0, 9) + ") | map(" + e + ")";
+    if (r_.below(6) != 0) return elements;
+    // A scan whose state contains an element: two of three elements are those before them.
+    verbs_.insert("scan of elements");
+    return elements + " | enumerate | scan((0, " + at_zero(e) +
+           "), (state[0] + it[0], if(it[0] % 3 == 0, it[1], state[1]))) | map(it[1])";
+  }
+  /// Returns the value of an expression for the integer 0. No name in it contains "it".
+  static std::string at_zero(std::string e) {
+    for (std::size_t at = e.find("it"); at != e.npos; at = e.find("it")) e.replace(at, 2, "int64(0)");
+    return e;
+  }
 
   void add_stage() {
     const std::uint64_t drawn = r_.below(std::size(kStages) + 8);
@@ -131,7 +158,50 @@ class plan_maker {
     }
   }
 
-  void add(const std::string& verb, std::string arguments) {
+  void add(const std::string& verb, const std::string& arguments) {
+    static constexpr const char* kConditions[] = {"(it[0] % # != 0)", "(it[0] % # == 0)", "(it[0] < #)",
+                                                  "(it[0] != #)"};
+    if (verb == "filter" || verb == "take_while" || verb == "drop_while") {
+      if (r_.below(4) == 0) return append(verb, "(1 < 2)");
+      return add_by_number(verb, kConditions[r_.below(std::size(kConditions))]);
+    }
+    if (verb == "unique") {
+      if (r_.below(2)) append("repeat", "(2)");  // without this stage, few elements are equal
+      return append("unique", "");
+    }
+    if (verb == "scan") return add_scan();
+    if (verb == "sparse_batch") return add_sparse_batch();
+    append(verb, arguments);
+  }
+
+  /// Adds a stage whose function takes the number of an element, and keeps the elements.
+  void add_by_number(const std::string& verb, const std::string& arguments) {
+    const bool was_batch = is_batch_;
+    append("enumerate", "");
+    append(verb, arguments);
+    append("map", "(it[1])");
+    verbs_.insert(verb + " that drops");
+    is_batch_ = was_batch;
+  }
+
+  /// Adds a scan over the numbers of the elements, beside the elements.
+  void add_scan() {
+    verbs_.insert({"scan", "zip"});
+    text_ = "zip(" + text_ + ", " + text_ + " | enumerate | map(it[0]) | scan(0, state + it))";
+    is_batch_ = false;
+  }
+
+  /// Adds a sparse_batch of rows that the numbers of the elements determine.
+  void add_sparse_batch() {
+    static constexpr const char* kRows[] = {"[it[0], it[0], 2][:it[0] % 4]", "to_tensor([it[0], 2])",
+                                            "to_sparse(to_tensor([it[0], 0, 2]))",
+                                            "[string(it[0]), \"b\"][:it[0] % 3]"};
+    append("enumerate", "");
+    append("map", std::string("(") + kRows[r_.below(std::size(kRows))] + ")");
+    append("sparse_batch", r_.below(2) ? "(#, [-1])" : "(#, [-1], drop_remainder=true)");
+  }
+
+  void append(const std::string& verb, std::string arguments) {
     if (verb == "sample_from_datasets") return combine("sample_from_datasets([", "], seed=4)");
     if (verb == "choose_from_datasets") return combine("choose_from_datasets([", "], range(9) | map(it * it % 2))");
     if (verb == "weighted_flat_map") return combine("weighted_flat_map([", "])");
@@ -152,7 +222,7 @@ class plan_maker {
 
   static bool keeps_type(const std::string& verb) {
     return verb == "shuffle" || verb == "prefetch" || verb == "repeat" || verb == "take" || verb == "skip" ||
-           verb == "ignore_errors" || verb == "filter" || verb == "shard";
+           verb == "ignore_errors" || verb == "filter" || verb == "take_while" || verb == "unique" || verb == "shard";
   }
 
   random_numbers& r_;
@@ -172,5 +242,12 @@ std::string random_typed_expression(random_numbers& r) {
 typed_plan random_typed_plan(random_numbers& r) { return plan_maker(r).make(); }
 
 std::vector<std::string> typed_plan_verbs() { return plan_maker::all_verbs(); }
+
+dataset<std::int64_t> with_stages(const dataset<std::int64_t>& in, const std::string& stages) {
+  const node_ptr chain = parse_plan("range(1) | " + stages);
+  const node* first = chain.get();
+  while (!first->inputs.empty()) first = first->inputs[0].get();
+  return dataset<std::int64_t>(rewrite(chain, [&](const node_ptr& n) { return n.get() == first ? in.plan() : n; }));
+}
 
 }  // namespace sluice::lib::test

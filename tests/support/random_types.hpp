@@ -9,10 +9,12 @@
 // sparse tensors, lists, optionals, tuples and structures, with two to five members at the top; rarely one of 100 KB.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "sluice/plan/dataset.hpp"
 #include "support/random_numbers.hpp"
 
 namespace sluice::lib::test {
@@ -26,5 +28,9 @@ struct typed_plan {
 typed_plan random_typed_plan(random_numbers& r);
 /// All verbs that random_typed_plan() may use.
 std::vector<std::string> typed_plan_verbs();
+
+/// Appends stages, as text, to a plan of integers. They are compiled once, whatever the types of their elements.
+/// Errors: throws those of parse_plan().
+dataset<std::int64_t> with_stages(const dataset<std::int64_t>& in, const std::string& stages);
 
 }  // namespace sluice::lib::test

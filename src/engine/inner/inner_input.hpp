@@ -8,6 +8,8 @@
 //   if (!why.ok()) co_await fail(std::move(why));
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -28,11 +30,13 @@ struct inner_input {
     auto opened = context.resume(plan, std::move(from));
     if (!opened.ok()) return opened.why();
     in = *std::move(opened);
+    written_.reset();
     openings.opened(number, in, resumed);
     return {};
   }
   void save(position_writer& w) {
-    save_inner(w, in, restored);
+    if (in) w.blob(position());
+    else w.text(restored);
     openings.save(w, openings.here());
   }
   void load(position_reader& r) {
@@ -40,6 +44,26 @@ struct inner_input {
     openings.load(r);
   }
   bool may_wait() const { return in && in.may_wait(); }
+  /// As erased_stream::begin_again().
+  bool begin_again() {
+    written_.reset();
+    return in.begin_again();
+  }
+
+ private:
+  /// Returns the position of `in`. All marks that are taken while `in` stands there share it: if inputs are nested, each
+  /// of them takes a mark, and would otherwise write the positions of all inputs inside it again.
+  std::shared_ptr<const position_writer> position() {
+    if (!written_ || written_at_ != in.consumed()) {
+      auto w = std::make_shared<position_writer>();
+      in.position(*w);
+      written_ = std::move(w);
+      written_at_ = in.consumed();
+    }
+    return written_;
+  }
+  std::shared_ptr<const position_writer> written_ = {};
+  std::uint64_t written_at_ = 0;  ///< in.consumed() at that time
 };
 
 }  // namespace sluice::lib

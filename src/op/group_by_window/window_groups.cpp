@@ -345,7 +345,7 @@ status window_groups::open_leaving(const open_context& context, std::uint32_t si
 
 void window_groups::close_leaving() {
   group_room& room = groups_[leaving_].room;
-  stands_ready_ = at_start_ && inner_.in.begin_again();
+  stands_ready_ = at_start_ && inner_.begin_again();
   if (stands_ready_) {
     elements_->exchange(room.elements);
     room.elements.clear();

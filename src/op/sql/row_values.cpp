@@ -2,6 +2,7 @@
 #include "op/sql/row_values.hpp"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -109,18 +110,23 @@ struct seen_values {
   }
 };
 
-/// Returns a query for the types of the values in the first rows, for which SQLite reads no value.
-std::string query_of_types(std::string_view query, std::size_t columns) {
+/// Returns the query without the spaces and semicolons at its end, so that more text can follow.
+std::string_view without_end(std::string_view query) {
   while (!query.empty() && (absl::ascii_isspace(static_cast<unsigned char>(query.back())) || query.back() == ';'))
     query.remove_suffix(1);
+  return query;
+}
+
+/// Returns a query for the types of the values in the first rows, for which SQLite reads no value.
+std::string query_of_types(std::string_view query, std::size_t columns) {
   std::string names, types;
   for (std::size_t k = 0; k != columns; ++k) {
     absl::StrAppend(&names, k == 0 ? "" : ",", "c", k);
     absl::StrAppend(&types, k == 0 ? "" : ",", "typeof(c", k, ")");
   }
   // The line end ends a comment in the query.
-  return absl::StrCat("WITH sluice_rows_of_query(", names, ") AS (", std::string(query), "\n) SELECT ", types,
-                      " FROM sluice_rows_of_query LIMIT ", kSqlRowsLookedAt);
+  return absl::StrCat("WITH sluice_rows_of_query(", names, ") AS (", std::string(without_end(query)), "\n) SELECT ",
+                      types, " FROM sluice_rows_of_query LIMIT ", kSqlRowsLookedAt);
 }
 
 sql_value::kind_type kind_called(std::string_view name) {
@@ -154,6 +160,79 @@ bool look_at_types(const std::string& path, const std::string& query, std::vecto
   } catch (const error&) { return false; }
 }
 
+/// Finds the limit of a query: the words LIMIT and OFFSET, and the comma between their numbers, that stand outside of
+/// parentheses, quotes and comments.
+struct limit_places {
+  std::size_t limit = std::string_view::npos, offset = limit, comma = limit;
+
+  explicit limit_places(std::string_view q) {
+    int depth = 0;
+    for (std::size_t i = 0; i < q.size();) {
+      const std::size_t end = end_of_token(q, i);
+      const std::string_view token = q.substr(i, end - i);
+      depth += (token == "(") - (token == ")");
+      if (depth == 0 && is_word(token, "limit")) {
+        limit = i;
+        offset = comma = q.npos;
+      } else if (depth == 0 && limit != q.npos) {
+        if (is_word(token, "offset")) offset = i;
+        if (token == ",") comma = i;
+      }
+      i = end;
+    }
+  }
+
+ private:
+  static bool is_word(std::string_view token, const char* lower) {
+    return absl::EqualsIgnoreCase(std::string(token), lower);
+  }
+  static bool is_of_word(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c < 0; }
+  static std::size_t end_of_token(std::string_view q, std::size_t i) {
+    auto behind = [&](std::string_view end, std::size_t from) {
+      const std::size_t at = q.find(end, from);
+      return at == q.npos ? q.size() : at + end.size();
+    };
+    const char c = q[i];
+    if (c == '\'' || c == '"' || c == '`') return behind(q.substr(i, 1), i + 1);
+    if (c == '[') return behind("]", i + 1);
+    if (q.substr(i, 2) == "--") return behind("\n", i + 2);
+    if (q.substr(i, 2) == "/*") return behind("*/", i + 2);
+    std::size_t end = i + 1;
+    while (is_of_word(c) && end < q.size() && is_of_word(q[end])) ++end;
+    return end;
+  }
+};
+
+/// The query with a limit of kSqlRowsLookedAt, or its own if that is lower. Line ends end comments.
+std::string query_of_first_rows(std::string_view query) {
+  query = without_end(query);
+  const limit_places at(query);
+  if (at.limit == query.npos) return absl::StrCat(std::string(query), "\nLIMIT ", kSqlRowsLookedAt);
+  const std::size_t numbers = at.limit + std::string_view("limit").size();
+  std::string_view rows = query.substr(numbers), passed;
+  if (at.offset != query.npos) {
+    rows = query.substr(numbers, at.offset - numbers);
+    passed = query.substr(at.offset + std::string_view("offset").size());
+  } else if (at.comma != query.npos) {  // LIMIT passed, rows
+    passed = query.substr(numbers, at.comma - numbers);
+    rows = query.substr(at.comma + 1);
+  }
+  const std::string own = absl::StrCat("CAST((", std::string(rows), "\n) AS INTEGER)");
+  std::string text = absl::StrCat(std::string(query.substr(0, at.limit)), "LIMIT CASE WHEN ", own, " BETWEEN 0 AND ",
+                                  kSqlRowsLookedAt, " THEN ", own, " ELSE ", kSqlRowsLookedAt, " END");
+  if (!passed.empty()) absl::StrAppend(&text, " OFFSET (", std::string(passed), "\n)");
+  return text;
+}
+
+/// Opens the query for its first rows. SQLite sorts the whole result of a query that has an order, to temporary files if
+/// it is large, before it returns the first row. With a limit it keeps only that number of rows while it reads. A query
+/// that accepts no limit, such as a PRAGMA, is opened as it is.
+std::unique_ptr<sql_rows> open_first_rows(const std::string& path, const std::string& query) {
+  try {
+    return open_sql(path, query_of_first_rows(query));
+  } catch (const error&) { return open_sql(path, query); }
+}
+
 }  // namespace
 
 result<csv_schema> infer_sql_schema(const std::string& path, const std::string& query) {
@@ -161,8 +240,9 @@ result<csv_schema> infer_sql_schema(const std::string& path, const std::string& 
   std::vector<seen_values> seen(rows->columns());
   if (!look_at_types(path, query, seen)) {
     seen.assign(seen.size(), {});
-    for (int i = 0; i != kSqlRowsLookedAt && rows->next(); ++i)
-      for (std::size_t k = 0; k != seen.size(); ++k) seen[k].look_at(rows->value(k).kind);
+    const std::unique_ptr<sql_rows> first = open_first_rows(path, query);
+    for (int i = 0; i != kSqlRowsLookedAt && first->next(); ++i)
+      for (std::size_t k = 0; k != seen.size(); ++k) seen[k].look_at(first->value(k).kind);
   }
   std::vector<std::string> names;
   for (std::size_t k = 0; k != seen.size(); ++k) names.push_back(rows->column_name(k));

@@ -15,7 +15,8 @@ status check_sql_columns(const csv_schema& schema, const sql_rows& rows);
 /// then.
 void make_sql_row(const csv_schema& schema, const sql_rows& rows, void* to);
 /// Infers the columns from the first rows of a query. If the query has no order and no limit, only the types of values
-/// are read, because values may be large.
+/// are read, because values may be large. If it has an order, its input is read once, and only the first rows and those
+/// that an OFFSET skips are buffered and sorted.
 /// Errors: those that open_sql throws; invalid_argument: a column has numbers and texts.
 result<csv_schema> infer_sql_schema(const std::string& path, const std::string& query);
 
