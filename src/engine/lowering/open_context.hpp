@@ -50,8 +50,11 @@ struct open_context {
   /// What the source of a stage_plan gives; null: this is in none.
   std::shared_ptr<element_group> given = {};
 
-  /// The stage that reads the plan which is opened; null: the consumer of the run.
+  /// In op_info::open: the record of the stage that is opened. Before: of the stage that reads it; null: the consumer of the run.
   site_record* reader = nullptr;
+  /// Each stage is opened with the same node every time, so its label is that of its record. False in plans that a function builds for
+  /// each element: these may differ in the names of their functions.
+  bool labels_are_known = true;
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}
@@ -102,7 +105,8 @@ struct open_context {
  private:
   /// Returns the record of `n`, as an input of the stage that reads it, and makes it the reader in `inside`.
   site_record& enter(const node& n, open_context& inside) const;
-  erased_stream opened(const node& n, site_record& record, erased_stream s) const;
+  /// Labels a stream that an operator has opened, and gives it its environment.
+  void finish(const node& n, site_record& record, erased_stream& s) const;
   error_account* account_of(const node& n, error_limit errors_max, error_account* around) const;
 };
 
