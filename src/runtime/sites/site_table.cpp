@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/runtime/site_table.hpp"
 
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 #include <deque>
 #include <list>
@@ -9,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/sites/channel_record.hpp"
 #include "runtime/sites/site_record.hpp"
 #include "sluice/runtime/run_context.hpp"
 
@@ -150,11 +153,13 @@ site_report site_record::report(std::uint64_t number) const {
 }
 
 struct site_table::records {
+  explicit records(std::shared_ptr<memory_ledger> l) : ledger(std::move(l)) {}
+
   const std::shared_ptr<memory_ledger> ledger;
   std::mutex mutex;
   // Both guarded by mutex.
   std::deque<site_record> all;  // the records do not move
-  std::unordered_map<std::uint64_t, site_record*> by_path;
+  absl::flat_hash_map<std::uint64_t, site_record*> by_path;
 
   /// Calls `visit(record, number)` for each record, in order; `number` as in site_report. REQUIRES: mutex is locked.
   template <class Visit> void each(const Visit& visit) const {
@@ -164,7 +169,7 @@ struct site_table::records {
   }
 };
 
-site_table::site_table(std::shared_ptr<memory_ledger> ledger) : records_(new records{.ledger = std::move(ledger)}) {}
+site_table::site_table(std::shared_ptr<memory_ledger> ledger) : records_(new records(std::move(ledger))) {}
 site_table::~site_table() { delete records_; }
 
 site_record* site_table::find(std::uint64_t path) const {
