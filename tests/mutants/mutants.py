@@ -297,4 +297,6 @@ MUTANTS = [
      "packed_left -= s.consumed;", "packed_left -= 0;"),
     ("a repeat that passes over epochs forgets which", "src/op/repeat.cpp",
      "      st->epoch += epochs;\n", ""),
+    ("bytes of a stage's own ledger line are not in the sum of its name", "src/runtime/ledger.cpp",
+     "for (line* at = &l; at; at = at->sum()) at->entry.used_bytes += more - fewer;", "l.entry.used_bytes += more - fewer;"),
 ]
