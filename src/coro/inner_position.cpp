@@ -28,9 +28,10 @@ std::string inner_openings::position_of(std::uint64_t number, std::string restor
 }
 
 void inner_openings::opened(std::uint64_t number, erased_stream& in, bool resumed) {
-  auto opened_at = std::make_shared<position_writer>();
-  in.position(*opened_at);
-  if (opened_at->has_logs()) log_.add(number, std::move(opened_at), resumed);
+  position_writer opened_at;
+  in.position(opened_at);
+  if (!opened_at.has_logs()) return;
+  log_.add(number, std::make_shared<const position_writer>(std::move(opened_at)), resumed);
 }
 
 void inner_openings::save(position_writer& w, opening_log::place from) const {

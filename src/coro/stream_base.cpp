@@ -43,8 +43,46 @@ environment& idle_environment() {
 stream_base::stream_base() noexcept = default;
 stream_base::stream_base(stage_base* child) noexcept
     : child_(child), element_bytes_(static_cast<std::uint32_t>(child->type().size)) {}
-stream_base::stream_base(stream_base&& other) noexcept { *this = std::move(other); }
-stream_base::~stream_base() { close(); }
+// Streams are moved some ten times between the stage that is built and the one that reads it, so this is not the assignment
+// to an empty stream.
+stream_base::stream_base(stream_base&& o) noexcept
+    : child_(std::exchange(o.child_, nullptr)),
+      cur_(std::exchange(o.cur_, nullptr)),
+      end_(std::exchange(o.end_, nullptr)),
+      element_bytes_(o.element_bytes_),
+      request_want_(o.request_want_),
+      request_skip_(o.request_skip_),
+      request_bytes_(o.request_bytes_),
+      seen_tick_(o.seen_tick_),
+      fetched_(o.fetched_),
+      todo_(o.todo_),
+      asked_skip_(o.asked_skip_),
+      forwarded_(o.forwarded_),
+      view_owner_(o.view_owner_),
+      keep_(o.keep_),
+      has_begun_again_(o.has_begun_again_),
+      takes_samples_(o.takes_samples_),
+      samples_(o.samples_),
+      blocks_(o.blocks_),
+      turn_(o.turn_),
+      want_max_(o.want_max_),
+      looks_(o.looks_),
+      floor_(o.floor_),
+      marks_(std::move(o.marks_)),
+      counted_(o.counted_),
+      passed_(o.passed_),
+      sampled_passed_(o.sampled_passed_),
+      sampled_at_(o.sampled_at_),
+      run_(std::move(o.run_)),
+      ramp_(o.ramp_),
+      asked_(!o.at_rest()),
+      asked_at_(o.asked_at_) {
+  if (run_ && !child_) run_->owner_moved(this);
+  if (!at_rest()) o.asked_.store(false, std::memory_order_relaxed);
+}
+stream_base::~stream_base() {
+  if (child_ || run_) close();
+}
 
 void stream_base::set_run(std::shared_ptr<run_base> run) {
   run_ = std::move(run);
@@ -53,7 +91,7 @@ void stream_base::set_run(std::shared_ptr<run_base> run) {
 
 stream_base& stream_base::operator=(stream_base&& o) noexcept {
   if (this == &o) return *this;
-  close();
+  if (child_ || run_) close();
   child_ = std::exchange(o.child_, nullptr);
   cur_ = std::exchange(o.cur_, nullptr);
   end_ = std::exchange(o.end_, nullptr);
@@ -85,7 +123,8 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
   if (run_ && !child_) run_->owner_moved(this);
   ramp_ = o.ramp_;
   asked_at_ = o.asked_at_;
-  asked_.store(o.asked_.exchange(false, std::memory_order_relaxed), std::memory_order_relaxed);
+  asked_.store(!o.at_rest(), std::memory_order_relaxed);
+  if (!at_rest()) o.asked_.store(false, std::memory_order_relaxed);
   return *this;
 }
 

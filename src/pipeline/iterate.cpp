@@ -53,13 +53,8 @@ std::size_t nodes_to_charge(const node& plan) {
 /// The objects that the root of a run keeps alive, and the interface of the run for the stages below.
 class run final : public run_base {
  public:
-  run(std::shared_ptr<run_context> context, node_ptr written, node_ptr rewritten, std::uint64_t print,
-      std::uint64_t epoch)
-      : context_(std::move(context)),
-        written_(std::move(written)),
-        rewritten_(std::move(rewritten)),
-        fingerprint_(print),
-        epoch_(epoch) {}
+  run(std::shared_ptr<run_context> context, node_ptr written, node_ptr rewritten, std::uint64_t epoch)
+      : context_(std::move(context)), written_(std::move(written)), rewritten_(std::move(rewritten)), epoch_(epoch) {}
 
   /// Charges the memory of a plan with many nodes, for the lifetime of the run.
   status hold_plan(std::size_t nodes) {
@@ -82,9 +77,12 @@ class run final : public run_base {
                           .identities = identities_,
                           .position = std::move(position)});
   }
-  /// Reads the identities of the plan once. A run that starts from a checkpoint warns at once.
+  /// Reads the fingerprint and the identities of the plan once. A run that starts from a checkpoint warns at once.
   void look_now() const {
-    std::call_once(looked_, [this] { look_at_identities(); });
+    std::call_once(looked_, [this] {
+      fingerprint_ = fingerprint(*written_);
+      look_at_identities();
+    });
   }
   std::vector<std::string> warnings() const {
     mutex_lock lock(mutex_);
@@ -112,10 +110,11 @@ class run final : public run_base {
   std::optional<held_memory> plan_memory_;
   node_ptr written_;    ///< checkpoints are compared by this plan,
   node_ptr rewritten_;  ///< and this one runs
-  std::uint64_t fingerprint_;
   std::uint64_t epoch_;
+  // Many runs end without a checkpoint, and making a fingerprint prints the whole plan.
   mutable std::once_flag looked_;
-  mutable std::string identities_;  ///< valid once looked_ is set
+  mutable std::uint64_t fingerprint_ = 0;  ///< valid once looked_ is set
+  mutable std::string identities_;         ///< valid once looked_ is set
   mutable mutex mutex_;
   mutable std::vector<std::string> warnings_ ABSL_GUARDED_BY(mutex_);
 };
@@ -171,8 +170,7 @@ erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& re
   if (!is_plan_depth_possible(std::max(written->depth, rewritten->depth)))
     throw_status(resource_exhausted_error("the plan is more than " + plan_depth_limit_text()));
   sealed_position from;
-  std::uint64_t print = fingerprint(*written);
-  if (!o.from.empty()) from = unseal_position(o.from.bytes, print, identities_of(*written), o.on_error);
+  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*written), identities_of(*written), o.on_error);
   if (!o.from.empty() && from.position.empty()) throw_status(damaged_position());
   if (!o.from.empty() && o.epoch && *o.epoch != from.epoch) refuse_epoch(from.epoch, *o.epoch);
   std::uint64_t epoch = o.epoch.value_or(from.epoch);
@@ -186,7 +184,7 @@ erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& re
                  : rt.options().seed ? rt.options().seed
                                      : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
-  auto started = std::make_shared<run>(context, written, rewritten, print, epoch);
+  auto started = std::make_shared<run>(context, written, rewritten, epoch);
   status fits = started->hold_plan(nodes_to_charge(*rewritten));
   if (!fits.ok()) throw_status(fits);
   open_context top(context, *written, epoch);

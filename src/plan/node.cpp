@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/plan_depth.hpp"
+#include "plan/reader_template.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/expr/expression.hpp"
@@ -182,6 +183,27 @@ node_ptr completed(const node& source, std::string_view path) {
 node_ptr with_path(const node_ptr& reader, std::string_view path) {
   if (!reader->lacks_path) return reader;
   return rewrite(reader, [path](const node_ptr& n) { return lacks_later(*n) ? completed(*n, path) : n; });
+}
+
+reader_template::reader_template(node_ptr reader) : reader_(std::move(reader)) {
+  if (!reader_->lacks_path) return;
+  const node* n = reader_.get();
+  for (; n->op->shape == op_info::stage; n = n->inputs[0].get()) chain_.push_back(n);
+  chain_.push_back(n);
+  if (n->op->shape == op_info::source) std::reverse(chain_.begin(), chain_.end());
+  else chain_.clear();
+}
+
+node_ptr reader_template::with_path(std::string_view path) const {
+  if (chain_.empty()) return lib::with_path(reader_, path);
+  node_ptr below = completed(*chain_[0], path);
+  for (std::size_t i = 1; i != chain_.size(); ++i) {
+    auto n = std::make_shared<node>(*chain_[i]);
+    n->inputs[0] = std::move(below);
+    n->lacks_path = false;
+    below = std::move(n);
+  }
+  return below;
 }
 
 cardinality cardinality::times(std::int64_t n) const {

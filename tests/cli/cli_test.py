@@ -37,7 +37,7 @@ class Run(ProgramTest):
         head, *stages = done.stderr.splitlines()
         self.assertRegex(head, r" memory$")
         column = [line[head.rindex("memory") - 2:].strip() for line in stages]
-        self.assertRegex(column[0], r"^\d+ kB$")
+        self.assertRegex(column[0], r"^[\d.]+ kB$")
         self.assertEqual(column[1], "")
         self.assertRegex(column[2], r"^(1\.\d+ MB|\d{3} kB)$")
         self.assertEqual(column[3], "")

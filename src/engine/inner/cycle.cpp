@@ -32,7 +32,7 @@ void take_outer(cycle& c, erased_stream& outer, const inner_plans& inners, erase
   }
   opening_log::place before = c.openings.here();
   auto opened = inners.open(b.view, outer.consumed() - 1, c.openings);
-  c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1, c.take_outer_missed(), std::move(before)});
+  c.opened_ahead.emplace_back(std::move(opened), outer.consumed() - 1, c.take_outer_missed(), std::move(before));
 }
 
 task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners) {

@@ -105,7 +105,7 @@ class cycle {
     return unopened_ == kNoSlot ? nullptr : &slots[unopened_];
   }
   /// Opens a slot. `ordinal` is higher than those of all open slots, or the slot's own.
-  void open(slot& s, inner_stream inner, std::uint64_t ordinal) {
+  void open(slot& s, inner_stream&& inner, std::uint64_t ordinal) {
     s.in = std::move(inner.in);
     s.in.may_go_back();
     s.ordinal = ordinal;

@@ -35,7 +35,8 @@ std::shared_ptr<const std::string> file_of(const node_ptr& plan) {
 
 inner_plans::inner_plans(const node& n, const plan_or_function& inner, const open_context& context,
                          live_knob* parallelism, order in)
-    : inner_(inner),
+    : function_(inner.function),
+      reader_(inner.plan ? new prepared_reader{reader_template(inner.plan)} : nullptr),
       site_(n.site),
       type_(n.type),
       context_(context.inside_of(n)),
@@ -45,17 +46,31 @@ inner_plans::inner_plans(const node& n, const plan_or_function& inner, const ope
       signal_(std::make_shared<ready_signal>(context.run)) {
   // A function may open plans whose functions open plans …: each level adds a tree of streams to the call depth.
   context_.depth += n.depth;
+  context_.labels_are_known = context_.labels_are_known && reader_;
   if (!parallelism) return;
   permits_ = std::make_shared<pump_permits>(context.run, *parallelism);
   parallelism->follow(permits_);
+}
+
+node_ptr inner_plans::plan_for(const block& outer) const {
+  if (reader_) return reader_->plan.with_path(outer.type().text(outer.data()));
+  return static_cast<const plan_function&>(*function_).plan_for(outer.data());
+}
+
+std::shared_ptr<const std::string> inner_plans::file_for(const block& outer, const node_ptr& plan) const {
+  if (!reader_ || !reader_->plan.is_chain()) return file_of(plan);
+  if (reader_->names_file == true) return std::make_shared<const std::string>(outer.type().text(outer.data()));
+  if (reader_->names_file == false) return nullptr;
+  std::shared_ptr<const std::string> file = file_of(plan);
+  reader_->names_file = file != nullptr;
+  return file;
 }
 
 result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal, inner_openings& openings,
                                        std::string position) const {
   node_ptr plan;
   try {
-    plan = inner_.plan ? with_path(inner_.plan, outer.type().text(outer.data()))
-                       : static_cast<const plan_function&>(*inner_.function).plan_for(outer.data());
+    plan = plan_for(outer);
   } catch (...) { return current_exception_status(); }
   if (context_.depth + plan->depth > kPlanDepthMax)
     return invalid_argument_error("the plans opened inside of each other have more than " +
@@ -63,7 +78,7 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   position = openings.position_of(ordinal, std::move(position));
   const bool from_a_place = !position.empty();
   open_context inside = context_.in_inner_plan(site_, ordinal);
-  if (auto file = file_of(plan)) inside.file = std::move(file);
+  if (auto file = file_for(outer, plan)) inside.file = std::move(file);
   auto resumed = inside.resume(plan, std::move(position));
   if (!resumed.ok()) return resumed.why();
   openings.opened(ordinal, *resumed, from_a_place);

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "ahead/ordered_reader.hpp"
 #include "ahead/ready_signal.hpp"
 #include "coro/inner_position.hpp"
 #include "engine/lowering/open_context.hpp"
+#include "plan/reader_template.hpp"
 #include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
@@ -24,11 +27,12 @@ class inner_plans {
   /// no channels and are computed on demand. `in`: the order in which the stage requests them.
   inner_plans(const node& n, const plan_or_function& inner, const open_context& context, live_knob* parallelism,
               order in = order::deterministic);
-  inner_plans(const inner_plans&) = default;
+  inner_plans(inner_plans&&) = default;
 
   /// Opens the inner stream of the outer element that `outer` views, without starting it. `ordinal`: the element's
   /// number. The stream begins at the restored position, or at its start if that is empty. `openings` records the
   /// opening, and replays recorded ones.
+  /// Thread: one call at a time.
   result<inner_stream> open(const block& outer, std::uint64_t ordinal, inner_openings& openings,
                             std::string position = {}) const;
   bool parallel() const { return permits_ != nullptr; }
@@ -39,8 +43,19 @@ class inner_plans {
   const std::shared_ptr<ready_signal>& shared_signal() const { return signal_; }
 
  private:
-  plan_or_function inner_;  ///< a plan that lacks its path, or a user's function from element to dataset
-  std::uint32_t site_;      ///< of the stage
+  /// A reader, prepared once.
+  struct prepared_reader {
+    reader_template plan;
+    std::optional<bool> names_file = {};  ///< its source has one path, as its first opening has shown
+  };
+
+  node_ptr plan_for(const block& outer) const;
+  /// The file that the elements of `plan` are of, if it is known. `outer`: the element that it was made for.
+  std::shared_ptr<const std::string> file_for(const block& outer, const node_ptr& plan) const;
+
+  function_ptr function_;                    ///< a user's function from element to dataset; null:
+  std::unique_ptr<prepared_reader> reader_;  ///< a plan that lacks its path
+  std::uint32_t site_;                       ///< of the stage
   const element_type* type_;
   open_context context_;
   error_gate gate_;

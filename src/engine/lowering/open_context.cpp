@@ -49,7 +49,9 @@ erased_stream open_context::open(const node_ptr& plan) const {
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
   site_record& record = enter(*plan, context);  // before its inputs, so that the report lists them in this order
-  return opened(*plan, record, plan->op->lowering.open(*plan, context));
+  erased_stream s = plan->op->lowering.open(*plan, context);
+  finish(*plan, record, s);
+  return s;
 }
 
 erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const {
@@ -58,7 +60,8 @@ erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_pt
   open_context context = *this;
   site_record& record = enter(*plan, context);
   erased_stream s = plan->op->lowering.open_rows(*plan, context, landing);
-  return s ? opened(*plan, record, std::move(s)) : std::move(s);
+  if (s) finish(*plan, record, s);
+  return s;
 }
 
 site_record& open_context::enter(const node& n, open_context& inside) const {
@@ -68,13 +71,12 @@ site_record& open_context::enter(const node& n, open_context& inside) const {
   return record;
 }
 
-erased_stream open_context::opened(const node& n, site_record& record, erased_stream s) const {
+void open_context::finish(const node& n, site_record& record, erased_stream& s) const {
   if (s.stage()->label().empty()) s.stage()->set_label(n.op->name);  // take(-1) opens the stage of its input
   s.stage()->set_identity(identity_of(n));
   s.stage()->set_counts(record.counts());
   if (s.stage()->counts() == &record.counts()) record.stage_made();
   s.set_environment(run.get());
-  return s;
 }
 
 result<erased_stream> open_context::resume(const node_ptr& plan, std::string position) const {
@@ -143,13 +145,14 @@ live_knob& open_context::live(const node& n, const knob& k, std::int64_t tuned) 
 std::int64_t open_context::tuned_parallelism() const { return std::max(2u, run->rt->workers() * 2); }
 
 error_gate open_context::gate(const node& n) const {
-  std::string label = label_of(n);
+  site_record& record = site(n);
+  std::string label = labels_are_known ? record.name() : label_of(n);
   error_policy policy = n.errors.on_error.value_or(on_error);
   error_account* own = nullptr;
   // An error is counted where its policy is set: the errors of a stage with a policy of its own do not count for an
   // ignore_errors.
   if (policy == error_policy::skip) own = account_of(n, n.errors.errors_max, n.errors.on_error ? nullptr : account);
-  return {run.get(), site(n), std::move(label), policy, own, policy == error_policy::skip ? quarantine_of(n) : nullptr,
+  return {run.get(), record, std::move(label), policy, own, policy == error_policy::skip ? quarantine_of(n) : nullptr,
           file};
 }
 
@@ -191,6 +194,7 @@ error_account* open_context::account_of(const node& n, error_limit errors_max, e
 
 site_record& open_context::site(const node& n) const {
   std::uint64_t path = derive(scope, n.site);
+  if (reader && reader->path() == path) return *reader;
   if (site_record* known = run->sites->find(path)) return *known;
   return run->sites->add(path, label_of(n), scope != 0);
 }

@@ -53,8 +53,12 @@ struct open_context {
   /// The elements that the source of a stage_plan delivers. Null: this plan is not part of a stage_plan.
   std::shared_ptr<element_group> given = {};
 
-  /// The record of the stage that reads the opened plan. Null: the consumer of the run reads it.
+  /// In op_lowering::open: the record of the stage that is opened. Before: the record of the stage that reads it. Null: the
+  /// consumer of the run reads it.
   site_record* reader = nullptr;
+  /// Each stage is opened with the same node every time, so its label is that of its record. False in plans that a
+  /// function builds for each element, because the names of their functions may differ.
+  bool labels_are_known = true;
 
   /// The context at the top of a run. An epoch that the user counts is treated as the epoch of a repeat above the whole
   /// plan.
@@ -109,7 +113,8 @@ struct open_context {
  private:
   /// Returns the record of `n` as an input of the stage that reads it, and makes it the reader in `inside`.
   site_record& enter(const node& n, open_context& inside) const;
-  erased_stream opened(const node& n, site_record& record, erased_stream s) const;
+  /// Labels a stream that an operator has opened, and gives it its environment.
+  void finish(const node& n, site_record& record, erased_stream& s) const;
   error_account* account_of(const node& n, error_limit errors_max, error_account* around) const;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/runtime/site_table.hpp"
 
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 #include <deque>
 #include <list>
@@ -8,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/sites/channel_record.hpp"
 #include "runtime/sites/site_record.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/runtime/run_context.hpp"
@@ -150,10 +153,12 @@ site_report site_record::report(std::uint64_t number) const {
 }
 
 struct site_table::records {
+  explicit records(std::shared_ptr<memory_ledger> l) : ledger(std::move(l)) {}
+
   const std::shared_ptr<memory_ledger> ledger;
   lib::mutex mutex;
   std::deque<site_record> all ABSL_GUARDED_BY(mutex);  // the records do not move
-  std::unordered_map<std::uint64_t, site_record*> by_path ABSL_GUARDED_BY(mutex);
+  absl::flat_hash_map<std::uint64_t, site_record*> by_path ABSL_GUARDED_BY(mutex);
 
   /// Calls `visit(record, number)` for each record, in order; `number` as in site_report.
   template <class Visit> void each(const Visit& visit) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -163,7 +168,7 @@ struct site_table::records {
   }
 };
 
-site_table::site_table(std::shared_ptr<memory_ledger> ledger) : records_(new records{.ledger = std::move(ledger)}) {}
+site_table::site_table(std::shared_ptr<memory_ledger> ledger) : records_(new records(std::move(ledger))) {}
 site_table::~site_table() { delete records_; }
 
 site_record* site_table::find(std::uint64_t path) const {
