@@ -11,4 +11,9 @@ void assertion_failed(const char* expression, const char* message, const char* f
   std::abort();
 }
 
+void requirement_failed(const char* expression, const char* message, const char* file, int line) noexcept {
+  std::fprintf(stderr, "sluice: a caller broke a requirement: %s (%s) at %s:%d\n", message, expression, file, line);
+  std::abort();
+}
+
 }  // namespace sluice::lib::detail

@@ -53,6 +53,7 @@ void simulation::post(std::coroutine_handle<> h) noexcept {
 
 void simulation::arm(timer_node& node) noexcept {
   check_thread();
+  SLUICE_REQUIRES(node.fire, "a timer calls nothing");
   timers_->push(node);
 }
 

@@ -13,9 +13,21 @@
 // Cost: that of std::mutex and std::unique_lock.
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-
 #include <mutex>
+
+#if __has_include(<absl/base/thread_annotations.h>)
+#include <absl/base/thread_annotations.h>
+#else  // A program that uses the shared library may have no Abseil: the annotations are empty for it.
+#define ABSL_LOCKABLE
+#define ABSL_SCOPED_LOCKABLE
+#define ABSL_EXCLUSIVE_LOCK_FUNCTION(...)
+#define ABSL_UNLOCK_FUNCTION(...)
+#define ABSL_GUARDED_BY(x)
+#define ABSL_PT_GUARDED_BY(x)
+#define ABSL_EXCLUSIVE_LOCKS_REQUIRED(...)
+#define ABSL_LOCKS_EXCLUDED(...)
+#define ABSL_NO_THREAD_SAFETY_ANALYSIS
+#endif
 
 namespace sluice::lib {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/timers/timer_thread.hpp"
 
+#include "sluice/base/assert.hpp"
+
 namespace sluice::lib {
 
 timer_thread::~timer_thread() {
@@ -15,6 +17,7 @@ timer_thread::~timer_thread() {
 time_point timer_thread::now() const noexcept { return std::chrono::steady_clock::now(); }
 
 void timer_thread::arm(timer_node& node) noexcept {
+  SLUICE_REQUIRES(node.fire, "a timer calls nothing");
   mutex_lock lock(mutex_);
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   heap_.push(node);
