@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/read_number.hpp"
 #include "element/build.hpp"
 #include "element/member_finder.hpp"
 #include "element/path.hpp"
@@ -37,7 +38,7 @@ constexpr std::size_t kJsonShownBytes = 60;
 constexpr std::size_t kJsonDepthMax = 64;
 
 std::string shown_json(const dom& j) {
-  std::string out = with_large_numbers_shown(simdjson::minify(j));
+  std::string out = with_numbers_shown(simdjson::minify(j));
   if (out.size() > kJsonShownBytes) out = out.substr(0, kJsonShownBytes) + "…";
   return out;
 }
@@ -45,13 +46,13 @@ std::string shown_json(const dom& j) {
 [[noreturn]] void refuse_json(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));
 }
-/// The number that stands here and that simdjson does not read (large_numbers.hpp); "" where another value does.
-std::string_view large_number(const dom& j) {
+/// The number that stands here as a text (large_numbers.hpp); "" for any other value.
+std::string_view number_in_words(const dom& j) {
   simdjson::dom::object whole;
   std::string_view token;
   if (j.get(whole) != simdjson::SUCCESS || whole.size() != 1) return {};
   const bool is_one = whole.begin().key() == kLargeNumberKey && whole.begin().value().get(token) == simdjson::SUCCESS;
-  return is_one && is_large_number(token) ? token : std::string_view();
+  return is_one && is_marked_number(token) ? token : std::string_view();
 }
 
 /// " (-128 to 127)" behind the name of a type of numbers.
@@ -65,8 +66,15 @@ std::string range_text(const element_type& t) {
   return text;
 }
 
+/// Returns true for a number that was refused because its type does not contain it, and not because it is not whole.
+bool is_out_of_range(const dom& j) {
+  std::int64_t whole = 0;
+  const std::string_view spelled = number_in_words(j);
+  return spelled.empty() ? j.type() == json_kind::DOUBLE : read_whole(spelled, whole) != number_text::not_whole;
+}
+
 [[noreturn]] void refuse_json(const path& at, const element_type& t, const dom& j) {
-  const std::string range = large_number(j).empty() ? "" : range_text(t);
+  const std::string range = is_out_of_range(j) ? range_text(t) : "";
   refuse_json(at, absl::StrCat("expected ", type_text(t), range, ", got ", shown_json(j)));
 }
 
@@ -76,18 +84,45 @@ status json_error(simdjson::error_code code) {
 
 // --- To elements ---
 
+/// Thrown if the double that simdjson has made of a number does not decide its value in the member's type.
+struct needs_spelling {};
+
+/// Returns true if `d` is as far from `f` as from another T. The number that `d` was made of may then be nearer to that.
+template <class T> bool is_middle(double d, T f) {
+  if (static_cast<double>(f) == d) return false;
+  const T most = std::numeric_limits<T>::max();
+  if (std::isinf(f)) {
+    const double step = static_cast<double>(most) - static_cast<double>(std::nextafter(most, T{0}));
+    return std::abs(d) == static_cast<double>(most) + step / 2;
+  }
+  const T other = std::nextafter(f, d > static_cast<double>(f) ? most : -most);
+  return d - static_cast<double>(f) == static_cast<double>(other) - d;
+}
+
+/// Rounds a number once. Returns false if it is beyond all values of T.
+template <class T> bool to_nearest(const dom& j, T& to) {
+  std::int64_t whole = 0;
+  std::uint64_t large = 0;
+  double d = 0;
+  if (j.type() == json_kind::INT64 && j.get(whole) == simdjson::SUCCESS) return to = static_cast<T>(whole), true;
+  if (j.type() == json_kind::UINT64 && j.get(large) == simdjson::SUCCESS) return to = static_cast<T>(large), true;
+  if (j.get(d) != simdjson::SUCCESS) return false;
+  to = static_cast<T>(d);
+  if constexpr (!std::is_same_v<T, double>)
+    if (is_middle(d, to)) throw needs_spelling();
+  return std::isfinite(to);
+}
+
 template <class T> bool read_json_number(const dom& j, T& to) {
   if constexpr (std::is_same_v<T, bool>) {
     return j.get(to) == simdjson::SUCCESS;
   } else if constexpr (std::is_floating_point_v<T>) {
-    double d = 0;
     std::string_view word;
-    if (j.get(d) == simdjson::SUCCESS) to = static_cast<T>(d);
-    else if (const std::string_view large = large_number(j); !large.empty()) {
-      to = static_cast<T>(double_of_large_number(large));
-      return std::isfinite(to);
-    } else if (j.get(word) != simdjson::SUCCESS) return false;
-    else if (word == "NaN") to = std::numeric_limits<T>::quiet_NaN();
+    if (const std::string_view spelled = number_in_words(j); !spelled.empty())
+      return read_real(spelled, to) == number_text::read;
+    if (j.is_number()) return to_nearest(j, to);
+    if (j.get(word) != simdjson::SUCCESS) return false;
+    if (word == "NaN") to = std::numeric_limits<T>::quiet_NaN();
     else if (word == "Infinity" || word == "-Infinity")
       to = std::numeric_limits<T>::infinity() * (word[0] == '-' ? -1 : 1);
     else return false;
@@ -95,8 +130,6 @@ template <class T> bool read_json_number(const dom& j, T& to) {
   } else {
     std::int64_t whole = 0;
     std::uint64_t large = 0;
-    double d = 0;
-    using limits = std::numeric_limits<T>;
     if (j.type() == json_kind::INT64 && j.get(whole) == simdjson::SUCCESS) {
       to = static_cast<T>(whole);
       return std::in_range<T>(whole);
@@ -105,12 +138,8 @@ template <class T> bool read_json_number(const dom& j, T& to) {
       to = static_cast<T>(large);
       return std::in_range<T>(large);
     }
-    constexpr double kExact = 9007199254740992.0;  // 2^53: doubles of more say nothing about what was meant
-    const bool is_real =
-        j.type() == json_kind::DOUBLE && j.get(d) == simdjson::SUCCESS && std::abs(d) <= kExact && std::trunc(d) == d;
-    if (!is_real || d < static_cast<double>(limits::min()) || d > static_cast<double>(limits::max())) return false;
-    to = static_cast<T>(d);
-    return true;
+    if (j.type() == json_kind::DOUBLE) throw needs_spelling();  // such as 1e18 and 12.0
+    return read_whole(number_in_words(j), to) == number_text::read;
   }
 }
 
@@ -144,7 +173,7 @@ void make_json_structure(const element_type& t, void* to, const dom& j, const pa
   member_finder members(t);
   for (const auto& field : fields) {
     const std::size_t k = members.find(field.key);
-    if (field.key == kLargeNumberKey && !large_number(j).empty()) refuse_json(at, t, j);
+    if (field.key == kLargeNumberKey && !number_in_words(j).empty()) refuse_json(at, t, j);
     if (k == t.members.size() && others == other_members::passed_over) continue;
     if (k == t.members.size())
       refuse_json(at, absl::StrCat("the member ", shown_name(field.key), " is not in the schema"));
@@ -210,7 +239,7 @@ status parse_json(simdjson::dom::parser& parser, std::string_view text, std::siz
   const bool must_copy = behind < simdjson::SIMDJSON_PADDING;
   auto code = parser.parse(text.data(), text.size(), must_copy).get(to);
   if (code == simdjson::SUCCESS) return {};
-  const std::string marked = with_large_numbers_marked(text);
+  const std::string marked = with_numbers_marked(text, marked_numbers::large);
   if (!marked.empty()) code = parser.parse(marked.data(), marked.size(), true).get(to);
   return code == simdjson::SUCCESS ? status() : json_error(code);
 }
@@ -235,7 +264,7 @@ struct json_shape {
       is_nullable = true;
       return;
     }
-    if (const std::string number(large_number(j)); !number.empty())
+    if (const std::string number(number_in_words(j)); !number.empty())
       refuse_json(at, absl::StrCat(number, std::isinf(double_of_large_number(number))
                                                ? " is beyond all doubles"
                                                : " is no number of 64 bits, and a double would round it"));
@@ -382,6 +411,18 @@ struct json_row_reader::parts {
   const element_type& row;
   std::string inferred_from;
   simdjson::dom::parser parser{};
+  simdjson::dom::parser spelled_parser{};  ///< of texts in which numbers are marked
+
+  void make(void* to, dom& whole, std::string_view text, other_members others) {
+    try {
+      return make_json(row, to, whole, {}, others);
+    } catch (const needs_spelling&) {}
+    dom spelled;
+    const std::string marked = with_numbers_marked(text, marked_numbers::all_real);
+    const auto code = spelled_parser.parse(marked).get(spelled);
+    if (code != simdjson::SUCCESS) throw error(json_error(code));
+    make_json(row, to, spelled, {}, others);
+  }
 };
 
 json_row_reader::json_row_reader(const element_type& row, std::string inferred_from)
@@ -393,7 +434,7 @@ status json_row_reader::read(std::string_view text, std::size_t behind, void* to
   dom whole;
   status why = parse_json(parts_->parser, text, behind, whole);
   try {
-    if (why.ok()) make_json(parts_->row, to, whole, {}, others);
+    if (why.ok()) parts_->make(to, whole, text, others);
   } catch (const error& e) {
     why = e.why();
     if (is_inferred && why.code() == status_code::invalid_argument)
@@ -401,6 +442,7 @@ status json_row_reader::read(std::string_view text, std::size_t behind, void* to
                                                 parts_->inferred_from, ": ", way_out(parts_->row, whole)));
   }
   if (parts_->parser.capacity() > kParserKeptBytes) parts_->parser = simdjson::dom::parser();
+  if (parts_->spelled_parser.capacity() > kParserKeptBytes) parts_->spelled_parser = simdjson::dom::parser();
   return why;
 }
 

@@ -24,11 +24,11 @@ bool is_written_whole(std::string_view field) {
   return !field.empty() && std::ranges::all_of(field, [](char c) { return detail::is_digit(c); });
 }
 
-/// A zero before another digit, as in 01234 or -007: a code, which as a number would lose its zeros.
-bool has_leading_zero(std::string_view field) {
+/// A zero before another digit or an x, as in 01234, -007 or 0x1F: a code, which would lose its spelling as a number.
+bool is_code(std::string_view field) {
   field = detail::trimmed_field(field);
   if (!field.empty() && (field.front() == '-' || field.front() == '+')) field.remove_prefix(1);
-  return field.size() > 1 && field[0] == '0' && detail::is_digit(field[1]);
+  return field.size() > 1 && field[0] == '0' && (detail::is_digit(field[1]) || is_hexadecimal(field));
 }
 
 /// Is the double nearest to it the number itself? One of more digits than 64 bits hold is none.
@@ -58,7 +58,7 @@ struct column_guess {
     has_value = true;
     is_signed = is_signed && detail::is_csv_number(dtype::int64, field);
     is_unsigned = is_unsigned && detail::is_csv_number(dtype::uint64, field);
-    is_number = is_number && !has_leading_zero(field) && detail::is_csv_number(dtype::float64, field);
+    is_number = is_number && !is_code(field) && detail::is_csv_number(dtype::float64, field);
     if (is_number && inexact.empty() && is_written_whole(field) && !is_exact_double(field)) {
       inexact = field;
       inexact_line = line;
