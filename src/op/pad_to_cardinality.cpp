@@ -17,6 +17,7 @@
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/element/tensor.hpp"
+#include "sluice/plan/facts.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -171,14 +172,14 @@ erased_stream open_pad_to_cardinality(const node& n, open_context& context) {
 }
 
 /// Returns true if no element of `n` can be bad, so that no stage downstream can shorten it by dropping elements. A
-/// stage that keeps the type and has no function passes its elements on.
+/// source that knows its size has all elements, and a stage that keeps the type and has no function passes them on.
 bool drops_nothing(const node& n) {
   bool has_function = false;
   for_each_function(n, [&](const function_ptr&) { has_function = true; });
-  if (has_function) return false;
   if (n.op->shape == op_info::source) return true;
-  return std::all_of(n.inputs.begin(), n.inputs.end(),
-                     [&](const node_ptr& in) { return in->type == n.type && drops_nothing(*in); });
+  const bool may_drop = facts_of(n).may_fail && (has_function || n.inputs[0]->type != n.type);
+  return !may_drop &&
+         std::all_of(n.inputs.begin(), n.inputs.end(), [](const node_ptr& in) { return drops_nothing(*in); });
 }
 
 /// The input's members and the bool, laid out as before.
