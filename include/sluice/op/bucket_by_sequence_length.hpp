@@ -18,8 +18,8 @@
 //         or the number of batch sizes is not the number of boundaries plus one. invalid_argument in a run, with the
 //         element's number: a length is negative, or, with pad_to_bucket_boundary, no boundary is above it; the latter
 //         is reported when the batch of the last bucket is due, as in tf.data. An error of the function is an error of
-//         stage "bucket_by_sequence_length(name)". Under error_policy::skip the element that
-//         causes one of these errors is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
+//         stage "bucket_by_sequence_length(name)". Under error_policy::skip the element that causes one of these errors
+//         is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
 // Owns:   fewer elements than the sum of the batch sizes, plus 8 bytes for each.
 // State:  which elements are in each bucket: one or two bytes for each element. A run that resumes reads these elements
 //         again and skips the elements between them.

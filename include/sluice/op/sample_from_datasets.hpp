@@ -17,10 +17,10 @@
 //         stay as given. Datasets of weight 0 are never read, except with weights_at when no other dataset is left; if
 //         all weights are 0, nothing is delivered.
 // Errors: invalid_argument, when the plan is built: the number of weights is not the number of datasets; a weight is
-//         negative or not finite; both weights and weights_at are given. The weights that weights_at
-//         returns are checked in the same way in a run; the error has the step's number, and is also given if the
-//         function fails. Under error_policy::skip that step is dropped and counted, and the next one draws.
-//         failed_precondition: 10,000 such steps in a row have failed, in which no input can end.
+//         negative or not finite; both weights and weights_at are given. The weights that weights_at returns are
+//         checked in the same way in a run; the error has the step's number, and is also given if the function fails.
+//         Under error_policy::skip that step is dropped and counted, and the next one draws. failed_precondition:
+//         10,000 such steps in a row have failed, in which no input can end.
 // Owns:   from each dataset at most its share of the next 256 elements.
 // State:  the number of draws, which datasets have ended, and the position of each.
 #pragma once
