@@ -121,7 +121,8 @@ struct batch_example_function final : block_function {
     std::size_t which = 0;
     status why = pad_tensors(padded_, room, row.size, n, which);
     if (!why.ok()) return in_row(std::move(why), which);
-    to.append(row, room, n);
+    to.append(row, room, n);  // destroys them
+    rows.set_live(0, 0);
     return {};
   }
   static std::vector<padded_member> padded_tensors(const element_type& row, const example_schema& schema) {

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text/read_number.hpp"
 #include "element/build.hpp"
 #include "element/member_finder.hpp"
 #include "element/path.hpp"
@@ -22,6 +21,8 @@
 
 #if SLUICE_HAVE_SIMDJSON
 #include <simdjson.h>
+
+#include "format/json/json_numbers.hpp"
 #endif
 
 namespace sluice::lib {
@@ -46,33 +47,6 @@ std::string shown_json(const dom& j) {
 [[noreturn]] void refuse_json(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));
 }
-/// The number that stands here as a text (large_numbers.hpp); "" for any other value.
-std::string_view number_in_words(const dom& j) {
-  simdjson::dom::object whole;
-  std::string_view token;
-  if (j.get(whole) != simdjson::SUCCESS || whole.size() != 1) return {};
-  const bool is_one = whole.begin().key() == kLargeNumberKey && whole.begin().value().get(token) == simdjson::SUCCESS;
-  return is_one && is_marked_number(token) ? token : std::string_view();
-}
-
-/// " (-128 to 127)" behind the name of a type of numbers.
-std::string range_text(const element_type& t) {
-  std::string text;
-  if (t.kind != kind::scalar) return text;
-  detail::with_number(t, [&]<class T>(std::type_identity<T>) {
-    using limits = std::numeric_limits<T>;
-    if constexpr (!std::is_same_v<T, bool>) text = absl::StrCat(" (", +limits::lowest(), " to ", +limits::max(), ")");
-  });
-  return text;
-}
-
-/// Returns true for a number that was refused because its type does not contain it, and not because it is not whole.
-bool is_out_of_range(const dom& j) {
-  std::int64_t whole = 0;
-  const std::string_view spelled = number_in_words(j);
-  return spelled.empty() ? j.type() == json_kind::DOUBLE : read_whole(spelled, whole) != number_text::not_whole;
-}
-
 [[noreturn]] void refuse_json(const path& at, const element_type& t, const dom& j) {
   const std::string range = is_out_of_range(j) ? range_text(t) : "";
   refuse_json(at, absl::StrCat("expected ", type_text(t), range, ", got ", shown_json(j)));
@@ -83,65 +57,6 @@ status json_error(simdjson::error_code code) {
 }
 
 // --- To elements ---
-
-/// Thrown if the double that simdjson has made of a number does not decide its value in the member's type.
-struct needs_spelling {};
-
-/// Returns true if `d` is as far from `f` as from another T. The number that `d` was made of may then be nearer to that.
-template <class T> bool is_middle(double d, T f) {
-  if (static_cast<double>(f) == d) return false;
-  const T most = std::numeric_limits<T>::max();
-  if (std::isinf(f)) {
-    const double step = static_cast<double>(most) - static_cast<double>(std::nextafter(most, T{0}));
-    return std::abs(d) == static_cast<double>(most) + step / 2;
-  }
-  const T other = std::nextafter(f, d > static_cast<double>(f) ? most : -most);
-  return d - static_cast<double>(f) == static_cast<double>(other) - d;
-}
-
-/// Rounds a number once. Returns false if it is beyond all values of T.
-template <class T> bool to_nearest(const dom& j, T& to) {
-  std::int64_t whole = 0;
-  std::uint64_t large = 0;
-  double d = 0;
-  if (j.type() == json_kind::INT64 && j.get(whole) == simdjson::SUCCESS) return to = static_cast<T>(whole), true;
-  if (j.type() == json_kind::UINT64 && j.get(large) == simdjson::SUCCESS) return to = static_cast<T>(large), true;
-  if (j.get(d) != simdjson::SUCCESS) return false;
-  to = static_cast<T>(d);
-  if constexpr (!std::is_same_v<T, double>)
-    if (is_middle(d, to)) throw needs_spelling();
-  return std::isfinite(to);
-}
-
-template <class T> bool read_json_number(const dom& j, T& to) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return j.get(to) == simdjson::SUCCESS;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    std::string_view word;
-    if (const std::string_view spelled = number_in_words(j); !spelled.empty())
-      return read_real(spelled, to) == number_text::read;
-    if (j.is_number()) return to_nearest(j, to);
-    if (j.get(word) != simdjson::SUCCESS) return false;
-    if (word == "NaN") to = std::numeric_limits<T>::quiet_NaN();
-    else if (word == "Infinity" || word == "-Infinity")
-      to = std::numeric_limits<T>::infinity() * (word[0] == '-' ? -1 : 1);
-    else return false;
-    return true;
-  } else {
-    std::int64_t whole = 0;
-    std::uint64_t large = 0;
-    if (j.type() == json_kind::INT64 && j.get(whole) == simdjson::SUCCESS) {
-      to = static_cast<T>(whole);
-      return std::in_range<T>(whole);
-    }
-    if (j.type() == json_kind::UINT64 && j.get(large) == simdjson::SUCCESS) {
-      to = static_cast<T>(large);
-      return std::in_range<T>(large);
-    }
-    if (j.type() == json_kind::DOUBLE) throw needs_spelling();  // such as 1e18 and 12.0
-    return read_whole(number_in_words(j), to) == number_text::read;
-  }
-}
 
 /// Members of the JSON that a structure does not have.
 enum class other_members : std::uint8_t { passed_over, refused };
