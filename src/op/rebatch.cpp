@@ -199,6 +199,12 @@ template <> const codec& codec_of<batch_sizes>() {
 
 namespace {
 
+/// Returns true if all such rows stack, so that no policy drops one of them from its batch.
+bool has_fixed_shape(const spec& row) {
+  const bool is_open = row.any_shape || std::ranges::find(row.shape, spec::kUnknown) != row.shape.end();
+  return !is_open && std::ranges::all_of(row.parts, has_fixed_shape);
+}
+
 /// For several sizes: counts rounds of all sizes, and the sizes that the rest of a round fills.
 cardinality rebatched_size(const node& n) {
   auto& a = n.as<rebatch_arguments>();
@@ -231,12 +237,12 @@ const op_info rebatch_op{
     .spec =
         [](const node& n) {
           auto& a = n.as<rebatch_arguments>();
-          const spec batch = element_spec_of(*n.inputs[0]);
+          const spec batch = element_spec_of(*n.inputs[0]), row = spec_of_row(batch);
           const std::int64_t size = a.sizes.values[0].value, rows = length_of_batch(batch);
           const bool are_equal = std::ranges::all_of(a.sizes.values, [&](count c) { return c.value == size; });
-          const bool is_divided = rows != spec::kUnknown && rows % size == 0;
+          const bool is_divided = rows != spec::kUnknown && rows % size == 0 && has_fixed_shape(row);
           const bool is_known = are_equal && (a.options.drop_remainder || is_divided);
-          return spec_of_batch(spec_of_row(batch), is_known ? size : spec::kUnknown);
+          return spec_of_batch(row, is_known ? size : spec::kUnknown);
         },
     .facts = {.size = rebatched_size,
               .rows =
