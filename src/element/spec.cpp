@@ -395,6 +395,10 @@ spec spec_of_list(spec item, std::int64_t length) {
   add_dimension(item, length, false);
   return item;
 }
+std::int64_t length_of_batch(const spec& batch) {
+  const spec& column = has_columns(batch) && !batch.parts.empty() ? batch.parts[0] : batch;
+  return column.shape.empty() ? spec::kUnknown : column.shape.front();
+}
 spec spec_of_row(spec batch) {
   auto without_first = [](spec& s) {
     if (!s.shape.empty()) s.shape.erase(s.shape.begin());

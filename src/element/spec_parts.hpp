@@ -14,6 +14,8 @@ namespace sluice::lib {
 spec spec_of_batch(spec row, std::int64_t length);
 /// Returns the spec of lists of `length` items.
 spec spec_of_list(spec item, std::int64_t length);
+/// Returns the number of rows of batches, or spec::kUnknown. REQUIRES: batches have the spec.
+std::int64_t length_of_batch(const spec& batch);
 /// Returns the spec of a batch's row. REQUIRES: `batch` is the spec of batches.
 spec spec_of_row(spec batch);
 

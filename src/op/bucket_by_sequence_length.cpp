@@ -27,7 +27,7 @@ bucket_by_sequence_length_arguments detail::bucket_arguments(const std::vector<s
                                                              const std::vector<std::int64_t>& batch_sizes,
                                                              bucket_by_sequence_length_options o) {
   bucket_by_sequence_length_arguments a;
-  a.boundaries.assign(boundaries.begin(), boundaries.end());
+  a.boundaries = boundaries;
   a.batch_sizes.assign(batch_sizes.begin(), batch_sizes.end());
   a.options = std::move(o);
   return a;
@@ -70,9 +70,8 @@ status above_the_last(std::int64_t length) {
                                 ", is not below the last boundary, so pad_to_bucket_boundary has none for it");
 }
 
-std::size_t bucket_of(const std::vector<count>& boundaries, std::int64_t length) {
-  auto above = std::upper_bound(boundaries.begin(), boundaries.end(), length,
-                                [](std::int64_t l, const count& boundary) { return l < boundary.value; });
+std::size_t bucket_of(const std::vector<std::int64_t>& boundaries, std::int64_t length) {
+  auto above = std::upper_bound(boundaries.begin(), boundaries.end(), length);
   return static_cast<std::size_t>(above - boundaries.begin());
 }
 
@@ -80,7 +79,7 @@ std::size_t bucket_of(const std::vector<count>& boundaries, std::int64_t length)
 class length_buckets {
  public:
   length_buckets(erased_stream& in, length_buckets_state& state, held_memory& memory, function_ptr function,
-                 std::vector<length_bucket> rules, std::vector<count> boundaries)
+                 std::vector<length_bucket> rules, std::vector<std::int64_t> boundaries)
       : in_(in),
         state_(state),
         memory_(memory),
@@ -131,6 +130,7 @@ class length_buckets {
   /// Computes the lengths of the elements that the input has ready.
   status read_lengths();
   status mistake_of(std::int64_t length, std::size_t bucket);
+  std::int64_t length_of_first(std::size_t bucket);
 
   erased_stream& in_;
   length_buckets_state& state_;
@@ -139,7 +139,7 @@ class length_buckets {
   const key_function& key_;
   bool is_signed_;
   std::vector<length_bucket> rules_;
-  std::vector<count> boundaries_;
+  std::vector<std::int64_t> boundaries_;
   std::deque<held_elements> held_;
   std::vector<row_fit> row_checks_;  ///< by bucket; empty: not checked
   std::vector<std::uint64_t> lengths_;
@@ -170,6 +170,7 @@ status length_buckets::make_batch(std::size_t bucket, batch_storage* to) {
   const length_bucket& rule = rules_[bucket];
   held_ordinals& ordinals = state_.buckets[bucket];
   const std::size_t n = std::min<std::size_t>(held_[bucket].size(), rule.size);
+  if (rule.is_closed) return row_error(above_the_last(length_of_first(bucket)), memory_.label(), ordinals.at(0));
   held_[bucket].move_front(n, rows_.reserve(n));
   rows_.set_live(0, n);
   std::size_t which = 0;
@@ -190,10 +191,16 @@ status length_buckets::read_lengths() {
   return a.done ? status() : std::move(a.why);  // an error after other elements is found again when they are placed
 }
 
+std::int64_t length_buckets::length_of_first(std::size_t bucket) {
+  std::uint64_t length = 0;
+  key_.numbers(block(nullptr, &in_.type(), const_cast<char*>(held_[bucket].at(0)), 1), &length);
+  return number_of_code(length, key_.out->size, is_signed_);
+}
+
 status length_buckets::mistake_of(std::int64_t length, std::size_t bucket) {
   if (length < 0) return negative_length(length);
+  if (row_checks_.empty()) return {};  // make_batch finds the others
   if (rules_[bucket].is_closed) return above_the_last(length);
-  if (row_checks_.empty()) return {};
   const char* element = in_.peek().data();
   return row_checks_[bucket].check(held_[bucket].size() ? held_[bucket].at(0) : element, element);
 }
@@ -217,8 +224,8 @@ length_buckets::placed length_buckets::place() {
 
 erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state, erased_stream in,
                                   function_ptr function, std::vector<length_bucket> rules,
-                                  std::vector<count> boundaries, bool drop_remainder, std::shared_ptr<run_context> run,
-                                  error_gate gate) {
+                                  std::vector<std::int64_t> boundaries, bool drop_remainder,
+                                  std::shared_ptr<run_context> run, error_gate gate) {
   in.hold_from(in.consumed());
   held_memory memory(std::move(run), gate.line(purpose::window), gate.label(), "the buckets", "lower batch_sizes");
   length_buckets buckets(in, *state, memory, std::move(function), std::move(rules), std::move(boundaries));
@@ -249,10 +256,12 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
 }
 
 std::string bucket_mistake(const bucket_by_sequence_length_arguments& a) {
+  if (!a.boundaries.empty() && a.boundaries[0] < 0)
+    return "boundaries must be at least 0, and the first is " + std::to_string(a.boundaries[0]);
   for (std::size_t i = 1; i < a.boundaries.size(); ++i)
-    if (a.boundaries[i].value <= a.boundaries[i - 1].value)
-      return "boundaries must ascend, and " + std::to_string(a.boundaries[i].value) + " follows " +
-             std::to_string(a.boundaries[i - 1].value);
+    if (a.boundaries[i] <= a.boundaries[i - 1])
+      return "boundaries must ascend, and " + std::to_string(a.boundaries[i]) + " follows " +
+             std::to_string(a.boundaries[i - 1]);
   if (a.batch_sizes.size() != a.boundaries.size() + 1)
     return "each bucket needs a batch size: " + std::to_string(a.boundaries.size() + 1) + " of them, not " +
            std::to_string(a.batch_sizes.size());
@@ -275,7 +284,7 @@ std::vector<length_bucket> rules_of(const node& n, std::string& why) {
     all.push_back({static_cast<std::uint64_t>(a.batch_sizes[i].value), members});
     if (!o.pad_to_bucket_boundary) continue;
     all.back().is_closed = i == a.boundaries.size();
-    const std::int64_t longest = all.back().is_closed ? -1 : a.boundaries[i].value - 1;
+    const std::int64_t longest = all.back().is_closed ? -1 : a.boundaries[i] - 1;
     for (padded_member& m : all.back().members) {
       if (m.dims.empty() && m.is_tensor())
         return why = "pad_to_bucket_boundary needs a shape of " + m.path + ", with -1 for the boundary's length", all;
@@ -317,6 +326,11 @@ const op_info bucket_by_sequence_length_op{
           auto& o = n.as<bucket_by_sequence_length_arguments>().options;
           return o.pad_to_bucket_boundary || !o.shapes.empty() ? spec_of(*n.type) : spec_of_batches(n, 1, false);
         },
+    .facts = {.size =
+                  [](const node& n) {
+                    cardinality in = cardinality_of(*n.inputs[0]);
+                    return in.kind == cardinality::infinite ? in : cardinality();
+                  }},
     .lowering = {.open = open_bucket_by_sequence_length},
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/list_files.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "engine/lowering/open_context.hpp"
@@ -72,12 +73,18 @@ erased_stream list_files_loop(outlet out, saved<std::uint64_t> delivered, std::s
   auto shared = std::make_shared<name_list>();
   name_list& list = *shared;
   held_memory memory(run, gate.line(purpose::listing), gate.label(), "the list of files", "list fewer files at once");
-  for (const std::string& pattern : split_patterns(ask.patterns)) {
+  const std::vector<std::string> patterns = split_patterns(ask.patterns);
+  status none_matches;
+  for (const std::string& pattern : patterns) {
     auto listing = add_matches(list, memory, *run, pattern);
     status why = co_await listing.as_result();
-    if (!why.ok()) co_await fail(why.in_stage(gate.label()));
+    const bool may_be_missing = why.code() == status_code::not_found && patterns.size() > 1;
+    if (may_be_missing) none_matches = std::move(why);
+    else if (!why.ok()) co_await fail(why.in_stage(gate.label()));
   }
   std::vector<std::string>& names = list.names;
+  if (names.empty() && !none_matches.ok()) co_await fail(none_matches.in_stage(gate.label()));
+  if (patterns.size() > 1) std::ranges::sort(names);
   status same = run->settle_changed_input(run->inputs->listed(ask.patterns, ask.epoch, names));
   if (!same.ok()) co_await fail(same.in_stage(gate.label()));
   if (ask.shuffled) shuffle_names(names, ask.seed);

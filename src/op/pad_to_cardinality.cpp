@@ -17,6 +17,7 @@
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/element/tensor.hpp"
+#include "sluice/plan/facts.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -175,10 +176,10 @@ erased_stream open_pad_to_cardinality(const node& n, open_context& context) {
 bool drops_nothing(const node& n) {
   bool has_function = false;
   for_each_function(n, [&](const function_ptr&) { has_function = true; });
-  if (has_function) return false;
   if (n.op->shape == op_info::source) return true;
-  return std::all_of(n.inputs.begin(), n.inputs.end(),
-                     [&](const node_ptr& in) { return in->type == n.type && drops_nothing(*in); });
+  const bool may_drop = facts_of(n).may_fail && (has_function || n.inputs[0]->type != n.type);
+  return !may_drop &&
+         std::all_of(n.inputs.begin(), n.inputs.end(), [](const node_ptr& in) { return drops_nothing(*in); });
 }
 
 /// Returns a structure of the input's members and the bool, with the members' layout unchanged.

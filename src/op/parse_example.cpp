@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "element/member_finder.hpp"
 #include "element/spec_parts.hpp"
+#include "element/tensors/padding.hpp"
 #include "engine/files/parser_pool.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/mapped_stage.hpp"
@@ -15,6 +17,7 @@
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/element/batched.hpp"
+#include "sluice/element/slab.hpp"
 #include "sluice/engine/detail/functions.hpp"
 #include "sluice/format/example_layout.hpp"
 #include "sluice/format/example_parser.hpp"
@@ -70,7 +73,8 @@ struct example_function final : block_function {
 
 /// Parses batches of records. Each becomes a batch of structures with the same number of rows.
 struct batch_example_function final : block_function {
-  batch_example_function(const element_type* from, const element_type* to, example_schema s) : parsers_(std::move(s)) {
+  batch_example_function(const element_type* from, const element_type* to, const example_schema& s)
+      : padded_(padded_tensors(*to->element, s)), parsers_(s) {
     in = from;
     out = to;
   }
@@ -90,6 +94,7 @@ struct batch_example_function final : block_function {
  private:
   status parse(const batch_storage& records, const parsers::lease& parser, batch_storage& to) const {
     if (records.empty()) return {};
+    if (!padded_.empty()) return parse_padded(records, parser, to);
     const column& texts = records.rows_column();
     const std::size_t first = texts.gone_in_front();
     column& rows = to.make_rows(*out->element);
@@ -100,9 +105,40 @@ struct batch_example_function final : block_function {
     }
     return {};
   }
+  /// Tensors whose number of values differs get the length of the longest, as in TensorFlow.
+  status parse_padded(const batch_storage& records, const parsers::lease& parser, batch_storage& to) const {
+    const element_type& row = *out->element;
+    const column& texts = records.rows_column();
+    const std::size_t first = texts.gone_in_front(), n = texts.rows() - first;
+    slab rows(row);
+    char* room = rows.reserve(n);
+    row.construct(row, room, n, row.size);
+    rows.set_live(0, n);
+    for (std::size_t i = 0; i != n; ++i) {
+      status why = parser->parse(texts.text(first + i), room + i * row.size);
+      if (!why.ok()) return in_row(std::move(why), i);
+    }
+    std::size_t which = 0;
+    status why = pad_tensors(padded_, room, row.size, n, which);
+    if (!why.ok()) return in_row(std::move(why), which);
+    to.append(row, room, n);  // destroys them
+    rows.set_live(0, 0);
+    return {};
+  }
+  static std::vector<padded_member> padded_tensors(const element_type& row, const example_schema& schema) {
+    std::vector<padded_member> all = padded_members(row);
+    std::erase_if(all, [&](const padded_member& m) {
+      return std::ranges::none_of(schema.slots(), [&](const feature_slot& slot) {
+        return slot.form == field_form::tensor && slot.member_name() == m.path && !slot.shape.empty() &&
+               slot.shape[0] == feature_slot::kUnknown;
+      });
+    });
+    return all;
+  }
   static status in_row(status why, std::size_t row) {
     return status(why.code(), absl::StrCat("row ", row, " of the batch: ", std::string(why.message())));
   }
+  std::vector<padded_member> padded_;  ///< tensors of which a length follows from the number of values
   mutable parsers parsers_;
 };
 

@@ -45,7 +45,8 @@ const op_info random_op{
     .facts = {.always = {.draws = true, .may_fail = false},
               .size = [](const node&) { return cardinality::forever(); },
               .seeks = seeks_with_inputs},
-    .lowering = {.open = open_random},
+    // Version 0 drew other numbers from the same seed.
+    .lowering = {.open = open_random, .state_version = 1, .state_version_oldest = 1},
 };
 
 dataset<std::int64_t> random(random_options o) {

@@ -201,10 +201,16 @@ template <> const codec& codec_of<batch_sizes>() {
 
 namespace {
 
+/// Returns true if all such rows stack, so that no policy drops one of them from its batch.
+bool has_fixed_shape(const spec& row) {
+  const bool is_open = row.any_shape || std::ranges::find(row.shape, spec::kUnknown) != row.shape.end();
+  return !is_open && std::ranges::all_of(row.parts, has_fixed_shape);
+}
+
 /// Returns the number of batches for several sizes: rounds of all sizes, and the sizes that the rest of a round fills.
 cardinality rebatched_size(const node& n) {
   auto& a = n.as<rebatch_arguments>();
-  cardinality rows = row_cardinality_of(*n.inputs[0]);
+  cardinality rows = rows_of(*n.inputs[0]);
   if (rows.kind != cardinality::exact || rows.is_most()) return rows;
   std::int64_t round = 0;
   for (count size : a.sizes.values)
@@ -233,15 +239,17 @@ const op_info rebatch_op{
     .spec =
         [](const node& n) {
           auto& a = n.as<rebatch_arguments>();
-          const bool is_known = a.options.drop_remainder && a.sizes.values.size() == 1;
-          return spec_of_batch(spec_of_row(element_spec_of(*n.inputs[0])),
-                               is_known ? a.sizes.values[0].value : spec::kUnknown);
+          const spec batch = element_spec_of(*n.inputs[0]), row = spec_of_row(batch);
+          const std::int64_t size = a.sizes.values[0].value, rows = length_of_batch(batch);
+          const bool are_equal = std::ranges::all_of(a.sizes.values, [&](count c) { return c.value == size; });
+          const bool is_divided = rows != spec::kUnknown && rows % size == 0 && has_fixed_shape(row);
+          const bool is_known = are_equal && (a.options.drop_remainder || is_divided);
+          return spec_of_batch(row, is_known ? size : spec::kUnknown);
         },
     .facts = {.size = rebatched_size,
               .rows =
                   [](const node& n) {
-                    return n.as<rebatch_arguments>().options.drop_remainder ? cardinality()
-                                                                            : row_cardinality_of(*n.inputs[0]);
+                    return n.as<rebatch_arguments>().options.drop_remainder ? cardinality() : rows_of(*n.inputs[0]);
                   }},
     .lowering = {.open = open_rebatch},
 };

@@ -191,8 +191,7 @@ const element_type* sampled_type(const node& n, std::string& why) {
     if (!(w >= 0) || !std::isfinite(w)) return why = "weights are finite numbers of at least 0", nullptr;
     sum += w;
   }
-  if (!weights.empty() && !(sum > 0 && std::isfinite(sum)))
-    return why = "the weights' sum must be more than 0, and finite", nullptr;
+  if (!std::isfinite(sum)) return why = "the weights' sum must be finite", nullptr;
   return type_of_inputs(n, n.inputs.size(), why);
 }
 
@@ -210,6 +209,7 @@ cardinality sampled_size(const node& n) {
     all_are_endless &= one.kind == cardinality::infinite;
     all = all.and_then(one);
   }
+  if (can_be_drawn == 0) return cardinality::of(0);
   if (all_are_endless) return cardinality::forever();
   if (o.stop_on_empty_dataset && can_be_drawn != 1) return {};
   return one_is_endless ? cardinality::forever() : all;
@@ -226,7 +226,8 @@ const op_info sample_from_datasets_op{
     .type = sampled_type,
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
     .facts = {.always = {.forwards = true, .draws = true, .may_fail = false}, .size = sampled_size},
-    .lowering = {.open = open_sample},
+    // Version 0 drew other inputs from the same seed.
+    .lowering = {.open = open_sample, .state_version = 1, .state_version_oldest = 1},
 };
 
 node_ptr sampled_from(std::vector<node_ptr> datasets, sample_from_datasets_options o) {

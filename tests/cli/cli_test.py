@@ -507,6 +507,12 @@ class Data(ProgramTest):
                          ["10 elements", "9 elements", "at most 9 elements", "at most 3 elements", "at most 3 elements"])
         self.assertIn(", 10 elements", self.ok("explain", "range(10) | map(it, on_error=stop) | ignore_errors()").stdout.splitlines()[1])
         self.assertIn("at most 15 elements", self.ok("explain", "range(15) | filter(it > 3) | take_while(it < 9)").stdout)
+        for stage, size in (("assert_cardinality(3)", ", 3 elements"), ("reduce(0, state + it)", ", 1 element"),
+                            ("count_elements", ", 1 element"), ("pad_to_cardinality(9)", ", 9 elements")):
+            shown = self.ok("explain", f"range(5) | map(6 / (it - 9)) | ignore_errors | {stage}").stdout
+            line = next(l for l in shown.splitlines() if l.startswith("| " + stage.split("(")[0]))
+            self.assertIn(size, line)
+            self.assertNotIn("at most", line)
         said = self.ok("explain", "range(9) | map(it + 1, parallelism=2) | with_options(on_error=skip) | with_options(on_error=stop, order=sloppy)").stdout
         self.assertIn("order=sloppy by with_options", said)
         self.assertIn("on_error=stop by with_options", said)

@@ -180,9 +180,11 @@ class Pipe:
             if rows < 1 or (drop_remainder and left < rows):
                 break
             left, size = left - rows, size + 1
+        length = sizes if isinstance(sizes, int) else sizes[0] if len(set(sizes)) == 1 else None
+        rows_of_full = UNKNOWN if length is None else self.rows if self.rows < 0 else size * length
         return self.then(call("rebatch", sizes, drop_remainder=drop_remainder),
                          lambda d: d.rebatch(sizes, drop_remainder=bool(drop_remainder)), self.rows if self.rows < 0 else size,
-                         UNKNOWN if drop_remainder else self.rows)
+                         rows_of_full if drop_remainder else self.rows)
 
     # --- nesting -------------------------------------------------------------------------------------------------------
     def flat_map(self, name, f):

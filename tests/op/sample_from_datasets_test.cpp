@@ -29,7 +29,7 @@ TEST_CASE("weights that are a function of the step apply to each step, for eleme
         return sample_from_datasets({in | take(9), in, in | skip(3)}, {.weights_at = step_weights(stepped), .seed = 7});
       },
       {.expected = [](const int64s& in) {
-        return sampled_by_step({first_of(in, 9), in, without_first(in, 3)}, mix(7), false);
+        return sampled_by_step({first_of(in, 9), in, without_first(in, 3)}, 7, false);
       }});
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("sample_from_datasets conforms for elements of every kind") {
                                       {.weights = {1, 2, 1}, .seed = 7, .stop_on_empty_dataset = stop});
         },
         {.expected = [stop](const int64s& in) {
-          return sampled({first_of(in, 9), in, without_first(in, 3)}, {1, 2, 1}, mix(7), stop);
+          return sampled({first_of(in, 9), in, without_first(in, 3)}, {1, 2, 1}, 7, stop);
         }});
   }
 }

@@ -206,6 +206,23 @@ TEST_CASE("errors of sql contain the database's message, and the row") {
   CHECK_THROWS_WITH(parse_plan(head + "\"SELECT i FROM t\")"), Contains("numbers and texts"));
 }
 
+TEST_CASE("a number of a database is exact, rounded once to a float, or an error of its row") {
+  temporary_database db("numbers.db", "CREATE TABLE t(i);");
+  auto run = [&](const std::string& values, const std::string& schema) {
+    return run_of(parse_plan("sql(\"" + db.path() + "\", \"" + values + "\"" + schema + ")"));
+  };
+  auto mixed = run("SELECT 9007199254740992 AS v UNION ALL SELECT 2.5", "");
+  CHECK(mixed.elements == std::vector<std::string>{"{\"v\":9007199254740992.0}", "{\"v\":2.5}"});
+  for (const char* number : {"9007199254740993", "-9007199254740993", "9223372036854775807"}) {
+    auto got = run(std::string("SELECT 2.5 AS v UNION ALL SELECT ") + number, "");
+    CHECK(got.elements.size() == 1);
+    CHECK_THAT(got.end, Contains("row 1: column v: double cannot be ") && Contains("CAST(… AS REAL)"));
+  }
+  auto rounded = run("SELECT 9007199791611905 AS v", ", \"v: float\"");
+  CHECK(rounded.elements == std::vector<std::string>{"{\"v\":9007200000000000.0}"});
+  CHECK_THAT(run("SELECT 1e39 AS v", ", \"v: float\"").end, Contains("column v: float cannot be 1e+39"));
+}
+
 }  // namespace sluice::lib
 
 #endif

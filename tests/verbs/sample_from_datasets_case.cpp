@@ -21,23 +21,22 @@ std::vector<double> some_weights(std::size_t n, std::uint64_t b) {
   return w;
 }
 
-const register_verb sample_case("sample_from_datasets", {.inputs = 2,
-                                                         .build =
-                                                             [](const verb_plan& p) {
-                                                               return sample_from_datasets(
-                                                                   p.in, {.weights = some_weights(p.in.size(), p.b),
+const register_verb sample_case("sample_from_datasets",
+                                {.inputs = 2,
+                                 .build =
+                                     [](const verb_plan& p) {
+                                       return sample_from_datasets(p.in, {.weights = some_weights(p.in.size(), p.b),
                                                                           .seed = 5,
                                                                           .stop_on_empty_dataset = p.b % 4 == 0});
-                                                             },
-                                                         .expected =
-                                                             [](const verb_lists& l) {
-                                                               std::vector<int64s> from;
-                                                               for (std::size_t k = 0; k != l.inputs(); ++k)
-                                                                 from.push_back(l.in(k));
-                                                               return sampled(from, some_weights(from.size(), l.b),
-                                                                              l.drawn_by(5), l.b % 4 == 0);
-                                                             },
-                                                         .resume = {.takes = 0}});
+                                     },
+                                 .expected =
+                                     [](const verb_lists& l) {
+                                       std::vector<int64s> from;
+                                       for (std::size_t k = 0; k != l.inputs(); ++k) from.push_back(l.in(k));
+                                       return sampled(from, some_weights(from.size(), l.b), l.drawn_by_in_all_epochs(5),
+                                                      l.b % 4 == 0);
+                                     },
+                                 .resume = {.takes = 0}});
 
 auto three_of(const std::vector<dataset<int64>>& in) { return std::vector{in[0], in[1], in[0]}; }
 
@@ -50,7 +49,9 @@ const register_verb stepped_case(
                three_of(p.in), {.weights_at = step_weights(stepped), .seed = 5, .stop_on_empty_dataset = p.b % 4 == 0});
          },
      .expected =
-         [](const verb_lists& l) { return sampled_by_step({l.in(0), l.in(1), l.in(0)}, l.drawn_by(5), l.b % 4 == 0); },
+         [](const verb_lists& l) {
+           return sampled_by_step({l.in(0), l.in(1), l.in(0)}, l.drawn_by_in_all_epochs(5), l.b % 4 == 0);
+         },
      .resume = {.takes = 0}});
 
 }  // namespace

@@ -14,11 +14,12 @@
 // Order:  batches in the order in which their buckets fill up; rows in the input's order.
 // Ends:   with the input. The elements left in the buckets follow as batches, the shortest lengths first; with
 //         drop_remainder they are not delivered.
-// Errors: those of padded_batch. invalid_argument when the plan is built: the boundaries do not ascend, or the number
-//         of batch sizes is not the number of boundaries plus one. invalid_argument in a run, with the element's
-//         number: a length is negative, or, with pad_to_bucket_boundary, no boundary is above it. An error of the
-//         function is an error of stage "bucket_by_sequence_length(name)". Under error_policy::skip the element that
-//         causes one of these errors is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
+// Errors: those of padded_batch. invalid_argument when the plan is built: the boundaries are negative or do not ascend,
+//         or the number of batch sizes is not the number of boundaries plus one. invalid_argument in a run, with the
+//         element's number: a length is negative, or, with pad_to_bucket_boundary, no boundary is above it; the latter
+//         is reported when the batch of the last bucket is due, as in tf.data. An error of the function is an error of
+//         stage "bucket_by_sequence_length(name)". Under error_policy::skip the element that causes one of these errors
+//         is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
 // Owns:   fewer elements than the sum of the batch sizes, plus 8 bytes for each.
 // State:  which elements are in each bucket: one or two bytes for each element. A run that resumes reads these elements
 //         again and skips the elements between them.
@@ -54,9 +55,9 @@ struct bucket_by_sequence_length_options {
   bool drop_remainder = false;  ///< true: buckets that are not full at the end are not delivered
 };
 struct bucket_by_sequence_length_arguments {
-  function_arg<key_function> length = {};  ///< returns the length of an element
-  std::vector<count> boundaries = {};      ///< the smallest length of each bucket except the first, ascending
-  std::vector<count> batch_sizes = {};     ///< rows of a batch, for each bucket
+  function_arg<key_function> length = {};     ///< returns the length of an element
+  std::vector<std::int64_t> boundaries = {};  ///< the smallest length of each bucket except the first, ascending
+  std::vector<count> batch_sizes = {};        ///< rows of a batch, for each bucket
   bucket_by_sequence_length_options options = {};
 };
 

@@ -7,7 +7,8 @@
 // Shape:  the inputs' element type, which must be the same. The number of elements is the sum of the inputs' numbers.
 // Order:  each input's own order, one input after the other.
 // Ends:   with the last input.
-// Errors: those of the inputs; after an error the inputs that follow are not opened.
+// Errors: those of the inputs; after an error the inputs that follow are not opened. invalid_argument, when the plan is
+//         built: tensors of the inputs are known to have different dtypes; their shapes may differ.
 // State:  the index of the open input, and its position.
 #pragma once
 

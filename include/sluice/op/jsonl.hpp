@@ -16,7 +16,8 @@
 //         negative; all other inferred numbers are double. A member that is null or missing in one of the 100 lines is
 //         inferred as an optional. A file without lines has no elements; its element type is a text. JSON allows
 //         numbers of any size: a whole number of more than 64 bits is read as the nearest double if the member is a
-//         double, and is skipped if no member wants it.
+//         double, and is skipped if no member wants it. A number is rounded once, to the nearest value of its member's
+//         type; a whole number is exact, also if it is written as 1e18 or 12.0.
 // Order:  as in the file. Lines that contain only spaces are not elements. A byte order mark before the first line is
 //         ignored.
 // Errors: those of the file, as in tfrecord. The others name the line (after a resume, the record) and the place within

@@ -12,11 +12,12 @@
 //           a/x, a/b/x and a/b/c/x; at the end, a/** matches every file in these folders. A folder that is a symbolic
 //           link may be the last of these folders; the match does not descend into it, as in bash. A comma separates
 //           several patterns; for a comma in a name write ?. Folders match as files do, except by a last **.
-// Order:  sorted by bytes, pattern after pattern. Shuffled: a pure function of seed, epoch and names.
+// Order:  sorted by bytes, the matches of all patterns together. A path that several patterns match comes several
+//         times. Shuffled: a pure function of seed, epoch and names.
 // Readers: a listing may return more than the path of a file (remote file systems: size and version; local ones:
 //          nothing more). The reader that opens the path gets this data, which saves a request. If the file has changed
 //          since, its present contents are read.
-// Errors: not_found: a pattern matches nothing. failed_precondition: a run resumes from a checkpoint, and the pattern
+// Errors: not_found: no pattern matches anything. failed_precondition: a run resumes from a checkpoint, and the pattern
 //         matches other names than in the checkpoint's run, unless iterate_options::on_changed_inputs permits that.
 // State:  the number of paths delivered. Checkpoints also contain a hash of each list that the run has made.
 #pragma once

@@ -17,8 +17,9 @@
 //   parse_example("text: bytes, label: int64, values: float[16]")
 //
 // Shape:  a structure. From a batch of records, a batch with the same number of structures, equal to what parse_example
-//         | batch yields: one call for each batch writes its columns without structures in between; tensors stack, and
-//         must have the same shape. format/example_schema.hpp lists the types that members may have;
+//         | batch yields: one call for each batch writes its columns without structures in between; tensors stack. A
+//         length that follows from the number of values (float[?,3]) is then the longest of the batch: shorter tensors
+//         are padded with zeros or empty texts. format/example_schema.hpp lists the types that members may have;
 //         format/example_layout.hpp describes the text of a schema. A typed stage prints as its schema, and reads back
 //         as a structure with the same members. From single records, without parallelism, a directly following batch
 //         gets its rows written in the same way.

@@ -14,12 +14,13 @@
 // Shape:  T, the element type of all datasets.
 // Order:  each dataset's own. Each makes its own random draws, even if two are the same plan.
 // Ends:   when all datasets have ended; with stop_on_empty_dataset when a drawn dataset has ended, so that the shares
-//         stay as given. Datasets of weight 0 are never read, except with weights_at when no other dataset is left.
+//         stay as given. Datasets of weight 0 are never read, except with weights_at when no other dataset is left; if
+//         all weights are 0, nothing is delivered.
 // Errors: invalid_argument, when the plan is built: the number of weights is not the number of datasets; a weight is
-//         negative or not finite; all weights are 0; both weights and weights_at are given. The weights that weights_at
-//         returns are checked in the same way in a run; the error has the step's number, and is also given if the
-//         function fails. Under error_policy::skip that step is dropped and counted, and the next one draws.
-//         failed_precondition: 10,000 such steps in a row have failed, in which no input can end.
+//         negative or not finite; both weights and weights_at are given. The weights that weights_at returns are
+//         checked in the same way in a run; the error has the step's number, and is also given if the function fails.
+//         Under error_policy::skip that step is dropped and counted, and the next one draws. failed_precondition:
+//         10,000 such steps in a row have failed, in which no input can end.
 // Owns:   from each dataset at most its share of the next 256 elements.
 // State:  the number of draws, which datasets have ended, and the position of each.
 #pragma once
@@ -41,9 +42,9 @@ struct sample_from_datasets_options {
   /// the weights as a function of the step: it takes an int64, the number of elements before, and returns a list or an
   /// array of numbers
   number_function<detail::finishing_form> weights_at = {};
-  sluice::lib::seed seed = {};           ///< seed of the draws; -1: drawn once per run
-  bool stop_on_empty_dataset = false;    ///< true: end when a drawn dataset has ended
-  bool reshuffle_each_iteration = true;  ///< other draws in each epoch of a repeat
+  sluice::lib::seed seed = {};            ///< seed of the draws; -1: drawn once per run
+  bool stop_on_empty_dataset = false;     ///< true: end when a drawn dataset has ended
+  bool reshuffle_each_iteration = false;  ///< other draws in each epoch of a repeat
 };
 struct sample_from_datasets_arguments {
   sample_from_datasets_options options = {};

@@ -2,6 +2,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <vector>
@@ -62,6 +63,12 @@ bool may_meet_bad(const node& n) {
   return n.op->type != same_type;
 }
 
+/// Returns true if elements that are dropped upstream do not change the number of elements.
+bool states_its_size(const node& n) {
+  constexpr std::string_view kNames[] = {"assert_cardinality", "pad_to_cardinality", "reduce", "count_elements"};
+  return std::ranges::find(kNames, std::string_view(n.op->name)) != std::end(kNames);
+}
+
 /// Returns the values in force, including those that the text omits. Texts, functions and plans are in the text
 /// already.
 std::string options_text(const node& n, const settings_downstream& said) {
@@ -117,6 +124,7 @@ int explain(const std::string& text, const std::string& plan_file, explained wha
   for (auto at = stages.rbegin(); at != stages.rend(); ++at) {
     const node& n = *at->stage;
     may_be_fewer |= !n.errors.on_error && at->said.on_error == error_policy::skip && may_meet_bad(n);
+    may_be_fewer &= !states_its_size(n);
     absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), shown(n),
                  n.type->name, size_text(n, may_be_fewer),
                  what == explained::facts ? "; " + facts_text(facts_of(n)) : options_text(n, at->said));

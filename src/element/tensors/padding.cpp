@@ -2,12 +2,12 @@
 #include "element/tensors/padding.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
 
+#include "base/text/read_number.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/tensor.hpp"
 
@@ -15,20 +15,16 @@ namespace sluice::lib {
 namespace {
 
 template <class T> bool number_bytes(const std::string& spelled, std::string& bytes) {
-  const char *first = spelled.data(), *last = first + spelled.size();
   T v{};
   if constexpr (std::is_same_v<T, bool>) {
     if (spelled != "0" && spelled != "1") return false;
     v = spelled == "1";
   } else if constexpr (std::is_integral_v<T>) {
-    auto r = std::from_chars(first, last, v);
-    if (r.ec != std::errc() || r.ptr != last) return false;
+    if (read_digits(spelled, v) != number_text::read) return false;
   } else {
-    double d = 0;
-    auto r = std::from_chars(first, last, d);
-    if (r.ec != std::errc() || r.ptr != last) return false;
-    if constexpr (std::is_same_v<T, double>) v = d;
-    else v = static_cast<T>(static_cast<float>(d));
+    std::conditional_t<std::is_same_v<T, double>, double, float> nearest{};
+    if (read_real(spelled, nearest) != number_text::read) return false;
+    v = static_cast<T>(nearest);
   }
   bytes.assign(reinterpret_cast<const char*>(&v), sizeof v);
   return true;

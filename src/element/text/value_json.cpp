@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds values from JSON: the inverse of print (element/text/print_element.cpp and batch.cpp).
-#include <charconv>
+// Values from JSON: the inverse of print (element/text/print_element.cpp and batch.cpp).
 #include <limits>
 #include <optional>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/read_number.hpp"
 #include "element/build.hpp"
 #include "element/path.hpp"
 #include "element/scalars.hpp"
@@ -36,24 +36,7 @@ using detail::path;
 
 // --- Numbers ---
 
-template <class T> bool read_integer(std::string_view spelled, T& out) {
-  auto* end = spelled.data() + spelled.size();
-  auto read = std::from_chars(spelled.data(), end, out);
-  if (read.ec == std::errc() && read.ptr == end) return true;
-  if (spelled == "-0") return out = 0, true;
-  // 1e3 and 2.0 are whole numbers too.
-  double d = 0;
-  read = std::from_chars(spelled.data(), end, d);
-  if (read.ec != std::errc() || read.ptr != end) return false;
-  constexpr double kExact = 9007199254740992.0;  // 2^53: a double may stand for several whole numbers above it
-  if (!(d >= -kExact && d <= kExact) || d < static_cast<double>(std::numeric_limits<T>::min()) ||
-      d > static_cast<double>(std::numeric_limits<T>::max()))
-    return false;
-  out = static_cast<T>(d);
-  return static_cast<double>(out) == d;
-}
-
-template <class T> bool read_real(const json_value& j, T& out) {
+template <class T> bool read_json_real(const json_value& j, T& out) {
   using limits = std::numeric_limits<T>;
   if (j.kind() == json_value::string) {
     const std::string word = j.text();
@@ -64,10 +47,7 @@ template <class T> bool read_real(const json_value& j, T& out) {
     return true;
   }
   if (j.kind() != json_value::number) return false;
-  const std::string_view spelled = j.spelled();
-  auto* end = spelled.data() + spelled.size();
-  auto read = std::from_chars(spelled.data(), end, out);
-  return read.ec == std::errc() && read.ptr == end;
+  return read_real(j.spelled(), out) == number_text::read;
 }
 
 void make_number(const element_type& t, void* to, const json_value& j, const path& at) {
@@ -78,9 +58,9 @@ void make_number(const element_type& t, void* to, const json_value& j, const pat
       ok = j.kind() == json_value::boolean;
       x = ok && j.spelled() == "true";
     } else if constexpr (std::is_floating_point_v<T>) {
-      ok = read_real(j, x);
+      ok = read_json_real(j, x);
     } else {
-      ok = j.kind() == json_value::number && read_integer(j.spelled(), x);
+      ok = j.kind() == json_value::number && read_whole(j.spelled(), x) == number_text::read;
     }
     if (!ok) refuse_kind(at, t, j);
     std::memcpy(to, &x, sizeof x);

@@ -8,6 +8,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "base/text/read_number.hpp"
 #include "base/text/real_text.hpp"
 #include "element/tensors/with_dtype.hpp"
 #include "element/text/scan_text.hpp"
@@ -118,20 +119,17 @@ struct spelled_tensor {
 [[noreturn]] void fail_at(std::size_t column, std::string_view why) { throw misplaced{column, std::string(why)}; }
 
 template <class T> T number_as(const std::string& s, dtype d, std::size_t column) {
-  const char *begin = s.data(), *end = begin + s.size();
   auto refuse = [&] { fail_at(column, absl::StrCat(s, " is no ", std::string(name_of(d)))); };
   if constexpr (std::is_same_v<T, bool>) {
     if (s != "true" && s != "false") refuse();
     return s == "true";
   } else if constexpr (std::is_integral_v<T>) {
     T v{};
-    auto r = std::from_chars(begin, end, v);
-    if (r.ec != std::errc() || r.ptr != end) refuse();
+    if (read_digits(s, v) != number_text::read) refuse();
     return v;
   } else {
     std::conditional_t<std::is_same_v<T, double>, double, float> v{};
-    auto r = std::from_chars(begin, end, v);
-    if (r.ec != std::errc() || r.ptr != end) refuse();
+    if (read_real(s, v) != number_text::read) refuse();
     return T(v);
   }
 }

@@ -11,6 +11,14 @@ spec element_spec_of(const node& n) {
   return n.op->type == same_type ? same_spec(n) : spec_of(*n.type);
 }
 
+cardinality rows_of(const node& n) {
+  const cardinality stated = row_cardinality_of(n), batches = cardinality_of(n);
+  if (stated.kind != cardinality::unknown || batches.kind == cardinality::unknown || n.type->kind != kind::batch)
+    return stated;
+  const std::int64_t length = length_of_batch(element_spec_of(n));
+  return length == spec::kUnknown ? stated : batches.times(length);
+}
+
 spec same_spec(const node& n) { return element_spec_of(*n.inputs[0]); }
 
 spec spec_of_inputs(const node& n, std::size_t inputs) {

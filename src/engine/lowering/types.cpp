@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/lowering/types.hpp"
 
+#include <algorithm>
+
 #include "element/text/scan_text.hpp"
+#include "engine/lowering/element_specs.hpp"
 #include "sluice/element/type_text.hpp"
 
 namespace sluice::lib {
@@ -43,6 +46,27 @@ std::string difference_of_types(const element_type& a, const element_type& b, st
   return why + (a_named ? "the first" : "input " + std::to_string(number));
 }
 
+/// Returns true if the type leaves dtypes open, as that of tensors does.
+bool has_tensor(const element_type& t) {
+  if (t.kind == kind::tensor) return true;
+  if (t.element && has_tensor(*t.element)) return true;
+  return std::ranges::any_of(t.members, [](const member& m) { return has_tensor(*m.type); });
+}
+
+/// Returns why the tensors of the inputs have no common dtype; "" if they have one, or if it is not known before a run.
+std::string difference_of_dtypes(const node& n, std::size_t inputs) {
+  spec all = element_spec_of(*n.inputs[0]);
+  for (std::size_t i = 1; i != inputs; ++i) {
+    const spec other = element_spec_of(*n.inputs[i]);
+    result<spec> both = merge(all, other);
+    if (!both.ok())
+      return "the inputs have one type, and input " + std::to_string(i + 1) + " gives " + other.text() +
+             " where the first gives " + all.text() + "; cast(x, \"float32\") in a map changes a dtype";
+    all = *std::move(both);
+  }
+  return {};
+}
+
 }  // namespace
 
 const element_type* same_type(const node& n, std::string&) { return n.inputs[0]->type; }
@@ -54,7 +78,8 @@ const element_type* type_of_inputs(const node& n, std::size_t inputs, std::strin
     why = difference_of_types(*type, *n.inputs[i]->type, i + 1);
     return nullptr;
   }
-  return type;
+  if (has_tensor(*type)) why = difference_of_dtypes(n, inputs);
+  return why.empty() ? type : nullptr;
 }
 
 const element_type* type_of_function(const node& n, const function_ptr& f, std::string& why) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/closest.hpp"
+#include "base/text/read_number.hpp"
 #include "expr/batch_parts.hpp"
 #include "expr/checking/conversions.hpp"
 #include "expr/checking/facts.hpp"
@@ -36,8 +37,8 @@ computed_ptr number_literal(const expression_tree& e) {
   bool is_real = !is_hex && s.find_first_of(".ef") != s.npos;
   if (is_real) {
     auto read = [&]<class T>(T value) {
-      auto r = std::from_chars(s.data(), s.data() + s.size(), value);
-      if (r.ec != std::errc()) checker::fail(e, absl::StrCat(e.text, " is no ", type_of<T>().name));
+      if (read_real(s, value) != number_text::read)
+        checker::fail(e, absl::StrCat(e.text, " is no ", type_of<T>().name));
       return literal::of(value);
     };
     if (s.back() != 'f') return read(double{});

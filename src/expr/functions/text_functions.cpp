@@ -2,13 +2,12 @@
 // Functions of texts. They work on bytes; lower() and upper() change ASCII letters only.
 #include <farmhash.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/read_number.hpp"
 #include "expr/checking/checker.hpp"
 #include "expr/functions/vocabulary.hpp"
 #include "sluice/base/utf8.hpp"
@@ -54,27 +53,16 @@ template <class T> T to_number(view s) {
   view t = trimmed(s);
   if (t.size() > 1 && t[0] == '+' && t[1] != '-') t.remove_prefix(1);
   T value{};
-  auto r = std::from_chars(t.data(), t.data() + t.size(), value);
+  number_text found = number_text::malformed;
   if constexpr (std::is_floating_point_v<T>) {
-    // A number out of range becomes infinite, or zero, as IEEE 754 rounds.
-    if (r.ec == std::errc::result_out_of_range && r.ptr == t.data() + t.size() &&
-        absl::SimpleAtod(absl::string_view(t.data(), t.size()), &value))
-      return value;
-    bool is_negative = t.starts_with('-');
-    view digits = t.substr(is_negative);
-    if (digits.starts_with("0x") || digits.starts_with("0X")) {
-      digits.remove_prefix(2);
-      t = digits;
-      r = std::from_chars(t.data(), t.data() + t.size(), value, std::chars_format::hex);
-      if (t.starts_with('-')) r.ec = std::errc::invalid_argument;
-      if (is_negative) value = -value;
-    }
+    found = read_real_or_hexadecimal(t, value);
+    if (found == number_text::out_of_range) return value;  // infinite, as IEEE 754 rounds
+  } else {
+    found = read_digits(t, value);
   }
-  if (r.ec == std::errc::result_out_of_range)
-    throw bad_value{absl::StrCat(quoted(s), " is no ", type_of<T>().name, ": it does not fit")};
-  if (r.ec != std::errc() || r.ptr != t.data() + t.size() || t.empty())
-    throw bad_value{absl::StrCat(quoted(s), " is no ", type_of<T>().name)};
-  return value;
+  if (found == number_text::read) return value;
+  const char* why = found == number_text::out_of_range ? ": it does not fit" : "";
+  throw bad_value{absl::StrCat(quoted(s), " is no ", type_of<T>().name, why)};
 }
 
 view replaced(evaluation& ev, view s, view from, view to) {

@@ -3,16 +3,14 @@
 // correctly.
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
-#include <fast_float/fast_float.h>
-
 #include "base/text/ascii.hpp"
+#include "base/text/read_number.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/dtype.hpp"
 #include "sluice/format/csv_schema.hpp"
@@ -48,16 +46,13 @@ inline std::string_view trimmed_field(std::string_view s) {
 }
 
 template <class T> bool read_csv_exactly(std::string_view s, T& to) {
-  const char *begin = s.data(), *end = begin + s.size();
   if constexpr (std::is_same_v<T, bool>) {
     to = s == "1" || s == "true" || s == "True" || s == "TRUE";
     return to || s == "0" || s == "false" || s == "False" || s == "FALSE";
   } else if constexpr (std::is_floating_point_v<T>) {
-    auto r = fast_float::from_chars(begin, end, to);
-    return r.ec == std::errc() && r.ptr == end;
+    return read_real_or_hexadecimal(s, to) == number_text::read;
   } else {
-    auto r = std::from_chars(begin, end, to);
-    return r.ec == std::errc() && r.ptr == end;
+    return read_digits(s, to) == number_text::read;
   }
 }
 

@@ -21,6 +21,8 @@
 
 #if SLUICE_HAVE_SIMDJSON
 #include <simdjson.h>
+
+#include "format/json/json_numbers.hpp"
 #endif
 
 namespace sluice::lib {
@@ -37,7 +39,7 @@ constexpr std::size_t kJsonShownBytes = 60;
 constexpr std::size_t kJsonDepthMax = 64;
 
 std::string shown_json(const dom& j) {
-  std::string out = with_large_numbers_shown(simdjson::minify(j));
+  std::string out = with_numbers_shown(simdjson::minify(j));
   if (out.size() > kJsonShownBytes) out = out.substr(0, kJsonShownBytes) + "…";
   return out;
 }
@@ -45,28 +47,8 @@ std::string shown_json(const dom& j) {
 [[noreturn]] void refuse_json(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));
 }
-/// Returns the number at this place if simdjson cannot read it (large_numbers.hpp); "" for any other value.
-std::string_view large_number(const dom& j) {
-  simdjson::dom::object whole;
-  std::string_view token;
-  if (j.get(whole) != simdjson::SUCCESS || whole.size() != 1) return {};
-  const bool is_one = whole.begin().key() == kLargeNumberKey && whole.begin().value().get(token) == simdjson::SUCCESS;
-  return is_one && is_large_number(token) ? token : std::string_view();
-}
-
-/// Returns " (-128 to 127)", to follow the name of a number type.
-std::string range_text(const element_type& t) {
-  std::string text;
-  if (t.kind != kind::scalar) return text;
-  detail::with_number(t, [&]<class T>(std::type_identity<T>) {
-    using limits = std::numeric_limits<T>;
-    if constexpr (!std::is_same_v<T, bool>) text = absl::StrCat(" (", +limits::lowest(), " to ", +limits::max(), ")");
-  });
-  return text;
-}
-
 [[noreturn]] void refuse_json(const path& at, const element_type& t, const dom& j) {
-  const std::string range = large_number(j).empty() ? "" : range_text(t);
+  const std::string range = is_out_of_range(j) ? range_text(t) : "";
   refuse_json(at, absl::StrCat("expected ", type_text(t), range, ", got ", shown_json(j)));
 }
 
@@ -75,44 +57,6 @@ status json_error(simdjson::error_code code) {
 }
 
 // --- Building elements ---
-
-template <class T> bool read_json_number(const dom& j, T& to) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return j.get(to) == simdjson::SUCCESS;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    double d = 0;
-    std::string_view word;
-    if (j.get(d) == simdjson::SUCCESS) to = static_cast<T>(d);
-    else if (const std::string_view large = large_number(j); !large.empty()) {
-      to = static_cast<T>(double_of_large_number(large));
-      return std::isfinite(to);
-    } else if (j.get(word) != simdjson::SUCCESS) return false;
-    else if (word == "NaN") to = std::numeric_limits<T>::quiet_NaN();
-    else if (word == "Infinity" || word == "-Infinity")
-      to = std::numeric_limits<T>::infinity() * (word[0] == '-' ? -1 : 1);
-    else return false;
-    return true;
-  } else {
-    std::int64_t whole = 0;
-    std::uint64_t large = 0;
-    double d = 0;
-    using limits = std::numeric_limits<T>;
-    if (j.type() == json_kind::INT64 && j.get(whole) == simdjson::SUCCESS) {
-      to = static_cast<T>(whole);
-      return std::in_range<T>(whole);
-    }
-    if (j.type() == json_kind::UINT64 && j.get(large) == simdjson::SUCCESS) {
-      to = static_cast<T>(large);
-      return std::in_range<T>(large);
-    }
-    constexpr double kExact = 9007199254740992.0;  // 2^53: a double may stand for several whole numbers above it
-    const bool is_real =
-        j.type() == json_kind::DOUBLE && j.get(d) == simdjson::SUCCESS && std::abs(d) <= kExact && std::trunc(d) == d;
-    if (!is_real || d < static_cast<double>(limits::min()) || d > static_cast<double>(limits::max())) return false;
-    to = static_cast<T>(d);
-    return true;
-  }
-}
 
 /// The treatment of members in the JSON that a structure does not have.
 enum class other_members : std::uint8_t { passed_over, refused };
@@ -144,7 +88,7 @@ void make_json_structure(const element_type& t, void* to, const dom& j, const pa
   member_finder members(t);
   for (const auto& field : fields) {
     const std::size_t k = members.find(field.key);
-    if (field.key == kLargeNumberKey && !large_number(j).empty()) refuse_json(at, t, j);
+    if (field.key == kLargeNumberKey && !number_in_words(j).empty()) refuse_json(at, t, j);
     if (k == t.members.size() && others == other_members::passed_over) continue;
     if (k == t.members.size())
       refuse_json(at, absl::StrCat("the member ", shown_name(field.key), " is not in the schema"));
@@ -210,7 +154,7 @@ status parse_json(simdjson::dom::parser& parser, std::string_view text, std::siz
   const bool must_copy = behind < simdjson::SIMDJSON_PADDING;
   auto code = parser.parse(text.data(), text.size(), must_copy).get(to);
   if (code == simdjson::SUCCESS) return {};
-  const std::string marked = with_large_numbers_marked(text);
+  const std::string marked = with_numbers_marked(text, marked_numbers::large);
   if (!marked.empty()) code = parser.parse(marked.data(), marked.size(), true).get(to);
   return code == simdjson::SUCCESS ? status() : json_error(code);
 }
@@ -235,7 +179,7 @@ struct json_shape {
       is_nullable = true;
       return;
     }
-    if (const std::string number(large_number(j)); !number.empty())
+    if (const std::string number(number_in_words(j)); !number.empty())
       refuse_json(at, absl::StrCat(number, std::isinf(double_of_large_number(number))
                                                ? " is beyond all doubles"
                                                : " is no number of 64 bits, and a double would round it"));
@@ -383,6 +327,18 @@ struct json_row_reader::parts {
   const element_type& row;
   std::string inferred_from;
   simdjson::dom::parser parser{};
+  simdjson::dom::parser spelled_parser{};  ///< of texts in which numbers are marked
+
+  void make(void* to, dom& whole, std::string_view text, other_members others) {
+    try {
+      return make_json(row, to, whole, {}, others);
+    } catch (const needs_spelling&) {}
+    dom spelled;
+    const std::string marked = with_numbers_marked(text, marked_numbers::all_real);
+    const auto code = spelled_parser.parse(marked).get(spelled);
+    if (code != simdjson::SUCCESS) throw error(json_error(code));
+    make_json(row, to, spelled, {}, others);
+  }
 };
 
 json_row_reader::json_row_reader(const element_type& row, std::string inferred_from)
@@ -394,7 +350,7 @@ status json_row_reader::read(std::string_view text, std::size_t behind, void* to
   dom whole;
   status why = parse_json(parts_->parser, text, behind, whole);
   try {
-    if (why.ok()) make_json(parts_->row, to, whole, {}, others);
+    if (why.ok()) parts_->make(to, whole, text, others);
   } catch (const error& e) {
     why = e.why();
     if (is_inferred && why.code() == status_code::invalid_argument)
@@ -402,6 +358,7 @@ status json_row_reader::read(std::string_view text, std::size_t behind, void* to
                                                 parts_->inferred_from, ": ", way_out(parts_->row, whole)));
   }
   if (parts_->parser.capacity() > kParserKeptBytes) parts_->parser = simdjson::dom::parser();
+  if (parts_->spelled_parser.capacity() > kParserKeptBytes) parts_->spelled_parser = simdjson::dom::parser();
   return why;
 }
 

@@ -54,6 +54,8 @@ double double_of_large_number(std::string_view token) {
   return absl::SimpleAtod(absl::string_view(token.data(), token.size()), &d) ? d : std::nan("");
 }
 
+namespace {
+
 bool is_large_number(std::string_view token) {
   const absl::string_view digits(token.data(), token.size());
   std::int64_t small = 0;
@@ -65,7 +67,12 @@ bool is_large_number(std::string_view token) {
   }
 }
 
-std::string with_large_numbers_marked(std::string_view json) {
+}  // namespace
+
+bool is_marked_number(std::string_view token) { return spelling_of(token) == spelling::real || is_large_number(token); }
+
+std::string with_numbers_marked(std::string_view json, marked_numbers which) {
+  const auto is_marked = which == marked_numbers::large ? is_large_number : is_marked_number;
   std::string out;
   std::size_t copied = 0;
   for (std::size_t at = 0; at < json.size();) {
@@ -75,7 +82,7 @@ std::string with_large_numbers_marked(std::string_view json) {
     }
     const std::size_t end = std::min(json.find_first_not_of("0123456789+-.eE", at), json.size());
     const bool is_number = json[at] == '-' || detail::is_digit(json[at]);
-    if (is_number && is_large_number(json.substr(at, end - at))) {
+    if (is_number && is_marked(json.substr(at, end - at))) {
       const std::string before(json.substr(copied, at - copied)), number(json.substr(at, end - at));
       absl::StrAppend(&out, before, "{\"", std::string(kLargeNumberKey), "\":\"", number, "\"}");
       copied = end;
@@ -86,7 +93,7 @@ std::string with_large_numbers_marked(std::string_view json) {
   return out;
 }
 
-std::string with_large_numbers_shown(std::string json) {
+std::string with_numbers_shown(std::string json) {
   const std::string mark = absl::StrCat("{\"", std::string(kLargeNumberKey), "\":\"");
   for (std::size_t at = 0; (at = json.find(mark, at)) != std::string::npos;) {
     json.erase(at, mark.size());

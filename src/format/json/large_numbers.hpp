@@ -5,6 +5,7 @@
 // Thread: none.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,13 +13,18 @@ namespace sluice::lib {
 
 inline constexpr std::string_view kLargeNumberKey = "sluice: large number";
 
+enum class marked_numbers : std::uint8_t {
+  large,     ///< those that simdjson does not read
+  all_real,  ///< also all that have a point or an exponent, of which simdjson makes doubles
+};
+
 /// Returns true for a number in JSON's spelling of this kind.
-bool is_large_number(std::string_view token);
+bool is_marked_number(std::string_view token);
 /// Returns the nearest double; infinite beyond all doubles.
 double double_of_large_number(std::string_view token);
 /// Returns the text with an object in place of each such number; "" if it has none.
-std::string with_large_numbers_marked(std::string_view json);
+std::string with_numbers_marked(std::string_view json, marked_numbers which);
 /// Replaces the objects by their numbers again, for messages. The text must not contain spaces.
-std::string with_large_numbers_shown(std::string json);
+std::string with_numbers_shown(std::string json);
 
 }  // namespace sluice::lib

@@ -112,6 +112,7 @@ const element_type* csv_row_type(const node& n, std::string& why) {
   why = mistake_in(a.options, 0);
   const bool is_said = a.schema.is_said();
   if (!a.options.select.empty() && is_said) why.clear();  // checked below
+  if (why.empty() && a.options.read_bytes.value < 1) why = "read_bytes must be at least 1B";
   if (!why.empty()) return nullptr;
   result<csv_schema> s = is_said
                              ? a.schema.columns()

@@ -27,10 +27,10 @@ bool is_written_whole(std::string_view field) {
 
 /// Returns true for a zero before another digit, as in 01234 or -007. Such a field is a code, which would lose its
 /// zeros as a number.
-bool has_leading_zero(std::string_view field) {
+bool is_code(std::string_view field) {
   field = detail::trimmed_field(field);
   if (!field.empty() && (field.front() == '-' || field.front() == '+')) field.remove_prefix(1);
-  return field.size() > 1 && field[0] == '0' && detail::is_digit(field[1]);
+  return field.size() > 1 && field[0] == '0' && (detail::is_digit(field[1]) || is_hexadecimal(field));
 }
 
 /// Returns true if the nearest double equals the number. A number that does not fit into 64 bits is never exact.
@@ -60,7 +60,7 @@ struct column_guess {
     has_value = true;
     is_signed = is_signed && detail::is_csv_number(dtype::int64, field);
     is_unsigned = is_unsigned && detail::is_csv_number(dtype::uint64, field);
-    is_number = is_number && !has_leading_zero(field) && detail::is_csv_number(dtype::float64, field);
+    is_number = is_number && !is_code(field) && detail::is_csv_number(dtype::float64, field);
     if (is_number && inexact.empty() && is_written_whole(field) && !is_exact_double(field)) {
       inexact = field;
       inexact_line = line;

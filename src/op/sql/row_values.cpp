@@ -6,6 +6,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <new>
 #include <optional>
@@ -37,7 +38,18 @@ std::string shown_value(const sql_value& v) {
   if (v.kind == sql_value::null)
     throw_status(invalid_argument_error(
         absl::StrCat("column ", c.member, " is NULL: give it a default in the schema, or `?` for an optional value")));
-  throw_status(invalid_argument_error(absl::StrCat("column ", csv_schema_text(one), " cannot be ", shown_value(v))));
+  const bool is_rounded = c.values == dtype::float64 && v.kind == sql_value::whole;
+  throw_status(invalid_argument_error(absl::StrCat(
+      "column ", csv_schema_text(one), " cannot be ", shown_value(v),
+      is_rounded ? ", which would be rounded: CAST(… AS REAL) in the query rounds it, and CAST(… AS TEXT) keeps it"
+                 : "")));
+}
+
+/// Returns true if a double is this number. A column of integers and reals is inferred as double.
+bool fits_double(std::int64_t number) {
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  const auto d = static_cast<double>(number);
+  return d < kTwoTo63 && static_cast<std::int64_t>(d) == number;
 }
 
 template <class T> bool number_of(const sql_value& v, T& to) {
@@ -45,8 +57,9 @@ template <class T> bool number_of(const sql_value& v, T& to) {
     to = v.number == 1;
     return v.kind == sql_value::whole && (v.number == 0 || v.number == 1);
   } else if constexpr (std::is_floating_point_v<T>) {
-    to = static_cast<T>(v.kind == sql_value::whole ? static_cast<double>(v.number) : v.value);
-    return v.kind == sql_value::whole || v.kind == sql_value::real;
+    to = v.kind == sql_value::whole ? static_cast<T>(v.number) : static_cast<T>(v.value);
+    if (v.kind == sql_value::whole) return !std::is_same_v<T, double> || fits_double(v.number);
+    return v.kind == sql_value::real && (std::isfinite(to) || !std::isfinite(v.value));
   } else {
     to = static_cast<T>(v.number);
     return v.kind == sql_value::whole && std::in_range<T>(v.number);
