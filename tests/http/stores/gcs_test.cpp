@@ -6,7 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
-#include "http/gcs_world.hpp"
+#include "http/stores/gcs_world.hpp"
 #include "io/http/messages/whole_checksum.hpp"
 #include "io/stores/digest.hpp"
 #include "io/stores/stored_crc32c.hpp"

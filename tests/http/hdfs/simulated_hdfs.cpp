@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/simulated_hdfs.hpp"
+#include "http/hdfs/simulated_hdfs.hpp"
 
 #if SLUICE_HAVE_STORES
 #include <algorithm>

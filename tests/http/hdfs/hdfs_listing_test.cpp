@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "http/hdfs_world.hpp"
+#include "http/hdfs/hdfs_world.hpp"
 #include "io/paths/glob.hpp"
 
 namespace sluice::lib::hdfs_listing_test {

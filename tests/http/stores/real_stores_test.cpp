@@ -11,7 +11,7 @@
 #include <iostream>
 
 #include "http/server_process.hpp"
-#include "http/store_world.hpp"
+#include "http/stores/store_world.hpp"
 #include "io/gcs/gcs_store.hpp"
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/when_all.hpp"

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 import hdfs_server
 from program import PROGRAM, main, sluice
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #if SLUICE_HAVE_STORES
-#include "http/store_world.hpp"
+#include "http/stores/store_world.hpp"
 
 namespace sluice::lib::s3_test {
 using namespace sluice::lib::testing;

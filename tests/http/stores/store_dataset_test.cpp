@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #if SLUICE_HAVE_STORES
-#include "http/simulated_gcs.hpp"
-#include "http/store_world.hpp"
+#include "http/stores/simulated_gcs.hpp"
+#include "http/stores/store_world.hpp"
 #include "http/text_objects.hpp"
 #include "io/gcs/gcs_store.hpp"
 #include "pipeline/outcome.hpp"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #if SLUICE_HAVE_STORES
-#include "http/hdfs_world.hpp"
+#include "http/hdfs/hdfs_world.hpp"
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/when_all.hpp"
 

@@ -5,7 +5,7 @@
 //   s3.put("a/b", "bytes");
 //   server.answers([&](const asked_for& a) { return s3.answer(a); });
 //
-// It does not check signatures, only whose they are: servers of others do that (tests/http/stores_test.py).
+// It does not check signatures, only whose they are: servers of others do that (tests/http/servers/stores_test.py).
 #pragma once
 
 #include <functional>

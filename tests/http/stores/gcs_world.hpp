@@ -2,8 +2,8 @@
 // A simulated world with Google's store in it, and a runtime whose files are that store's.
 #pragma once
 
-#include "http/simulated_gcs.hpp"
-#include "http/store_world.hpp"
+#include "http/stores/simulated_gcs.hpp"
+#include "http/stores/store_world.hpp"
 #include "io/gcs/gcs_store.hpp"
 
 namespace sluice::lib::testing {

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #if SLUICE_HAVE_STORES
-#include "http/store_world.hpp"
+#include "http/stores/store_world.hpp"
 #include "io/stores/digest.hpp"
 #include "sluice/coro/sleep_until.hpp"
 

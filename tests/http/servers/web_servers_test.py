@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 import other_web_servers
 from objects_of_server import Objects, lacks_tools
 from program import PROGRAM, main

@@ -83,7 +83,7 @@ class watchdog {
 class certificates {
  public:
   certificates() {
-    const std::string make = "python3 tests/http/certificates.py " + folder_.path("") + " >/dev/null 2>&1";
+    const std::string make = "python3 tests/http/servers/certificates.py " + folder_.path("") + " >/dev/null 2>&1";
     are_there_ = std::system(make.c_str()) == 0;
     if (!are_there_) WARN("skipped, as far as it is TLS: certificates are made by openssl and python3");
   }

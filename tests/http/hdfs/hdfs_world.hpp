@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "http/simulated_hdfs.hpp"
-#include "http/store_world.hpp"
+#include "http/hdfs/simulated_hdfs.hpp"
+#include "http/stores/store_world.hpp"
 #include "io/hdfs/hdfs_file_system.hpp"
 
 namespace sluice::lib::testing {

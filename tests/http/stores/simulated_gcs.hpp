@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "http/simulated_s3.hpp"
+#include "http/stores/simulated_s3.hpp"
 
 namespace sluice::lib::testing {
 

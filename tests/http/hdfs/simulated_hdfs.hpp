@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "http/scripted_server.hpp"
-#include "http/simulated_s3.hpp"
+#include "http/stores/simulated_s3.hpp"
 
 namespace sluice::lib::testing {
 

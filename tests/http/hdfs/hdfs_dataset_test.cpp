@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #if SLUICE_HAVE_STORES
-#include "http/hdfs_world.hpp"
+#include "http/hdfs/hdfs_world.hpp"
 #include "http/text_objects.hpp"
 #include "pipeline/outcome.hpp"
 #include "sluice/sluice.hpp"

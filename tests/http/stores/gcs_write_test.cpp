@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #if SLUICE_HAVE_STORES
-#include "http/gcs_world.hpp"
+#include "http/stores/gcs_world.hpp"
 #include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib::gcs_write_test {

@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 import nginx_server
 from objects_of_server import Objects, RECORD
 from program import PROGRAM, main

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/simulated_gcs.hpp"
+#include "http/stores/simulated_gcs.hpp"
 
 #if SLUICE_HAVE_STORES
 #include <algorithm>

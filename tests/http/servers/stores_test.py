@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 import certificates
 import store_server
 from program import PROGRAM, main, sluice

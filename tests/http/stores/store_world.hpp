@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "http/http_world.hpp"
-#include "http/simulated_s3.hpp"
+#include "http/stores/simulated_s3.hpp"
 #include "io/s3/s3_store.hpp"
 #include "io/stores/store_file_system.hpp"
 
