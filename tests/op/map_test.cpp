@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -22,18 +20,10 @@ namespace {
 using namespace test;
 using int64 = std::int64_t;
 
-SLUICE_FUNCTION(thrice_and_one, [](int64 x) { return 3 * x + 1; });
-
 task<int64> later(int64 x) {
   co_await sleep_for(std::chrono::microseconds(x * 7 % 40));
   int64 result = 3 * x + 1;
   co_return result;
-}
-
-int64s thrice_and_one_of(const int64s& in) {
-  int64s out;
-  for (int64 x : in) out.push_back(3 * x + 1);
-  return out;
 }
 
 /// A coroutine that uses what it captured after it was suspended, as a lambda with captures would.
@@ -61,8 +51,6 @@ struct counting {
   }
 };
 
-  
-
 }  // namespace
 
 TEST_CASE("map keeps what an awaited function captured until its last call has ended") {
@@ -75,35 +63,6 @@ TEST_CASE("map keeps what an awaited function captured until its last call has e
     for (int64 i = 0; i != 50; ++i) CHECK(sync_wait(rt, next_of(s)) == 100 + i);
     CHECK(!alive.expired());
   }
-}
-
-TEST_CASE("map conforms when its function computes") {
-  conforms({.stage = [](const auto& in) { return in | map(thrice_and_one); },
-            .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of,
-            .needs = one_each});
-}
-
-TEST_CASE("map conforms when its function awaits") {
-  conforms({.stage = [](const auto& in) { return in | map(later); },
-            .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of,
-            .needs = one_each});
-}
-
-TEST_CASE("map conforms when four calls are in flight") {
-  conforms({.stage = [](const auto& in) { return in | map(thrice_and_one, {.parallelism = 4}); },
-            .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of});
-  conforms({.stage = [](const auto& in) { return in | map(later, {.parallelism = 4}); },
-            .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of});
-}
-
-TEST_CASE("a sloppy map loses and repeats nothing") {
-  conforms({.stage = [](const auto& in) { return in | map(later, {.parallelism = 4, .order = order::sloppy}); },
-            .expected = thrice_and_one_of,
-            .ordered = false});
 }
 
 TEST_CASE("take(5) above a map calls its function five times") {
@@ -133,12 +92,6 @@ TEST_CASE("passing over elements does not call the function for them, across the
   how.elements_max = 1;
   CHECK(consume(range(5) | repeat(2) | map(f), how).elements == int64s{2});
   CHECK(*f.calls == 1);
-}
-
-TEST_CASE("a map whose function has a name prints as text, and is read again") {
-  round_trips(*(range(5) | map(thrice_and_one)).plan(), "range(5) | map(thrice_and_one)");
-  round_trips(*(range(5) | map(thrice_and_one, {.parallelism = 4, .order = order::sloppy})).plan(),
-              "range(5) | map(thrice_and_one, parallelism=4, order=sloppy)");
 }
 
 namespace {
