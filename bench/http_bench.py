@@ -21,7 +21,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tests/http"))
+sys.path.append(str(ROOT / "tests/http/servers"))
 import certificates
 import nginx_server
 

@@ -19,7 +19,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BENCH = ROOT / "build/sluice_bench"
-sys.path[:0] = [str(ROOT / "bench/compare"), str(ROOT / "tests/http")]
+sys.path[:0] = [str(ROOT / "bench/compare"), str(ROOT / "tests/http/servers")]
 import nginx_server
 from run import python_with_tensorflow
 

@@ -90,7 +90,8 @@ void script(fault_proxy& proxy, const reading& what, const suffering& of) {
   if (what.is_large() && !of.later.empty()) faults = of.later;
   else if (what.is_large() && faults.size() == 1 && !of.continues) faults = {faults[0], {}, faults[0]};
   // Every third object: most of them are read beside those that suffer.
-  for (std::size_t i = 0; i < what.objects.size(); i += 3) proxy.script("/raw/" + what.objects[i], faults, of.continues);
+  for (std::size_t i = 0; i < what.objects.size(); i += 3)
+    proxy.script("/raw/" + what.objects[i], faults, of.continues);
 }
 
 }  // namespace

@@ -7,9 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
 #include "verbs/batch_by_bytes_model.hpp"
 
@@ -47,28 +45,6 @@ TEST_CASE("batch_by_bytes counts the contents of elements") {
   auto square = [](int64 n) { return tensor::zeros(dtype::float32, {2, n ? 2 : 2}); };
   CHECK(elements(range(5) | map(square) | batch_by_bytes(33) |
                  map([](const batched<tensor>& b) { return b.size(); })) == "2 2 1");
-}
-
-TEST_CASE("an element of more bytes than a batch may have is an error, or a batch") {
-  auto texts = from_elements(std::vector<std::string>{"a", "bcdef", "g"});
-  CHECK(elements(texts | on_error(error_policy::skip, batch_by_bytes(4))) == R"(["a","g"])");
-}
-
-TEST_CASE("batch_by_bytes refuses arguments that do not fit, and elements above the limit or the memory") {
-  simulation world(1);
-  runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
-  auto text = [](int64) { return std::string(10'000, 'x'); };
-  consumed few = consume_on(rt, range(300) | map(text) | batch_by_bytes(200'000) | map(number_of_texts), {});
-  CHECK(few.complaint() == "");
-  CHECK(few.elements.size() == 15);
-  consumed got = consume_on(rt, range(300) | map(text) | batch_by_bytes(2'000'000) | map(number_of_texts), {});
-  CHECK(got.why.code() == status_code::resource_exhausted);
-  CHECK(rt.ledger().report().used_bytes == 0);
-}
-
-TEST_CASE("batch_by_bytes prints as text, and is read again; its rows are the input's elements") {
-  round_trips(*(range(5) | batch_by_bytes(4 << 20, {.rows_max = count(9), .oversized = oversized::alone})).plan(),
-              "range(5) | batch_by_bytes(4MiB, rows_max=9, oversized=alone)");
 }
 
 }  // namespace sluice::lib::batch_by_bytes_test

@@ -11,6 +11,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
+#include "support/resumed_everywhere.hpp"
 
 namespace sluice::lib::batch_test {
 namespace {
@@ -37,24 +38,7 @@ int64s digests(const int64s& in, std::size_t rows, bool drop_remainder) {
   return out;
 }
 
-conformance batching(int64 rows, bool drop_remainder) {
-  conformance c;
-  c.stage = [=](const auto& in) { return in | batch(rows, {.drop_remainder = drop_remainder}) | map(digest); };
-  c.expected = [=](const int64s& in) { return digests(in, static_cast<std::size_t>(rows), drop_remainder); };
-  // Rows collected for a batch that an error hits are no batch.
-  c.before_error = [=](const int64s& in) { return digests(in, static_cast<std::size_t>(rows), true); };
-  return c;
-}
-
 }  // namespace
-
-TEST_CASE("batch conforms") {
-  for (int64 rows : {1, 2, 3, 64}) conforms(batching(rows, false));
-}
-
-TEST_CASE("batch conforms when it drops the remainder") {
-  for (int64 rows : {2, 3}) conforms(batching(rows, true));
-}
 
 TEST_CASE("batches of one size become batches of another") {
   conforms({.stage = [](const auto& in) { return in | batch(7) | unbatch() | batch(3) | map(digest); },
@@ -69,16 +53,6 @@ TEST_CASE("a batch asks for its rows and no more") {
   };
   CHECK(consume(range(100) | map(counting) | batch(4) | take(2) | map(digest), {}).elements.size() == 2);
   CHECK(*calls == 8);
-}
-
-TEST_CASE("batches of texts keep them apart") {
-  auto ds = range(5) | map([](int64 x) { return std::string(static_cast<std::size_t>(x), 'a'); }) | batch(5) |
-            map([](const batched<std::string>& b) {
-              int64 all = 0;
-              for (std::string_view s : b.values()) all = all * 10 + static_cast<int64>(s.size());
-              return all;
-            });
-  CHECK(consume(ds, {}).elements == int64s{1234});
 }
 
 TEST_CASE("batches of tensors are one tensor each, and unbatch gives views of it") {
@@ -102,54 +76,11 @@ TEST_CASE("batches of tensors are one tensor each, and unbatch gives views of it
   CHECK(((*owners)[0] == (*owners)[1] && (*owners)[1] == (*owners)[2] && (*owners)[3] == (*owners)[4]));
 }
 
-TEST_CASE("a tensor that does not stack on those before is an error, after the batches before it") {
-  struct sample {
-    tensor image;
-    int64 label = 0;
-  };
-  auto images = range(9) | map([](int64 x) {
-                  return x == 7 ? tensor::zeros(dtype::uint8, {224, 224}) : tensor::zeros(dtype::uint8, {224, 224, 3});
-                });
-  auto rows = [](const auto& b) { return b.size(); };
-  consumed got = consume(images | batch(4) | map(rows), {});
-  CHECK(got.elements == int64s{4});
-  CHECK(got.why.code() == status_code::invalid_argument);
-  CHECK(got.why.to_string() ==
-        "invalid_argument: batch at element 7: row 3 is uint8[224,224], the rows before are uint8[224,224,3]");
-  for (int64 size : {2, 8, 9, 300}) {
-    got = consume(images | batch(size) | map(rows), {});
-    CHECK_THAT(got.why.to_string(), Catch::Contains("batch at element 7: row " + std::to_string(7 % size) + " is"));
-  }
-  consumption behind;
-  behind.skip = 2;
-  CHECK_THAT(consume(images | skip(3) | batch(2) | map(rows), behind).why.to_string(),
-             Catch::Contains("batch at element 4: row 0 is uint8[224,224]") ||
-                 Catch::Contains("batch at element 5: row 1 is uint8[224,224,3]"));
-  got = consume(images | map([](const tensor& t) { return sample{t, 1}; }) | batch(4) | map(rows), {});
-  CHECK(got.elements == int64s{4});
-  CHECK_THAT(got.why.to_string(),
-             Catch::Contains("row 3: image is uint8[224,224], the rows before are uint8[224,224,3]"));
-  CHECK(consume(images | batch(7) | take(1) | map(rows), {}).elements == int64s{7});
-}
-
 TEST_CASE("images conform") {
   auto stage = [](const auto& in) { return in | batch(5) | unbatch() | batch(3) | prefetch(2) | unbatch(); };
   auto ds = stage(range(40) | map(as_image::made)) | map(as_image::number);
-  consumption how;
-  how.save = true;
-  consumed whole = consume(ds, how);
-  REQUIRE(whole.elements.size() == 40);
-  for (std::size_t i = 0; i <= 40; i += 3) {
-    consumption again;
-    again.from = whole.places[i];
-    consumed rest = consume(ds, again);
-    CHECK(rest.complaint() == "");
-    CHECK(rest.elements == int64s(whole.elements.begin() + static_cast<std::ptrdiff_t>(i), whole.elements.end()));
-  }
-}
-
-TEST_CASE("batch prints as text, and is read again; a batch of no rows is refused") {
-  round_trips(*(range(5) | batch(2, {.drop_remainder = true})).plan(), "range(5) | batch(2, drop_remainder=true)");
+  CHECK(consume(ds, {}).elements.size() == 40);
+  resumes_everywhere(ds);
 }
 
 TEST_CASE("a batch larger than its input takes no more memory than the input does") {

@@ -9,9 +9,10 @@
 
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/plan_texts.hpp"
+#include "support/arithmetic.hpp"
+#include "support/consumption.hpp"
 #include "support/process_memory.hpp"
+#include "support/resumed_everywhere.hpp"
 
 namespace sluice::lib::batch_timeout_test {
 namespace {
@@ -146,21 +147,7 @@ TEST_CASE("batches since a mark are rebuilt unchanged, also behind a channel") {
   };
   auto timed = range(90) | map(comes_later) | batch(5, {.timeout = milliseconds(7)});
   auto ds = timed | prefetch(3) | unbatch();
-  for (std::uint64_t every : {0u, 7u}) {
-    consumption how;
-    how.save = true;
-    how.marks_every = every;
-    consumed whole = consume(ds, how);
-    CHECK(whole.complaint() == "");
-    REQUIRE(whole.elements == up_to(0, 90));
-    for (std::size_t i = 0; i <= whole.elements.size(); ++i) {
-      consumption again;
-      again.from = whole.places[i];
-      again.seed = i + 2;
-      CAPTURE(every, i);
-      CHECK(consume(ds, again).elements == up_to(static_cast<int64>(i), 90));
-    }
-  }
+  for (std::uint64_t every : {0u, 7u}) resumes_everywhere(ds, up_to(0, 90), {.marks_every = every});
   CHECK(consume(timed | map(number), {}).complaint() == "");
 }
 
@@ -199,10 +186,6 @@ TEST_CASE("an error of the input is met, and a stop ends the wait for rows") {
   consumed stopped =
       consume(range(1000) | map(comes_later) | batch(4, {.timeout = milliseconds(9)}) | unbatch(), stopping);
   CHECK(stopped.why.code() == status_code::cancelled);
-}
-
-TEST_CASE("a timeout is a time span in plan text, and does not appear in a plan without one") {
-  round_trips(*(range(10) | batch(4, {.timeout = milliseconds(50)})).plan(), "range(10) | batch(4, timeout=50ms)");
 }
 
 }  // namespace sluice::lib::batch_timeout_test

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/op/bucket_by_sequence_length.hpp
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
 #include "verbs/bucket_by_sequence_length_model.hpp"
 
 namespace sluice::lib::bucket_by_sequence_length_test {
-namespace {
-
 using namespace test;
 using namespace bucket_by_sequence_length_case;
 using int64 = std::int64_t;
-
-}  // namespace
 
 TEST_CASE("bucket_by_sequence_length refuses an element that does not fit, and names it") {
   auto lists = range(9) | map(list_of_length);
@@ -35,12 +28,6 @@ TEST_CASE("bucket_by_sequence_length refuses an element that does not fit, and n
                     Catch::Contains("has 4 items"));
   auto ds = range(9) | bucket_by_sequence_length([](int64 x) { return 5 - x; }, {3}, {9, 9});
   CHECK_THROWS_WITH(elements(ds), Catch::Contains("this one is -1"));
-}
-
-TEST_CASE("bucket_by_sequence_length prints as text, and is read again") {
-  round_trips(
-      *(range(10) | bucket_by_sequence_length(expr("it % 4"), {1, 3}, {4, 2, 1}, {.drop_remainder = true})).plan(),
-      "range(10) | bucket_by_sequence_length(it % 4, [1, 3], [4, 2, 1], drop_remainder=true)");
 }
 
 }  // namespace sluice::lib::bucket_by_sequence_length_test

@@ -2,22 +2,19 @@
 // sluice/op/concatenate.hpp
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/printed_run.hpp"
 #include "verbs/concatenate_model.hpp"
 
 namespace sluice::lib::concatenate_test {
-namespace {
-
 using namespace test;
 using namespace concatenate_case;
 using int64 = std::int64_t;
+
+namespace {
 
 /// The state of a stage that counts how often it is written to a position.
 struct counted_state {
@@ -46,12 +43,6 @@ TEST_CASE("concatenate conforms") {
   conforms({.stage = [](const auto& in) { return concatenate(range(0), range(3), in, range(0)); },
             .expected = [](const int64s& in) { return joined({0, 1, 2}, in); },
             .before_error = [](const int64s& in) { return joined({0, 1, 2}, in); }});
-}
-
-TEST_CASE("concatenate conforms for elements of every kind, and asks for no more than it needs") {
-  conforms_for_elements([](const auto& in) { return concatenate(in | take(20), in | take(3)); },
-                        {.expected = [](const int64s& in) { return joined(first_of(in, 20), first_of(in, 3)); },
-                         .needs = [](const int64s&, std::size_t k) { return k; }});
 }
 
 TEST_CASE("an input of concatenate is not used before the earlier ones have ended") {
@@ -87,39 +78,6 @@ TEST_CASE("concatenate prints as text, and is read again; its inputs have one ty
   node_ptr over = parse_plan("list_files(\"x\") | flat_map(concatenate(lines, lines))");
   CHECK(plan_text(*with_path(over->as<flat_map_arguments>().inner.plan, "f")) ==
         "concatenate(lines(\"f\"), lines(\"f\"))");
-}
-
-TEST_CASE("structures with the same members are one type, from every stage") {
-  temporary_file csv_file("concatenated.csv", "a,b\n1,2"), json_file("concatenated.jsonl", "{\"a\":3,\"b\":4}\n");
-  const std::string csv = "csv(\"" + csv_file.path() + "\", header=true)",
-                    jsonl = "jsonl(\"" + json_file.path() + "\")";
-  const std::string mapped = "range(1) | map({a: it, b: it})", tensors = "from_tensors({a: 5, b: 6})";
-  const std::string csv_row = R"({"a":1,"b":2})", json_row = R"({"a":3,"b":4})", mapped_row = R"({"a":0,"b":0})",
-                    tensor_row = R"({"a":5,"b":6})";
-  using texts = std::vector<std::string>;
-  auto rows_of = [](const std::string& plan) {
-    INFO(plan);
-    printed_run run = run_of(parse_plan(plan));
-    CHECK(run.end == "end");
-    return run.elements;
-  };
-  CHECK(rows_of("concatenate(" + csv + ", " + mapped + ")") == texts{csv_row, mapped_row});
-  CHECK(rows_of("concatenate(" + mapped + ", " + jsonl + ")") == texts{mapped_row, json_row});
-  CHECK(rows_of("round_robin([" + tensors + ", " + mapped + ", " + csv + "])") ==
-        texts{tensor_row, mapped_row, csv_row});
-  CHECK(rows_of("choose_from_datasets([" + csv + ", " + jsonl + ", " + mapped + "], range(3))") ==
-        texts{csv_row, json_row, mapped_row});
-  CHECK(rows_of("sample_from_datasets([" + mapped + ", " + jsonl + "], weights=[1, 0], stop_on_empty_dataset=true)") ==
-        texts{mapped_row});
-  CHECK(parse_plan(csv)->type == parse_plan(mapped)->type);
-  CHECK(parse_plan(csv)->type->name == "{a: int64, b: int64}");
-}
-
-TEST_CASE("inputs with different structures get an error with the difference, and advice if only their names differ") {
-  const std::string rows = "from_arrow(\"-\", schema=\"a: int64, b: int64\") | unbatch";
-  CHECK_THROWS_WITH(parse_plan("concatenate(" + rows + ", from_arrow(\"-\", schema=\"a: int32\") | unbatch)"),
-                    Catch::Contains("input 2 gives row{a: int32} where the first gives row{a: int64, b: int64}") &&
-                        !Catch::Contains("put `"));
 }
 
 TEST_CASE("a mark of nested concatenates writes the state of each stage once, however deep they are") {

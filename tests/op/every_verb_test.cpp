@@ -63,11 +63,19 @@ conformance conformance_of(const verb_case& c, const verb_use& use, std::size_t 
     for (int k = 0; k != c.inner; ++k) p.inner.push_back([](int64 x) { return build(*numbers(3), x); });
     return c.build(p);
   };
-  all.expected = [&c, use, place](const int64s& in) {
-    plan_ptr p = above(c, use, beside(c, place, given(in), numbers(kOthers)));
-    return evaluate(*p, 10'000'000).value();
+  auto by_loops = [use, place](std::shared_ptr<const verb_case> by) {
+    return [by, use, place](const int64s& in) {
+      plan_ptr p = above(*by, use, beside(*by, place, given(in), numbers(kOthers)));
+      return evaluate(*p, 10'000'000).value();
+    };
   };
+  all.expected = by_loops(std::make_shared<const verb_case>(c));
   if (c.passes_errors) all.before_error = all.expected;
+  if (c.before_error) {
+    verb_case before = c;
+    before.expected = c.before_error;
+    all.before_error = by_loops(std::make_shared<const verb_case>(before));
+  }
   if (c.needs) all.needs = [&c, use](const int64s&, std::size_t k) { return c.needs(use, k); };
   return all;
 }
@@ -193,7 +201,9 @@ TEMPLATE_TEST_CASE_SIG("every verb conforms, in each of its inputs", "[every_ver
   for (std::size_t k = part; k < verb_cases().size(); k += 5) {
     auto* c = verb_cases()[k];
     if (c->meets_errors) continue;  // the random plans try those, under error_policy::skip
-    for (const verb_use& use : uses_of(*c, 1)) {
+    std::vector<verb_use> uses = uses_of(*c, 1);
+    uses.insert(uses.end(), c->conforms_at.begin(), c->conforms_at.end());
+    for (const verb_use& use : uses) {
       for (std::size_t place = 0; place != static_cast<std::size_t>(c->inputs); ++place) {
         CAPTURE(c->name, use.a, use.b, place);
         conforms(conformance_of(*c, use, place));

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan/expression_function.hpp: expressions as the functions of stages, from C++, plan text and JSON.
-#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/arithmetic.hpp"
-#include "support/consumption.hpp"
+#include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
 
 namespace sluice::lib::expressions_test {
@@ -19,14 +20,10 @@ namespace {
 using namespace test;
 using int64 = std::int64_t;
 
-// --- As plans. ---
-
 struct row {
   int64 label = 0;
   std::string text;
 };
-SLUICE_FUNCTION(row_of_number, [](int64 x) { return row{x, std::string(static_cast<std::size_t>(x), 'x')}; });
-SLUICE_FUNCTION(halved, [](int64 x) { return x / 2; });
 struct ticket {
   std::unique_ptr<int64> number;
   int64 copy = 0;
@@ -36,32 +33,23 @@ SLUICE_FUNCTION(of_missing_file, [](const std::string& path) -> result<std::stri
   return not_found_error("is gone").in_file(path);
 });
 
+struct sums {
+  double total = 0;
+  int64 n = 0;
+};
+struct maybe_row {
+  std::optional<double> weight;
+  std::vector<double> values;
+  std::array<int64, 2> pair{};
+};
+
+SLUICE_OVERLOAD("kind_of_value", 1, [](const int64& x) { return "integer " + std::to_string(x); });
+
 }  // namespace
 
-TEST_CASE("a plan prints its expressions in one form, and reads them again", "[op]") {
-  for (auto text : {"range(9) | filter(it % 2 == 0) | map({a: it, b: \"x\\n\\\"\" + string(it)})",
-                    "range(9) | map((it, -it)) | map(it[1]) | map(let(x = it, x * x), parallelism=4)",
-                    "range(9) | map(\"a\xff\" + string(it)) | filter(it != \"\xfe\")"}) {  // bytes that are not UTF-8
-    node_ptr plan = parse_plan(text);
-    CHECK(plan_text(*plan) == text);
-    CHECK(same_plan(*plan, *parse_plan(plan_text(*plan))));
-    node_ptr from_json = parse_plan_json(plan_json(*plan));
-    CHECK(same_plan(*plan, *from_json));
-    CHECK(fingerprint(*plan) == fingerprint(*from_json));
-  }
-  CHECK(plan_json(*parse_plan("range(3) | map(it + 1)")).find(R"({"expression":"it + 1"})") != std::string::npos);
-  CHECK(fingerprint(*parse_plan("range(3) | map(it + 1)")) != fingerprint(*parse_plan("range(3)|map(it+2)")));
-}
-
-TEST_CASE("an expression that does not fit is refused with its column and both types", "[op]") {
-  try {
-    parse_plan_json(
-        R"({"op":"map","arguments":{"function":{"expression":"it + \"a\""}},"inputs":[{"op":"range","arguments":{"stop":3}}]})");
-    FAIL("it was read");
-  } catch (const error& e) {
-    CHECK(std::string(e.why().message()) ==
-          "map: + expects two numbers or two texts; it is int64, and \"a\" is string (column 1 of the expression)");
-  }
+TEST_CASE("a plan prints bytes in its expressions that are not UTF-8, and reads them again", "[op]") {
+  const char* text = "range(9) | map(\"a\xff\" + string(it)) | filter(it != \"\xfe\")";
+  round_trips(*parse_plan(text), text);
 }
 
 TEST_CASE("in C++ expressions and functions can be mixed", "[op]") {
@@ -88,23 +76,6 @@ TEST_CASE("an element that cannot be copied is moved by an expression that uses 
                     Catch::Contains("cannot be copied; it can be used once"));
 }
 
-TEST_CASE("random() is drawn by seed and position", "[op]") {
-  auto drawn = [](const char* plan) { return elements<int64>(plan); };
-  CHECK(drawn("range(200) | map(random(1000), seed=3)") ==
-        drawn("range(200) | map(random(1000), seed=3, parallelism=4)"));
-  CHECK(drawn("range(200) | map(random(1000), seed=3)") != drawn("range(200) | map(random(1000), seed=4)"));
-  // Passing over elements draws nothing, and changes nothing.
-  std::string all = drawn("range(200) | map(random(1000), seed=3)"),
-              tail = drawn("range(200) | map(random(1000), seed=3) | skip(100)");
-  CHECK(all.ends_with(tail));
-  std::string sample = drawn("range(10000) | filter(random() < 0.1, seed=5)");
-  auto n = std::count(sample.begin(), sample.end(), ' ') + 1;
-  CHECK(n > 850);
-  CHECK(n < 1150);
-  CHECK(sample == drawn("range(10000) | filter(random() < 0.1, seed=5)"));
-  // Each call has numbers of its own; index() is the element's number.
-}
-
 TEST_CASE("an error of an expression keeps the function's code and file, and names an element that is a text") {
   const auto told = [](const dataset<std::string>& ds) {
     return consume(ds | map([](const std::string& s) { return static_cast<std::int64_t>(s.size()); }), {}).why;
@@ -116,6 +87,44 @@ TEST_CASE("an error of an expression keeps the function's code and file, and nam
   const auto numbers =
       from_elements<std::string>({"photo.jpg"}) | map(expr<std::int64_t>("length(it) / (length(it) - 9)"));
   CHECK_THAT(consume(numbers, {}).why.to_string(), Catch::Contains("division by zero (of \"photo.jpg\")"));
+}
+
+TEST_CASE("a reduce by an expression gives its last state", "[op]") {
+  CHECK(elements<double>(range(4) | reduce(expr<double>("0"), expr("state + it"))) == "6.0");
+  CHECK(elements<sums>(range(4) |
+                       reduce(expr<sums>("{total: 0, n: 0}"), expr("{n: state.n + 1, total: state.total + it}"))) ==
+        R"({"total":6.0,"n":4})");
+}
+
+TEST_CASE("lists and optionals become what is wanted, without loss", "[op]") {
+  CHECK(elements<std::vector<double>>(range(2) | map(expr<std::vector<double>>("[it, it + 1]"))) ==
+        "[0.0,1.0] [1.0,2.0]");
+  CHECK(elements<std::array<double, 2>>(range(2) | map(expr<std::array<double, 2>>("[it, 1]"))) ==
+        "[0.0,1.0] [1.0,1.0]");
+  auto lists = range(2) | map(expr<std::vector<std::int32_t>>("[1, 2]"));
+  CHECK(elements<std::vector<double>>(lists | map(expr<std::vector<double>>("it"))) == "[1.0,2.0] [1.0,2.0]");
+  CHECK(elements<std::vector<int64>>(range(1) | map(expr<std::array<std::int32_t, 2>>("[1, 2]")) |
+                                     map(expr<std::vector<int64>>("it"))) == "[1,2]");
+  CHECK(elements<maybe_row>(range(2) |
+                            map(expr<maybe_row>("{weight: if(it == 0, none, it), values: [it], pair: [1, it]}"))) ==
+        R"({"weight":null,"values":[0.0],"pair":[1,0]} {"weight":1.0,"values":[1.0],"pair":[1,1]})");
+  CHECK(elements<std::optional<double>>(range(2) | map(expr<std::optional<std::int32_t>>("if(it == 0, none, 7)")) |
+                                        map(expr<std::optional<double>>("it"))) == "null 7.0");
+  CHECK_THROWS_WITH((range(1) | map(expr<std::array<double, 3>>("[it, it]"))),
+                    Catch::Contains("expected double[3], and [it, it] is int64[]"));
+  CHECK_THROWS_WITH((lists | map(expr<std::vector<std::int8_t>>("it"))),
+                    Catch::Contains("expected int8[], and it is int32[]"));
+}
+
+TEST_CASE("an initial state over the limit is refused", "[op]") {
+  std::string initial = refusal_of("range(2) | scan(replace(replace(\"" + std::string(2000, 'a') + "\", \"a\", \"" +
+                                   std::string(30, 'b') + "\"), \"b\", \"" + std::string(30, 'c') + "\"), state)");
+  CHECK(initial.find("the function's state takes 1800003 bytes") != std::string::npos);
+}
+
+TEST_CASE("overloads of one function have one version", "[op]") {
+  CHECK_THROWS_WITH(register_overload("kind_of_value", 2, [](double) { return 1; }),
+                    Catch::Contains("kind_of_value is registered twice, as version 1 and as version 2"));
 }
 
 }  // namespace sluice::lib::expressions_test

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <ranges>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/consumption.hpp"
+#include "support/resumed_everywhere.hpp"
 
 namespace sluice::lib::from_elements_test {
 namespace {
@@ -31,17 +31,7 @@ TEST_CASE("from_elements gives its elements, from any of them on") {
   };
   for (int64 n : {0, 1, 23, 200}) {
     auto ds = as_elements(range(n));
-    consumption how;
-    how.save = true;
-    consumed full = consume(ds, how);
-    CHECK(full.elements == squares_of(consume(range(n), {}).elements));
-    REQUIRE(full.places.size() == full.elements.size() + 2);
-    for (std::size_t i = 0; i <= full.elements.size(); i += 5) {
-      consumption from_here;
-      from_here.from = full.places[i];
-      CHECK(consume(ds, from_here).elements ==
-            int64s(full.elements.begin() + static_cast<std::ptrdiff_t>(i), full.elements.end()));
-    }
+    resumes_everywhere(ds, squares_of(consume(range(n), {}).elements));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/consumption.hpp"
 
 namespace sluice::lib::from_tensor_slices_test {
 namespace {
@@ -55,15 +55,6 @@ TEST_CASE("a batch of slices is the tensor again") {
     CHECK(b->stacked() == of);
   };
   sync_wait(rt, run(rt, x));
-}
-
-TEST_CASE("from_tensor_slices prints as text, is read again, and knows its size") {
-  auto ds = from_tensor_slices(std::pair(tensor::zeros(dtype::uint8, {2, 1}), tensor::of(int64s{3, 4})));
-  round_trips(*ds.plan(), "from_tensor_slices((uint8([[0], [0]]), int64([3, 4])))");
-  round_trips(*from_tensor_slices<std::int64_t>(tensor::of(int64s{3, 4})).plan(), "from_tensor_slices([3, 4])");
-  CHECK(cardinality_of(*ds.plan()) == cardinality::of(2));
-  CHECK(parse_plan("from_tensor_slices([\"a\"])")->type == &type_of<std::string>());
-  CHECK(parse_plan("from_tensor_slices(string([\"a\"]))")->type == &type_of<tensor>());
 }
 
 TEST_CASE("tensors without slices are refused") {

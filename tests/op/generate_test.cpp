@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/consumption.hpp"
+#include "support/resumed_everywhere.hpp"
 
 namespace sluice::lib::generate_test {
 namespace {
@@ -38,22 +37,8 @@ TEST_CASE("generated elements continue from every one of them, by replay and by 
   const dataset<int64> both[] = {generate([] { return squares(kElements); }),
                                  generate([] { return committing(saved<int64>(), kElements); })};
   for (const auto& ds : both) {
-    for (std::uint32_t ask_max : {0, 1, 7}) {
-      consumption how;
-      how.save = true;
-      how.ask_max = ask_max;
-      how.marks_every = 3;
-      consumed full = consume(ds, how);
-      REQUIRE(full.elements.size() == kElements);
-      for (std::size_t i = 0; i <= full.elements.size(); ++i) {
-        if (full.places[i].empty()) continue;
-        CAPTURE(ask_max, i);
-        consumption from_here;
-        from_here.from = full.places[i];
-        CHECK(consume(ds, from_here).elements ==
-              int64s(full.elements.begin() + static_cast<std::ptrdiff_t>(i), full.elements.end()));
-      }
-    }
+    CHECK(consume(ds, {}).elements.size() == kElements);
+    for (std::uint32_t ask_max : {0, 1, 7}) resumes_everywhere(ds, {.ask_max = ask_max, .marks_every = 3});
   }
 }
 

@@ -3,19 +3,17 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
+#include "support/resumed_everywhere.hpp"
 #include "verbs/group_by_window_model.hpp"
 
 namespace sluice::lib::group_by_window_test {
@@ -44,23 +42,6 @@ SLUICE_FUNCTION(window_size_of_digit, [](int64 digit) { return digit + 1; });
 
 std::string given(const std::string& stages, const std::string& source = "range(10)") {
   return elements<batched<int64>>(source + " | group_by_window(" + stages + ")");
-}
-
-/// From the place of each element the plan gives what is left.
-template <class T> void resumes_everywhere(const dataset<T>& numbers) {
-  consumption how;
-  how.save = true;
-  consumed whole = consume(numbers, how);
-  CHECK(whole.complaint() == "");
-  REQUIRE(whole.places.size() > whole.elements.size());
-  for (std::size_t i = 0; i <= whole.elements.size(); ++i) {
-    consumption again;
-    again.from = whole.places[i];
-    consumed rest = consume(numbers, again);
-    CAPTURE(i);
-    CHECK(rest.complaint() == "");
-    CHECK(rest.elements == without_first(whole.elements, i));
-  }
 }
 
 }  // namespace
@@ -131,20 +112,6 @@ TEST_CASE("a group's shuffle draws by the group's number, and a prefetch in a gr
                                                  prefetch(2) | batch(3) | map(folded_batch, {.parallelism = 2}), 5));
 }
 
-TEST_CASE("group_by_window conforms for elements of every kind") {
-  auto two_keys = [](const auto& in) {
-    using T = typename std::remove_cvref_t<decltype(in)>::value_type;
-    return in | group_by_window([](const T&) { return 1; }, skip(1), 3);
-  };
-  auto without_each_third = [](const int64s& in) {
-    int64s out;
-    for (std::size_t i = 0; i != in.size(); ++i)
-      if (i % 3) out.push_back(in[i]);
-    return out;
-  };
-  conforms_for_elements(two_keys, {.expected = without_each_third});
-}
-
 TEST_CASE("elements that cannot be copied are moved, and asked for once only") {
   auto one = [](const std::unique_ptr<int64>&) { return 0; };
   auto made = range(6) | map(as_move_only::made);
@@ -178,23 +145,6 @@ TEST_CASE("a resume rebuilds only groups that were not delivered") {
                        map(as_text::number));
     resumes_everywhere(range(37) | group_by_window(key, batch(2), size) | map(folded_batch) | prefetch(2));
   }
-}
-
-TEST_CASE("groups that exceed the memory budget end with an error with advice") {
-  simulation world(1);
-  runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
-  auto text = [](int64) { return std::string(10'000, 'x'); };
-  auto length = [](const std::string& s) { return static_cast<int64>(s.size()); };
-  auto key = [](const std::string&) { return 0; };
-  CHECK(consume_on(rt, range(1000) | map(text) | group_by_window(key, take(1), 20) | map(length), {}).complaint() ==
-        "");
-  consumed got = consume_on(rt, range(1000) | map(text) | group_by_window(key, take(1), 200) | map(length), {});
-  CHECK(got.why.code() == status_code::resource_exhausted);
-  CHECK_THAT(got.why.to_string(), Contains("lower window_size"));
-  auto many = range(1'000'000) | group_by_window([](int64 x) { return x; }, take(1), 2);
-  consumed keys = consume_on(rt, many, {});
-  CHECK(keys.why.code() == status_code::resource_exhausted);
-  CHECK(rt.ledger().report().used_bytes == 0);
 }
 
 TEST_CASE("group_by_window refuses arguments that do not fit") {
@@ -235,15 +185,6 @@ TEST_CASE("group_by_window prints as text, and is read again; of an endless inpu
   auto further = range(10) | group_by_window(expr("it"), batch(2) | prefetch(9), 5);
   CHECK(fingerprint(*ahead.plan()) == fingerprint(*further.plan()));
   CHECK(cardinality_of(*two.plan()).kind == cardinality::unknown);
-}
-
-TEST_CASE("keys that occur once use no memory after their groups have left, for any size function") {
-  runtime rt({.workers = 1, .memory_budget_bytes = 4 << 20});
-  const auto plan =
-      parse_plan("range(200000) | group_by_window(it / 2, batch(2), window_size_func=2 + key * 0) | count_elements");
-  consumed got = consume_on(rt, dataset<std::int64_t>(plan), {});
-  CHECK(got.complaint() == "");
-  CHECK(got.elements == int64s{100'000});
 }
 
 }  // namespace sluice::lib::group_by_window_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ignore_errors does to policies is in pipeline/stage_policies_test.cpp.
+// What ignore_errors does to policies is in pipeline/errors/stage_policies_test.cpp.
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -69,62 +69,6 @@ struct calls {
 };
 
 }  // namespace
-
-TEST_CASE("a share of bad elements ends the stream after enough elements, at the same place for any work ahead") {
-  for (int64 parallelism : {1, 3}) {
-    auto in = range(10'000) | map([](int64 x) { return x; }, {.parallelism = parallelism});
-    // One in ten: the 11th of 101 is more than a tenth, while 10 of 100 are not looked at.
-    consumed got = consume(in | bad_every(10) | ignore_errors({.errors_share = 0.1}) | prefetch(4), {});
-    CHECK(got.elements.size() == 90);
-    CHECK(got.why.to_string() ==
-          "data_loss: map at element 100: bad; with it 11 of 101 elements are bad, more than errors_share=0.1 of "
-          "ignore_errors");
-    CHECK(consume(in | bad_every(10) | ignore_errors({.errors_share = 0.11}), {}).elements.size() == 9000);
-    CHECK(
-        consume(in | bad_every(2) | ignore_errors({.errors_share = 0.1, .share_after = 50'000}), {}).elements.size() ==
-        5000);
-    CHECK(consume(in | bad_every(1) | ignore_errors({.errors_share = 0.5}), {}).why.code() == status_code::data_loss);
-    CHECK(consume(in | bad_every(9) | ignore_errors({.errors_share = 0, .share_after = 0}), {}).elements.empty());
-  }
-}
-
-TEST_CASE("skipped elements count for a share") {
-  consumption how;
-  how.skip = 5000;
-  auto ds = range(10'000) | bad_every(20) | ignore_errors({.errors_share = 0.06});
-  CHECK(consume(ds, how).complaint() == "");
-  CHECK(consume(ds, how).elements.size() == 4500);
-}
-
-TEST_CASE("a share ends the stream at the same place, whether elements are delivered or skipped") {
-  const auto place = [](const dataset<int64>& in, std::uint64_t passed) {
-    consumption how;
-    how.skip = passed;
-    return consume(in, how).why.to_string();
-  };
-  auto bad_between = map([](int64 x) {
-    if (x > 300 && x < 600) throw_status(data_loss_error("bad"));
-    return x;
-  });
-  for (int64 parallelism : {1, 3}) {
-    auto in = range(2000) | map([](int64 x) { return x; }, {.parallelism = parallelism});
-    auto half = in | bad_every(2) | ignore_errors({.errors_share = 0.3});
-    auto later = in | bad_between | ignore_errors({.errors_share = 0.4});
-    auto mapped = in | bad_between | map([](int64 x) { return x + 1; }) | ignore_errors({.errors_share = 0.4});
-    const std::string at_once = place(half, 0), in_between = place(later, 0);
-    CHECK(at_once.find("at element 100: bad; with it 51 of 101 elements are bad") != std::string::npos);
-    CHECK(in_between.find("at element 501: bad; with it 201 of 502 elements are bad") != std::string::npos);
-    CHECK(place(mapped, 0) == in_between);
-    for (std::uint64_t passed : {1, 49, 50, 300, 301, 302, 500, 900, 1999, 5000}) {
-      CAPTURE(parallelism, passed);
-      CHECK(place(half, passed) == at_once);
-      CHECK(place(later, passed) == in_between);
-      CHECK(place(mapped, passed) == in_between);
-      CHECK(consume(later | skip(static_cast<int64>(passed)), {}).why.to_string() == in_between);
-    }
-    CHECK(consume(half | reduce(int64{0}, [](int64& n, int64) { ++n; }), {}).why.to_string() == at_once);
-  }
-}
 
 TEST_CASE("ignore_errors calls a function with each error, in order, only if it has one") {
   calls c;

@@ -9,7 +9,6 @@
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
 #include "pipeline/record_files.hpp"
-#include "support/file_case.hpp"
 #include "support/tree_of.hpp"
 
 namespace sluice::lib::lines_test {
@@ -54,32 +53,6 @@ void check_long_lines(runtime& rt, const std::string& path, const std::string& t
   resumed.from = whole.places[2];
   CHECK((run(rt, lines(path), resumed).elements == texts(expected.begin() + 2, expected.end())));
 }
-
-/// Ends of both kinds; some files begin with an empty line, and some have a last line without an end.
-std::string text_file(const test::verb_use& use) {
-  std::string text;
-  for (std::int64_t i = 0; i != use.a; ++i) {
-    const bool is_empty = i == 0 && use.b % 2;
-    if (!is_empty) text += test::text_of_number(i, use.b);  // an empty one reads as 0
-    const bool has_end = is_empty || i + 1 != use.a || use.b % 5;
-    if (has_end) text += i % 3 ? "\n" : "\r\n";
-  }
-  return text;
-}
-std::string path_for(const test::verb_use& use) { return test::path_of("lines", use.a, use.b); }
-
-const test::register_verb lines_case("lines", {.inputs = 0,
-                                               .has_knob = true,
-                                               .size = test::some_length,
-                                               .files = [](const test::verb_use& u) -> test::test_files {
-                                                 return {.bytes = {{path_for(u), test::packed(text_file(u), u.b)}}};
-                                               },
-                                               .build =
-                                                   [](const test::verb_plan& p) {
-                                                     return test::elements_of(
-                                                         lines(path_for(p), test::some_reading<lines_options>(p)), p);
-                                                   },
-                                               .expected = test::source_elements});
 
 }  // namespace
 

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -22,18 +20,10 @@ namespace {
 using namespace test;
 using int64 = std::int64_t;
 
-SLUICE_FUNCTION(thrice_and_one, [](int64 x) { return 3 * x + 1; });
-
 task<int64> later(int64 x) {
   co_await sleep_for(std::chrono::microseconds(x * 7 % 40));
   int64 result = 3 * x + 1;
   co_return result;
-}
-
-int64s thrice_and_one_of(const int64s& in) {
-  int64s out;
-  for (int64 x : in) out.push_back(3 * x + 1);
-  return out;
 }
 
 /// A coroutine that uses what it captured after it was suspended, as a lambda with captures would.
@@ -75,35 +65,6 @@ TEST_CASE("map keeps the captures of an awaited function until its last call has
   }
 }
 
-TEST_CASE("map conforms when its function computes") {
-  conforms({.stage = [](const auto& in) { return in | map(thrice_and_one); },
-            .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of,
-            .needs = one_each});
-}
-
-TEST_CASE("map conforms when its function awaits") {
-  conforms({.stage = [](const auto& in) { return in | map(later); },
-            .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of,
-            .needs = one_each});
-}
-
-TEST_CASE("map conforms when four calls are in flight") {
-  conforms({.stage = [](const auto& in) { return in | map(thrice_and_one, {.parallelism = 4}); },
-            .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of});
-  conforms({.stage = [](const auto& in) { return in | map(later, {.parallelism = 4}); },
-            .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of});
-}
-
-TEST_CASE("a sloppy map loses and repeats nothing") {
-  conforms({.stage = [](const auto& in) { return in | map(later, {.parallelism = 4, .order = order::sloppy}); },
-            .expected = thrice_and_one_of,
-            .ordered = false});
-}
-
 TEST_CASE("take(5) above a map calls its function five times") {
   counting f;
   CHECK(consume(range(100) | map(f) | take(5), {}).elements.size() == 5);
@@ -131,12 +92,6 @@ TEST_CASE("skipping elements does not call the function for them, across the epo
   how.elements_max = 1;
   CHECK(consume(range(5) | repeat(2) | map(f), how).elements == int64s{2});
   CHECK(*f.calls == 1);
-}
-
-TEST_CASE("a map whose function has a name prints as text, and is read again") {
-  round_trips(*(range(5) | map(thrice_and_one)).plan(), "range(5) | map(thrice_and_one)");
-  round_trips(*(range(5) | map(thrice_and_one, {.parallelism = 4, .order = order::sloppy})).plan(),
-              "range(5) | map(thrice_and_one, parallelism=4, order=sloppy)");
 }
 
 namespace {

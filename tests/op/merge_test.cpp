@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/plan_texts.hpp"
+#include "support/consumption.hpp"
 
 namespace sluice::lib::merge_test {
 namespace {
@@ -29,11 +25,6 @@ dataset<int64> paced(int64 first, int64 n, std::chrono::microseconds each) {
 }
 
 }  // namespace
-
-TEST_CASE("merge conforms for elements of every kind") {
-  conforms_for_elements([](const auto& in) { return merge(in, in | take(0), in | skip(1000)); },
-                        {.expected = [](const int64s& in) { return in; }, .ordered = false});
-}
 
 TEST_CASE("merge is first come, first served") {
   consumed got = consume(merge(paced(0, 3, 1000us), paced(100, 8, 300us)), {});
@@ -107,10 +98,6 @@ TEST_CASE("an error of an input ends merge when that input is served, and is dro
   consumed got = consume(merge(broken, paced(100, 5, 30us)), how);
   CHECK(got.complaint() == "");
   CHECK(sorted(got.elements) == int64s{0, 1, 3, 100, 101, 102, 103, 104});
-}
-
-TEST_CASE("merge prints as text, and is read again; it knows its size, and refuses inputs that do not fit") {
-  round_trips(*merge(range(3), range(4)).plan(), "merge(range(3), range(4))");
 }
 
 }  // namespace sluice::lib::merge_test

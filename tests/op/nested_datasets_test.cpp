@@ -7,6 +7,7 @@
 #include "sluice/element/value.hpp"
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
+#include "support/resumed_everywhere.hpp"
 
 namespace sluice::lib::nested_datasets_test {
 using namespace sluice::lib::test;
@@ -25,24 +26,6 @@ int64s in_order(std::int64_t n) {
   return all;
 }
 
-/// All of a run, and again from each of its places.
-void check_with_places(const dataset<std::int64_t>& ds, const int64s& wanted) {
-  consumption saving;
-  saving.save = true;
-  saving.marks_every = 3;
-  const consumed whole = consume(ds, saving);
-  REQUIRE(whole.complaint() == "");
-  CHECK(whole.elements == wanted);
-  for (std::size_t place = 0; place <= wanted.size(); ++place) {
-    CAPTURE(place);
-    consumption how = saving;
-    how.from = whole.places[place];
-    const consumed rest = consume(ds, how);
-    CHECK(rest.complaint() == "");
-    CHECK(rest.elements == int64s(wanted.begin() + static_cast<std::ptrdiff_t>(place), wanted.end()));
-  }
-}
-
 task<int64s> lengths_of(runtime& rt, dataset<dataset<std::int64_t>> nested) {
   int64s lengths;
   auto outer = nested.iterate(rt);
@@ -58,21 +41,21 @@ task<int64s> lengths_of(runtime& rt, dataset<dataset<std::int64_t>> nested) {
 }  // namespace
 
 TEST_CASE("datasets of datasets are read one after the other, alternately, shuffled and behind channels") {
-  check_with_places(ranges(5) | flat_map(std::identity()), in_order(5));
-  check_with_places(ranges(5) | prefetch(2) | flat_map([](const dataset<std::int64_t>& d) { return d | repeat(1); }),
-                    in_order(5));
-  check_with_places(ranges(4) | interleave(std::identity(), {.cycle_length = 4}), {0, 0, 0, 1, 1, 2});
-  check_with_places(ranges(5) | shuffle(3, {.seed = 1}) | take(0) | flat_map(std::identity()), {});
+  resumes_everywhere(ranges(5) | flat_map(std::identity()), in_order(5));
+  resumes_everywhere(ranges(5) | prefetch(2) | flat_map([](const dataset<std::int64_t>& d) { return d | repeat(1); }),
+                     in_order(5));
+  resumes_everywhere(ranges(4) | interleave(std::identity(), {.cycle_length = 4}), int64s{0, 0, 0, 1, 1, 2});
+  resumes_everywhere(ranges(5) | shuffle(3, {.seed = 1}) | take(0) | flat_map(std::identity()), int64s{});
   const auto shuffled = consume(ranges(6) | shuffle(6, {.seed = 1}) | flat_map(std::identity()), {});
   CHECK(shuffled.complaint() == "");
   CHECK(shuffled.elements.size() == 15);
-  check_with_places(range(9) | window(4) | map([](int64s w) { return from_range(std::move(w)); }) |
-                        flat_map([](const dataset<std::int64_t>& w) { return w | take(2); }),
-                    {0, 1, 4, 5, 8});
+  resumes_everywhere(range(9) | window(4) | map([](int64s w) { return from_range(std::move(w)); }) |
+                         flat_map([](const dataset<std::int64_t>& w) { return w | take(2); }),
+                     int64s{0, 1, 4, 5, 8});
 }
 
 TEST_CASE("datasets in batches stay datasets") {
-  check_with_places(ranges(5) | batch(2) | unbatch() | flat_map(std::identity()), in_order(5));
+  resumes_everywhere(ranges(5) | batch(2) | unbatch() | flat_map(std::identity()), in_order(5));
 }
 
 TEST_CASE("a dataset that came as an element is iterated as any other") {

@@ -2,10 +2,8 @@
 // sluice/op/pad_to_cardinality.hpp
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -28,13 +26,6 @@ struct checked {
   std::string text = {};
   bool valid = true;
 };
-
-consumed padded_run(int64 there, int64 n, std::uint64_t skip) {
-  consumption how;
-  how.skip = skip;
-  // Behind a filter nobody knows how many there are.
-  return consume(range(there) | filter(expr("it >= 0")) | pad_to_cardinality(n) | map(number_of_padded), how);
-}
 
 }  // namespace
 
@@ -60,21 +51,6 @@ TEST_CASE("a struct's own member is set, and the rest of an added element is val
       R"({"label":7,"text":"","valid":false} {"label":7,"text":"","valid":false})");
 }
 
-TEST_CASE("pad_to_cardinality reports a longer input, after the first n") {
-  for (std::uint64_t skip : {0, 1, 5, 7, 9, 50}) {
-    CAPTURE(skip);
-    int64s all = padded({0, 1, 2, 3, 4}, 8);
-    CHECK(padded_run(5, 8, skip).elements == without_first(all, skip));
-    CHECK(padded_run(5, 8, skip).length == std::max<std::uint64_t>(8, 0));
-    consumed more = padded_run(9, 7, skip);
-    CHECK(more.elements == without_first(padded({0, 1, 2, 3, 4, 5, 6}, 7), skip));
-    CHECK(more.why.code() == status_code::failed_precondition);
-    CHECK_THAT(more.why.to_string(), Catch::Contains("must be padded to 7 elements, and has more"));
-  }
-  CHECK(consume(range(10) | filter(expr("it >= 0")) | pad_to_cardinality(7) | take(7) | map(number_of_padded), {})
-            .why.ok());
-}
-
 TEST_CASE(
     "pad_to_cardinality has a known size, prints as text, is read again, and refuses elements that cannot be padded") {
   auto ds = range(4) | pad_to_cardinality(6);
@@ -83,35 +59,6 @@ TEST_CASE(
               "range(4)");
   CHECK_THROWS_WITH(range(3) | map([](int64) { return checked(); }) | pad_to_cardinality(5, {.mask_key = "ok"}),
                     Catch::Contains("needs a member `bool ok`"));
-}
-
-TEST_CASE("added tensors have the dtype and the shape of the last valid one, so that all stack") {
-  auto sums = [](const std::string& plan, const consumption& how) {
-    return consume(dataset<int64>(parse_plan(plan + " | map(int64(sum(it.first)) * 10 + length(it.first))")), how);
-  };
-  const std::string tensors = "from_tensor_slices([[1,2],[3,4],[5,6]]) | pad_to_cardinality(5)";
-  const int64s expected{32, 72, 112, 2, 2};
-  consumption saving;
-  saving.save = true;
-  consumed whole = sums(tensors, saving);
-  CHECK(whole.elements == expected);
-  for (std::size_t i = 0; i <= expected.size(); ++i) {
-    INFO(i);
-    consumption on = saving;
-    on.from = whole.places[i];
-    consumed rest = sums(tensors, on);
-    CHECK(rest.elements == int64s(expected.begin() + static_cast<std::ptrdiff_t>(i), expected.end()));
-    CHECK(rest.complaint().empty());
-  }
-  for (std::uint64_t n = 1; n != 5; ++n) {
-    INFO(n);
-    const int64s left(expected.begin() + static_cast<std::ptrdiff_t>(n), expected.end());
-    for (const char* known : {"", " | filter(sum(it) >= 0)"}) {
-      const std::string from = "from_tensor_slices([[1,2],[3,4],[5,6]])" + std::string(known) +
-                               " | pad_to_cardinality(5) | skip(" + std::to_string(n) + ")";
-      CHECK(sums(from, {}).elements == left);
-    }
-  }
 }
 
 }  // namespace sluice::lib::pad_to_cardinality_test

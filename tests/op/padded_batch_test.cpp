@@ -10,9 +10,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/counting_element.hpp"
-#include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
-#include "support/printed_run.hpp"
 #include "verbs/padded_batch_model.hpp"
 
 namespace sluice::lib::padded_batch_test {
@@ -95,34 +93,6 @@ TEST_CASE("padded_batch names an element that is too long, or another tensor, an
   CHECK_THROWS_WITH(ds | padded_batch(2, {.values = {{"ids", "x"}}}), Catch::Contains("\"x\" is no int32"));
 }
 
-TEST_CASE("a padded batch that exceeds the memory budget is an error before it is made") {
-  runtime rt({.workers = 1, .memory_budget_bytes = 1 << 20});
-  auto ds = range(2000) | map([](int64 x) { return int64s(x == 1999 ? 100'000 : 1, x); }) | padded_batch(2000);
-  auto drained = [](auto s) -> task<void> {
-    for (;;) {
-      auto b = co_await s.next();
-      if (!b) break;
-    }
-  };
-  CHECK_THROWS_WITH(sync_wait(rt, drained(ds.iterate(rt))),
-                    Catch::Contains("padded_batch") && Catch::Contains("budget"));
-}
-
-TEST_CASE("tensors are padded only where there is memory for all of them") {
-  runtime rt({.workers = 1, .memory_budget_bytes = 64 << 20});
-  auto ds = range(10'000) | map([](int64 x) { return tensor::zeros(dtype::uint8, {x == 5000 ? 2'000'000 : 1}); }) |
-            padded_batch(10'000);  // 20 GB of a few
-  auto drained = [](auto s) -> task<void> {
-    for (;;) {
-      auto b = co_await s.next();
-      if (!b) break;
-    }
-  };
-  CHECK_THROWS_WITH(sync_wait(rt, drained(ds.iterate(rt))),
-                    Catch::Contains("padded_batch") && Catch::Contains("budget"));
-  CHECK(rt.ledger().used_bytes() == 0);
-}
-
 namespace {
 
 /// A row with a member that pads and objects that do not, before and after it.
@@ -164,34 +134,6 @@ TEST_CASE("padded_batch destroys each object beside a padded list once") {
                Catch::Contains("inner.second has 1 items"));
   }
   CHECK(watched.complaint() == "");
-}
-
-TEST_CASE("padded_batch pads a list beside members of every kind that owns memory") {
-  const std::pair<const char*, const char*> members[] = {
-      {"[to_tensor([it, 2])]", R"([[0,2]],[[1,2]])"},
-      {"to_ragged([[it]])", R"({"values":[0],"row_splits":[[0,1]]},{"values":[1],"row_splits":[[0,1]]})"},
-      {"some(to_tensor([it, 2]))", R"([0,2],[1,2])"},
-      {"([to_tensor([it])], [it])", ""},
-      {"{x: [to_ragged([[it]])], y: [it]}", ""},
-      {"to_sparse(to_tensor([it, 2]))", ""},
-      {"[some(to_tensor([it]))]", R"([[0]],[[1]])"},
-  };
-  for (auto& [member, json] : members) {
-    CAPTURE(member);
-    const std::string plan = "range(4) | map({a: [it][:it], b: " + std::string(member) + "}) | padded_batch(2)";
-    const auto rows = run_of(parse_plan(plan));
-    CHECK(rows.end == "end");
-    REQUIRE(rows.elements.size() == 2);
-    CHECK_THAT(rows.elements[0], Catch::StartsWith(R"({"a":[[0],[1]],"b":[)"));
-    if (*json) CHECK(rows.elements[0] == R"({"a":[[0],[1]],"b":[)" + std::string(json) + "]}");
-  }
-}
-
-TEST_CASE("padded_batch prints as text, and is read again") {
-  round_trips(*(range(10) | map(expr<int64s>("[it]")) |
-                padded_batch(3, {.shapes = {{"it", {4}}}, .values = {{"it", -1}}, .drop_remainder = true}))
-                   .plan(),
-              "range(10) | map([it]) | padded_batch(3, shapes={it=[4]}, values={it=-1}, drop_remainder=true)");
 }
 
 }  // namespace sluice::lib::padded_batch_test

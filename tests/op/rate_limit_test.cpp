@@ -2,7 +2,6 @@
 // sluice/op/rate_limit.hpp
 #include <chrono>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -10,7 +9,8 @@
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/arithmetic.hpp"
+#include "support/consumption.hpp"
 
 namespace sluice::lib::rate_limit_test {
 namespace {
@@ -46,14 +46,6 @@ std::vector<duration> ms(std::vector<int64> list) {
 }
 
 }  // namespace
-
-TEST_CASE("rate_limit conforms for elements of every kind, and asks for no more than it needs") {
-  auto all = [](const int64s& in) { return in; };
-  conforms_for_elements([](const auto& in) { return in | rate_limit({.elements_per_second = 1e6, .burst = 3}); },
-                        {.expected = all, .before_error = all, .needs = one_each});
-  conforms_for_elements([](const auto& in) { return in | rate_limit({.bytes_per_second = 1e8, .burst = 100}); },
-                        {.expected = all, .before_error = all, .needs = one_each});
-}
 
 TEST_CASE("elements come at the rate, a burst first and after a pause, and never more than that at once") {
   CHECK(times(range(5) | rate_limit({.elements_per_second = 100})) == ms({0, 10, 20, 30, 40}));
@@ -105,13 +97,6 @@ TEST_CASE("a stop ends the wait for tokens") {
   consumed got = consume(range(10) | rate_limit({.elements_per_second = 1e-3}), how);
   CHECK(got.mistake == "");
   CHECK(got.why.code() == status_code::cancelled);
-}
-
-TEST_CASE("rate_limit prints as text, and is read again; it refuses none and both; a rate is a knob") {
-  round_trips(*(range(5) | rate_limit({.elements_per_second = 12.5})).plan(),
-              "range(5) | rate_limit(elements_per_second=12.5)");
-  round_trips(*(range(5) | rate_limit({.bytes_per_second = 1 << 20, .burst = 4096})).plan(),
-              "range(5) | rate_limit(bytes_per_second=1048576, burst=4096)");
 }
 
 }  // namespace sluice::lib::rate_limit_test

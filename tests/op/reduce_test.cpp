@@ -2,9 +2,7 @@
 // sluice/op/reduce.hpp
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -29,21 +27,11 @@ SLUICE_FUNCTION(reduce_mean, [](mean& m, int64 x) {
   ++m.count;
 });
 SLUICE_FUNCTION_VERSION(reduce_quotient, 2, [](const mean& m) { return m.count ? m.sum / m.count : -1; });
-SLUICE_FUNCTION(reduce_half, [](int64 x) { return x / 2; });
-SLUICE_FUNCTION(reduce_scan, [](int64& sum, int64 x) { return sum += x; });
-SLUICE_FUNCTION(reduce_drawing, [](const mean& m, random_source& r) { return m.sum + static_cast<int64>(r.below(2)); });
 
 int64s sum_of(const int64s& in) {
   int64 sum = 0;
   for (int64 x : in) sum += x;
   return {sum};
-}
-
-auto bad_at(int64 n) {
-  return [n](mean& m, int64 x) {
-    reduce_mean(m, x);
-    if (x == n) throw std::runtime_error("bad");
-  };
 }
 
 }  // namespace
@@ -63,22 +51,12 @@ TEST_CASE("reduce conforms") {
 }
 
 TEST_CASE("reduce takes elements of every kind, each once") {
-  auto over = [](auto as) {
-    using As = decltype(as);
-    using T = decltype(As::made(0));
-    return conformance{.stage =
-                           [](const auto& in) {
-                             return in | map(As::made) |
-                                    reduce(int64{0}, [](int64& sum, T x) { sum += As::number(x); });
-                           },
-                       .expected = sum_of,
-                       .elements = As::kName};
-  };
-  conforms(over(as_text()));
-  conforms(over(as_record()));
-  conforms(over(as_tensor()));
-  conforms(over(as_move_only()));
-  conforms(over(as_counting()));
+  conforms_over_kinds(
+      [](auto as, const auto& in) {
+        using T = decltype(as.made(0));
+        return in | map(as.made) | reduce(int64{0}, [](int64& sum, T x) { sum += decltype(as)::number(x); });
+      },
+      {.expected = sum_of});
 }
 
 TEST_CASE("reduce hands on a state of any kind as its element") {
@@ -92,18 +70,6 @@ TEST_CASE("reduce hands on a state of any kind as its element") {
   CHECK(consume(range(5) | reduce(int64{1}, [](auto& p, int64 x) { p *= x + 1; }), {}).elements == int64s{120});
 }
 
-TEST_CASE("each epoch and each inner plan has a reduce of its own") {
-  auto counts = range(5) | flat_map([](int64 n) { return range(n) | reduce(reduce_sum); });
-  consumption how;
-  how.save = true;
-  consumed whole = consume(counts, how);
-  CHECK(whole.elements == int64s{0, 0, 1, 3, 6});
-  for (std::size_t at = 0; at <= 5; ++at) {
-    how.from = whole.places[at];
-    CHECK(consume(counts, how).elements == without_first(whole.elements, at));
-  }
-}
-
 TEST_CASE("skipping the result of a reduce reads nothing") {
   auto calls = std::make_shared<int>(0);
   auto counted_sum = [calls](int64& sum, int64 x) {
@@ -115,50 +81,6 @@ TEST_CASE("skipping the result of a reduce reads nothing") {
   CHECK(*calls == 0);
   CHECK(consume(ds | repeat(3) | skip(2), {}).elements == int64s{1225});
   CHECK(*calls == 50);
-}
-
-TEST_CASE("an element that a reduce cannot take ends it with its number, or leaves no trace") {
-  for (bool behind : {false, true}) {
-    auto in = behind ? range(40) | prefetch(2) : range(40) | skip(0);
-    auto ds = in | skip(10) | reduce(mean{}, fn("add", 1, bad_at(13)), reduce_quotient);
-    consumed got = consume(ds, {});
-    CHECK(got.elements.empty());
-    CHECK_THAT(got.why.to_string(), Contains("reduce(add) at element 3") && Contains("bad"));
-    consumption how;
-    how.on_error = error_policy::skip;
-    got = consume(ds, how);
-    CHECK(got.complaint() == "");
-    CHECK(got.elements == int64s{(735 - 13) / 29});
-    CHECK(got.errors.back() == 1);
-  }
-  auto refusing = [](mean& m, int64 x) -> status {
-    reduce_mean(m, x);
-    return x == 3 ? data_loss_error("no") : status();
-  };
-  consumption how;
-  how.on_error = error_policy::skip;
-  CHECK(
-      consume(range(5) | reduce(mean{}, refusing, [](const mean& m) { return m.sum * 10 + m.count; }), how).elements ==
-      int64s{74});
-}
-
-TEST_CASE("an exception of finish ends the run, or is counted in place of the element") {
-  auto ds = range(5) | reduce(mean{}, reduce_mean, [](mean m) -> result<int64> {
-              if (m.count == 5) return data_loss_error("five");
-              return m.sum;
-            });
-  CHECK_THAT(consume(ds, {}).why.to_string(), Contains("reduce") && Contains("five"));
-  consumption how;
-  how.on_error = error_policy::skip;
-  consumed got = consume(ds, how);
-  CHECK(got.complaint() == "");
-  CHECK(got.elements.empty());
-  CHECK(got.errors.back() == 1);
-  // There is no element to be passed over: what follows is.
-  got = consume(concatenate(ds, range(3)) | skip(1), how);
-  CHECK(got.complaint() == "");
-  CHECK(got.elements == int64s{1, 2});
-  CHECK(got.errors.back() == 1);
 }
 
 TEST_CASE("a reduce of two functions prints as text and JSON, and is read again") {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/op/rejection_resample.hpp
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,14 +13,10 @@
 #include "verbs/rejection_resample_model.hpp"
 
 namespace sluice::lib::rejection_resample_test {
-namespace {
-
 using namespace test;
 using namespace rejection_resample_case;
 using int64 = std::int64_t;
 using doubles = std::vector<double>;
-
-}  // namespace
 
 TEST_CASE("rejection_resample conforms for elements of every kind") {
   for (std::uint64_t b : {3, 4}) {
@@ -30,24 +24,16 @@ TEST_CASE("rejection_resample conforms for elements of every kind") {
     conforms({.stage = [b](const auto& in) { return in | resample_by(b) | map(number_of_pair); },
               .expected = expected,
               .before_error = expected});
-    auto over = [&](auto as) {
-      using As = decltype(as);
-      using T = decltype(As::made(0));
-      return conformance{
-          .stage =
-              [b](const auto& in) {
-                return in | map(As::made) |
-                       rejection_resample([](const T& x) { return static_cast<int>(class_of(As::number(x), 3)); },
-                                          some_target(b), {.initial_dist = some_initial(b), .seed = 5}) |
-                       map([](const std::pair<int, T>& p) { return number_of(p.first, As::number(p.second)); });
-              },
-          .expected = expected,
-          .elements = As::kName};
-    };
-    conforms(over(as_text()));
-    conforms(over(as_record()));
-    conforms(over(as_move_only()));
-    conforms(over(as_counting()));
+    conforms_over_kinds(
+        [b](auto as, const auto& in) {
+          using As = decltype(as);
+          using T = decltype(As::made(0));
+          auto by_class = [](const T& x) { return static_cast<int>(class_of(As::number(x), 3)); };
+          return in | map(As::made) |
+                 rejection_resample(by_class, some_target(b), {.initial_dist = some_initial(b), .seed = 5}) |
+                 map([](const std::pair<int, T>& p) { return number_of(p.first, As::number(p.second)); });
+        },
+        {.expected = expected});
   }
 }
 
@@ -85,26 +71,6 @@ TEST_CASE("the elements that rejection_resample drops depend on its seed, and no
                     map(number_of_pair),
                 {})
             .elements != first);
-}
-
-TEST_CASE("rejection_resample names an element of an unknown class") {
-  const doubles alike(7, 1);
-  auto ds = range(10) | rejection_resample([](int64 x) { return x - 3; }, alike, {.initial_dist = alike}) |
-            map(number_of_pair);
-  consumed c = consume(ds, {});
-  CHECK_THAT(c.why.to_string(), Catch::Contains("its class is -3, and target_dist has the classes 0 to 6"));
-  CHECK(consume(ds, {.on_error = error_policy::skip}).elements.size() == 7);
-}
-
-TEST_CASE("rejection_resample knows its size where nothing is left out, prints as text, and is read again") {
-  auto of = [](doubles target, doubles initial) {
-    return range(10) |
-           rejection_resample(expr<int64>("it % 2"), std::move(target), {.initial_dist = std::move(initial)});
-  };
-  round_trips(*of({0.5, 0.25}, {}).plan(), "range(10) | rejection_resample(it % 2, [0.5, 0.25])");
-  round_trips(
-      *(range(10) | rejection_resample(expr<int64>("it % 2"), {1.5, 0}, {.initial_dist = {3, 1.5}, .seed = 3})).plan(),
-      "range(10) | rejection_resample(it % 2, [1.5, 0], initial_dist=[3, 1.5], seed=3)");
 }
 
 }  // namespace sluice::lib::rejection_resample_test

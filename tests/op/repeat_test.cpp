@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <thread>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -33,26 +32,10 @@ task<void> end_of(stream<int64>& s, status& why) {
 
 }  // namespace
 
-TEST_CASE("repeat conforms") {
-  for (int times : {0, 1, 3})
-    conforms({.stage = [times](const auto& in) { return in | repeat(times); },
-              .expected = [times](const int64s& in) { return repeated(in, times); },
-              .needs = [](const int64s&, std::size_t k) { return k; }});
-  conforms_for_elements([](const auto& in) { return in | repeat(2); },
-                        {.expected = [](const int64s& in) { return repeated(in, 2); }});
-}
-
 TEST_CASE("an error of the first epoch comes after its elements") {
   conforms({.stage = [](const auto& in) { return in | repeat(2); },
             .expected = [](const int64s& in) { return repeated(in, 2); },
             .before_error = [](const int64s& in) { return in; }});
-}
-
-TEST_CASE("an endless repeat continues until it is dropped, and ends after an empty epoch") {
-  consumption how;
-  how.skip = 1'000'001;
-  how.elements_max = 2;
-  CHECK(consume(range(3) | repeat(), how).elements == int64s{2, 0});
 }
 
 TEST_CASE("repeat() ends with the first empty epoch, repeat(n) continues with the next") {
@@ -67,20 +50,6 @@ TEST_CASE("repeat() ends with the first empty epoch, repeat(n) continues with th
   CHECK(consume(later_empty | repeat(), how).elements == int64s{1});
 }
 
-TEST_CASE("a repeat of an input that is declared empty runs it once, to check the declaration") {
-  constexpr int64 kMany = int64{1} << 60;
-  CHECK(consume(range(5) | take(0) | repeat(kMany), {}).why.ok());
-  auto wrong = range(5) | filter(expr("it >= 0")) | assert_cardinality(3) | skip(3);
-  for (auto& plan : {wrong | repeat(), wrong | repeat(2), wrong | repeat(kMany)}) {
-    consumed c = consume(plan, {});
-    CHECK(c.elements.empty());
-    CHECK_THAT(c.why.to_string(), Catch::Contains("was to have 3 elements, and has"));
-  }
-  auto right = range(5) | assert_cardinality(5) | skip(5) | repeat(kMany);
-  CHECK(consume(right, {}).elements.empty());
-  CHECK(consume(right, {}).why.ok());
-}
-
 TEST_CASE("a repeat of nothing yields to a stop, however many epochs it has") {
   runtime rt({.workers = 1});
   auto nothing = generate([] { return counted(0); }) | repeat(std::int64_t{1} << 60);
@@ -90,23 +59,6 @@ TEST_CASE("a repeat of nothing yields to a stop, however many epochs it has") {
   sync_wait(rt, end_of(s, why));
   stopper.join();
   CHECK(why.code() == status_code::cancelled);
-}
-
-TEST_CASE("a shuffle below a repeat draws again in each epoch, unless its order is fixed") {
-  auto of_epoch = [](const int64s& all, int e) { return int64s(all.begin() + e * 20, all.begin() + (e + 1) * 20); };
-  int64s anew = consume(range(20) | shuffle(20, {.seed = 1}) | repeat(3), {}).elements;
-  REQUIRE(anew.size() == 60);
-  CHECK(of_epoch(anew, 0) != of_epoch(anew, 1));
-  CHECK(of_epoch(anew, 1) != of_epoch(anew, 2));
-  int64s same =
-      consume(range(20) | shuffle(20, {.seed = 1, .reshuffle_each_iteration = false}) | repeat(3), {}).elements;
-  REQUIRE(same.size() == 60);
-  CHECK(of_epoch(same, 0) == of_epoch(same, 1));
-}
-
-TEST_CASE("repeat prints as text, and is read again") {
-  round_trips(*(range(5) | repeat(3)).plan(), "range(5) | repeat(3)");
-  round_trips(*(range(5) | repeat()).plan(), "range(5) | repeat");
 }
 
 }  // namespace sluice::lib::repeat_test

@@ -17,6 +17,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
+#include "support/resumed_everywhere.hpp"
 
 namespace sluice::lib::scan_test {
 namespace {
@@ -123,26 +124,6 @@ int64s without_threes(int64s in) {
   return in;
 }
 
-/// Runs the plan, and from the place of each of its elements once more.
-void resumes_everywhere(const dataset<int64>& ds, const int64s& expected, consumption how = {}) {
-  how.save = true;
-  how.marks_every = 5;
-  consumed whole = consume(ds, how);
-  CHECK(whole.complaint() == "");
-  CHECK(whole.elements == expected);
-  REQUIRE(whole.places.size() > expected.size());
-  for (std::size_t at = 0; at <= expected.size(); ++at) {
-    CAPTURE(at);
-    how.from = whole.places[at];
-    how.ask_max = static_cast<std::uint32_t>(at % 4);
-    consumed rest = consume(ds, how);
-    CHECK(rest.complaint() == "");
-    CHECK(rest.elements == without_first(expected, at));
-    CHECK(rest.errors.back() + (at ? whole.errors[at - 1] : 0) >=
-          whole.errors.back());  // what is made again counts again
-  }
-}
-
 }  // namespace
 
 TEST_CASE("scan conforms for every kind of state: a number, a text, a structure, a map") {
@@ -154,20 +135,6 @@ TEST_CASE("scan conforms for every kind of state: a number, a text, a structure,
   conforms(of_state(sum_of_three, windows_of));
   conforms(of_state(digits, digits_of));
   conforms(of_state(tallied, tallies_of));
-}
-
-TEST_CASE("scan conforms for elements of every kind, and asks for no more than it needs") {
-  conforms_for_elements(
-      [](const auto& in) {
-        using T = typename std::remove_cvref_t<decltype(in)>::value_type;
-        return in | scan(int64{0}, [](int64& n, T x) {
-                 ++n;
-                 return x;
-               });
-      },
-      {.expected = [](const int64s& in) { return in; },
-       .before_error = [](const int64s& in) { return in; },
-       .needs = one_each});
 }
 
 TEST_CASE("scan conforms before every kind of channel") {
@@ -184,44 +151,6 @@ TEST_CASE("scan conforms before every kind of channel") {
            [=](const auto& in) { return in | scan(scan_sum) | map(same, {.parallelism = 4, .order = order::sloppy}); },
        .expected = sums,
        .ordered = false});
-}
-
-TEST_CASE("a scan on one and on two workers continues from the place of any element") {
-  int64s expected = windows_of(up_to(400));
-  auto plan = range(400) | prefetch(2) | scan(sum_of_three) | prefetch(4);
-  for (unsigned workers : {1u, 2u}) {
-    runtime rt({.workers = workers});
-    consumption how;
-    how.save = true;
-    how.marks_every = 7;
-    consumed whole = consume_on(rt, plan, how);
-    CHECK(whole.complaint() == "");
-    CHECK(whole.elements == expected);
-    for (std::size_t at = 0; at < whole.places.size(); at += 13) {
-      CAPTURE(workers, at);
-      how.from = whole.places[at];
-      CHECK(consume_on(rt, plan, how).elements == without_first(expected, at));
-    }
-  }
-}
-
-TEST_CASE("scans within interleave, flat_map, zip and repeat have a state each, and continue") {
-  auto inner = [](int64 k) { return range(20, {.start = k}) | scan(scan_sum); };
-  int64s each, twice;
-  for (int64 k = 0; k != 4; ++k)
-    for (int64 sum = 0; int64 x : up_to(20))
-      if (x >= k) each.push_back(sum += x);
-  resumes_everywhere(range(4) | flat_map(inner), each);
-  auto turns = range(4) | interleave(inner, {.cycle_length = 2});
-  resumes_everywhere(turns, consume(turns, {}).elements);
-  for (int i = 0; i != 2; ++i)
-    for (int64 x : sums_of(up_to(15))) twice.push_back(x);
-  resumes_everywhere(range(15) | scan(scan_sum) | repeat(2), twice);
-  auto both = zip(range(30) | scan(scan_sum), range(30) | scan(sum_of_three)) |
-              map([](const std::pair<int64, int64>& p) { return p.first + p.second; });
-  int64s added = sums_of(up_to(30));
-  for (std::size_t i = 0; i != 30; ++i) added[i] += windows_of(up_to(30))[i];
-  resumes_everywhere(both, added);
 }
 
 TEST_CASE("take(5) after a scan calls its function five times, and skipping elements calls it for each") {
@@ -243,46 +172,6 @@ TEST_CASE("a scan begins with the value it is given, of its function's type") {
         int64s{1, 2, 6});
   auto scaled = range(4) | scan(last_three{{40}, 7}, sum_of_three);
   resumes_everywhere(scaled, {8040, 9041, 10'003, 11'006});
-}
-
-TEST_CASE("an error of a scan's function follows the elements before it, with its element and name") {
-  auto returning = [](int64& sum, int64 x) -> result<int64> {
-    if (x == 13) return data_loss_error("a three");
-    return sum += x;
-  };
-  for (const auto& ds : {range(100) | skip(10) | scan(fn("add", 1, picky_of(int64(), scan_sum))),
-                         range(100) | skip(10) | scan(fn("add", 1, returning)),
-                         range(100) | skip(10) | scan(fn("add", 1, picky_of(last_three(), sum_of_three)))}) {
-    consumed got = consume(ds, {});
-    CHECK(got.elements.size() == 3);
-    CHECK(got.why.where().element == 3);
-    CHECK_THAT(got.why.to_string(), Contains("scan(add) at element 3") && Contains("a three"));
-  }
-}
-
-TEST_CASE("under skip the state after a failing element is that of before it, and every place resumes") {
-  consumption skipping;
-  skipping.on_error = error_policy::skip;
-  int64s good = without_threes(up_to(64));
-  resumes_everywhere(range(64) | scan(picky_of(int64(), scan_sum)), sums_of(good), skipping);
-  resumes_everywhere(range(64) | scan(picky_of(last_three(), sum_of_three)), windows_of(good), skipping);
-  resumes_everywhere(range(64) | scan(picky_of(std::string(), digits)) | prefetch(2), digits_of(good), skipping);
-  auto returning = [](last_three& w, int64 x) -> result<int64> {
-    int64 made = sum_of_three(w, x);
-    if (x % 10 == 3) return data_loss_error("a three");
-    return made;
-  };
-  resumes_everywhere(range(64) | prefetch(2) | scan(returning), windows_of(good), skipping);
-  auto failing = range(64) | scan(picky_of(last_three(), sum_of_three));
-  for (std::uint32_t ask : {0u, 1u, 2u, 7u, 100u}) {
-    skipping.ask_max = ask;
-    skipping.skip = 0;
-    consumed got = consume(failing, skipping);
-    CHECK(got.elements == windows_of(good));
-    for (std::size_t i = 0; i != good.size(); ++i) CHECK(got.errors[i] == static_cast<std::uint64_t>(good[i] + 6) / 10);
-    skipping.skip = 20;
-    CHECK(consume(failing, skipping).elements == without_first(windows_of(good), 20));
-  }
 }
 
 TEST_CASE("a scan that stopped at a bad element continues under skip, from the state before it") {
@@ -334,7 +223,7 @@ TEST_CASE("a state may be a class that saves itself, and a move-only class") {
   owned_sum from;
   *from.value = 5;
   CHECK((range(3) | scan(std::move(from), add_owned)).plan()->as<scan_arguments>().options.initial_state == "0005");
-  resumes_everywhere(range(6) | scan(sliding{2}, slide), {0, 1, 3, 5, 7, 9});
+  resumes_everywhere(range(6) | scan(sliding{2}, slide), int64s{0, 1, 3, 5, 7, 9});
 }
 
 TEST_CASE("skip needs a state that can be copied, unless the function cannot fail") {
@@ -430,15 +319,6 @@ TEST_CASE("another version of a scan's function is another plan to a checkpoint,
   CHECK(from_place(adding(1, 0), at).elements == without_first(sums_of(up_to(20)), 4));
   CHECK_THAT(from_place(adding(2, 0), at).mistake, Contains("function `add` has version 1 there, 2 here"));
   CHECK_THAT(from_place(adding(1, 5), at).mistake, Contains("failed_precondition"));
-}
-
-TEST_CASE("a scan whose function has a name prints as text, with its first state, and is read again") {
-  round_trips(*(range(5) | scan(scan_sum)).plan(), "range(5) | scan(scan_sum)");
-  auto from_100 = range(5) | scan(100, scan_sum);
-  round_trips(*from_100.plan(), "range(5) | scan(scan_sum, initial_state=\"00c801\")");
-  CHECK(cardinality_of(*from_100.plan()) == cardinality::of(5));
-  CHECK(!same_plan(*from_100.plan(), *(range(5) | scan(scan_sum)).plan()));
-  CHECK(fingerprint(*from_100.plan()) != fingerprint(*(range(5) | scan(scan_sum)).plan()));
 }
 
 }  // namespace sluice::lib::scan_test

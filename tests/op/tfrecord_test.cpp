@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/op/tfrecord.hpp
-#include <algorithm>
 #include <cstdint>
-#include <string>
 
 #include <catch2/catch.hpp>
 
 #include "pipeline/record_files.hpp"
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
 #include "support/op_conformance.hpp"
 #include "support/random_plan.hpp"
 #include "verbs/tfrecord_model.hpp"
 
 namespace sluice::lib::tfrecord_test {
-namespace {
-
 using namespace test;
 using namespace tfrecord_case;
 using int64 = std::int64_t;
-
-}  // namespace
 
 TEST_CASE("a damaged record ends a run from any place before it, with the place of the damage") {
   const verb_case& damaged = case_named("tfrecord damaged");
@@ -54,11 +47,6 @@ TEST_CASE("a damaged record ends a run from any place before it, with the place 
     }
   }
   CHECK(tried > 60);
-}
-
-TEST_CASE("tfrecord prints as text, and is read again") {
-  round_trips(*tfrecord("a", {.read_bytes = 4096, .reads_in_flight = 2}).plan(),
-              "tfrecord(\"a\", read_bytes=4KiB, reads_in_flight=2)");
 }
 
 }  // namespace sluice::lib::tfrecord_test

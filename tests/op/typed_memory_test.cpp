@@ -57,8 +57,7 @@ TEST_CASE("batches of random types are charged for all memory that they own") {
   for (std::uint64_t seed = first; seed != first + cases(60); ++seed) {
     random_numbers r(seed);
     const std::string rows = std::string("range(") + kRows + ") | map(" + random_typed_expression(r) + ")";
-    for (const char* stage :
-         {"batch(", "padded_batch(", "ragged_batch(", "window_batch(", "map([it]) | batch("}) {
+    for (const char* stage : {"batch(", "padded_batch(", "ragged_batch(", "window_batch(", "map([it]) | batch("}) {
       const std::string text = rows + " | " + stage + kRows + ")";
       memory m;
       try {

@@ -2,8 +2,6 @@
 // sluice/op/weighted_flat_map.hpp
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -11,7 +9,6 @@
 #include "sluice/sluice.hpp"
 #include "support/elements.hpp"
 #include "support/op_conformance.hpp"
-#include "support/printed_run.hpp"
 #include "verbs/weighted_flat_map_model.hpp"
 
 namespace sluice::lib::weighted_flat_map_test {
@@ -71,21 +68,6 @@ TEST_CASE("weighted_flat_map continues from any element and skips any number, fo
   tries(as_counting());
 }
 
-TEST_CASE("a skip over weighted_flat_map counts no elements that its inputs drop") {
-  // Each input declares two batches and drops one of them: its tensors have different shapes.
-  const std::string input = "range(7) | map({a: to_tensor([it, it, it, it][:it % 5])}) | batch(5)";
-  const std::string plan = "weighted_flat_map([" + input + ", " + input + "])";
-  const auto all = run_of(parse_plan(plan), error_policy::skip).elements;
-  CHECK(all.size() < 4);
-  for (std::size_t n = 0; n != 6; ++n) {
-    CAPTURE(n);
-    const auto left = run_of(parse_plan(plan + " | skip(" + std::to_string(n) + ")"), error_policy::skip);
-    CHECK(left.end == "end");
-    CHECK(left.elements ==
-          std::vector<std::string>(all.begin() + static_cast<std::ptrdiff_t>(std::min(n, all.size())), all.end()));
-  }
-}
-
 TEST_CASE("a global_shuffle after weighted_flat_map mixes the datasets") {
   auto ds = weighted_flat_map({range(1000), range(12'000, {.start = 10'000})}, {.weights = {1, 2}}) |
             global_shuffle({.seed = 4});
@@ -96,13 +78,6 @@ TEST_CASE("a global_shuffle after weighted_flat_map mixes the datasets") {
   CHECK(of_first < 570);
   std::sort(got.begin(), got.end());
   CHECK(std::adjacent_find(got.begin(), got.end()) == got.end());
-}
-
-TEST_CASE("weighted_flat_map prints as text, is read again, and refuses weights and inputs that do not fit") {
-  auto two = [](std::vector<double> w) { return weighted_flat_map({range(5), range(7)}, {.weights = std::move(w)}); };
-  round_trips(*two({0.75, 0.25}).plan(), "weighted_flat_map([range(5), range(7)], weights=[0.75, 0.25])");
-  CHECK_THROWS_WITH(two({1}), Catch::Contains("weights are one for each dataset, and there are 1 for 2"));
-  CHECK_THROWS_WITH(two({1, 0}), Catch::Contains("finite numbers above 0"));
 }
 
 }  // namespace sluice::lib::weighted_flat_map_test

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/op/window.hpp
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -17,7 +13,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
-#include "support/plan_texts.hpp"
+#include "support/resumed_everywhere.hpp"
 #include "verbs/window_model.hpp"
 
 namespace sluice::lib::window_test {
@@ -98,56 +94,6 @@ TEST_CASE("window conforms for elements of every kind, where windows overlap and
   }
 }
 
-TEST_CASE("window conforms between channels of every kind") {
-  auto same = [](int64 x) { return x; };
-  std::vector<std::pair<const char*, std::function<dataset<int64>(const dataset<int64>&)>>> channels = {
-      {"prefetch",
-       [](const auto& in) { return in | prefetch(2) | window(4, {.shift = 3}) | prefetch(3) | map(folded); }},
-      {"map ahead",
-       [=](const auto& in) {
-         return in | map(same, {.parallelism = 3}) | window(4, {.shift = 3}) | map(folded, {.parallelism = 2});
-       }},
-      {"an inner plan",
-       [](const auto& in) {
-         auto all = [in](int64) { return in | window(4, {.shift = 3}) | map(folded); };
-         return range(1) | interleave(all, {.cycle_length = 2, .parallelism = 2});
-       }},
-  };
-  for (auto& [name, stage] : channels) {
-    CAPTURE(name);
-    conformance c = of({4, 3});
-    c.before_error = {};
-    c.needs = {};  // channels work ahead
-    c.stage = stage;
-    conforms(c);
-  }
-}
-
-TEST_CASE("windows are resumed at every element on one worker and on two") {
-  for (std::uint32_t workers : {1u, 2u}) {
-    runtime rt({.workers = workers});
-    for (const shape& s : {shape{3, 1}, shape{4, 9, 2}, shape{6}}) {
-      CAPTURE(workers, s.size);
-      auto made = range(40) | map(as_text::made, {.parallelism = 2}) | prefetch(2);
-      auto ds = made | s.stage() | prefetch(2) | map(folded_as<as_text>, {.parallelism = 2});
-      consumption how;
-      how.save = true;
-      consumed whole = consume_on(rt, ds, how);
-      int64s in;
-      for (int64 i = 0; i != 40; ++i) in.push_back(i);
-      CHECK(whole.complaint() == "");
-      REQUIRE(whole.elements == expected_of(in, s));
-      for (std::size_t i = 0; i <= whole.elements.size(); ++i) {
-        consumption again;
-        again.from = whole.places[i];
-        consumed rest = consume_on(rt, ds, again);
-        CHECK(rest.complaint() == "");
-        CHECK(rest.elements == int64s(whole.elements.begin() + static_cast<std::ptrdiff_t>(i), whole.elements.end()));
-      }
-    }
-  }
-}
-
 TEST_CASE("windows of elements of a megabyte are resumed at every one of them") {
   auto large = [](int64 x) { return std::string(std::size_t{1} << 20, static_cast<char>('a' + x)); };
   auto initials = [](const std::vector<std::string>& w) {
@@ -157,17 +103,7 @@ TEST_CASE("windows of elements of a megabyte are resumed at every one of them") 
     auto ds = range(8) | map(large) | prefetch(1) | s.stage() | map(initials);
     int64s letters;
     for (int64 i = 0; i != 8; ++i) letters.push_back('a' + i);
-    consumption how;
-    how.save = true;
-    consumed whole = consume(ds, how);
-    CHECK(whole.complaint() == "");
-    REQUIRE(whole.elements == expected_of(letters, s));
-    for (std::size_t i = 0; i <= whole.elements.size(); ++i) {
-      consumption again;
-      again.from = whole.places[i];
-      CHECK(consume(ds, again).elements ==
-            int64s(whole.elements.begin() + static_cast<std::ptrdiff_t>(i), whole.elements.end()));
-    }
+    resumes_everywhere(ds, expected_of(letters, s));
   }
 }
 
@@ -268,23 +204,6 @@ TEST_CASE("windows of elements that cannot be copied are refused where they shar
       }
 }
 
-TEST_CASE("windows that exceed the memory budget end with an error with advice") {
-  simulation world(1);
-  runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
-  auto text = [](int64) { return std::string(10'000, 'x'); };
-  auto sizes = [](const std::vector<std::string>& w) { return static_cast<int64>(w.size()); };
-  consumed few = consume_on(rt, range(1000) | map(text) | window(20, {.shift = 1}) | map(sizes), {});
-  CHECK(few.complaint() == "");
-  CHECK(few.elements.size() == 1000);
-  consumed got = consume_on(rt, range(1000) | map(text) | window(200) | map(sizes), {});
-  CHECK(got.mistake == "");
-  CHECK(got.why.code() == status_code::resource_exhausted);
-  CHECK(got.why.to_string().find("a window alone takes more than the memory budget") != std::string::npos);
-  CHECK(got.why.to_string().find("lower its size") != std::string::npos);
-  CHECK(got.why.where().stage == "window");
-  CHECK(rt.ledger().report().used_bytes == 0);
-}
-
 TEST_CASE("a window that moves on for long takes no more memory than it reaches over") {
   simulation world(1);
   runtime rt(world, {.workers = 2});
@@ -307,30 +226,6 @@ TEST_CASE("a list of pairs or of structures is made where the program has one") 
   CHECK(
       consume(longs | map([](const std::vector<long long>& w) { return static_cast<int64>(w.size()); }), {}).elements ==
       int64s{2, 1});
-}
-
-TEST_CASE("lists can be stacked again") {
-  auto rows = [](const batched<int64s>& b) { return static_cast<int64>(b.size()); };
-  CHECK(consume(range(7) | window(3, {.shift = 2}) | batch(3) | map(rows), {}).elements == int64s{3, 1});
-  CHECK(consume(range(7) | window(3, {.shift = 2}) | batch(3) | unbatch() | map(folded), {}).elements ==
-        expected_of({0, 1, 2, 3, 4, 5, 6}, {3, 2}));
-}
-
-TEST_CASE("window prints as text, and is read again") {
-  round_trips(*(range(5) | window(3)).plan(), "range(5) | window(3)");
-  round_trips(*(range(5) | window(3, {.shift = 1, .stride = 2, .drop_remainder = true})).plan(),
-              "range(5) | window(3, shift=1, stride=2, drop_remainder=true)");
-  // The shift that is meant where none is given is the size: however it is said, it is one plan.
-  auto tumbling = range(5) | window(3);
-  for (const node_ptr& same :
-       {(range(5) | window(3, {.shift = 3})).plan(), parse_plan("range(5) | window(3, shift=3)"),
-        parse_plan_json(
-            R"({"op":"window","arguments":{"size":3,"shift":3},"inputs":[{"op":"range","arguments":{"stop":5}}]})")}) {
-    CHECK(plan_text(*same) == "range(5) | window(3)");
-    CHECK(same_plan(*same, *tumbling.plan()));
-    CHECK(fingerprint(*same) == fingerprint(*tumbling.plan()));
-  }
-  CHECK(fingerprint(*(range(5) | window(3, {.shift = 2})).plan()) != fingerprint(*tumbling.plan()));
 }
 
 }  // namespace sluice::lib::window_test

@@ -8,11 +8,18 @@
 #include <vector>
 
 #include "op/opened_elements.hpp"
+#if SLUICE_HAVE_SQLITE
+#include "sluice/io/sqlite_rows.hpp"
+#endif
 #include "sluice/sluice.hpp"
 #include "support/arithmetic.hpp"
 
 namespace sluice::lib::test {
 namespace {
+
+#if SLUICE_HAVE_SQLITE
+const bool has_sqlite = (register_sqlite(), true);
+#endif
 
 dataset<std::int64_t> numbers(const std::string& plan) { return dataset<std::int64_t>(parse_plan(plan)); }
 std::string text(std::int64_t x) { return std::to_string(x); }

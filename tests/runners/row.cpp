@@ -12,6 +12,8 @@
 #include <catch2/catch.hpp>
 
 #include "plan/text/spellings.hpp"
+#include "runners/row_run.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/engine/register.hpp"
 #include "support/budget.hpp"
@@ -21,8 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 9> kChecks = {"elements", "error", "cardinality", "type",   "spec",
-                                                "printed",  "same",  "fits",        "refused"};
+constexpr std::array<const char*, 14> kChecks = {"elements", "error",   "dropped", "cardinality", "type",
+                                                 "spec",     "printed", "json",    "same",        "fits",
+                                                 "differs",  "like",    "other",   "refused"};
 
 std::vector<std::string> columns_of(const std::string& line) {
   std::vector<std::string> columns;
@@ -57,11 +60,30 @@ void split_expected(row& r) {
   r.end = at + 2 < r.expected.size() ? r.expected.substr(at + 2) : "end";
 }
 
+/// What is checked, and perhaps a memory budget: `error`, `error budget=1MiB`.
+void read_check(const std::string& text, row& r) {
+  constexpr std::string_view kBudget = " budget=";
+  const std::size_t name_end = text.find(kBudget);
+  const std::string name = text.substr(0, name_end);
+  auto what = std::find(kChecks.begin(), kChecks.end(), name);
+  if (what == kChecks.end()) throw std::runtime_error(r.place() + ": nothing is known to check by the name " + name);
+  r.what = static_cast<row_check>(what - kChecks.begin());
+  if (name_end == std::string::npos) return;
+  std::int64_t bytes = 0;
+  if (!read_byte_size(text.substr(name_end + kBudget.size()), bytes) || !r.is_of_a_run())
+    throw std::runtime_error(r.place() + ": a memory budget is that of a run, such as 1MiB");
+  r.budget_bytes = static_cast<std::size_t>(bytes);
+}
+
+/// Returns true if a table begins with the name of something that this build does not have.
+bool needs_something_missing(const std::string& line) { return line == "# needs sqlite" && !SLUICE_HAVE_SQLITE; }
+
 void read_table(const fs::path& file, std::vector<row>& all) {
   std::ifstream in(file);
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
+    if (needs_something_missing(line)) return;
     if (line.empty() || line.starts_with("#")) continue;
     std::vector<std::string> c = columns_of(line);
     row r;
@@ -70,9 +92,7 @@ void read_table(const fs::path& file, std::vector<row>& all) {
     r.plan = c[0];
     if (c.size() != 3)
       throw std::runtime_error(r.place() + ": a row has 3 columns, this one " + std::to_string(c.size()));
-    auto what = std::find(kChecks.begin(), kChecks.end(), c[1]);
-    if (what == kChecks.end()) throw std::runtime_error(r.place() + ": nothing is known to check by the name " + c[1]);
-    r.what = static_cast<row_check>(what - kChecks.begin());
+    read_check(c[1], r);
     r.expected = c[2];
     if (r.is_of_a_run()) split_expected(r);
     if (r.what == row_check::elements && r.end != "end" && r.end != "...")
@@ -129,8 +149,10 @@ std::string report(const row& r, const std::string& test, const std::string& act
   const bool explains = !r.is_of_a_run();
   return r.place() + ": " + kChecks[static_cast<std::size_t>(r.what)] + "\n  plan      " + r.plan + "\n  expected  " +
          r.expected + "\n  actual    " + actual + "\n  repeat    build/sluice " +
-         (explains ? "explain " : "run --output jsonl --seed 1 ") + quoted(r.plan) +
-         "\n  debug     SLUICE_TEST_ROWS=" + r.place() + " build/runners_tests " + quoted(test);
+         (explains ? "explain " : "run --output jsonl --seed 1 ") +
+         (r.budget_bytes ? "--memory-budget " + print_byte_size(static_cast<std::int64_t>(r.budget_bytes)) + " "
+                         : std::string()) +
+         quoted(r.plan) + "\n  debug     SLUICE_TEST_ROWS=" + r.place() + " build/runners_tests " + quoted(test);
 }
 
 std::string outcome_of(const row& r, const std::function<std::string(const row&)>& runner) {
@@ -187,19 +209,26 @@ const std::vector<row>& rows() {
   return all;
 }
 
-void every_row(const std::function<std::string(const row&)>& runner) {
+namespace {
+
+void every_row_of(bool has_budget, const std::function<std::string(const row&)>& runner) {
   const std::string test = Catch::getResultCapture().getCurrentTestName();
   const char* wanted = std::getenv("SLUICE_TEST_ROWS");
   const std::size_t every = wanted ? 1 : std::max<std::size_t>(1, 10 / cases(10));
   std::size_t tried = 0;
   for (std::size_t i = first_seed() % every; i < rows().size(); i += every) {
     const row& r = rows()[i];
-    if (wanted && !r.place().starts_with(wanted)) continue;
-    std::string actual = outcome_of(r, runner);
+    if ((wanted && !r.place().starts_with(wanted)) || (r.budget_bytes != 0) != has_budget) continue;
+    std::string actual = outcome_of(r, [&](const row& of) { return runner(with_elements(of)); });
     if (!actual.empty()) FAIL_CHECK(report(r, test, actual));
     ++tried;
   }
-  CHECK(tried > 0);
+  CHECK((tried > 0 || wanted));
 }
+
+}  // namespace
+
+void every_row(const std::function<std::string(const row&)>& runner) { every_row_of(false, runner); }
+void every_row_with_a_budget(const std::function<std::string(const row&)>& runner) { every_row_of(true, runner); }
 
 }  // namespace sluice::lib::test

@@ -22,7 +22,22 @@
 
 namespace sluice::lib::test {
 
-enum class row_check { elements, error, cardinality, type, spec, printed, same, fits, refused };
+enum class row_check {
+  elements,
+  error,
+  dropped,
+  cardinality,
+  type,
+  spec,
+  printed,
+  json,
+  same,
+  fits,
+  differs,
+  like,
+  other,
+  refused
+};
 
 struct row {
   std::string file;
@@ -33,6 +48,7 @@ struct row {
   /// Of `elements` and `error`: the expected elements, each as JSON, and then "end", "..." if more follow, or the error.
   std::vector<std::string> elements{};
   std::string end{};
+  std::size_t budget_bytes = 0;  ///< of the run's memory; 0: the machine's
   bool from_tensorflow =
       false;  ///< elements are compared as JSON values, because TensorFlow's numbers were printed by Python
 
@@ -46,10 +62,12 @@ struct row {
 /// Reads all tables. Errors: throws std::runtime_error, with file and line, if a row is not well formed.
 const std::vector<row>& rows();
 
-/// Calls `runner` for each row; for one row in ten under SLUICE_TEST_BUDGET=small; for the rows whose place begins with
+/// Calls `runner` for each row without a memory budget; for one row in ten under SLUICE_TEST_BUDGET=small; for the rows whose place begins with
 /// SLUICE_TEST_ROWS if that is set. `runner` returns what the row gave instead of its expected value, or an empty text.
 /// A call that throws fails its row.
 void every_row(const std::function<std::string(const row&)>& runner);
+/// The same for the rows with a memory budget.
+void every_row_with_a_budget(const std::function<std::string(const row&)>& runner);
 
 /// Returns true if `text` is `pattern`, in which each "…" stands for any characters.
 bool matches(const std::string& text, const std::string& pattern);

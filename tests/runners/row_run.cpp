@@ -21,7 +21,10 @@ task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& 
   any_stream s = open_run(rt, plan, {.from = r.from, .seed = r.seed});
   random_numbers random(r.turns_knobs);
   for (std::uint32_t ask = 1; o.elements.size() < r.elements_max; ask = r.save ? 1 : ask % 7 + 2) {
-    if (r.save) o.places.push_back(s.position());
+    if (r.save) {
+      o.places.push_back(s.position());
+      o.dropped_before.push_back(report_of(s).errors);
+    }
     if (r.turns_knobs) {
       knob_turn t = turn_a_knob(*sites_of(s), [&random](std::uint64_t n) { return random.below(n); });
       if (!t.mistake.empty()) throw std::runtime_error(t.mistake);
@@ -31,11 +34,15 @@ task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& 
     auto b = co_await s.try_next_block(d);
     if (!b.view) {
       o.end = b.why.ok() ? "end" : b.why.to_string();
-      if (r.save && b.why.ok()) o.places.push_back(s.position());
+      if (r.save && b.why.ok()) {
+        o.places.push_back(s.position());
+        o.dropped_before.push_back(report_of(s).errors);
+      }
       break;
     }
     for (std::uint32_t i = 0; i != b.view.size(); ++i) print(s.type(), b.view.at(i), o.elements.emplace_back());
   }
+  o.dropped = report_of(s).errors;
   auto end = cleanup(std::move(s));
   co_await end;
 }
@@ -73,9 +80,23 @@ row_outcome run_in_simulation(std::uint64_t seed, const node_ptr& plan, const ro
   return run_on(rt, plan, request);
 }
 
-std::size_t most_of(const row& r) { return r.elements.size() + (r.end != "..."); }
+std::size_t most_of(const row& r) {
+  const bool expects_elements = r.what != row_check::dropped && r.what != row_check::other;
+  return !expects_elements ? ~std::size_t{0} : r.elements.size() + (r.end != "...");
+}
 
 node_ptr plan_of(const row& r) { return r.plan.starts_with("{") ? parse_plan_json(r.plan) : parse_plan(r.plan); }
+
+row with_elements(const row& r) {
+  if (r.what != row_check::like) return r;
+  runtime one({.workers = 1});
+  row_outcome o = run_on(one, parse_plan(r.expected), {.elements_max = ~std::size_t{0}});
+  row of_elements = r;
+  of_elements.what = o.end == "end" ? row_check::elements : row_check::error;
+  of_elements.elements = std::move(o.elements);
+  of_elements.end = std::move(o.end);
+  return of_elements;
+}
 
 std::string complaint(const row& r, const row_outcome& o, std::size_t from) {
   bool same = o.elements.size() + from == r.elements.size() && matches(o.end, r.end);
@@ -91,6 +112,10 @@ std::string difference(const row& r, const node_ptr& plan, const std::function<r
   switch (r.what) {
     case row_check::elements:
     case row_check::error: return complaint(r, run(plan));
+    case row_check::dropped: {
+      row_outcome o = run(plan);
+      return o.end != "end" ? o.end : unlike(std::to_string(o.dropped), r.expected);
+    }
     case row_check::cardinality: return unlike(size_of(*plan), r.expected);
     case row_check::type: return unlike(std::string(plan->type->name), r.expected);
     case row_check::spec: return unlike(element_spec_of(*plan).text(), r.expected);
@@ -100,10 +125,22 @@ std::string difference(const row& r, const node_ptr& plan, const std::function<r
       bool same = same_plan(*plan, *other) && fingerprint(*plan) == fingerprint(*other);
       return same ? "" : "another plan: " + plan_text(*plan);
     }
-    case row_check::fits: {
-      bool fits = fingerprint(*plan) == fingerprint(*parse_plan(r.expected + after));
-      return fits ? "" : "a plan of another fingerprint: " + plan_text(*plan);
+    case row_check::json: {
+      std::string json = plan_json(*plan);
+      return !after.empty() || matches(json, r.expected) ? "" : json;
     }
+    case row_check::fits:
+    case row_check::differs: {
+      bool fits = fingerprint(*plan) == fingerprint(*parse_plan(r.expected + after));
+      if (fits == (r.what == row_check::fits)) return {};
+      return (fits ? "a plan of the same fingerprint: " : "a plan of another fingerprint: ") + plan_text(*plan);
+    }
+    case row_check::other: {
+      row_outcome o = run(plan), of_other = run(parse_plan(r.expected + after));
+      if (o.end != "end" || of_other.end != "end") return o.end + ", and the other plan " + of_other.end;
+      return o.elements == of_other.elements ? "the same elements: " + listed(o.elements) : "";
+    }
+    case row_check::like:  // with_elements() has made another row of it
     case row_check::refused: break;
   }
   return difference_of_refusal(r);

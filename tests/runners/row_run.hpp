@@ -27,16 +27,21 @@ struct row_outcome {
   std::vector<std::string> elements;  ///< as JSON
   std::string end = "...";            ///< "end", the error, or "..." if the run was left
   std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the last one if there was no error
+  std::vector<std::uint64_t> dropped_before;  ///< dropped_before[i]: the number of elements dropped by places[i]
+  std::uint64_t dropped = 0;                  ///< the number of elements that the run dropped
 };
 
 row_outcome run_on(runtime& rt, const node_ptr& plan, const row_request& request);
 /// On two workers in a simulation.
 row_outcome run_in_simulation(std::uint64_t seed, const node_ptr& plan, const row_request& request);
 
-/// The number of elements that a run of the row requests: one more than it expects, so that the end is seen.
+/// The number of elements that a run of the row requests: one more than it expects, so that the end is seen; all if the row
+/// expects a number of dropped ones.
 std::size_t most_of(const row& r);
 /// Parses the row's plan, text or JSON. Errors: throws as parse_plan().
 node_ptr plan_of(const row& r);
+/// A row `like` another plan, as a row of the elements and the end that the other plan yields; other rows as they are.
+row with_elements(const row& r);
 /// What is wrong with an outcome that begins with element number `from`; empty if nothing is.
 std::string complaint(const row& r, const row_outcome& o, std::size_t from = 0);
 

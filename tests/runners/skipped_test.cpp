@@ -14,6 +14,7 @@ using namespace test;
 TEST_CASE("rows hold when their first elements are skipped") {
   runtime two({.workers = 2});
   every_row([&](const row& r) -> std::string {
+    if (r.what == row_check::dropped || r.what == row_check::other) return {};
     if (!r.is_of_a_run() || r.plan.starts_with("{"))
       return difference_of(r, [](const node_ptr&) { return row_outcome(); });
     for (std::size_t n = 1; n <= std::min<std::size_t>(r.elements.size(), 5); ++n) {

@@ -63,6 +63,21 @@ template <class Stage> void conforms_for_elements(const Stage& stage, conformanc
   conforms_as<as_counting>(stage, c);
 }
 
+/// `stage(As(), in)` over elements of the kind As, which it makes of the numbers of `in`.
+template <class As, class Stage> void conforms_over(const Stage& stage, conformance c) {
+  c.elements = As::kName;
+  c.stage = [stage](const dataset<std::int64_t>& in) { return stage(As(), in); };
+  conforms(c);
+}
+/// The same over each kind of elements: for a stage that consumes them. `stage`: a generic lambda.
+template <class Stage> void conforms_over_kinds(const Stage& stage, const conformance& c) {
+  conforms_over<as_text>(stage, c);
+  conforms_over<as_record>(stage, c);
+  conforms_over<as_tensor>(stage, c);
+  conforms_over<as_move_only>(stage, c);
+  conforms_over<as_counting>(stage, c);
+}
+
 /// Each output needs the input of the same number: of 1:1 stages.
 inline std::size_t one_each(const int64s& in, std::size_t k) { return std::min(k, in.size()); }
 

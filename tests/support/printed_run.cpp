@@ -21,6 +21,7 @@ task<void> print_run(runtime& rt, node_ptr plan, error_policy policy, printed_ru
     if (!got.why.ok()) to.end = got.why.to_string();
     break;
   }
+  to.report = report_of(s);
   auto end = cleanup(std::move(s));
   co_await end;
 }

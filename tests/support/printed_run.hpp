@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sluice/base/error_policy.hpp"
+#include "sluice/pipeline/iterate.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib::test {
@@ -25,6 +26,7 @@ class temporary_file {
 struct printed_run {
   std::vector<std::string> elements{};
   std::string end = "end";  ///< or the error
+  run_report report{};
 };
 
 printed_run run_of(const node_ptr& plan, error_policy policy = error_policy::stop);

@@ -104,6 +104,8 @@ struct verb_case {
   bool only_works_ahead = false;  ///< left out where nothing is to work ahead
   /// What stands before an error of the input is expected() of the elements before it.
   bool passes_errors = false;
+  /// The same for other verbs: what stands before an error that follows these inputs; null: not looked at.
+  int64s (*before_error)(const verb_lists& l) = nullptr;
   /// How `a` is drawn; that of a source is its length.
   std::int64_t (*size)(random_numbers& random) = some_size;
   /// The files that the plan of a use reads, whatever it is opened for and its knobs are; null: none.
@@ -113,6 +115,7 @@ struct verb_case {
   /// Inputs that the first k outputs need at most; null: not looked at.
   std::size_t (*needs)(const verb_use& use, std::size_t k) = nullptr;
   resume_goal resume = {};
+  std::vector<verb_use> conforms_at = {};  ///< uses that the conformance suite tries besides a drawn one
 
   std::string_view name = {};  ///< given by register_verb
   /// The operator: the name's first word.

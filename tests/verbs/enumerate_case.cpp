@@ -21,7 +21,8 @@ const register_verb enumerate_case(
                         for (int64 x : l.in()) out.push_back(number_of(added(l.a, static_cast<int64>(out.size())), x));
                         return out;
                       },
-                  .needs = [](const verb_use&, std::size_t k) { return k; }});
+                  .needs = [](const verb_use&, std::size_t k) { return k; },
+                  .conforms_at = {{.a = 0}, {.a = 7}}});
 
 }  // namespace
 }  // namespace sluice::lib::enumerate_case

@@ -101,7 +101,8 @@ const register_verb map_parallel_case(
      .passes_errors = true,
      .build = [](const verb_plan& p) { return p.in[0] | map(computes(p), {.parallelism = p.knob_or(p.a)}); },
      .expected = affine_of_all,
-     .resume = {.a = 2, .held = kInFlight}});
+     .resume = {.a = 2, .held = kInFlight},
+     .conforms_at = {{.a = 4}}});
 
 const register_verb map_awaiting_parallel_case(
     "map awaiting parallel",
@@ -110,7 +111,8 @@ const register_verb map_awaiting_parallel_case(
      .passes_errors = true,
      .build = [](const verb_plan& p) { return p.in[0] | map(awaits(p), {.parallelism = p.knob_or(p.a)}); },
      .expected = affine_of_all,
-     .resume = {.a = 4, .held = 8}});
+     .resume = {.a = 4, .held = 8},
+     .conforms_at = {{.a = 4}}});
 
 const register_verb map_failing_case(
     "map failing", {.any_order = true,
@@ -146,7 +148,8 @@ const register_verb map_sloppy_case("map sloppy", {.ordered = false,
                                                                     {.parallelism = p.knob_or(p.a), .order = sloppy});
                                                        },
                                                    .expected = affine_of_all,
-                                                   .resume = {.a = 2, .held = kInFlight}});
+                                                   .resume = {.a = 2, .held = kInFlight},
+                                                   .conforms_at = {{.a = 4}}});
 
 const register_verb map_sloppy_awaiting_case(
     "map sloppy awaiting",
@@ -156,7 +159,8 @@ const register_verb map_sloppy_awaiting_case(
      .build =
          [](const verb_plan& p) { return p.in[0] | map(awaits(p), {.parallelism = p.knob_or(p.a), .order = sloppy}); },
      .expected = affine_of_all,
-     .resume = {.a = 4, .held = 8}});
+     .resume = {.a = 4, .held = 8},
+     .conforms_at = {{.a = 4}}});
 
 const register_verb map_sloppy_failing_case(
     "map sloppy failing",

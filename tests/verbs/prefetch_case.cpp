@@ -16,7 +16,8 @@ const register_verb prefetch_case("prefetch",
                                    .passes_errors = true,
                                    .build = [](const verb_plan& p) { return p.in[0] | prefetch(p.knob_or(p.a)); },
                                    .expected = [](const verb_lists& l) { return l.in(); },
-                                   .resume = {.a = 16, .held = 32}});
+                                   .resume = {.a = 16, .held = 32},
+                                   .conforms_at = {{.a = 1}, {.a = 2}, {.a = 100}}});
 
 const register_verb prefetch_auto_case(
     "prefetch auto",

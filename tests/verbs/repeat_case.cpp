@@ -27,7 +27,8 @@ const register_verb repeat_case("repeat", {.size = [](random_numbers& r) { retur
                                                  return out;
                                                },
                                            .needs = [](const verb_use&, std::size_t k) { return k; },
-                                           .resume = {.takes = 0}});
+                                           .resume = {.takes = 0},
+                                           .conforms_at = {{.a = 0}, {.a = 1}, {.a = 3}}});
 
 const register_verb repeat_forever_case("repeat forever",
                                         {.size = [](random_numbers& r) { return static_cast<int64>(r.below(40)); },

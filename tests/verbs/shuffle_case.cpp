@@ -23,7 +23,8 @@ const register_verb shuffle_case(
                 .build = [](const verb_plan& p) { return p.in[0] | shuffle(p.a, {.seed = static_cast<int64>(p.b)}); },
                 .expected = [](const verb_lists& l) { return shuffled(l.in(), l.a, l.drawn_by(l.b)); },
                 .needs = [](const verb_use& use, std::size_t k) { return k + static_cast<std::size_t>(use.a); },
-                .resume = {.a = 50, .b = 3, .held = 1'000}});
+                .resume = {.a = 50, .b = 3, .held = 1'000},
+                .conforms_at = {{.a = 1, .b = 7}, {.a = 2, .b = 7}, {.a = 10, .b = 7}, {.a = 1000, .b = 7}}});
 
 const register_verb shuffle_alike_case(
     "shuffle alike",  // in every epoch

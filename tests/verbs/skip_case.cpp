@@ -19,7 +19,8 @@ const register_verb skip_case(
      .build = [](const verb_plan& p) { return p.in[0] | skip(p.a); },
      .expected =
          [](const verb_lists& l) { return l.a < 0 ? int64s() : without_first(l.in(), static_cast<std::size_t>(l.a)); },
-     .needs = [](const verb_use&, std::size_t k) { return k; }});
+     .needs = [](const verb_use&, std::size_t k) { return k; },
+     .conforms_at = {{.a = 0}, {.a = 1}, {.a = 5}, {.a = 100}}});
 
 }  // namespace
 }  // namespace sluice::lib::skip_case

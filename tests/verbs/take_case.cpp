@@ -19,7 +19,8 @@ const register_verb take_case(
      .build = [](const verb_plan& p) { return p.in[0] | take(p.a); },
      .expected = [](const verb_lists& l) { return l.a < 0 ? l.in() : first_of(l.in(), static_cast<std::size_t>(l.a)); },
      .needs = [](const verb_use&, std::size_t k) { return k; },
-     .resume = {.a = int64{1} << 50}});
+     .resume = {.a = int64{1} << 50},
+     .conforms_at = {{.a = 0}, {.a = 1}, {.a = 5}, {.a = 100}}});
 
 }  // namespace
 }  // namespace sluice::lib::take_case

@@ -74,16 +74,35 @@ stream<int64> stuttered(saved<running> state, stream<int64> in) {
   }
 }
 
+int64s with_previous_of(const verb_lists& l, bool at_end) {
+  int64s out;
+  int64 previous = 7;
+  for (int64 x : l.in()) out.push_back(added(x, std::exchange(previous, x)));
+  if (at_end) out.push_back(previous);
+  return out;
+}
+int64s summed_of(const verb_lists& l, bool at_end) {
+  int64s out;
+  int64 sum = 0;
+  for (int64 x : l.in()) {
+    sum = added(sum, x);
+    out.push_back(added(times(sum, 3), static_cast<int64>(out.size()) + 1));
+  }
+  if (at_end) out.push_back(times(sum, -1));
+  return out;
+}
+int64s paired_of(const verb_lists& l, bool at_end) {
+  int64s in = l.in(), out;
+  if (in.size() % 2 && at_end) in.push_back(-1);
+  for (std::size_t i = 0; i + 1 < in.size(); i += 2)
+    out.push_back(added(added(times(in[i], 31), in[i + 1]), static_cast<int64>(out.size()) + 1));
+  return out;
+}
+
 const register_verb transform_case("transform",
-                                   {.build = [](const verb_plan& p) { return p.in[0] | transform(with_previous); },
-                                    .expected =
-                                        [](const verb_lists& l) {
-                                          int64s out;
-                                          int64 previous = 7;
-                                          for (int64 x : l.in()) out.push_back(added(x, std::exchange(previous, x)));
-                                          out.push_back(previous);
-                                          return out;
-                                        },
+                                   {.before_error = [](const verb_lists& l) { return with_previous_of(l, false); },
+                                    .build = [](const verb_plan& p) { return p.in[0] | transform(with_previous); },
+                                    .expected = [](const verb_lists& l) { return with_previous_of(l, true); },
                                     .resume = {.takes = 0}});
 
 const register_verb transform_stateless_case("transform stateless",
@@ -105,41 +124,25 @@ const register_verb transform_stateless_case("transform stateless",
                                                   },
                                               .resume = {.takes = 2}});
 
-const register_verb transform_saved_case(
-    "transform saved", {.build =
-                            [](const verb_plan& p) {
-                              return p.in[0] |
-                                     transform([](stream<int64> s) { return summed(saved<running>(), std::move(s)); });
-                            },
-                        .expected =
-                            [](const verb_lists& l) {
-                              int64s out;
-                              int64 sum = 0;
-                              for (int64 x : l.in()) {
-                                sum = added(sum, x);
-                                out.push_back(added(times(sum, 3), static_cast<int64>(out.size()) + 1));
-                              }
-                              out.push_back(times(sum, -1));
-                              return out;
-                            }});
+const register_verb transform_saved_case("transform saved",
+                                         {.before_error = [](const verb_lists& l) { return summed_of(l, false); },
+                                          .build =
+                                              [](const verb_plan& p) {
+                                                return p.in[0] | transform([](stream<int64> s) {
+                                                         return summed(saved<running>(), std::move(s));
+                                                       });
+                                              },
+                                          .expected = [](const verb_lists& l) { return summed_of(l, true); }});
 
 const register_verb transform_committing_case("transform committing",
-                                              {.build =
+                                              {.before_error = [](const verb_lists& l) { return paired_of(l, false); },
+                                               .build =
                                                    [](const verb_plan& p) {
                                                      return p.in[0] | transform([](stream<int64> s) {
                                                               return paired(saved<running>(), std::move(s));
                                                             });
                                                    },
-                                               .expected =
-                                                   [](const verb_lists& l) {
-                                                     int64s in = l.in(), out;
-                                                     for (std::size_t i = 0; i < in.size(); i += 2) {
-                                                       int64 second = i + 1 < in.size() ? in[i + 1] : -1;
-                                                       out.push_back(added(added(times(in[i], 31), second),
-                                                                           static_cast<int64>(out.size()) + 1));
-                                                     }
-                                                     return out;
-                                                   },
+                                               .expected = [](const verb_lists& l) { return paired_of(l, true); },
                                                .resume = {.takes = 2}});
 
 const register_verb transform_stuttering_case("transform stuttering",
