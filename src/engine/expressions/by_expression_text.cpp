@@ -34,7 +34,7 @@ struct expression_map final : block_function, knows_spec {
 
 struct expression_filter final : predicate_function {
   compiled_expression c;
-  expression_filter(const expression& e, const element_type& in) : c(e, in) {
+  expression_filter(const expression& e, const element_type& in) : c(e, in, nullptr, {.is_condition = true}) {
     if (&c.p->type() != &type_of<bool>())
       throw expression_error(e.tree().at, absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()),
                                                        " is ", expressions::shown(c.p->type())));

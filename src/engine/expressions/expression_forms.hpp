@@ -18,7 +18,7 @@
 namespace sluice::lib {
 
 /// The version of the language. Raise it when an expression yields other values than before.
-inline constexpr int kExpressionLanguageVersion = 2;
+inline constexpr int kExpressionLanguageVersion = 3;
 
 /// Finds registered functions, and keeps what a checkpoint has to know of them.
 class functions_used final : public callables {
