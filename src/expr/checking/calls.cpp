@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/closest.hpp"
+#include "element/text/scan_text.hpp"
 #include "expr/batch_parts.hpp"
 #include "expr/checking/type_limits.hpp"
 #include "expr/expression_parts.hpp"
@@ -130,9 +131,14 @@ computed_ptr checker::call(const expression_tree& e) {
   if (e.text == "if") return condition(e);
   if (auto make_it = find_built_in(e.text)) return built_in_call(e, make_it);
   if (auto made = registered(e)) return made;
+  // int(x) is int64(x), and str(x) is string(x).
+  const std::string_view type = detail::usual_type_name(e.text);
+  if (auto make_it = type == e.text ? nullptr : find_built_in(type)) return built_in_call(e, make_it);
   std::vector<std::string> known = built_in_names();
   for (std::string& name : functions_.names()) known.push_back(std::move(name));
-  fail(e, absl::StrCat("there is no function ", e.text, detail::did_you_mean(e.text, known)));
+  std::string way = way_to_function(e.text);
+  if (way.empty()) way = detail::did_you_mean(e.text, known);
+  fail(e, absl::StrCat("there is no function ", e.text, way));
 }
 
 // --- Requests of built-in functions. ---

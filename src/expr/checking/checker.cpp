@@ -140,9 +140,10 @@ computed_ptr checker::name(const expression_tree& e) {
       if (m.name == e.text) return column_of(e, path_to(in_, 0));
   std::vector<std::string> known = names_of(in_);
   if (scope_.state) known.emplace_back("state");
+  std::string way = detail::did_you_mean(e.text, known);
+  if (way.empty()) way = way_to_name(e.text);
   fail(e, absl::StrCat("no field is named ", e.text, "; the element, `it`, is ", shown(in_),
-                       in_.has_members() ? absl::StrCat(", and ", fields_of(in_)) : "",
-                       detail::did_you_mean(e.text, known)));
+                       in_.has_members() ? absl::StrCat(", and ", fields_of(in_)) : "", way));
 }
 
 /// Returns a column of a batch, by the name of the rows' member.

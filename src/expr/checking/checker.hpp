@@ -145,6 +145,10 @@ class checker {
   std::vector<needed_copy> needed_copies_;
 };
 
+/// Returns what is written in place of a name, or of a function, of another language: "; a missing value is none". Empty
+/// for other words.
+std::string way_to_name(std::string_view name);
+std::string way_to_function(std::string_view function);
 /// Returns how a value of an optional becomes a value of another type, for messages; empty for other types.
 std::string way_from_none(const element_type& from, const element_type& to);
 
