@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expr/tree.hpp"
 
+#include <algorithm>
+
+#include "base/text/ascii.hpp"
+
 namespace sluice::lib::expressions {
 
 namespace {
@@ -31,15 +35,32 @@ void print_quoted(std::string_view s, std::string& out) {
   out += '"';
 }
 
+void print_name(std::string_view name, std::string& out) {
+  if (is_plain_word(name)) {
+    out += name;
+    return;
+  }
+  out += '`';
+  for (char c : name) out.append(c == '`' ? 2 : 1, c);
+  out += '`';
+}
+
 /// Prints parentheses if the part has a lower precedence than `least`.
 void print_part(const expression_tree& e, int least, std::string& out);
+
+/// Returns true for a field of the element whose name needs backticks.
+bool is_quoted_field(const expression_tree& e) {
+  return e.kind == expression_tree::member && !is_plain_word(e.text) && e.parts[0].kind == expression_tree::name &&
+         e.parts[0].text == "it";
+}
 
 void print_parts(const expression_tree& e, std::string& out) {
   for (std::size_t k = 0; k != e.parts.size(); ++k) {
     if (k != 0) out += ", ";
     if (!e.names.empty()) {
-      out += e.names[k];
+      print_name(e.names[k], out);
       if (e.parts[k].kind == expression_tree::name && e.parts[k].text == e.names[k]) continue;
+      if (is_quoted_field(e.parts[k]) && e.parts[k].text == e.names[k]) continue;
       out += ": ";
     }
     print_part(e.parts[k], 0, out);
@@ -55,8 +76,11 @@ void print_open(const expression_tree& e, std::string& out) {
     case text_: print_quoted(e.text, out); break;
     case absent: break;
     case member:
-      print_part(e.parts[0], kPostfix, out);
-      (out += '.') += e.text;
+      if (!is_quoted_field(e)) {
+        print_part(e.parts[0], kPostfix, out);
+        out += '.';
+      }
+      print_name(e.text, out);
       break;
     case index:
     case slice:
@@ -113,6 +137,11 @@ void print_part(const expression_tree& e, int least, std::string& out) {
 }
 
 }  // namespace
+
+bool is_plain_word(std::string_view s) {
+  return !s.empty() && detail::starts_word(s[0]) &&
+         std::all_of(s.begin(), s.end(), [](char c) { return detail::starts_word(c) || detail::is_digit(c); });
+}
 
 void print_expression(const expression_tree& e, std::string& out) { print_part(e, 0, out); }
 

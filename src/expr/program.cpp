@@ -17,6 +17,7 @@ program::program(const expression& e, const element_type& in, callables& functio
     : in_(&in) {
   expressions::checker check(in, functions, scope);
   root_ = wanted ? check.make(e.tree(), *wanted) : check.make(e.tree());
+  if (scope.is_condition) root_ = expressions::checker::as_condition(std::move(root_));
   check.let_move(*root_);
   variables_ = check.variables();
   draws_ = check.draws();
@@ -214,6 +215,19 @@ std::uint32_t program::test(const void* elements, std::uint32_t n, bool* to, std
     // A bool is computed from the elements, and nothing is moved.
     ev.start(const_cast<char*>(static_cast<const char*>(elements)) + first * in_->size, some, ordinal + first);
     root_->eval(ev, {nullptr, some}, to + first);
+  });
+  if (!why.ok()) why = naming_element(why, *in_, static_cast<const char*>(elements) + done * in_->size);
+  return done;
+}
+
+std::uint32_t program::numbers(const void* elements, std::uint32_t n, char* to, char* exist, status& why) const {
+  expressions::evaluation ev(*in_, 0);
+  ev.variables.resize(variables_);
+  run_length at_once(at_once_, is_light_);
+  const std::size_t size = type().kind == kind::maybe ? type().element->size : type().size;
+  const std::uint32_t done = in_chunks(n, why, ev, at_once, [&](std::uint32_t first, std::uint32_t some) {
+    ev.start(const_cast<char*>(static_cast<const char*>(elements)) + first * in_->size, some, 0);
+    expressions::eval_optional(*root_, ev, {nullptr, some}, to + first * size, reinterpret_cast<bool*>(exist + first));
   });
   if (!why.ok()) why = naming_element(why, *in_, static_cast<const char*>(elements) + done * in_->size);
   return done;

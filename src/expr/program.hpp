@@ -58,6 +58,7 @@ struct expression_scope {
   const element_type* state = nullptr;  ///< of `state`, if it exists
   bool is_constant = false;             ///< no element exists
   bool is_looked_at = false;  ///< the element is only read: nothing is moved from it, and its ordinal is unknown
+  bool is_condition = false;  ///< a value that is an optional bool becomes a bool, false where it is none
 };
 
 class program {
@@ -88,6 +89,9 @@ class program {
   /// Evaluates a bool for elements that are not changed.
   std::uint32_t test(const void* elements, std::uint32_t n, bool* to, std::uint64_t ordinal, std::uint64_t seed,
                      status& why) const;
+  /// Evaluates numbers, or optional numbers, of elements that are not changed. `exist`: one byte for each, 0 if it is
+  /// missing.
+  std::uint32_t numbers(const void* elements, std::uint32_t n, char* to, char* exist, status& why) const;
   /// Returns the error of a new state that exceeds its limit, or ok.
   using state_limit = std::function<status(const void* state)>;
   /// For an expression with a state, which has the type of its values. For each element in order, the value becomes the

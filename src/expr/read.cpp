@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the text of expressions, with one function for each rule of the grammar in docs/expressions.md.
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/text/ascii.hpp"
+#include "expr/other_operators.hpp"
 #include "expr/tree.hpp"
 #include "sluice/base/utf8.hpp"
 
@@ -42,12 +44,25 @@ class expression_reader {
 
   expression_tree whole() {
     expression_tree e = binary(1);
-    if (kind_ != end) fail_here("expected an operator or the end");
+    if (kind_ != end) fail_here(absl::StrCat("expected an operator or the end", way_to_operator()));
     return e;
   }
 
  private:
   using tree = expression_tree;
+
+  /// Returns what is written in place of the present token, if it is an operator of another language.
+  std::string way_to_operator() const {
+    const bool is_other = is_sign("=") || (kind_ == name && !is_quoted_name_);
+    return is_other ? instead_of_operator(token_) : std::string();
+  }
+  bool is_word(std::string_view word) const {
+    return kind_ == name && !is_quoted_name_ &&
+           absl::EqualsIgnoreCase(token_, absl::string_view(word.data(), word.size()));
+  }
+  /// Returns true if the present token begins a value.
+  bool starts_value() const { return kind_ == name || kind_ == number || kind_ == text; }
+
   enum token_kind { end, name, number, text, sign };
 
   // --- Tokens. ---
@@ -79,6 +94,7 @@ class expression_reader {
     skip_space();
     from_ = at_;
     token_.clear();
+    is_quoted_name_ = false;
     if (at_ == text_.size()) {
       kind_ = end;
       return;
@@ -91,9 +107,26 @@ class expression_reader {
       read_number();
     } else if (c == '"') {
       read_text();
+    } else if (c == '`') {
+      read_quoted_name();
     } else {
       read_sign();
     }
+  }
+  /// Reads the name of a column, which may have any characters: `first name`. A backtick in it is written twice.
+  void read_quoted_name() {
+    kind_ = name;
+    is_quoted_name_ = true;
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '`' && at(at_ + 1) != '`') {
+        ++at_;
+        if (token_.empty()) fail(from_, "this name is empty");
+        return;
+      }
+      at_ += text_[at_] == '`';
+      token_ += text_[at_];
+    }
+    fail(from_, "this name is not closed by '`'");
   }
   /// Returns the letters around a byte, including letters beyond ASCII.
   std::string_view word_around(std::size_t byte) const {
@@ -110,9 +143,8 @@ class expression_reader {
     constexpr std::size_t kShownMax = 60;
     if (word.size() > kShownMax || !is_utf8(word)) word = "…";
     return absl::StrCat(
-        "; names in expressions have letters of ASCII, digits and _: a column with another one is it[0] by its place, "
-        "or gets a name in the schema, as in csv(…, \"name = '",
-        std::string(word), "': int64\", header=true)");
+        "; a column whose name has other characters than letters of ASCII, digits and _ is written in backticks: `",
+        std::string(word), "`");
   }
   void read_sign() {
     static constexpr std::string_view kTwo[] = {"==", "!=", "<=", ">=", "&&", "||"};
@@ -129,6 +161,7 @@ class expression_reader {
         fail(at_, absl::StrCat("'", std::string(1, c), "' is no operator of expressions; there are && and ||, and the ",
                                "functions bit_and, bit_or, bit_xor and bit_not"));
       if (c == '?') fail(at_, "there is no ?: in expressions; write if(condition, a, b)");
+      if (c == '\'') fail_single_quotes();
       auto bytes = utf8_length(text_.substr(at_));
       if (bytes == 0 || static_cast<unsigned char>(c) < 0x20) fail(at_, "no expression has this byte here");
       fail(at_, absl::StrCat("no expression has the character '", std::string(text_.substr(at_, bytes)), "' here",
@@ -136,6 +169,13 @@ class expression_reader {
     }
     token_ = c;
     ++at_;
+  }
+  [[noreturn]] void fail_single_quotes() const {
+    constexpr std::size_t kShownMax = 60;
+    std::string_view inside = text_.substr(at_ + 1);
+    inside = inside.substr(0, inside.find('\''));
+    if (inside.size() > kShownMax || !is_utf8(inside)) inside = "…";
+    fail(at_, absl::StrCat("texts are written in double quotes: \"", std::string(inside), "\""));
   }
   void read_digits() {
     while (is_digit(at(at_)) || (at(at_) == '\'' && is_digit(at(at_ + 1)))) {
@@ -327,7 +367,10 @@ class expression_reader {
       case number: advance(); return made(tree::number, from, std::move(what));
       case text: advance(); return made(tree::text_, from, std::move(what));
       case name: {
+        const bool is_quoted = is_quoted_name_, is_not = is_word("not");
         advance();
+        if (is_quoted) return field_named(std::move(what), from);
+        if (is_not && starts_value()) fail(from, "write ! in place of not");
         if (is_sign("(")) return call(std::move(what), from);
         const bool is_boolean = what == "true" || what == "false";
         return made(is_boolean ? tree::boolean : tree::name, from, std::move(what));
@@ -340,11 +383,25 @@ class expression_reader {
     }
   }
 
+  /// `it` and the like are names of their own; in backticks they are fields.
+  static bool is_plain_name(std::string_view s) {
+    static constexpr std::string_view kReserved[] = {"it", "true", "false", "none", "state"};
+    for (std::string_view word : kReserved)
+      if (s == word) return false;
+    return is_plain_word(s);
+  }
+  tree field_named(std::string field, std::size_t from) {
+    if (is_plain_name(field)) return made(tree::name, from, std::move(field));
+    tree m = made(tree::member, from, std::move(field));
+    m.parts.push_back(made(tree::name, from, "it"));
+    return m;
+  }
+
   /// Reads parts up to the closing sign, which is consumed. Requires at least one.
   void parts(tree& e, std::string_view closing) {
     do e.parts.push_back(binary(1));
     while (take(","));
-    if (!take(closing)) fail_here(absl::StrCat("expected ',' or '", std::string(closing), "'"));
+    if (!take(closing)) fail_here(absl::StrCat("expected ',' or '", std::string(closing), "'", way_to_operator()));
     parenthesised_ = false;
   }
   tree call(std::string function, std::size_t from) {
@@ -356,7 +413,7 @@ class expression_reader {
     return e;
   }
   tree let(std::size_t from) {
-    if (kind_ != name) fail_here("let expects a name, as in let(x = a, b)");
+    if (kind_ != name || is_quoted_name_) fail_here("let expects a name, as in let(x = a, b)");
     tree e = made(tree::let, from, token_);
     if (token_ == "it" || token_ == "true" || token_ == "false") fail_here("a variable needs another name");
     advance();
@@ -377,7 +434,7 @@ class expression_reader {
       first.at = column_of(from);
       return first;
     }
-    if (!take(",")) fail_here("expected ',' or ')'");
+    if (!take(",")) fail_here(absl::StrCat("expected ',' or ')'", way_to_operator()));
     tree e = made(tree::tuple, from);
     e.parts.push_back(std::move(first));
     parts(e, ")");
@@ -397,16 +454,19 @@ class expression_reader {
     tree e = made(tree::structure, from);
     do {
       if (kind_ != name) fail_here("expected the name of a field");
-      std::size_t field_at = from_;
+      const std::size_t field_at = from_;
       std::string field = token_;
+      const bool is_quoted = is_quoted_name_;
       for (const std::string& before : e.names)
         if (before == field) fail(field_at, absl::StrCat("the field ", field, " is given twice"));
       advance();
+      if (is_sign("(") && !is_quoted)
+        fail(field_at, absl::StrCat("a call in braces needs a name, as in {", field, ": ", field, "(…)}"));
       if (take(":")) e.parts.push_back(binary(1));
-      else e.parts.push_back(made(tree::name, field_at, field));
+      else e.parts.push_back(is_quoted ? field_named(field, field_at) : made(tree::name, field_at, field));
       e.names.push_back(std::move(field));
     } while (take(","));
-    if (!take("}")) fail_here("expected ',' or '}'");
+    if (!take("}")) fail_here(absl::StrCat("expected ',' or '}'", way_to_operator()));
     parenthesised_ = false;
     return e;
   }
@@ -417,7 +477,8 @@ class expression_reader {
   token_kind kind_ = end;
   std::string token_;
   std::size_t nodes_ = 0, depth_ = 0;
-  bool parenthesised_ = false;  ///< the part read last was in parentheses
+  bool is_quoted_name_ = false;  ///< the present token is a name in backticks
+  bool parenthesised_ = false;   ///< the part read last was in parentheses
 };
 
 }  // namespace

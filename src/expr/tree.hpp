@@ -42,6 +42,8 @@ namespace expressions {
 
 /// Errors: expression_error.
 expression_tree read_expression(std::string_view text, std::size_t column);
+/// Returns true if a name can be written without backticks, as far as its characters are concerned.
+bool is_plain_word(std::string_view s);
 /// Prints with the fewest parentheses possible.
 void print_expression(const expression_tree& e, std::string& out);
 std::string printed(const expression_tree& e);

@@ -75,14 +75,20 @@ class expression_finder {
     if (starts_word(c)) return read_word();
     if (is_digit(c) || sign_of_number) return read_number();
     if (c == '"') return read_string();
+    if (c == '`' || c == '\'') return read_quoted(c);
     if (c == '(' || c == '[' || c == '{') return open(c);
     if (c == ')' || c == ']' || c == '}') return end(c);
     if (c == ',') return next();
     read_sign(c);
   }
 
+  /// Two values without an operator between them are an expression with a mistake: not ok, city like "R%".
+  void note_neighbor() {
+    if (last_ == word || last_ == value || last_ == closing) mark();
+  }
   void read_word() {
     note_start();
+    note_neighbor();
     word_at_ = at_;
     while (continues_word(at(at_))) ++at_;
     last_ = word;
@@ -99,10 +105,19 @@ class expression_finder {
   }
   void read_string() {
     note_start();
+    note_neighbor();
     for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_)
       if (text_[at_] == '\\') ++at_;
     at_ = std::min(at_ + 1, text_.size());
     last_ = value;
+  }
+  /// A column's name in backticks; and a text in single quotes, which the grammar of expressions refuses.
+  void read_quoted(char quote) {
+    note_start();
+    mark();
+    at_ = std::min(text_.find(quote, at_ + 1), text_.size() - 1) + 1;
+    last_ = quote == '`' ? word : value;
+    if (!open_.empty()) open_.back().is_word = quote == '`';
   }
   void open(char c) {
     note_start();
@@ -110,6 +125,8 @@ class expression_finder {
     // Parentheses that call nothing, and an index, belong to an expression.
     bool is_of_expression =
         (c == '(' && !is_call) || (c == '[' && (last_ == word || last_ == value || last_ == closing));
+    // {count()} is an expression with a mistake, and not a list of options.
+    if (is_call && !open_.empty() && open_.back().sign == '{' && !open_.back().has_name) is_of_expression = true;
     if (is_of_expression) mark();
     open_.push_back({c, is_call, is_call ? kNone : present()});
     ++at_;

@@ -17,6 +17,14 @@ struct sample {
   std::string text;
   std::int64_t label;
 };
+struct label_count {
+  std::int64_t label = 0;
+  std::int64_t n = 0;
+};
+struct size_count {
+  std::size_t key = 0;
+  std::int64_t n = 0;
+};
 struct reply {
   std::int64_t status;
 };

@@ -19,6 +19,7 @@
 #include "cli/inputs/plugins.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/options/file_verbs.hpp"
+#include "cli/options/mistyped.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/reports/description.hpp"
 #include "cli/reports/message_text.hpp"
@@ -231,7 +232,9 @@ void add_readers(CLI::App& app, typed& t) {
       app.add_subcommand("head", "print the first elements of a plan or a file, as JSON lines; tf.Examples by name");
   add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file,
            "a plan, a file, a pattern of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
-  head->add_option("-n", t.head.elements, "the number of elements")->check(whole(0, kAny))->capture_default_str();
+  head->add_option("-n,--limit", t.head.elements, "the number of elements")
+      ->check(whole(0, kAny))
+      ->capture_default_str();
   head->add_flag("--raw", t.head.raw, "print records unchanged, even if they are tf.Examples");
 #if SLUICE_HAVE_IMAGES
   head->add_option("--images", t.head.images_folder,
@@ -440,20 +443,24 @@ int run_command_line(int argc, char** argv) {
   add_readers(app, t);
   std::function<int()> file_verb;
   add_file_verbs(app, t.reading, file_verb);
+  add_describe(app, t.reading, t.errors, file_verb);
   add_others(app, t);
+  const std::vector<std::string> arguments = usual_arguments(argc, argv);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {  // --help, --version
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the end
+  } catch (const CLI::Success& asked) {                                         // --help, --version
     if (auto extra = app.remaining(); !extra.empty()) return complain(CLI::ExtrasError(extra).what(), kMisuse);
     std::ostringstream out, err;
     int status = app.exit(asked, out, err);
     std::fputs(out.str().c_str(), stdout);
     return checked_output(status);
-  } catch (const CLI::ParseError& e) { return complain(e.what(), kMisuse); }
+  } catch (const CLI::ParseError& e) { return complain(message_of_mistake(app, arguments, e), kMisuse); }
   if (file_verb) t.verb = reading(std::move(file_verb));
   if (!t.verb)
     return complain(
-        "a verb is needed: run, convert, head, count, select, cat, verify, ls, cp, explain, ops or sample; see --help",
+        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, explain, ops or sample; "
+        "see "
+        "--help",
         kMisuse);
   try {
 #if SLUICE_HAVE_IMAGES

@@ -32,10 +32,10 @@ std::string arguments_text(const op_info& op) {
 }
 
 bool takes_expressions(const codec& type) {
-  auto& [map, filter, scan, reduce, key, look, opens] = probes_of_expressions();
+  auto& [map, filter, scan, reduce, key, rank, aggregates, look, opens] = probes_of_expressions();
   return type.takes_function(map) || type.takes_function(filter) || type.takes_function(scan) ||
          type.takes_function(reduce) || type.takes_function(key) || type.takes_function(look) ||
-         type.takes_function(opens);
+         type.takes_function(rank) || type.takes_function(aggregates) || type.takes_function(opens);
 }
 
 /// Returns true if a function is required here, and neither an expression nor a registered function is suitable.

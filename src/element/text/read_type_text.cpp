@@ -154,7 +154,11 @@ class type_reader {
 
   const element_type* named(const tree& t) {
     const element_type* found = declared(t.name);
-    if (!found) in_.fail_at(t.at, absl::StrCat("there is no type ", t.name, " in this program"));
+    if (!found) found = declared(std::string(detail::usual_type_name(t.name)));
+    if (!found)
+      in_.fail_at(t.at, absl::StrCat("there is no type ", t.name, " in this program; there are bool, int8 … int64, ",
+                                     "uint8 … uint64, float, double and string, int64[] a list, int64? an optional, ",
+                                     "{a: int64, b: string} a structure"));
     return found;
   }
 

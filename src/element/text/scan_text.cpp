@@ -49,6 +49,7 @@ bool text_scanner::done() {
 std::string text_scanner::name(std::string_view wanted) {
   skip_spaces();
   if (at_ != text_.size() && text_[at_] == '"') return quoted();
+  if (at_ != text_.size() && text_[at_] == '`') return in_backticks();
   std::size_t from = at_;
   while (at_ != text_.size() && is_name_char(text_[at_])) ++at_;
   if (from == at_ || absl::ascii_isdigit(static_cast<unsigned char>(text_[from]))) {
@@ -56,6 +57,14 @@ std::string text_scanner::name(std::string_view wanted) {
     fail_expecting(wanted);
   }
   return std::string(text_.substr(from, at_ - from));
+}
+
+std::string text_scanner::in_backticks() {
+  const std::size_t from = at_++;
+  const std::size_t end = text_.find('`', at_);
+  if (end == text_.npos || end == at_) fail_at(from, end == at_ ? "the name is empty" : "the name has no end");
+  at_ = end + 1;
+  return std::string(text_.substr(from + 1, end - from - 1));
 }
 
 std::string text_scanner::quoted() {
@@ -104,6 +113,22 @@ std::uint64_t text_scanner::number(std::uint64_t most) {
   }
   if (from == at_) fail_expecting("a number");
   return n;
+}
+
+std::string_view usual_type_name(std::string_view name) {
+  struct other_name {
+    std::string_view name, usual;
+  };
+  static constexpr other_name kOthers[] = {
+      {"bytes", "string"},   {"text", "string"},   {"str", "string"},    {"utf8", "string"},   {"varchar", "string"},
+      {"binary", "string"},  {"int", "int64"},     {"integer", "int64"}, {"long", "int64"},    {"bigint", "int64"},
+      {"smallint", "int16"}, {"tinyint", "int8"},  {"uint", "uint64"},   {"byte", "uint8"},    {"boolean", "bool"},
+      {"float64", "double"}, {"float32", "float"}, {"real", "double"},   {"number", "double"}, {"f32", "float"},
+      {"f64", "double"},     {"i32", "int32"},     {"i64", "int64"},     {"u8", "uint8"},      {"u32", "uint32"},
+      {"u64", "uint64"}};
+  for (const other_name& o : kOthers)
+    if (o.name == name) return o.usual;
+  return name;
 }
 
 void append_single_quoted(std::string_view text, std::string& out) {

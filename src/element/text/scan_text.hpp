@@ -29,7 +29,7 @@ class text_scanner {
   void expect(char c);
   bool done();
   void skip_spaces();
-  /// Reads an identifier, or the text between quotes.
+  /// Reads an identifier, or the text between double quotes or backticks.
   std::string name(std::string_view wanted);
   std::uint64_t number(std::uint64_t most);
 
@@ -39,11 +39,16 @@ class text_scanner {
 
  private:
   std::string quoted();
+  std::string in_backticks();
   bool take_here(char c);
 
   std::string_view text_, what_;
   std::size_t at_ = 0;
 };
+
+/// Returns the library's name of a type that other languages name otherwise: int64 for int, long and bigint, double for
+/// float64, string for bytes, text and str. Returns other names unchanged. All schemas accept all of these names.
+std::string_view usual_type_name(std::string_view name);
 
 /// Appends the text in single quotes, as schemas write names and defaults: control characters and bytes that are not
 /// ASCII as \xNN.

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/closest.hpp"
 #include "element/batches/blocks.hpp"
 #include "engine/expressions/expression_forms.hpp"
 #include "engine/lowering/element_specs.hpp"
@@ -34,7 +35,7 @@ struct expression_map final : block_function, knows_spec {
 
 struct expression_filter final : predicate_function {
   compiled_expression c;
-  expression_filter(const expression& e, const element_type& in) : c(e, in) {
+  expression_filter(const expression& e, const element_type& in) : c(e, in, nullptr, {.is_condition = true}) {
     if (&c.p->type() != &type_of<bool>())
       throw expression_error(e.tree().at, absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()),
                                                        " is ", expressions::shown(c.p->type())));
@@ -92,8 +93,9 @@ struct unbound_expression final : unbound_function {
     const bool is_state = context.initial && e.tree().text == "state";
     if (!otherwise.empty() && !is_field(in) && !is_state)
       throw expression_error(
-          e.tree().at,
-          otherwise + (in.has_members() ? ", and " + expressions::shown(in) + " has no field of that name" : ""));
+          e.tree().at, otherwise +
+                           (in.has_members() ? ", and " + expressions::shown(in) + " has no field of that name" : "") +
+                           similar_field(in));
     if (auto key = as_key(in, accepts)) return key;
     if (auto state = as_state(context, accepts)) return state;
     // f(it) is f.
@@ -111,9 +113,11 @@ struct unbound_expression final : unbound_function {
   }
 
  private:
-  /// Returns null if the stage accepts no key.
+  /// Returns null if the stage accepts no key, rank or aggregates.
   function_ptr as_key(const element_type& in, bool (*accepts)(const stage_function&)) const {
-    return accepts(probes_of_expressions().key) ? make_expression_key(e, in) : nullptr;
+    if (accepts(probes_of_expressions().key)) return make_expression_key(e, in);
+    if (accepts(probes_of_expressions().rank)) return make_expression_rank(e, in);
+    return accepts(probes_of_expressions().aggregates) ? make_expression_aggregates(e, in, wanted) : nullptr;
   }
   /// Returns the function of a stage that has a state; null if the stage accepts another one.
   function_ptr as_state(const bind_context& context, bool (*accepts)(const stage_function&)) const {
@@ -123,6 +127,11 @@ struct unbound_expression final : unbound_function {
     if (!initial)
       throw expression_error(e.tree().at, "an expression needs an initial state before it, as in scan(0, state + it)");
     return make_expression_state(e, initial->e, context.in, wanted, makes_elements);
+  }
+  std::string similar_field(const element_type& in) const {
+    std::vector<std::string> names;
+    for (auto& m : in.members) names.push_back(m.name);
+    return detail::did_you_mean(e.text(), names);
   }
   bool is_field(const element_type& in) const {
     if (e.tree().text == "it" || e.tree().kind != expression_tree::name) return true;

@@ -6,7 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "sluice/base/hash.hpp"
 #include "sluice/element/none.hpp"
+#include "sluice/engine/detail/aggregates.hpp"
 #include "sluice/engine/detail/look_functions.hpp"
+#include "sluice/engine/ranks.hpp"
 
 namespace sluice::lib {
 
@@ -79,6 +81,14 @@ struct key_probe final : key_function {
   void build_key(std::string_view, void*) const override {}
 };
 
+struct rank_probe final : rank_function {
+  applied codes(const block&, key_codes&) const override { return {}; }
+  void build_key(std::string_view, void*) const override {}
+};
+struct aggregates_probe final : aggregate_function {
+  std::unique_ptr<aggregate_states> make() const override { return nullptr; }
+};
+
 struct opens_probe final : plan_function {
   node_ptr plan_for(void*) const override { return nullptr; }
 };
@@ -95,9 +105,11 @@ const expression_probes& probes_of_expressions() {
   static const auto& scan = *new state_probe(&type_of<std::int64_t>());
   static const auto& reduce = *new state_probe(nullptr);
   static const auto& key = *new key_probe;
+  static const auto& rank = *new rank_probe;
+  static const auto& aggregates = *new aggregates_probe;
   static const auto& look = *new look_probe;
   static const auto& opens = *new opens_probe;
-  static const expression_probes all{map, filter, scan, reduce, key, look, opens};
+  static const expression_probes all{map, filter, scan, reduce, key, rank, aggregates, look, opens};
   return all;
 }
 

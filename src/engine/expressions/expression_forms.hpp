@@ -18,7 +18,7 @@
 namespace sluice::lib {
 
 /// The version of the language. Increase it when an expression yields other values than before.
-inline constexpr int kExpressionLanguageVersion = 2;
+inline constexpr int kExpressionLanguageVersion = 3;
 
 /// Finds registered functions, and records what a checkpoint must contain of them.
 class functions_used final : public callables {
@@ -40,7 +40,7 @@ class functions_used final : public callables {
 
 /// A function of each form that an expression can have. They are only used to find the forms that a stage accepts.
 struct expression_probes {
-  const stage_function &map, &filter, &scan, &reduce, &key, &look, &opens;
+  const stage_function &map, &filter, &scan, &reduce, &key, &rank, &aggregates, &look, &opens;
 };
 const expression_probes& probes_of_expressions();
 
@@ -74,5 +74,11 @@ function_ptr make_expression_list(const expression& e, const element_type& in, c
                                   function_ptr map);
 /// Returns a key_function. Errors: expression_error.
 function_ptr make_expression_key(const expression& e, const element_type& in);
+/// A rank_function. Errors: expression_error.
+function_ptr make_expression_rank(const expression& e, const element_type& in);
+/// An aggregate_function; `wanted`: the type of the stage's elements, if it is known. Errors: expression_error.
+function_ptr make_expression_aggregates(const expression& e, const element_type& in, const element_type* wanted);
+/// Returns the name of the column that an expression is, and of the last member of a.b.c; empty if it is something else.
+std::string column_named_by(const stage_function& f);
 
 }  // namespace sluice::lib

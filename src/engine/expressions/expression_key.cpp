@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions as keys: group_by_reducer(it % 2, 0, state + it). Codes are those of sluice/engine/keys.hpp, for types
-// that are known only at run time.
-// at run time only.
+// Expressions as keys: group_by_reducer(it % 2, 0, state + it), and as ranks: top(5, by=score). Codes are those of
+// sluice/engine/keys.hpp, for types that are known only at run time. A missing value is a byte 0, and others follow a
+// byte 1, so that it is smaller than all others.
 #include <cstring>
 #include <string>
 
@@ -10,19 +10,21 @@
 #include "expr/checking/type_limits.hpp"
 #include "expr/functions/numbers.hpp"
 #include "expr/tree.hpp"
-#include "sluice/engine/keys.hpp"
+#include "sluice/engine/ranks.hpp"
 
 namespace sluice::lib {
 
 namespace {
 
-bool is_key_type(const element_type& t) {
+/// `is_rank`: numbers with a fraction are allowed.
+bool is_key_type(const element_type& t, bool is_rank) {
   auto n = expressions::number_of(t);
-  if (n != expressions::number::none) return !expressions::is_float(n);
+  if (n != expressions::number::none) return is_rank || !expressions::is_float(n);
   if (t.kind == kind::text) return &t == &type_of<std::string>();
-  if (t.kind == kind::array) return is_key_type(*t.element);
+  if (t.kind == kind::maybe) return t.element->construct && is_key_type(*t.element, is_rank);
+  if (t.kind == kind::array) return is_key_type(*t.element, is_rank);
   for (auto& m : t.members)
-    if (!is_key_type(*m.type)) return false;
+    if (!is_key_type(*m.type, is_rank)) return false;
   return t.has_members();
 }
 
@@ -33,10 +35,19 @@ void add_code_of(const element_type& t, const char* key, std::string& code) {
         T value;
         std::memcpy(&value, key, sizeof value);
         detail::add_code(code, value);
+      } else {
+        T value;
+        std::memcpy(&value, key, sizeof value);
+        detail::add_bytes(code, detail::bits_of_real(static_cast<double>(value)));
       }
     });
   } else if (t.kind == kind::text) {
     detail::add_code(code, *reinterpret_cast<const std::string*>(key));
+  } else if (t.kind == kind::maybe) {
+    std::size_t n = 0;
+    const void* value = t.items(t, key, n);
+    code += static_cast<char>(n);
+    if (n != 0) add_code_of(*t.element, static_cast<const char*>(value), code);
   } else if (t.kind == kind::array) {
     for (std::size_t i = 0; i != t.extent; ++i) add_code_of(*t.element, key + i * t.element->size, code);
   } else {
@@ -56,6 +67,18 @@ void read_code_of(const element_type& t, std::string_view& code, char* key) {
     });
   } else if (t.kind == kind::text) {
     detail::read_code(code, *reinterpret_cast<std::string*>(key));
+  } else if (t.kind == kind::maybe) {
+    const bool exists = code[0] != 0;
+    code.remove_prefix(1);
+    if (!exists) return;
+    const element_type& item = *t.element;
+    slab value(item);
+    char* at = value.reserve(1);
+    item.construct(item, at, 1, item.size);
+    value.set_live(0, 1);
+    read_code_of(item, code, at);
+    t.destroy(t, key, 1);
+    t.collect(t, key, at, 1, 1, item.size);
   } else if (t.kind == kind::array) {
     for (std::size_t i = 0; i != t.extent; ++i) read_code_of(*t.element, code, key + i * t.element->size);
   } else {
@@ -63,18 +86,21 @@ void read_code_of(const element_type& t, std::string_view& code, char* key) {
   }
 }
 
-struct expression_key final : key_function {
+/// `Form`: key_function or rank_function.
+template <class Form> struct expression_key final : Form {
   compiled_expression c;
 
   expression_key(const expression& e, const element_type& in_type) : c(e, in_type, nullptr, {.is_looked_at = true}) {
+    constexpr bool kIsRank = std::is_same_v<Form, rank_function>;
     const element_type& t = c.p->type();
-    if (!is_key_type(t) || !t.construct)
-      throw expression_error(e.tree().at,
-                             absl::StrCat("a key is a number without a fraction, a text, or made of such, and ",
-                                          expressions::cut(e.text()), " is ", expressions::shown(t)));
+    if (!is_key_type(t, kIsRank) || !t.construct)
+      throw expression_error(
+          e.tree().at, absl::StrCat(kIsRank ? "elements are ranked by a number, a text, or a value made of such, and "
+                                            : "a key is a number without a fraction, a text, or made of such, and ",
+                                    expressions::cut(e.text()), " is ", expressions::shown(t)));
     describe_expression(*this, e, c, &t);
-    captured = c.used.values();
-    is_number = expressions::number_of(t) != expressions::number::none;
+    this->captured = c.used.values();
+    this->is_number = !kIsRank && expressions::number_of(t) != expressions::number::none;
   }
 
   applied codes(const block& elements, key_codes& to) const override {
@@ -132,7 +158,10 @@ struct expression_key final : key_function {
 }  // namespace
 
 function_ptr make_expression_key(const expression& e, const element_type& in) {
-  return std::make_shared<expression_key>(e, in);
+  return std::make_shared<expression_key<key_function>>(e, in);
+}
+function_ptr make_expression_rank(const expression& e, const element_type& in) {
+  return std::make_shared<expression_key<rank_function>>(e, in);
 }
 
 }  // namespace sluice::lib

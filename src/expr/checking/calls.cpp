@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/closest.hpp"
+#include "element/text/scan_text.hpp"
 #include "expr/batch_parts.hpp"
 #include "expr/checking/type_limits.hpp"
 #include "expr/expression_parts.hpp"
@@ -72,7 +73,7 @@ computed_ptr checker::registered(const expression_tree& e) {
     const element_type* wanted = parameter(*only, k, parts.size());
     if (wanted && !checker::may_become(*parts[k], *wanted))
       fail(e.parts[k], absl::StrCat(e.text, ": expects ", shown(*wanted), ", and ", shown(e.parts[k]), " is ",
-                                    shown(parts[k]->type())));
+                                    shown(parts[k]->type()), way_from_none(parts[k]->type(), *wanted)));
   }
   std::string gets, takes;
   for (auto& part : parts) absl::StrAppend(&gets, gets.empty() ? "" : ", ", shown(part->type()));
@@ -93,29 +94,53 @@ computed_ptr checker::called_with(const expression_tree& e, const std::shared_pt
   return std::make_unique<called>(f, std::move(argument), f->draws() ? note_draw() : 0);
 }
 
+namespace {
+
+/// Returns true for the functions whose arguments may be optionals. All others are lifted: they are none if an argument
+/// is none.
+bool takes_optionals(std::string_view function) {
+  return function == "some" || function == "has_value" || function == "is_none" || function == "value_or";
+}
+
+}  // namespace
+
+computed_ptr checker::built_in_call(const expression_tree& e, make_built_in make_it) {
+  std::vector<computed_ptr> parts;
+  const bool has_optionals = takes_optionals(e.text);
+  for (auto& part : e.parts) {
+    // A value that replaces an optional's missing value has its type.
+    const bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple ||
+                         part.kind == expression_tree::list;
+    const bool is_otherwise =
+        e.text == "value_or" && is_made && parts.size() == 1 && parts[0]->type().kind == kind::maybe;
+    const bool is_optional = has_optionals && e.text != "some" && parts.empty();
+    parts.push_back(is_otherwise  ? make(part, *parts[0]->type().element)
+                    : is_optional ? make_optional(part)
+                                  : make(part));
+    computed_ptr& made = parts.back();
+    if (is_column(made->type()) && e.text != "length") made = column_alone(part, std::move(made));
+  }
+  // Scalar tensors have no length, and a list of batch rows is built first.
+  for (auto& part : parts) may_fail_ |= part->type().kind == kind::tensor || part->type().kind == kind::batch;
+  auto make_value = [&](std::vector<computed_ptr> values) {
+    function_arguments arguments{*this, e, std::move(values)};
+    return at(e, [&] { return make_it(arguments); });
+  };
+  return has_optionals ? make_value(std::move(parts)) : lift(e, std::move(parts), make_value);
+}
+
 computed_ptr checker::call(const expression_tree& e) {
   if (e.text == "if") return condition(e);
-  if (auto make_it = find_built_in(e.text)) {
-    function_arguments arguments{*this, e, {}};
-    for (auto& part : e.parts) {
-      // A value that replaces an optional's missing value has its type.
-      const bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple ||
-                           part.kind == expression_tree::list;
-      const bool is_otherwise =
-          e.text == "value_or" && is_made && arguments.count() == 1 && arguments.parts[0]->type().kind == kind::maybe;
-      arguments.parts.push_back(is_otherwise ? make(part, *arguments.parts[0]->type().element) : make(part));
-      computed_ptr& made = arguments.parts.back();
-      if (is_column(made->type()) && e.text != "length") made = column_alone(part, std::move(made));
-    }
-    // Scalar tensors have no length, and a list of batch rows is built first.
-    for (auto& part : arguments.parts)
-      may_fail_ |= part->type().kind == kind::tensor || part->type().kind == kind::batch;
-    return at(e, [&] { return make_it(arguments); });
-  }
+  if (auto make_it = find_built_in(e.text)) return built_in_call(e, make_it);
   if (auto made = registered(e)) return made;
+  // int(x) is int64(x), and str(x) is string(x).
+  const std::string_view type = detail::usual_type_name(e.text);
+  if (auto make_it = type == e.text ? nullptr : find_built_in(type)) return built_in_call(e, make_it);
   std::vector<std::string> known = built_in_names();
   for (std::string& name : functions_.names()) known.push_back(std::move(name));
-  fail(e, absl::StrCat("there is no function ", e.text, detail::did_you_mean(e.text, known)));
+  std::string way = way_to_function(e.text);
+  if (way.empty()) way = detail::did_you_mean(e.text, known);
+  fail(e, absl::StrCat("there is no function ", e.text, way));
 }
 
 // --- Requests of built-in functions. ---

@@ -12,8 +12,8 @@
 #include "expr/checking/conversions.hpp"
 #include "expr/checking/facts.hpp"
 #include "expr/checking/type_limits.hpp"
-#include "expr/comparison.hpp"
 #include "expr/expression_parts.hpp"
+#include "expr/nullable.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -75,7 +75,8 @@ computed_ptr checker::make(const expression_tree& e) {
   may_fail_ |= expressions::may_fail(e, *c);
   // A value computed from texts is a string; only the element itself has other text types.
   bool is_in_memory = dynamic_cast<path*>(c.get()) || dynamic_cast<state_path*>(c.get());
-  is_light_ &= is_number(c->type()) || is_in_memory || c->constant();
+  const bool is_nullable_number = dynamic_cast<nullable*>(c.get()) && is_number(*c->type().element);
+  is_light_ &= is_number(c->type()) || is_in_memory || is_nullable_number || c->constant();
   bool is_other = c->type().kind == kind::text && &c->type() != &type_of<std::string>() && !is_in_memory;
   if (is_other) return std::make_unique<as_string>(std::move(c));
   return c;
@@ -108,8 +109,8 @@ computed_ptr checker::made(const expression_tree& e) {
     case tree::number: return number_literal(e);
     case tree::text_: return std::make_unique<literal>(e.text);
     case tree::boolean: return literal::of(e.text == "true");
-    case tree::name: return name(e);
-    case tree::member: return member_of(e);
+    case tree::name: return narrowed(e, name(e));
+    case tree::member: return narrowed(e, member_of(e));
     case tree::index: return index(e);
     case tree::slice: return slice(e);
     case tree::absent: fail(e, "a value is missing");
@@ -134,7 +135,7 @@ computed_ptr checker::name(const expression_tree& e) {
     fail(e, absl::StrCat("an initial state is made before there is an element, and cannot contain ", e.text));
   if (e.text == "it") return path_to(in_, 0);
   for (std::size_t k = variables_.size(); k-- != 0;)
-    if (variables_[k].name == e.text) return std::make_unique<variable_part>(*variables_[k].type, k);
+    if (variables_[k].name == e.text) return std::make_unique<variable_part>(*variables_[k].type, variables_[k].number);
   if (scope_.state && e.text == "state") return std::make_unique<state_path>(*scope_.state, 0);
   for (auto& m : in_.members)
     if (m.name == e.text) return path_to(*m.type, m.offset);
@@ -143,9 +144,10 @@ computed_ptr checker::name(const expression_tree& e) {
       if (m.name == e.text) return column_of(e, path_to(in_, 0));
   std::vector<std::string> known = names_of(in_);
   if (scope_.state) known.emplace_back("state");
+  std::string way = detail::did_you_mean(e.text, known);
+  if (way.empty()) way = way_to_name(e.text);
   fail(e, absl::StrCat("no field is named ", e.text, "; the element, `it`, is ", shown(in_),
-                       in_.has_members() ? absl::StrCat(", and ", fields_of(in_)) : "",
-                       detail::did_you_mean(e.text, known)));
+                       in_.has_members() ? absl::StrCat(", and ", fields_of(in_)) : "", way));
 }
 
 /// Returns a column of a batch, by the name of the rows' member.
@@ -169,6 +171,12 @@ computed_ptr checker::column_alone(const expression_tree& e, computed_ptr batch)
 
 computed_ptr checker::member_of(const expression_tree& e) {
   computed_ptr of = make(e.parts[0]);
+  if (of->type().kind == kind::maybe)
+    return lift_one(e, std::move(of), [&](computed_ptr value) { return member_in(e, std::move(value)); });
+  return member_in(e, std::move(of));
+}
+
+computed_ptr checker::member_in(const expression_tree& e, computed_ptr of) {
   if (of->type().kind == kind::batch) return column_of(e, std::move(of));
   const element_type& t = of->type();
   for (auto& m : t.members) {
@@ -181,8 +189,14 @@ computed_ptr checker::member_of(const expression_tree& e) {
 }
 
 computed_ptr checker::index(const expression_tree& e) {
-  computed_ptr of = make(e.parts[0]);
-  computed_ptr k = make(e.parts[1]);
+  std::vector<computed_ptr> parts;
+  for (auto& part : e.parts) parts.push_back(make(part));
+  return lift(e, std::move(parts), [&](std::vector<computed_ptr> values) {
+    return index_in(e, std::move(values[0]), std::move(values[1]));
+  });
+}
+
+computed_ptr checker::index_in(const expression_tree& e, computed_ptr of, computed_ptr k) {
   auto n = number_of(k->type());
   if (!is_integer(n))
     fail(e.parts[1], absl::StrCat("an index is an integer, and ", shown(e.parts[1]), " is ", shown(k->type())));
@@ -231,16 +245,25 @@ std::size_t bound_of(std::int64_t k, std::size_t n) {
 }
 
 computed_ptr checker::slice(const expression_tree& e) {
-  computed_ptr of = make(e.parts[0]);
-  auto bound = [&](const expression_tree& b, std::int64_t otherwise) -> computed_ptr {
-    if (b.kind == expression_tree::absent) return literal::of(otherwise);
-    computed_ptr k = make(b);
+  std::vector<computed_ptr> parts;
+  for (std::size_t k = 0; k != e.parts.size(); ++k) {
+    const bool is_absent = e.parts[k].kind == expression_tree::absent;
+    parts.push_back(is_absent ? literal::of(k == 1 ? std::int64_t{0} : INT64_MAX) : make(e.parts[k]));
+  }
+  return lift(e, std::move(parts), [&](std::vector<computed_ptr> values) { return slice_in(e, std::move(values)); });
+}
+
+computed_ptr checker::slice_in(const expression_tree& e, std::vector<computed_ptr> parts) {
+  computed_ptr of = std::move(parts[0]);
+  auto bound = [&](std::size_t i) {
+    const expression_tree& b = e.parts[i];
+    computed_ptr k = std::move(parts[i]);
     if (!is_integer(number_of(k->type())))
       fail(b, absl::StrCat("an index is an integer, and ", shown(b), " is ", shown(k->type())));
     return at(b, [&] { return converted(std::move(k), number::i64); });
   };
   if (of->type().kind == kind::batch) of = column_alone(e.parts[0], std::move(of));
-  computed_ptr first = bound(e.parts[1], 0), last = bound(e.parts[2], INT64_MAX);
+  computed_ptr first = bound(1), last = bound(2);
   const element_type& t = of->type();
   if (t.kind == kind::tensor) return tensor_slice(std::move(of), std::move(first), std::move(last));
   if (t.kind == kind::text)
@@ -265,83 +288,12 @@ computed_ptr checker::slice(const expression_tree& e) {
 
 computed_ptr checker::let(const expression_tree& e) {
   computed_ptr value = make(e.parts[0]);
-  std::size_t number = variables_.size();
+  const std::size_t number = variables_made_++;
   const element_type& t = value->type();
-  variables_.push_back({e.text, t.kind == kind::text ? &type_of<std::string>() : &t});
-  most_variables_ = std::max(most_variables_, variables_.size());
+  variables_.push_back({e.text, t.kind == kind::text ? &type_of<std::string>() : &t, number});
   computed_ptr body = make(e.parts[1]);
   variables_.pop_back();
   return std::make_unique<let_part>(number, std::move(value), std::move(body));
-}
-
-computed_ptr checker::unary(const expression_tree& e) {
-  computed_ptr of = make(e.parts[0]);
-  auto n = number_of(of->type());
-  if (e.text == "!") {
-    if (n != number::boolean)
-      fail(e.parts[0], absl::StrCat("! expects bool, and ", shown(e.parts[0]), " is ", shown(of->type())));
-    return from_one<bool, bool>(type_of<bool>(), std::move(of), [](evaluation&, bool v) { return !v; });
-  }
-  if (of->type().kind == kind::tensor) return tensor_negated(std::move(of));
-  if (n == number::none || n == number::boolean)
-    fail(e.parts[0], absl::StrCat("- expects a number, and ", shown(e.parts[0]), " is ", shown(of->type())));
-  n = promoted(n);
-  return negated(n, converted(std::move(of), n));
-}
-
-namespace {
-
-/// Returns true for a list or a column of numbers.
-bool is_numbers(const element_type& t) {
-  return (t.kind == kind::list || t.kind == kind::array || is_column(t)) && number_of(*t.element) != number::none;
-}
-
-}  // namespace
-
-computed_ptr checker::binary(const expression_tree& e) {
-  computed_ptr a = make(e.parts[0]), b = make(e.parts[1]);
-  auto x = number_of(a->type()), y = number_of(b->type());
-  const bool any_tensor = a->type().kind == kind::tensor || b->type().kind == kind::tensor;
-  bool texts = a->type().kind == kind::text && b->type().kind == kind::text;
-  auto refuse = [&](std::string_view what) {
-    fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a->type()),
-                         ", and ", shown(e.parts[1]), " is ", shown(b->type()),
-                         is_numbers(a->type()) || is_numbers(b->type()) ? "; to_tensor() makes a tensor of numbers"
-                         : any_tensor ? "; double(t), int64(t) … are the number of a tensor that holds one"
-                                      : ""));
-  };
-  int level = precedence_of(e.text);
-  if (level <= 2) {
-    if (x != number::boolean || y != number::boolean) refuse("two bools");
-    return both(std::move(a), std::move(b), e.text == "&&");
-  }
-  bool numbers = x != number::none && y != number::none;
-  auto is_operand = [](const computed& c, number n) {
-    return c.type().kind == kind::tensor || (n != number::none && n != number::boolean);
-  };
-  if (level > 3 && any_tensor && is_operand(*a, x) && is_operand(*b, y))
-    return at(e, [&] { return tensor_arithmetic(e.text[0], std::move(a), std::move(b)); });
-  if (level == 3) {
-    if (texts) return compared_texts(e.text, std::move(a), std::move(b));
-    const bool is_equality = e.text == "==" || e.text == "!=";
-    if (!numbers && is_equality && can_be_equal(a->type(), b->type()))
-      return compared_parts(std::move(a), std::move(b), e.text == "==");
-    if (!numbers || (x == number::boolean) != (y == number::boolean))
-      refuse(is_equality ? "two values of one kind" : "two numbers or two texts");
-    return at(e, [&] { return compared(e.text, std::move(a), std::move(b)); });
-  }
-  if (texts && e.text == "+")
-    return from_two<std::string_view, std::string_view, std::string_view>(
-        type_of<std::string>(), std::move(a), std::move(b), [](evaluation& ev, std::string_view s, std::string_view t) {
-          char* to = ev.kept_room(s.size() + t.size());
-          std::copy(t.begin(), t.end(), std::copy(s.begin(), s.end(), to));
-          return std::string_view(to, s.size() + t.size());
-        });
-  if (!numbers || x == number::boolean || y == number::boolean)
-    refuse(e.text == "+" ? "two numbers or two texts" : "two numbers");
-  auto n = common(x, y);
-  if (e.text == "%" && is_float(n)) refuse("integers (fmod() is for others)");
-  return at(e, [&] { return arithmetic(e.text[0], n, converted(std::move(a), n), converted(std::move(b), n)); });
 }
 
 void checker::need_small_type(const expression_tree& e, const std::vector<const element_type*>& parts,
@@ -437,7 +389,8 @@ computed_ptr checker::list(const expression_tree& e) {
 computed_ptr checker::condition(const expression_tree& e) {
   if (e.parts.size() != 3)
     fail(e, absl::StrCat("if expects three values, as in if(condition, a, b), and has ", e.parts.size()));
-  computed_ptr c = make(e.parts[0]), a = make(e.parts[1]), b = make(e.parts[2]);
+  computed_ptr c = as_condition(make(e.parts[0]));
+  computed_ptr a = make_where(e.parts[0], true, e.parts[1]), b = make_where(e.parts[0], false, e.parts[2]);
   if (number_of(c->type()) != number::boolean)
     fail(e.parts[0], absl::StrCat("the condition must be bool, and ", shown(e.parts[0]), " is ", shown(c->type())));
   auto x = number_of(a->type()), y = number_of(b->type());

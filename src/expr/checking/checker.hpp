@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "expr/functions/numbers.hpp"
+#include "expr/nullable.hpp"
 #include "expr/program.hpp"
 #include "expr/tree.hpp"
 #include "sluice/element/dtype.hpp"
@@ -15,6 +16,7 @@
 namespace sluice::lib::expressions {
 
 class path;
+struct function_arguments;
 
 class checker {
  public:
@@ -45,7 +47,7 @@ class checker {
   void need_small_type(const expression_tree& e, const std::vector<const element_type*>& parts,
                        std::size_t names) const;
 
-  std::size_t variables() const { return most_variables_; }
+  std::size_t variables() const { return variables_made_; }
   bool draws() const { return draws_; }
   /// Returns true if the value may depend on the element's number.
   bool uses_place() const { return uses_place_; }
@@ -53,6 +55,25 @@ class checker {
   bool may_fail() const { return may_fail_; }
   /// Returns true if all parts are numbers or parts of the element itself.
   bool is_light() const { return is_light_; }
+  /// Returns c, or, if it is an optional bool, a bool that is false where c is none.
+  static computed_ptr as_condition(computed_ptr c);
+  /// Returns `e` as an optional, also where a test has shown that its value exists.
+  computed_ptr make_optional(const expression_tree& e);
+  /// Calls `make_value` with the parts; a part that is an optional is replaced by its value. If one is, the result is an
+  /// optional, which is none where a part is none. `e`: the operation, for messages.
+  template <class F> computed_ptr lift(const expression_tree& e, std::vector<computed_ptr> parts, F make_value) {
+    std::vector<optional_operand> optionals = begin_lifting(parts);
+    const bool is_plain = optionals.empty();
+    computed_ptr value = make_value(std::move(parts));
+    return is_plain ? std::move(value) : end_lifting(e, std::move(optionals), std::move(value));
+  }
+  template <class F> computed_ptr lift_one(const expression_tree& e, computed_ptr part, F make_value) {
+    std::vector<computed_ptr> parts;
+    parts.push_back(std::move(part));
+    return lift(e, std::move(parts),
+                [&](std::vector<computed_ptr> values) { return make_value(std::move(values[0])); });
+  }
+
   /// Records that the values depend on data outside the text.
   void note_value(std::uint64_t hash) { functions_.note_value(hash); }
   /// Errors: the element's ordinal is unknown at `e`.
@@ -70,6 +91,7 @@ class checker {
   struct variable {
     std::string name;
     const element_type* type;
+    std::size_t number;  ///< no other variable of the expression has it
   };
   computed_ptr made(const expression_tree& e);
   computed_ptr path_to(const element_type& t, std::size_t offset);
@@ -78,15 +100,32 @@ class checker {
   bool means_something(std::string_view name) const;
   static const element_type& common_optional(const element_type& a, const element_type& b);
   computed_ptr member_of(const expression_tree& e);
+  computed_ptr member_in(const expression_tree& e, computed_ptr of);
   computed_ptr column_of(const expression_tree& e, computed_ptr batch);
   computed_ptr index(const expression_tree& e);
+  computed_ptr index_in(const expression_tree& e, computed_ptr of, computed_ptr k);
   computed_ptr slice(const expression_tree& e);
+  computed_ptr slice_in(const expression_tree& e, std::vector<computed_ptr> parts);
   computed_ptr let(const expression_tree& e);
   computed_ptr unary(const expression_tree& e);
+  computed_ptr unary_in(const expression_tree& e, computed_ptr of);
   computed_ptr binary(const expression_tree& e);
+  computed_ptr binary_in(const expression_tree& e, computed_ptr a, computed_ptr b);
+  [[noreturn]] void refuse_operands(const expression_tree& e, const computed& a, const computed& b,
+                                    std::string_view what) const;
+  computed_ptr logical(const expression_tree& e);
+  computed_ptr presence(const expression_tree& e, const expression_tree& of, bool wanted);
+  bool is_none_literal(const expression_tree& e) const;
+  std::vector<optional_operand> begin_lifting(std::vector<computed_ptr>& parts);
+  computed_ptr end_lifting(const expression_tree& e, std::vector<optional_operand> optionals, computed_ptr value);
+  computed_ptr narrowed(const expression_tree& e, computed_ptr c) const;
+  computed_ptr make_where(const expression_tree& condition, bool holds, const expression_tree& e);
+  std::string place_of(const expression_tree& e) const;
+  void add_existing(const expression_tree& condition, bool holds, std::vector<std::string>& places) const;
   computed_ptr structure(const expression_tree& e, const element_type* wanted);
   computed_ptr list(const expression_tree& e);
   computed_ptr call(const expression_tree& e);
+  computed_ptr built_in_call(const expression_tree& e, computed_ptr (*make_it)(function_arguments&));
   computed_ptr registered(const expression_tree& e);
   computed_ptr called_with(const expression_tree& e, const std::shared_ptr<const callable>& f,
                            std::vector<computed_ptr> parts);
@@ -97,7 +136,8 @@ class checker {
   callables& functions_;
   expression_scope scope_;
   std::vector<variable> variables_;
-  std::size_t most_variables_ = 0;
+  std::vector<std::string> existing_;  ///< the optionals that exist where the present part is computed (place_of)
+  std::size_t variables_made_ = 0;
   bool draws_ = false;
   bool uses_place_ = false;
   bool may_fail_ = false;
@@ -110,6 +150,13 @@ class checker {
   };
   std::vector<needed_copy> needed_copies_;
 };
+
+/// Returns what is written in place of a name, or of a function, of another language: "; a missing value is none". Empty
+/// for other words.
+std::string way_to_name(std::string_view name);
+std::string way_to_function(std::string_view function);
+/// Returns how a value of an optional becomes a value of another type, for messages; empty for other types.
+std::string way_from_none(const element_type& from, const element_type& to);
 
 /// The arguments of a built-in function.
 struct function_arguments {

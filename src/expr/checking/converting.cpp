@@ -31,6 +31,11 @@ bool becomes(const element_type& from, const element_type& to) {
 
 }  // namespace
 
+std::string way_from_none(const element_type& from, const element_type& to) {
+  if (from.kind != kind::maybe || to.kind == kind::maybe) return {};
+  return "; value_or(x, otherwise) replaces a missing value, and in `x != none && …` and if(x != none, …, …) x exists";
+}
+
 computed_ptr checker::make(const expression_tree& e, const element_type& wanted) {
   const bool is_made = e.kind == expression_tree::structure || e.kind == expression_tree::tuple;
   if (is_made && wanted.has_members() && !is_no_value(wanted)) {
@@ -82,7 +87,8 @@ computed_ptr checker::converted_to(const expression_tree& e, computed_ptr c, con
   if (&c->type() == &wanted) return c;
   may_fail_ |= conversion_may_fail(c->type(), wanted);
   if (!may_become(*c, wanted))
-    fail(e, absl::StrCat("expected ", shown(wanted), ", and ", shown(e), " is ", shown(c->type())));
+    fail(e, absl::StrCat("expected ", shown(wanted), ", and ", shown(e), " is ", shown(c->type()),
+                         way_from_none(c->type(), wanted)));
   if (c->type().kind == kind::text && wanted.kind == kind::text) return std::make_unique<as_string>(std::move(c));
   if (wanted.kind == kind::maybe || is_sequence(wanted)) is_light_ = false;
   if (is_sequence(wanted)) return list_converted_to(e, std::move(c), wanted);

@@ -8,6 +8,7 @@
 #include "expr/checking/conversions.hpp"
 #include "expr/checking/type_limits.hpp"
 #include "expr/comparison.hpp"
+#include "expr/nullable.hpp"
 #include "sluice/element/tensor.hpp"
 
 namespace sluice::lib::expressions {
@@ -201,42 +202,12 @@ computed_ptr one_hot(function_arguments& a) {
 
 // --- Optional values. ---
 
-computed_ptr exists(function_arguments& a) {
+template <bool IsWanted> computed_ptr exists(function_arguments& a) {
   a.need(1, 1);
   if (a.parts[0]->type().kind != kind::maybe) a.expected(0, "an optional value");
-  const element_type& t = a.parts[0]->type();
-  return from_one<bool, const void*>(type_of<bool>(), std::move(a.parts[0]), [&t](evaluation&, const void* p) {
-    std::size_t n = 0;
-    t.items(t, p, n);
-    return n != 0;
-  });
+  return value_exists(std::move(a.parts[0]), IsWanted);
 }
 
-/// The value of an optional, or a replacement.
-class value_or final : public computed {
- public:
-  value_or(const element_type& t, computed_ptr maybe, computed_ptr otherwise)
-      : computed(t), maybe_(std::move(maybe)), otherwise_(std::move(otherwise)) {}
-  void eval(evaluation& ev, selection s, void* out) const override {
-    evaluation::scratch here(ev);
-    evaluation::kept_scope kept(ev, is_number(type()));
-    auto* maybes = ev.room_for<const void*>(s.n);
-    maybe_->eval(ev, s, maybes);
-    const std::size_t bytes = register_bytes(type());
-    auto* others = static_cast<char*>(ev.room(s.n * bytes));
-    otherwise_->eval(ev, s, others);
-    auto* to = static_cast<char*>(out);
-    for (std::uint32_t i = 0; i != s.n; ++i) {
-      std::size_t n = 0;
-      const void* item = maybe_->type().items(maybe_->type(), maybes[i], n);
-      if (n != 0) load_each(*maybe_->type().element, &item, 1, to + i * bytes);
-      else std::memcpy(to + i * bytes, others + i * bytes, bytes);
-    }
-  }
-
- private:
-  computed_ptr maybe_, otherwise_;
-};
 computed_ptr get_or(function_arguments& a) {
   a.need(2, 2);
   if (a.parts[0]->type().kind != kind::maybe) a.expected(0, "an optional value");
@@ -248,8 +219,7 @@ computed_ptr get_or(function_arguments& a) {
   else if (t.kind == kind::text) otherwise = a.text(1);
   else if (&a.parts[1]->type() == &t) otherwise = std::move(a.parts[1]);
   else a.expected(1, shown(t));
-  return std::make_unique<value_or>(t.kind == kind::text ? type_of<std::string>() : t, std::move(a.parts[0]),
-                                    std::move(otherwise));
+  return value_or(std::move(a.parts[0]), std::move(otherwise));
 }
 
 computed_ptr some(function_arguments& a) {
@@ -277,7 +247,8 @@ const std::vector<built_in>& list_functions() {
       {"all", all_or_any<false>},
       {"one_hot", one_hot},
       {"some", some},
-      {"has_value", exists},
+      {"has_value", exists<true>},
+      {"is_none", exists<false>},
       {"value_or", get_or},
   };
   return all;

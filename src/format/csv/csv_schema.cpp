@@ -13,7 +13,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kCsvTypes = "a type: bytes, bool, int8 … int64, uint8 … uint64, float or double";
+constexpr std::string_view kCsvTypes = "a type: string, bool, int8 … int64, uint8 … uint64, float or double";
 
 std::string_view csv_type_name(dtype d) {
   switch (d) {
@@ -24,8 +24,9 @@ std::string_view csv_type_name(dtype d) {
   }
 }
 
-std::optional<dtype> csv_type_named(std::string_view name) {
-  if (name == "bytes" || name == "string") return dtype::string;
+std::optional<dtype> csv_type_named(std::string_view written) {
+  const std::string_view name = detail::usual_type_name(written);
+  if (name == "string") return dtype::string;
   if (name == "float") return dtype::float32;
   if (name == "double") return dtype::float64;
   auto d = dtype_named(name);

@@ -11,6 +11,8 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
+#include "element/text/scan_text.hpp"
+
 namespace sluice::lib::detail {
 namespace {
 
@@ -124,8 +126,8 @@ class schema_reader {
     skip_spaces();
     const std::size_t from = at_;
     while (!done() && absl::ascii_isalnum(static_cast<unsigned char>(peek()))) ++at_;
-    const std::string_view kind = text_.substr(from, at_ - from);
-    if (kind == "bytes") f.slot.kind = feature_kind::bytes;
+    const std::string_view kind = detail::usual_type_name(text_.substr(from, at_ - from));
+    if (kind == "string") f.slot.kind = feature_kind::bytes;
     else if (kind == "int64") f.slot.kind = feature_kind::int64s;
     else if (kind == "float") f.slot.kind = feature_kind::floats;
     else refuse_type(f, from);
@@ -289,10 +291,11 @@ class schema_reader {
   [[noreturn]] void refuse_type(const written_feature& f, std::size_t from) {
     fail_in_schema(
         from,
-        absl::StrCat("feature ", f.slot.name,
-                     ": expected bytes, int64 or float, then nothing, [], [16], [28,28], [?,64], or ? if it may be "
-                     "missing, and found \"",
-                     until_comma(from), "\""));
+        absl::StrCat(
+            "feature ", f.slot.name,
+            ": expected bytes (or string), int64 or float, then nothing, [], [16], [28,28], [?,64], or ? if it may be "
+            "missing, and found \"",
+            until_comma(from), "\""));
   }
 
   bool done() const { return at_ == text_.size(); }

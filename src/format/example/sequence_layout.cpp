@@ -9,6 +9,8 @@
 
 #include <memory>
 
+#include "element/text/scan_text.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -60,8 +62,9 @@ template <class V> bool describe_list(std::string_view shape, described_list& d)
   return d.type != nullptr;
 }
 
-bool describe_list(std::string_view kind, std::string_view shape, described_list& d) {
-  if (kind == "bytes") return describe_list<std::string>(shape, d);
+bool describe_list(std::string_view written, std::string_view shape, described_list& d) {
+  const std::string_view kind = detail::usual_type_name(written);
+  if (kind == "string") return describe_list<std::string>(shape, d);
   if (kind == "int64") return describe_list<std::int64_t>(shape, d);
   if (kind == "float") return describe_list<float>(shape, d);
   return false;

@@ -47,7 +47,13 @@ bool is_exact_double(std::string_view field) {
   return detail::read_csv_number(field, large) && d < kTwoTo64 && static_cast<std::uint64_t>(d) == large;
 }
 
+/// true or false, by a word; 1 and 0 are numbers.
+bool is_written_bool(std::string_view field) {
+  return !is_written_whole(field) && detail::is_csv_number(dtype::boolean, field);
+}
+
 struct column_guess {
+  bool is_boolean = true;
   bool is_signed = true, is_unsigned = true, is_number = true, has_value = false, has_none = false;
   std::string inexact{};  ///< the first whole number that no double represents
   std::uint64_t inexact_line = 0;
@@ -58,6 +64,7 @@ struct column_guess {
       return;
     }
     has_value = true;
+    is_boolean = is_boolean && is_written_bool(field);
     is_signed = is_signed && detail::is_csv_number(dtype::int64, field);
     is_unsigned = is_unsigned && detail::is_csv_number(dtype::uint64, field);
     is_number = is_number && !is_code(field) && detail::is_csv_number(dtype::float64, field);
@@ -69,7 +76,8 @@ struct column_guess {
   csv_column column() const {
     csv_column c;
     const bool has_numbers = has_value && is_number;
-    if (has_numbers && is_signed) c.values = dtype::int64;
+    if (has_value && is_boolean) c.values = dtype::boolean;
+    else if (has_numbers && is_signed) c.values = dtype::int64;
     else if (has_numbers && is_unsigned) c.values = dtype::uint64;
     else if (has_numbers) c.values = dtype::float64;
     c.is_optional = has_none && c.values != dtype::string;

@@ -33,7 +33,7 @@
 #include "engine/held/held_elements.hpp"
 #include "engine/held/held_ordinals.hpp"
 #include "engine/inner/inner_input.hpp"
-#include "op/group_by_window/group_index.hpp"
+#include "engine/batching/group_index.hpp"
 #include "op/group_by_window/ordinal_turns.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/op/group_by_window.hpp"

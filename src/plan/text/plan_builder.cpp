@@ -2,6 +2,7 @@
 #include "plan/text/plan_builder.hpp"
 
 #include <algorithm>
+#include <list>
 
 #include "absl/strings/str_cat.h"
 #include "base/text/closest.hpp"
@@ -9,6 +10,7 @@
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/text/other_words.hpp"
 #include "plan/text/spellings.hpp"
+#include "plan/text/table_words.hpp"
 #include "sluice/expr/expression.hpp"
 #include "sluice/plan/function.hpp"
 
@@ -19,7 +21,7 @@ namespace {
 const op_info& op_named(const std::string& name, std::size_t at) {
   if (auto* op = find_op(name)) return *op;
   if (const std::string_view instead = other_word_for(name); !instead.empty())
-    throw misplaced{at, absl::StrCat("there is no verb ", name, " in plan text; it is ", std::string(instead))};
+    throw misplaced{at, absl::StrCat("there is no verb ", name, " in plan text", std::string(instead))};
   std::vector<std::string> names;
   for (auto* known : known_operators()) names.emplace_back(known->name);
   throw misplaced{at, absl::StrCat(name, ": no such operator", did_you_mean(name, names))};
@@ -51,7 +53,15 @@ class node_builder {
     if (f) return set(*f, a);
     if (const field* any = call_arguments().find(a.name)) return set_of_any_call(*any, a);
     bool none = list_.fields.empty();
-    reading_.refuse_name(a, absl::StrCat("has no ", a.name, none ? "" : absl::StrCat(" (it has ", list_.names(), ")")));
+    std::vector<std::string> names;
+    for (const field& one : list_.fields) names.emplace_back(one.name);
+    const bool may_compare = !is_json_ && std::ranges::any_of(list_.fields, [](const field& one) {
+      return one.required && one.type->takes_functions();
+    });
+    const std::string similar = did_you_mean(a.name, names);
+    reading_.refuse_name(
+        a, absl::StrCat("has no ", a.name, none ? "" : absl::StrCat(" (it has ", list_.names(), ")"), similar,
+                        may_compare && similar.empty() ? absl::StrCat("; to compare, write ", a.name, " == …") : ""));
   }
 
   /// Sets the next field that is written without a name.
@@ -107,6 +117,10 @@ class node_builder {
   void set(const field& f, const argument& a) {
     auto k = static_cast<std::size_t>(&f - list_.fields.data());
     if (given_[k]) reading_.refuse(a, absl::StrCat(std::string(f.name), " is given twice"));
+    if (a.kind == argument::expression && a.source.starts_with('\'') && !f.type->takes_functions()) {
+      const std::string_view inside = a.source.substr(1, a.source.find('\'', 1) - 1);
+      reading_.refuse(a, absl::StrCat("texts are written in double quotes: \"", std::string(inside), "\""));
+    }
     given_[k] = true;
     reading_.read(*f.type, argument_list::at(value_.get(), f), a, f.name);
   }
@@ -199,6 +213,13 @@ node_ptr build_spelled(const call_syntax& call, node_ptr input, bool may_lack_pa
   node_ptr n = std::move(input);
   for (const call_syntax& each : spelled_out(call)) n = build_call(each, std::move(n), may_lack_path);
   return n;
+}
+
+node_ptr build_any_call(const call_syntax& call, node_ptr input, bool may_lack_path) {
+  std::list<std::string> texts;
+  if (auto meant = call_of_table_word(call, texts)) return build_call(*meant, std::move(input), may_lack_path);
+  if (is_spelling(call.name)) return build_spelled(call, std::move(input), may_lack_path);
+  return build_call(call, std::move(input), may_lack_path);
 }
 
 // --- From JSON. ---
@@ -294,10 +315,7 @@ bool is_expression_function(std::string_view name) {
 
 node_ptr build_plan(const plan_syntax& calls, bool may_lack_path) {
   node_ptr n;
-  for (auto& call : calls) {
-    if (!is_spelling(call.name)) n = build_call(call, std::move(n), may_lack_path);
-    else n = build_spelled(call, std::move(n), may_lack_path);
-  }
+  for (auto& call : calls) n = build_any_call(call, std::move(n), may_lack_path);
   return n;
 }
 
@@ -312,7 +330,7 @@ node_ptr build_plan(const argument& a, bool may_lack_path) {
 node_ptr build_stages(const argument& a, const node_ptr& input) {
   if (a.kind == argument::object) return json_stage(a, false, input).build();
   node_ptr n = input;
-  for (auto& call : a.calls) n = build_call(call, std::move(n), false);
+  for (auto& call : a.calls) n = build_any_call(call, std::move(n), false);
   return n;
 }
 

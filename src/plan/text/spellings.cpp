@@ -26,6 +26,7 @@ struct spelling {
   std::span<const std::string_view> calls;
   std::span<const destination> arguments;  ///< an argument may go to several consecutive fields
   std::size_t positional;                  ///< the number of leading names that may be omitted
+  bool is_listed = true;                   ///< false: a word of SQL, and of tables, for one verb
 };
 
 constexpr std::array<std::string_view, 1> kInspect{"inspect"}, kInterleave{"interleave"};
@@ -42,10 +43,19 @@ constexpr destination kParallelInterleave[] = {{"inner", 0, "inner"},
                                                {"cycle_length", 0, "parallelism"},
                                                {"block_length", 0, "block_length"},
                                                {kSloppy, 0, "order"}};
+constexpr std::array<std::string_view, 1> kTake{"take"}, kSkip{"skip"}, kFilter{"filter"}, kUnique{"unique"};
+constexpr destination kFirstOnes[] = {{"count", 0, "elements"}};
+constexpr destination kCondition[] = {{"condition", 0, "function"}, {"seed", 0, "seed"}};
+constexpr destination kDifferent[] = {{"spill", 0, "spill"}};
 constexpr spelling kSpellings[] = {{"tap", kInspect, kTap, 1},
                                    {"map_and_batch", kMapBatch, kMapAndBatch, 2},
                                    {"shuffle_and_repeat", kShuffleRepeat, kShuffleAndRepeat, 3},
-                                   {"parallel_interleave", kInterleave, kParallelInterleave, 3}};
+                                   {"parallel_interleave", kInterleave, kParallelInterleave, 3},
+                                   {"limit", kTake, kFirstOnes, 1, false},
+                                   {"head", kTake, kFirstOnes, 1, false},
+                                   {"offset", kSkip, kFirstOnes, 1, false},
+                                   {"where", kFilter, kCondition, 1, false},
+                                   {"distinct", kUnique, kDifferent, 0, false}};
 
 const spelling* find(std::string_view name) {
   auto* at = std::find_if(std::begin(kSpellings), std::end(kSpellings), [&](auto& s) { return s.name == name; });
@@ -104,6 +114,7 @@ bool is_spelling(std::string_view name) { return find(name) != nullptr; }
 std::vector<spelling_text> all_spellings() {
   std::vector<spelling_text> all;
   for (const spelling& s : kSpellings) {
+    if (!s.is_listed) continue;
     spelling_text one{std::string(s.name), {}, {}};
     for (const std::string& name : names_of(s))
       absl::StrAppend(&one.arguments, one.arguments.empty() ? "" : ", ", name);

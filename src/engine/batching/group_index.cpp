@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/group_by_window/group_index.hpp"
+#include "engine/batching/group_index.hpp"
 
 #include <utility>
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators: - ! and those of two operands.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "expr/batch_parts.hpp"
+#include "expr/checking/checker.hpp"
+#include "expr/checking/conversions.hpp"
+#include "expr/checking/type_limits.hpp"
+#include "expr/comparison.hpp"
+
+namespace sluice::lib::expressions {
+
+computed_ptr checker::unary(const expression_tree& e) {
+  return lift_one(e, make(e.parts[0]), [&](computed_ptr value) { return unary_in(e, std::move(value)); });
+}
+
+computed_ptr checker::unary_in(const expression_tree& e, computed_ptr of) {
+  auto n = number_of(of->type());
+  if (e.text == "!") {
+    if (n != number::boolean)
+      fail(e.parts[0], absl::StrCat("! expects bool, and ", shown(e.parts[0]), " is ", shown(of->type())));
+    return from_one<bool, bool>(type_of<bool>(), std::move(of), [](evaluation&, bool v) { return !v; });
+  }
+  if (of->type().kind == kind::tensor) return tensor_negated(std::move(of));
+  if (n == number::none || n == number::boolean)
+    fail(e.parts[0], absl::StrCat("- expects a number, and ", shown(e.parts[0]), " is ", shown(of->type())));
+  n = promoted(n);
+  return negated(n, converted(std::move(of), n));
+}
+
+namespace {
+
+/// Returns true for a list or a column of numbers.
+bool is_numbers(const element_type& t) {
+  return (t.kind == kind::list || t.kind == kind::array || is_column(t)) && number_of(*t.element) != number::none;
+}
+
+}  // namespace
+
+void checker::refuse_operands(const expression_tree& e, const computed& a, const computed& b,
+                              std::string_view what) const {
+  const bool any_tensor = a.type().kind == kind::tensor || b.type().kind == kind::tensor;
+  fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a.type()),
+                       ", and ", shown(e.parts[1]), " is ", shown(b.type()),
+                       is_numbers(a.type()) || is_numbers(b.type()) ? "; to_tensor() makes a tensor of numbers"
+                       : any_tensor ? "; double(t), int64(t) … are the number of a tensor that holds one"
+                                    : ""));
+}
+
+computed_ptr checker::binary(const expression_tree& e) {
+  if (precedence_of(e.text) <= 2) return logical(e);
+  const bool is_first_none = is_none_literal(e.parts[0]), is_second_none = is_none_literal(e.parts[1]);
+  const bool is_equality = e.text == "==" || e.text == "!=";
+  if (is_equality && is_first_none != is_second_none)
+    return presence(e, e.parts[is_first_none ? 1 : 0], e.text == "!=");
+  std::vector<computed_ptr> parts;
+  for (auto& part : e.parts) parts.push_back(make(part));
+  // `none` is a missing value of the other operand's type.
+  if (is_first_none != is_second_none) {
+    computed_ptr &nothing = parts[is_first_none ? 0 : 1], &other = parts[is_first_none ? 1 : 0];
+    const element_type& t = other->type();
+    const element_type* optional = t.kind == kind::maybe  ? &t
+                                   : t.kind == kind::text ? maybe_of(&type_of<std::string>())
+                                                          : maybe_of(&t);
+    if (optional) nothing = made_optional(*optional, nullptr);
+  }
+  return lift(e, std::move(parts), [&](std::vector<computed_ptr> values) {
+    return binary_in(e, std::move(values[0]), std::move(values[1]));
+  });
+}
+
+computed_ptr checker::binary_in(const expression_tree& e, computed_ptr a, computed_ptr b) {
+  if (a->type().kind == kind::maybe || b->type().kind == kind::maybe) {  // optionals of optionals
+    std::vector<computed_ptr> parts;
+    parts.push_back(std::move(a));
+    parts.push_back(std::move(b));
+    return lift(e, std::move(parts), [&](std::vector<computed_ptr> values) {
+      return binary_in(e, std::move(values[0]), std::move(values[1]));
+    });
+  }
+  auto x = number_of(a->type()), y = number_of(b->type());
+  const bool any_tensor = a->type().kind == kind::tensor || b->type().kind == kind::tensor;
+  bool texts = a->type().kind == kind::text && b->type().kind == kind::text;
+  auto refuse = [&](std::string_view what) { refuse_operands(e, *a, *b, what); };
+  int level = precedence_of(e.text);
+  bool numbers = x != number::none && y != number::none;
+  auto is_operand = [](const computed& c, number n) {
+    return c.type().kind == kind::tensor || (n != number::none && n != number::boolean);
+  };
+  if (level > 3 && any_tensor && is_operand(*a, x) && is_operand(*b, y))
+    return at(e, [&] { return tensor_arithmetic(e.text[0], std::move(a), std::move(b)); });
+  if (level == 3) {
+    if (texts) return compared_texts(e.text, std::move(a), std::move(b));
+    const bool is_equality = e.text == "==" || e.text == "!=";
+    if (!numbers && is_equality && can_be_equal(a->type(), b->type()))
+      return compared_parts(std::move(a), std::move(b), e.text == "==");
+    if (!numbers || (x == number::boolean) != (y == number::boolean))
+      refuse(is_equality ? "two values of one kind" : "two numbers or two texts");
+    return at(e, [&] { return compared(e.text, std::move(a), std::move(b)); });
+  }
+  if (texts && e.text == "+")
+    return from_two<std::string_view, std::string_view, std::string_view>(
+        type_of<std::string>(), std::move(a), std::move(b), [](evaluation& ev, std::string_view s, std::string_view t) {
+          char* to = ev.kept_room(s.size() + t.size());
+          std::copy(t.begin(), t.end(), std::copy(s.begin(), s.end(), to));
+          return std::string_view(to, s.size() + t.size());
+        });
+  if (!numbers || x == number::boolean || y == number::boolean)
+    refuse(e.text == "+" ? "two numbers or two texts" : "two numbers");
+  auto n = common(x, y);
+  if (e.text == "%" && is_float(n)) refuse("integers (fmod() is for others)");
+  return at(e, [&] { return arithmetic(e.text[0], n, converted(std::move(a), n), converted(std::move(b), n)); });
+}
+
+}  // namespace sluice::lib::expressions

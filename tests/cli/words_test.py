@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users type who know SQL, jq, data frames or other programs: read as the verb that they mean, or answered with it."""
+import pathlib
+import subprocess
+
+from program import PROGRAM, ProgramTest, lines_of, main
+
+CSV = "id,first name,city,score,ok\n1,Ann,Rome,2.5,true\n2,Bob,Oslo,,False\n3,Cid,Rome,1.5,TRUE\n"
+
+
+class Words(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.csv = self.path("people.csv")
+        pathlib.Path(self.csv).write_text(CSV)
+        self.plan = f'csv("{self.csv}", header=true)'
+
+    def made(self, stages):
+        return lines_of(self.ok("run", f"{self.plan} | {stages}", "--output", "jsonl", "--quiet"))
+
+    def refused(self, *arguments):
+        return self.fails(2, *arguments)
+
+    def test_words_with_one_meaning_are_read(self):
+        for stages, wanted in [("limit(2) | map(id)", [1, 2]), ("head(1) | map(id)", [1]), ("offset(2) | map(id)", [3]),
+                               ("where(id > 1) | map(id)", [2, 3]), ("map(city) | distinct", ["Rome", "Oslo"]),
+                               ("map(city) | distinct()", ["Rome", "Oslo"]), ("select(id) | limit(1)", [{"id": 1}]),
+                               ("select(id, city) | limit(1)", [{"id": 1, "city": "Rome"}]),
+                               ("select(id, n = length(city)) | limit(1)", [{"id": 1, "n": 4}]),
+                               ("select(`first name`) | limit(1)", [{"first name": "Ann"}]),
+                               ("sample(1.0) | map(id)", [1, 2, 3]), ("sample(0.0)", [])]:
+            with self.subTest(stages=stages):
+                self.assertEqual(self.made(stages), wanted)
+
+    def test_a_sample_is_about_the_share(self):
+        made = lines_of(self.ok("run", "range(10000) | sample(0.1, seed=7)", "--output", "jsonl", "--quiet"))
+        self.assertEqual(made, lines_of(self.ok("run", "range(10000) | filter(random() < 0.1, seed=7)", "--output", "jsonl", "--quiet")))
+        self.assertTrue(800 < len(made) < 1200, len(made))
+
+    def test_range_has_the_order_of_tensorflow(self):
+        self.assertEqual(lines_of(self.ok("run", "range(1, 4)", "--output", "jsonl", "--quiet")), [1, 2, 3])
+        self.assertEqual(lines_of(self.ok("run", "range(10, 4, -3)", "--output", "jsonl", "--quiet")), [10, 7])
+        self.assertIn("range(4, start=1)", self.ok("explain", "range(1, 4)").stdout)
+
+    def test_columns_of_any_name(self):
+        self.assertEqual(self.made("map(`first name`)"), ["Ann", "Bob", "Cid"])
+        self.assertEqual(self.made("filter(`first name` == \"Bob\") | map({`first name`, x: id})"), [{"first name": "Bob", "x": 2}])
+        self.assertEqual(self.made("group_by(`first name`, {n: count()}) | take(1)"), [{"first name": "Ann", "n": 1}])
+        printed = self.ok("explain", f"{self.plan} | map({{`first name`, n: it.`first name`}})").stdout
+        self.assertIn("map({`first name`, n: `first name`})", printed)
+        schema = "id: int, `first name`: str, city: text, score: float64?, ok: boolean"
+        rows = lines_of(self.ok("run", f'csv("{self.csv}", "{schema}", header=true)', "--output", "jsonl", "--quiet"))
+        self.assertEqual(rows[1], {"id": 2, "first name": "Bob", "city": "Oslo", "score": None, "ok": False})
+
+    def test_booleans_are_inferred(self):
+        self.assertIn("ok: bool", self.ok("explain", self.plan).stdout)
+        self.assertEqual(self.made("filter(ok) | map(id)"), [1, 3])
+
+    def test_describe(self):
+        lines = self.ok("describe", self.csv).stdout.splitlines()
+        self.assertEqual(lines[0], "3 rows")
+        self.assertEqual([line.split() for line in lines[1:]],
+                         [["column", "type", "nulls", "min", "max"], ["id", "int64", "0", "1", "3"],
+                          ["first", "name", "string", "0", '"Ann"', '"Cid"'], ["city", "string", "0", '"Oslo"', '"Rome"'],
+                          ["score", "double?", "1", "1.5", "2.5"], ["ok", "bool", "0", "false", "true"]])
+        self.assertEqual(self.ok("describe", "range(5)").stdout.split(), "5 rows column type nulls min max it int64 0 0 4".split())
+        pathlib.Path(self.path("empty.csv")).write_text("a,b\n")
+        self.assertEqual(self.ok("describe", self.path("empty.csv")).stdout.splitlines()[0], "0 rows")
+
+    def test_numbers_of_lines(self):
+        self.assertEqual(len(lines_of(self.ok("head", "-2", self.csv))), 2)
+        self.assertEqual(len(lines_of(self.ok("head", self.csv, "-2"))), 2)
+        self.assertEqual(len(lines_of(self.ok("head", "--limit", 2, self.csv))), 2)
+        self.assertEqual(len(lines_of(self.ok("select", "id", self.csv, "-1"))), 1)
+
+    def test_mistakes_in_plans_are_answered(self):
+        for stages, wanted in [
+                ("filter(id = 3)", "to compare, write id == …"),
+                ("filter((id = 3))", "== compares"),
+                ("filter(id > 1 and id < 3)", "write &&"),
+                ("filter(id > 1 OR id < 3)", "write ||"),
+                ("filter(not ok)", "write ! in place of not"),
+                ("filter(city like \"R%\")", "write contains("),
+                ("filter(city in [\"Rome\"])", "write contains([1, 2, 3], x)"),
+                ("filter(score is null)", "x == none"),
+                ("filter(score == null)", "a missing value is none"),
+                ("filter(city == 'Rome')", "texts are written in double quotes: \"Rome\""),
+                ("filter(isnull(score))", "write is_none(x)"),
+                ("map(coalesce(score, 0))", "write value_or(x, otherwise)"),
+                ("map(len(city))", "write length(x)"),
+                ("map(id ? 1 : 2)", "write if(condition, a, b)"),
+                ("map(if(id > 1, 1, 0) as x)", "{name: x}"),
+                ("map({count()})", "a call in braces needs a name"),
+                ("map(scores)", "did you mean score?"),
+                ("sort(score)", "top(N, by=score) yields the N largest"),
+                ("order_by(score)", "--output arrow:- | python3 -c"),
+                ("join(other)", "--output arrow:- | python3 -c"),
+                ("tail(3)", "sluice count"),
+                ("groupby(city)", "group_by(key, {n: count()"),
+                ("mutate(x = 1)", "map({a, b, new_column: a + b})"),
+                ("fillna(0)", "value_or(x, 0)"),
+                ("select(*)", "the names of columns"),
+                ("select()", "the names of columns"),
+                ("sample(100)", "shuffle(1000000) | take(100)"),
+                ("sample(2.5)", "the share of elements"),
+                ("batch(2, drop_reminder=true)", "did you mean drop_remainder?"),
+                ("filtre(id > 1)", "did you mean filter?"),
+                ("group_by(city, count())", "{n: count(), total: sum(x)}"),
+                ("group_by(city, {n: id})", "the outermost call is an aggregate")]:
+            with self.subTest(stages=stages):
+                self.assertIn(wanted, self.refused("run", f"{self.plan} | {stages}"))
+        self.assertIn('texts are written in double quotes: "a.csv"', self.refused("run", "csv('a.csv', header=true)"))
+        self.assertIn("did you mean header?", self.refused("run", f'csv("{self.csv}", headers=true)'))
+
+    def test_mistyped_verbs_and_options_are_answered(self):
+        for arguments, wanted in [(["haed", self.csv], "did you mean head?"), (["schema", self.csv], "sluice describe FILE"),
+                                  (["tail", self.csv], "skip(N)"), (["sort", self.csv], "top(10, by=x)"),
+                                  (["wc", self.csv], "sluice count FILE"), (["xyzzy"], "the verbs are run, convert"),
+                                  (["head", "--lines", "3", self.csv], "head has no option --lines; it is -n"),
+                                  (["run", "range(3)", "--ouput", "jsonl"], "did you mean --output?"),
+                                  (["run", "range(3)", "-o", "jsonl"], "it is --output"),
+                                  (["count", "--treads", "3", self.csv], "count has no option --treads")]:
+            with self.subTest(arguments=arguments):
+                self.assertIn(wanted, self.refused(*arguments))
+
+    def test_the_pipe_that_a_message_shows_sorts_and_joins(self):
+        """Runs the command as it is printed, with the plan in its place."""
+        python = pathlib.Path.home() / ".cache/sluice-oracles/bin/python"
+        if subprocess.run([str(python), "-c", "import duckdb, pyarrow"], capture_output=True).returncode if python.exists() else True:
+            self.skipTest("DuckDB and pyarrow are not installed in ~/.cache/sluice-oracles")
+        pathlib.Path(self.path("b.csv")).write_text("id,x\n1,one\n3,three\n")
+        for stage, wanted in [("sort(score)", "Cid"), ("join(b)", "three")]:
+            message = self.refused("run", f"{self.plan} | {stage}")
+            shown = message[message.index("sluice run 'PLAN'"):]
+            shown = shown[:shown.index('.show()"') + len('.show()"')]
+            shown = shown.replace("sluice run", f"{PROGRAM} run").replace("PLAN", self.plan).replace("python3", str(python))
+            done = subprocess.run(["bash", "-c", shown], capture_output=True, text=True, cwd=self.folder.name, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(wanted, done.stdout)
+
+
+main()
