@@ -73,8 +73,11 @@ class npy_format final : public element_format {
   /// Returns the result for a window without a whole row.
   found without_row(const byte_window& w) const {
     found f;
-    f.ended = rows_left(w) == 0 || is_told_;
-    if (f.ended) return f;
+    if (is_told_) {
+      f.ended = true;
+      return f;
+    }
+    if (rows_left(w) == 0) return behind_rows(w);
     const bool is_short =
         w.last || (w.end != provenance::kUnknown && (w.end < w.offset || w.end - w.offset < head_.row_bytes));
     if (is_short) {
@@ -88,9 +91,29 @@ class npy_format final : public element_format {
     return f;
   }
 
+  /// Returns the result behind the last row, where the file has to end.
+  found behind_rows(const byte_window& w) const {
+    found f;
+    f.ended = w.last && w.bytes.empty();
+    if (f.ended) return f;
+    const bool is_known = w.end != provenance::kUnknown || w.last;
+    const std::uint64_t left = w.end != provenance::kUnknown ? w.end - std::min(w.end, w.offset) : w.bytes.size();
+    if (is_known ? left == 0 : w.bytes.empty()) {
+      f.ended = is_known;
+      f.needed_bytes = 1;
+      return f;
+    }
+    is_told_ = true;
+    f.why = data_loss_error(absl::StrCat(is_known ? absl::StrCat(left, " bytes follow") : std::string("bytes follow"),
+                                         " the ", head_.rows,
+                                         " rows that the header declares, and are not read: another array may have "
+                                         "been appended; save each to a file of its own"));
+    return f;
+  }
+
   mutable npy_head head_{};  // a stage has a format of its own: one thread at a time
   mutable std::uint64_t data_ = 0;
-  mutable bool is_told_ = false;  ///< that the file is too short: there is no more
+  mutable bool is_told_ = false;  ///< that the file is too short or too long: there is no more
 };
 
 erased_stream open_npy(const node& n, open_context& context) {

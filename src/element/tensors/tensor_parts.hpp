@@ -49,7 +49,7 @@ inline std::int64_t int64_at(const tensor& t, std::size_t i) {
 /// Errors: throws resource_exhausted: that many objects of `bytes` are more than elements of this size may become.
 inline void check_objects(std::int64_t n, std::size_t bytes) {
   if (static_cast<std::uint64_t>(n) > kDenseBytesMax / bytes)
-    throw_status(resource_exhausted_error("parts of a tensor: " + std::to_string(n) + " are too many"));
+    throw_status(element_limit_error("parts of a tensor: " + std::to_string(n) + " are too many"));
 }
 
 /// Elements of each part in the first dimension. REQUIRES: rank >= 1.

@@ -34,7 +34,7 @@ class error_gate {
   /// Returns true if bad elements are dropped, so that the stage may make fewer outputs than inputs.
   bool skips() const { return policy_ == error_policy::skip; }
   /// Returns true if the policy is skip and an element may be dropped because of `why`: a stop or a lack of memory is
-  /// not an error of the element.
+  /// not an error of the element; an element above a limit is.
   bool may_drop(const status& why) const;
   /// The error with the stage's label, the ordinal of the input element and the file, as it is reported.
   status located(const status& why, std::uint64_t element = provenance::kUnknown) const;

@@ -5,11 +5,11 @@
 //   // s.entry, whose data are bytes.substr(s.entry.data_at, s.entry.data_bytes); the next entry begins at from + s.size_bytes
 //
 // An entry is a header of 512 bytes, with the extended headers in front of it that speak of it (pax `x`, GNU `L` and `K`), and its data,
-// padded to 512 bytes. ustar, pax, GNU and the old form without a magic word are read. Two blocks of zeros, or the end of the file, end the archive; what
-// follows them is not looked at.
+// padded to 512 bytes. ustar, pax, GNU and the old form without a magic word are read. Two blocks of zeros, or the end of the file, end the archive:
+// only zeros may follow (read_tar_tail).
 // Errors: data_loss: a header whose checksum is wrong, a number that is none, a pax record that is none, an end within an entry, a
-//         lone block of zeros. unimplemented: sparse members; a path or a size in a global header. resource_exhausted: a file above kTarMemberBytesMax,
-//         an extended header above kTarExtensionBytesMax: nothing is allocated for them.
+//         lone block of zeros, other bytes behind the end. unimplemented: sparse members; a path or a size in a global header. resource_exhausted: a file above kTarMemberBytesMax,
+//         an extended header above kTarExtensionBytesMax: element limits; nothing is allocated for them.
 // Thread: pure functions.
 #pragma once
 
@@ -50,6 +50,16 @@ struct tar_step {
 /// The entry that begins at bytes[from]. Without `needs_data` only its headers have to be in the window, if the file's size is
 /// known.
 tar_step read_tar_entry(const tar_window& w, std::size_t from, bool needs_data);
+
+/// The bytes behind the end of an archive, which have to be zeros.
+struct tar_tail {
+  std::size_t used_bytes = 0;    ///< zeros
+  std::size_t needed_bytes = 0;  ///< to go on
+  bool has_ended = false;        ///< the file ends
+  status why{};                  ///< data_loss: other bytes follow
+};
+/// `w` begins with a block of zeros that ends an archive. Called again until the file ends or other bytes are found.
+tar_tail read_tar_tail(const tar_window& w);
 
 /// The first place in [from, to) of the window, at a multiple of 512 bytes in the file, where a sound header begins; npos: none.
 std::size_t find_tar_entry(const tar_window& w, std::size_t from, std::size_t to);

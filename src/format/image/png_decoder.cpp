@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <absl/strings/str_cat.h>
+#include <isa-l/crc.h>
 #include <png.h>
 
 #include "format/image/plain_png.hpp"
@@ -34,7 +35,8 @@ constexpr std::string_view kPngFunction = "decode_png";
 constexpr std::size_t kPngChunkBytesMax = std::size_t{8} << 20;  // of texts, profiles and the like, inflated
 constexpr std::size_t kDeflateRatioMax = 1032;                   // 258 bytes by two bits
 
-constexpr std::size_t kPngSizeAt = 16;  // of IHDR, which is the first chunk
+constexpr std::size_t kPngSizeAt = 16;     // of IHDR, which is the first chunk
+constexpr std::size_t kPngHeaderEnd = 33;  // behind its checksum
 
 std::uint32_t big_endian32(const char* p) noexcept {
   std::uint32_t n;
@@ -153,7 +155,13 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
   if (image_format_of(encoded) != image_format::png) return image_error(kPngFunction, "these bytes are no PNG");
 
   // libpng checks sides and not their product, and calls it damage: the header's place is fixed, so it is looked at before.
-  if (encoded.size() >= kPngSizeAt + 8 && encoded.substr(kPngSizeAt - 4).starts_with("IHDR")) {
+  // Its checksum comes first: a size with a wrong bit is damage, and no large image.
+  if (encoded.size() >= kPngHeaderEnd && encoded.substr(kPngSizeAt - 4).starts_with("IHDR")) {
+    const auto* checked = reinterpret_cast<const unsigned char*>(encoded.data() + kPngSizeAt - 4);
+    const std::size_t crc_at = kPngHeaderEnd - sizeof(std::uint32_t);
+    const bool is_sound =
+        crc32_gzip_refl(0, checked, crc_at - (kPngSizeAt - 4)) == big_endian32(encoded.data() + crc_at);
+    if (!is_sound) return image_damage(kPngFunction, "the checksum of the header (IHDR) is wrong", crc_at);
     if (status why = check_size(kPngFunction, big_endian32(encoded.data() + kPngSizeAt + 4),
                                 big_endian32(encoded.data() + kPngSizeAt), 1, options.limits);
         !why.ok())
