@@ -232,6 +232,7 @@ void add_readers(CLI::App& app, typed& t) {
   add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file,
            "a plan, a file, a pattern of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
   head->add_option("-n", t.head.elements, "how many")->check(whole(0, kAny))->capture_default_str();
+  head->add_option("--from", t.head.from, "the file's format")->check(CLI::IsMember(reader_formats()));
   head->add_flag("--raw", t.head.raw, "records as they are, also where they are tf.Examples");
 #if SLUICE_HAVE_IMAGES
   head->add_option("--images", t.head.images_folder,
@@ -251,6 +252,7 @@ void add_readers(CLI::App& app, typed& t) {
   auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
   add_plugins(*count, t);
+  count->add_option("--from", t.count.from, "the files' format")->check(CLI::IsMember(reader_formats()));
   count->add_flag("--read", t.count.reads, "count by reading also where the plan itself says how many");
   add_reading(*count, t);
   count->footer("example: sluice count data/*.tfrecord");
@@ -269,6 +271,7 @@ void add_readers(CLI::App& app, typed& t) {
       ->required();
   add_plan(*select, t, "PLAN_OR_FILE", t.select.plan_or_file, t.select.plan_file,
            "a plan, a file, or - for data on standard input");
+  select->add_option("--from", t.select.from, "the file's format")->check(CLI::IsMember(reader_formats()));
   select->add_option("--limit", t.select.limit, "end after so many elements")->check(whole(0, kAny));
   add_reading(*select, t);
   select->footer("example: sluice select label,text data/sample-00000-of-00016.tfrecord --limit 3");
