@@ -27,7 +27,8 @@ result<std::map<std::string, feature_values, std::less<>>> read_example(std::str
 
 /// One line of JSON: {"label":3,"text":"…","values":[0.5,0.25]}, names sorted; a list of one value is that value. Values
 /// and names are written as by print() (element/type.hpp): bytes that are not UTF-8 are {"base64":"…"}, a name that is
-/// not is "base64:…", floats may be "NaN", "Infinity", "-Infinity". Errors: data_loss.
+/// not is "base64:…", floats may be "NaN", "Infinity", "-Infinity". A tf.SequenceExample with feature lists is
+/// {"context":{…},"sequence":{"tokens":[[1,2],[3]]}}, with a list for each step. Errors: data_loss.
 result<std::string> example_to_json(std::string_view example);
 
 /// Writes examples, the bytes in the order of the calls.
