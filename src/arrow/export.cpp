@@ -117,7 +117,7 @@ status check_form(const element_type& t, const column* c, const place& where) {
 }
 
 /// The extension type of pyarrow: a fixed-size list with the numbers of all dimensions, and the shape as metadata.
-void describe_tensors(const tensor_spec& spec, std::string_view name, ArrowSchema* out) {
+void describe_tensors(const tensor_spec& spec, std::string_view name, bool nullable, ArrowSchema* out) {
   auto kept = std::make_unique<kept_schema>();
   std::string shape;
   for (std::int64_t d : spec.shape.dims()) shape += (shape.empty() ? "" : ",") + std::to_string(d);
@@ -125,7 +125,7 @@ void describe_tensors(const tensor_spec& spec, std::string_view name, ArrowSchem
                                 {"ARROW:extension:metadata", "{\"shape\":[" + shape + "]}"}});
   kept->children.resize(1);
   make_schema(std::make_unique<kept_schema>(), format_of(spec.dtype), "item", false, kept->children.data());
-  make_schema(std::move(kept), "+w:" + std::to_string(spec.elements()), name, false, out);
+  make_schema(std::move(kept), "+w:" + std::to_string(spec.elements()), name, nullable, out);
 }
 
 /// `c`: as in check_form, which the caller has called before.
@@ -133,7 +133,7 @@ void describe(const element_type& t, const column* c, std::string_view name, boo
               ArrowSchema* out) {
   auto kept = std::make_unique<kept_schema>();
   switch (form_of(t)) {
-    case column_form::tensors: return describe_tensors(*c->row_spec(), name, out);
+    case column_form::tensors: return describe_tensors(*c->row_spec(), name, nullable, out);
     case column_form::maybe: return describe(*t.element, child_of(c, 0), name, true, o, out);
     case column_form::values: return make_schema(std::move(kept), number_format(t), name, nullable, out);
     case column_form::texts: return make_schema(std::move(kept), becomes_utf8(t, o) ? "u" : "z", name, nullable, out);
@@ -265,10 +265,12 @@ void fill(const column& c, std::size_t first, std::size_t n, const column* maybe
       kept->buffers[2] = pointer(c.bytes());
       kept->hold(2, c.bytes_buffer());
       return make_array(std::move(kept), n, nulls, first, 3, out);
-    case column_form::tensors:
+    case column_form::tensors: {
+      const std::size_t skipped = maybe ? 0 : first;
       kept->children.resize(1);
-      fill_numbers(c, first, n, kept->children.data());
-      return make_array(std::move(kept), n, 0, 0, 1, out);
+      fill_numbers(c, skipped, first + n - skipped, kept->children.data());
+      return make_array(std::move(kept), n, nulls, first - skipped, 1, out);
+    }
     case column_form::lists:
       kept->hold(1, c.main_buffer());
       kept->buffers[1] = c.main_buffer() ? static_cast<const void*>(c.offsets()) : kNothing;

@@ -6,8 +6,10 @@
 #include <limits>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "arrow/formats.hpp"
+#include "arrow/ipc_formats.hpp"
 
 namespace sluice::lib {
 
@@ -55,6 +57,16 @@ std::int64_t width_of(const ArrowSchema& s) {
   return read.ec == std::errc() && read.ptr == end && width >= 0 && width <= std::numeric_limits<std::int32_t>::max()
              ? width
              : -1;
+}
+
+/// Returns true for a fixed-size list with the values of tensors, which may have any number of dimensions.
+bool is_flat(const ArrowSchema& s) { return width_of(s) >= 0 && s.n_children == 1 && width_of(*s.children[0]) < 0; }
+
+/// Returns the elements of arrays of arrays. `n`: their number in one value.
+const element_type& innermost_of(const element_type& t, std::size_t& n) {
+  const element_type* inner = &t;
+  for (n = 1; inner->kind == kind::array; inner = inner->element) n *= inner->extent;
+  return *inner;
 }
 
 bool has_child(const ArrowSchema& s, std::int64_t k) { return k < s.n_children && s.children && s.children[k]; }
@@ -122,6 +134,16 @@ status check_schema(const element_type& t, const ArrowSchema& s, const place& wh
     if (inner == column_form::maybe || inner == column_form::objects)
       return invalid_argument_error(at(where, "Arrow has no form for " + t.name));
     return format == "n" ? status() : check_schema(*t.element, s, where);
+  }
+  // A tensor without dimensions is a list of one value, an empty one a list of none.
+  if (t.kind != kind::array && is_flat(s) && width_of(s) == 1 && ipc_tensor_shape(s))
+    return check_schema(t, *s.children[0], where);
+  if (form == column_form::fixed && has_child(s, 0) && is_flat(s) && ipc_tensor_shape(s)) {
+    std::size_t n = 0;
+    const element_type& inner = innermost_of(t, n);
+    const bool is_empty = inner.kind == kind::list || inner.kind == kind::batch;
+    if (width_of(s) != static_cast<std::int64_t>(is_empty ? 0 : n)) return unlike(t, s, where);
+    return check_schema(is_empty ? *inner.element : inner, *s.children[0], {&where, "[]"});
   }
   auto check_items = [&] {
     if (!has_child(s, 0)) return invalid_argument_error(at(where, "the schema of a list has no child"));
@@ -221,7 +243,7 @@ status for_offsets(const offset_reader& offsets, std::size_t first, std::size_t 
       std::int64_t here = offsets[first + done + i];
       if (here < last) return broken(where, "offset " + std::to_string(done + i) + " is less than the one before");
       if (here - begin > static_cast<std::int64_t>(column::kOffsetMax))
-        return resource_exhausted_error(at(where, "a column has more than 2^31 - 1 bytes or elements"));
+        return element_limit_error(at(where, "a column has more than 2^31 - 1 bytes or elements"));
       relative[i] = static_cast<std::int32_t>(here - begin);
       last = here;
     }
@@ -287,14 +309,43 @@ status append_lists(column& to, const values& from, const place& where) {
     return broken(where, "offsets from " + std::to_string(begin) + " to " + std::to_string(end) + " leave its " +
                              std::to_string(items.length) + " elements");
   if (to.child(0).rows() + static_cast<std::size_t>(end - begin) > column::kOffsetMax)
-    return resource_exhausted_error(at(where, "a column has more than 2^31 - 1 bytes or elements"));
+    return element_limit_error(at(where, "a column has more than 2^31 - 1 bytes or elements"));
   values inner{*from.s.children[0], items, static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)};
   if (status s = append_values(to.child(0), inner, false, {&where, "[]"}); !s.ok()) return s;
   return for_offsets(reader, from.begin(), from.n, where,
                      [&](std::size_t, const std::int32_t* relative, std::size_t n) { to.append_lists(relative, n); });
 }
 
+/// Appends the values of tensors to arrays of arrays.
+status append_flat(column& to, const values& from, const place& where) {
+  std::size_t each = 0;
+  innermost_of(to.type(), each);
+  const bool is_empty = width_of(from.s) == 0;
+  const ArrowArray& items = *from.a.children[0];
+  column* inner = &to;
+  while (inner->form() == column_form::fixed) inner = &inner->child(0);
+  if (is_empty) {
+    const std::array<std::int32_t, 2> none{};
+    for (std::size_t i = 0; i != from.n * each; ++i) inner->append_lists(none.data(), 1);
+  } else {
+    if (items.length < 0 || from.begin() + from.n > static_cast<std::size_t>(items.length) / each)
+      return broken(where, "its child has " + std::to_string(items.length) + " values");
+    values numbers{*from.s.children[0], items, from.begin() * each, from.n * each};
+    if (status s = append_values(*inner, numbers, false, {&where, "[]"}); !s.ok()) return s;
+  }
+  // The rows of the inner arrays come before those of the arrays around them.
+  std::vector<column*> levels;
+  for (column* c = &to; c->form() == column_form::fixed; c = &c->child(0)) levels.push_back(c);
+  std::size_t rows = from.n * each;
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    rows /= (*level)->type().extent;
+    for (std::size_t i = 0; i != rows; ++i) (*level)->append_row();
+  }
+  return {};
+}
+
 status append_fixed(column& to, const values& from, const place& where) {
+  if (is_flat(from.s) && ipc_tensor_shape(from.s)) return append_flat(to, from, where);
   std::size_t each = to.type().extent;
   const ArrowArray& items = *from.a.children[0];
   if (items.length < 0 || (each != 0 && from.begin() + from.n > static_cast<std::size_t>(items.length) / each))
@@ -309,7 +360,7 @@ status append_fixed(column& to, const values& from, const place& where) {
 status append_absent(column& to, std::size_t n, const place& where) {
   constexpr std::size_t kAbsentBytesMax = std::size_t{1} << 30;
   if (n > kAbsentBytesMax / std::max<std::size_t>(to.type().size, 1))
-    return resource_exhausted_error(at(where, std::to_string(n) + " rows without a value would take more than 1 GiB"));
+    return element_limit_error(at(where, std::to_string(n) + " rows without a value would take more than 1 GiB"));
   to.child(0).append_empty(n);
   static constexpr std::array<std::uint8_t, 128> none = {};
   for (std::size_t done = 0; done < n;) {
@@ -375,6 +426,8 @@ status append_values(column& to, const values& from, bool nulls_settled, const p
                                                   " is null, and the program has no optional there (" + to.type().name +
                                                   ")"));
   }
+  if (to.type().kind != kind::array && is_flat(from.s) && width_of(from.s) == 1 && ipc_tensor_shape(from.s))
+    return append_values(to, {*from.s.children[0], *from.a.children[0], from.begin(), from.n}, false, where);
   switch (to.form()) {
     case column_form::values: return append_numbers(to, from, where);
     case column_form::texts: return append_texts(to, from, where);

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sluice/arrow/c_data.hpp"
 
@@ -28,6 +32,16 @@ struct ipc_form {
 
 /// Parses a format string.
 ipc_form ipc_form_of(std::string_view format);
+
+/// The metadata of a column, such as the name and the shape of an extension type.
+using ipc_pairs = std::vector<std::pair<std::string, std::string>>;
+/// Reads and writes metadata in the layout of the C data interface. `metadata`: may be null.
+ipc_pairs ipc_pairs_of(const char* metadata);
+std::string ipc_metadata_of(const ipc_pairs& pairs);
+
+/// Returns the shape of the values of arrow.fixed_shape_tensor; nothing for other columns, and for tensors whose
+/// dimensions are permuted.
+std::optional<std::vector<std::int64_t>> ipc_tensor_shape(const ArrowSchema& s);
 
 inline std::string_view ipc_format_of(const ArrowSchema& s) { return s.format ? s.format : ""; }
 inline std::string_view ipc_name_of(const ArrowSchema& s) { return s.name ? s.name : ""; }

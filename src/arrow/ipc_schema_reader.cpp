@@ -66,12 +66,33 @@ struct ipc_schema_reader {
     s.format = kept(std::move(format));
     s.name = kept(std::move(name));
     s.flags = nullable ? ARROW_FLAG_NULLABLE : 0;
+    why = read_metadata(s, field);
+    if (!why.ok()) return why;
     why = read_children(s, children, depth + 1);
     if (!why.ok()) return why;
     const ipc_layout layout = ipc_form_of(ipc_format_of(s)).layout;
     const bool has_child = layout == ipc_layout::lists || layout == ipc_layout::fixed_lists;
     const bool fits = has_child ? s.n_children == 1 : layout == ipc_layout::members || s.n_children == 0;
     return fits ? status() : broken_stream(column + "has " + std::to_string(s.n_children) + " children");
+  }
+
+  status read_metadata(ArrowSchema& s, const Table& field) {
+    const table_list* list = nullptr;
+    const status broken = broken_stream("the metadata of a column is not what it should be");
+    if (!from.tables(field, ipc::column_field::kMetadata, list)) return broken;
+    if (!list || list->size() == 0) return {};
+    ipc_pairs pairs;
+    for (flatbuffers::uoffset_t i = 0; i != list->size(); ++i) {
+      std::string key, value;
+      if (!from.text(*list->Get(i), ipc::key_value::kKey, key) ||
+          !from.text(*list->Get(i), ipc::key_value::kValue, value))
+        return broken;
+      names_bytes += key.size() + value.size();
+      if (names_bytes > metadata_bytes) return broken_stream("a schema whose names are longer than itself");
+      pairs.emplace_back(std::move(key), std::move(value));
+    }
+    s.metadata = kept(ipc_metadata_of(pairs));
+    return {};
   }
 
   status format_of(ipc::type_kind kind, const Table& t, const std::string& column, std::string& format) {

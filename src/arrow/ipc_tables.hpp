@@ -22,7 +22,10 @@ inline constexpr auto kEndianness = field(0), kFields = field(1);
 }
 namespace column_field {
 inline constexpr auto kName = field(0), kNullable = field(1), kTypeKind = field(2), kType = field(3),
-                      kDictionary = field(4), kChildren = field(5);
+                      kDictionary = field(4), kChildren = field(5), kMetadata = field(6);
+}
+namespace key_value {
+inline constexpr auto kKey = field(0), kValue = field(1);
 }
 namespace record_batch {
 inline constexpr auto kLength = field(0), kNodes = field(1), kBuffers = field(2), kCompression = field(3),

@@ -94,6 +94,15 @@ type_table make_type(FlatBufferBuilder& b, std::string_view format) {
   }
 }
 
+Offset<any_table> make_pair(FlatBufferBuilder& b, const std::string& key, const std::string& value) {
+  auto first = b.CreateString(key);
+  auto second = b.CreateString(value);
+  auto start = b.StartTable();
+  b.AddOffset(ipc::key_value::kKey, first);
+  b.AddOffset(ipc::key_value::kValue, second);
+  return b.EndTable(start);
+}
+
 status make_field(FlatBufferBuilder& b, const ArrowSchema& s, Offset<any_table>& made);
 
 status make_fields(FlatBufferBuilder& b, const ArrowSchema& s, Offset<flatbuffers::Vector<Offset<any_table>>>& made) {
@@ -116,8 +125,13 @@ status make_field(FlatBufferBuilder& b, const ArrowSchema& s, Offset<any_table>&
     return invalid_argument_error("column \"" + std::string(ipc_name_of(s)) + "\": the format \"" +
                                   std::string(ipc_format_of(s)) + "\"" + (s.dictionary ? " with a dictionary" : "") +
                                   " is not written to Arrow streams: cast it first");
+  Offset<flatbuffers::Vector<Offset<any_table>>> metadata;
+  std::vector<Offset<any_table>> pairs;
+  for (const auto& [key, value] : ipc_pairs_of(s.metadata)) pairs.push_back(make_pair(b, key, value));
+  if (!pairs.empty()) metadata = b.CreateVector(pairs);
   auto start = b.StartTable();
   b.AddOffset(ipc::column_field::kName, name);
+  b.AddOffset(ipc::column_field::kMetadata, metadata);
   b.AddOffset(ipc::column_field::kType, type.table);
   b.AddOffset(ipc::column_field::kChildren, children);
   b.AddElement<std::uint8_t>(ipc::column_field::kTypeKind, static_cast<std::uint8_t>(type.kind), 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arrow/row_type.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -61,6 +62,14 @@ const element_type* list_type(const element_type* t) {
 const element_type* maybe_type(const element_type* t) {
   for (auto& p : plain_types())
     if (p.type == t) return p.maybe;
+  return t->kind == kind::maybe ? t : maybe_of(t);
+}
+
+/// Returns arrays of arrays with these lengths. A length of 0 has no array: such values are empty lists.
+const element_type* tensor_type(const element_type* item, const std::vector<std::int64_t>& shape) {
+  const auto zero = std::find(shape.begin(), shape.end(), 0);
+  const element_type* t = zero == shape.end() ? item : list_type(item);
+  for (auto at = zero; at != shape.begin();) t = array_of(t, static_cast<std::size_t>(*--at));
   return t;
 }
 
@@ -184,13 +193,20 @@ result<const element_type*> column_type(const ArrowSchema& s) {
     if (p.format == format || (p.format == "u" && format == "U") || (p.format == "z" && format == "Z"))
       return is_nullable ? p.maybe : p.type;
   if (format == "n") return &type_of<std::optional<std::int64_t>>();
-  if (format == "+s" && s.n_children != 0) return struct_type(s);
+  // A file of sluice is nullable where its columns are optional.
+  auto settled = [&](const element_type* t) -> result<const element_type*> { return is_nullable ? maybe_type(t) : t; };
+  if (format == "+s" && s.n_children != 0) {
+    auto t = struct_type(s);
+    return t.ok() ? settled(*t) : t;
+  }
   const ipc_form form = ipc_form_of(format);
   const bool is_list = format == "+l" || format == "+L";
-  if (is_list || (form.layout == ipc_layout::fixed_lists && form.width > 0)) {
+  const auto shape = is_list ? std::nullopt : ipc_tensor_shape(s);
+  if (is_list || shape || (form.layout == ipc_layout::fixed_lists && form.width > 0)) {
     auto t = column_type(*s.children[0]);
     if (!t.ok()) return t.why();
-    return is_list ? list_type(*t) : array_of(*t, static_cast<std::size_t>(form.width));
+    if (shape) return settled(tensor_type(*t, *shape));
+    return settled(is_list ? list_type(*t) : array_of(*t, static_cast<std::size_t>(form.width)));
   }
   return invalid_argument_error("column \"" + std::string(ipc_name_of(s)) + "\" has the Arrow format \"" +
                                 std::string(format) +

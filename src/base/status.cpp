@@ -22,9 +22,11 @@ struct status::rep {
   provenance where;
   std::exception_ptr cause;
   bool is_reserved = false;  ///< allocated early, and returned to the reserve instead of being freed
+  bool is_element_limit = false;
 
   rep() = default;
-  rep(const rep& o) : code(o.code), message(o.message), where(o.where), cause(o.cause) {}
+  rep(const rep& o)
+      : code(o.code), message(o.message), where(o.where), cause(o.cause), is_element_limit(o.is_element_limit) {}
 };
 
 /// Reserved statuses with the name of the stage that has found no memory, for when no memory is left to copy the name.
@@ -103,6 +105,7 @@ const provenance& status::where() const noexcept {
   return rep_ ? rep_->where : nowhere;
 }
 std::exception_ptr status::cause() const noexcept { return rep_ ? rep_->cause : nullptr; }
+bool status::is_element_limit() const noexcept { return rep_ && rep_->is_element_limit; }
 
 status status::in_stage(std::string_view stage, std::uint64_t element) const {
   if (!rep_ || !rep_->where.stage.empty()) return *this;
@@ -137,6 +140,19 @@ status status::with_cause(std::exception_ptr cause) const {
   return s;
 }
 
+status status::with_message(std::string_view message) const {
+  if (!rep_) return *this;
+  status s;
+  s.rep_ = new rep(*rep_);
+  s.rep_->message = detail::redacted(message);
+  return s;
+}
+
+status status::mark_element_limit() && {
+  rep_->is_element_limit = true;
+  return std::move(*this);
+}
+
 std::string status::to_string() const {
   if (!rep_) return "ok";
   std::string text(sluice::lib::to_string(rep_->code));
@@ -157,6 +173,9 @@ status invalid_argument_error(std::string_view m) { return {status_code::invalid
 status not_found_error(std::string_view m) { return {status_code::not_found, m}; }
 status permission_denied_error(std::string_view m) { return {status_code::permission_denied, m}; }
 status resource_exhausted_error(std::string_view m) { return {status_code::resource_exhausted, m}; }
+status element_limit_error(std::string_view m) {
+  return status(status_code::resource_exhausted, m).mark_element_limit();
+}
 status failed_precondition_error(std::string_view m) { return {status_code::failed_precondition, m}; }
 status out_of_range_error(std::string_view m) { return {status_code::out_of_range, m}; }
 status unimplemented_error(std::string_view m) { return {status_code::unimplemented, m}; }

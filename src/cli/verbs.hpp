@@ -69,7 +69,8 @@ struct head_arguments {
   std::string plan;       ///< or a file, a FIFO, "-"
   std::string plan_file;  ///< if not empty, the file that contains the plan
   std::uint64_t elements = 10;
-  bool raw = false;  ///< prints tf.Examples as plain records, too
+  bool raw = false;       ///< prints tf.Examples as plain records, too
+  std::string from = {};  ///< a file's format; empty: detected
   reading_arguments reading = {};
   error_arguments errors = {};
   std::string images_folder = {};  ///< the folder for tensors that are images, as PNG; empty: they are printed
@@ -80,7 +81,8 @@ int head(const head_arguments& arguments);
 struct count_arguments {
   std::vector<std::string> plans_or_files;
   std::string plan_file;
-  bool reads = false;  ///< reads the elements even if the plan has a known size
+  bool reads = false;     ///< reads the elements even if the plan has a known size
+  std::string from = {};  ///< the files' format; empty: detected
   reading_arguments reading = {};
   error_arguments errors = {};
 };
@@ -92,6 +94,7 @@ struct select_arguments {
   std::string plan_or_file;
   std::string plan_file;
   std::uint64_t limit = ~std::uint64_t{0};
+  std::string from = {};  ///< the file's format; empty: detected
   reading_arguments reading = {};
   error_arguments errors = {};
 };
@@ -100,7 +103,7 @@ int select(const select_arguments& arguments);
 
 struct cat_arguments {
   std::vector<std::string> files;
-  std::string from = {};  ///< the files' format; empty: by their names and contents
+  std::string from = {};  ///< the files' format; empty: detected
   reading_arguments reading = {};
   error_arguments errors = {};
 };
@@ -109,7 +112,7 @@ int cat(const cat_arguments& arguments);
 
 struct verify_arguments {
   std::vector<std::string> files;
-  std::string from = {};  ///< the files' format; empty: by their names and contents
+  std::string from = {};  ///< the files' format; empty: detected
   sluice::lib::compression compression = compression::automatic;
   reading_arguments reading = {};
 };

@@ -156,7 +156,7 @@ class byte_reader {
   }
   void charge(std::size_t bytes) {
     if (bytes > memory_left_)
-      throw error(resource_exhausted_error(absl::StrCat("the value's byte ", at_, ": it takes more memory than ",
+      throw error(element_limit_error(absl::StrCat("the value's byte ", at_, ": it takes more memory than ",
                                                         bytes_.size(), " bytes may (parse_limits)")));
     memory_left_ -= bytes;
   }

@@ -255,7 +255,7 @@ namespace detail {
 void make_text(const element_type& t, void* to, std::string_view bytes) {
   if (!t.make_texts)
     throw_status(invalid_argument_error(type_text(t) + " is a class of texts that cannot be made of their bytes"));
-  if (bytes.size() > column::kOffsetMax) throw_status(resource_exhausted_error("a text of more than 2^31 - 1 bytes"));
+  if (bytes.size() > column::kOffsetMax) throw_status(element_limit_error("a text of more than 2^31 - 1 bytes"));
   const std::int32_t offsets[] = {0, static_cast<std::int32_t>(bytes.size())};
   if (bytes.empty()) return t.make_texts(to, 1, t.size, nullptr, bytes.data(), offsets);
   // Values that share bytes take references of their own; strings ignore the buffer.

@@ -80,7 +80,7 @@ status naming_element(const status& why, const element_type& in, const void* ele
     return why;
   std::string message(why.message());
   message.append(" (of \"").append(text).append("\")");
-  return status(why.code(), message).with_cause(why.cause());
+  return why.with_message(message);
 }
 
 /// The number of elements at a time, chosen so that the values of several elements take at most kRunBytes.

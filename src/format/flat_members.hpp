@@ -12,9 +12,18 @@
 namespace sluice::lib {
 
 struct flat_member {
-  std::string path;        ///< "user.name", "second.label", "0"
-  std::size_t offset = 0;  ///< in the element
+  /// An optional structure around the member.
+  struct optional {
+    std::size_t offset = 0;  ///< in the structure around it
+    const element_type* type = nullptr;
+  };
+  std::string path;                      ///< "user.name", "second.label", "0"
+  std::vector<optional> optionals = {};  ///< the outermost first
+  std::size_t offset = 0;                ///< in the innermost optional's structure; without one, in the element
   const element_type* type = nullptr;
+
+  /// Returns the member; null if a structure around it has no value.
+  const void* in(const void* element) const;
 };
 
 /// A type without members is one member, called `value`. Errors: invalid_argument: two members have the same path.

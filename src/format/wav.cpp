@@ -125,7 +125,7 @@ result<audio> decode_wav(std::string_view encoded, const wav_options& options) {
   const std::size_t channels = options.channels != 0 ? static_cast<std::size_t>(options.channels) : f.channels;
   // The limit is divided, since it is the caller's, and the product may exceed 64 bits.
   if (samples > options.bytes_max / sizeof(float) / channels)
-    return resource_exhausted_error(absl::StrCat("decode_wav: ", samples, " samples of ", channels,
+    return element_limit_error(absl::StrCat("decode_wav: ", samples, " samples of ", channels,
                                                  " channels are above the limit of ", options.bytes_max,
                                                  " bytes (bytes_max)"));
   audio made{.samples = tensor::make(dtype::float32,

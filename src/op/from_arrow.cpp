@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/from_arrow.hpp"
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "arrow/ipc_reader.hpp"
 #include "arrow/row_type.hpp"
 #include "engine/files/file_head.hpp"
 #include "engine/files/file_stage.hpp"
+#include "op/arrow_rows_in_file.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/arrow/columns.hpp"
 
@@ -98,6 +102,7 @@ class arrow_format final : public element_format {
   found read_head(const byte_window& w) const override {
     arrow_head head = read_arrow_head(w.view(), left_at(w, 0), w.last);
     if (head.at.used_bytes == 0) return std::move(head.at);
+    is_file_ = arrow::ipc_magic_bytes(w.view()) != 0;
     head.at.why = check_arrow_rows(row_, head.schema->get());
     if (!head.at.why.ok()) head.at.used_bytes = 0;
     else schema_ = std::move(head.schema);
@@ -115,16 +120,50 @@ class arrow_format final : public element_format {
     return w.end > w.offset + used ? w.end - w.offset - used : 0;
   }
   /// Returns the result for a message that is not a batch.
-  static found without_batch(const byte_window& w, arrow::ipc_message& m) {
+  found without_batch(const byte_window& w, arrow::ipc_message& m) const {
     using kind = arrow::ipc_message::kind;
+    if (m.is == kind::end) return behind_end(w, static_cast<std::size_t>(m.size_bytes));
     found f;
     f.needed_bytes = m.needed_bytes;
-    f.ended = m.is == kind::end || (w.last && w.bytes.empty());
+    f.ended = w.last && w.bytes.empty();
     if (f.ended) return f;
     if (m.is == kind::schema) m.why = data_loss_error("not an Arrow stream, or damaged: a second schema");
     f.why = std::move(m.why);
     f.damaged_bytes = m.size_bytes;
     return f;
+  }
+  /// Checks what follows the end of the stream: nothing, or the directory of a file. `end_bytes`: the mark of the end,
+  /// which begins the window.
+  found behind_end(const byte_window& w, std::size_t end_bytes) const {
+    found f;
+    const bool is_known = w.end != provenance::kUnknown || w.last;
+    const std::uint64_t left = left_at(w, end_bytes), there = w.bytes.size() - end_bytes;
+    f.ended = is_known && left == 0;
+    if (f.ended) return f;
+    const bool is_long = (is_known ? left : there) > kSchemaBytesMax;
+    const bool needs_more = is_file_ ? !is_long && (is_known ? there < left : true) : there == 0 && !is_known;
+    if (needs_more) {
+      f.needed_bytes = is_known ? static_cast<std::size_t>(end_bytes + left) : w.bytes.size() * 2 + 1;
+      return f;
+    }
+    f.ended = is_file_ && !is_long && is_directory(w.view().substr(end_bytes));
+    if (f.ended) return f;
+    f.why = data_loss_error(absl::StrCat(is_known ? absl::StrCat(left, " bytes follow") : std::string("bytes follow"),
+                                         " the end of the Arrow ", is_file_ ? "file" : "stream",
+                                         ", and are not read: another one may have been appended; write each to a file "
+                                         "of its own"));
+    f.damaged_bytes = is_known ? end_bytes + left : 0;
+    return f;
+  }
+  /// The directory, its length, and the magic word.
+  static bool is_directory(std::string_view rest) {
+    constexpr std::string_view kMagic = "ARROW1";
+    constexpr std::size_t kTailBytes = sizeof(std::uint32_t) + kMagic.size(), kPaddingMax = 8;
+    if (rest.size() < kTailBytes || !rest.ends_with(kMagic)) return false;
+    std::uint32_t size = 0;
+    std::memcpy(&size, rest.data() + rest.size() - kTailBytes, sizeof size);
+    const std::size_t there = rest.size() - kTailBytes;
+    return size <= there && there - size < kPaddingMax;
   }
   status read_batch(const arrow::ipc_message& m, batch_storage& to) const {
     if (!schema_) return data_loss_error("not an Arrow stream, or damaged: a batch without a schema");
@@ -135,17 +174,19 @@ class arrow_format final : public element_format {
 
   const element_type& row_;
   mutable std::unique_ptr<arrow::ipc_schema> schema_;  // a stage has a format of its own: one thread at a time
+  mutable bool is_file_ = false;                       ///< begins with the magic word of an Arrow IPC file
 };
 
+}  // namespace
+
 /// Returns the type of the rows of the file under a path. It is looked up when a plan is built, before a run exists.
-result<const element_type*> rows_in_file(const from_arrow_arguments& a) {
+result<const element_type*> arrow_rows_in_file(const std::string& path, compression packed,
+                                               const inflate_limits& limits) {
   constexpr std::size_t kFirstLookBytes = 4096, kNextLook = 16;
-  const std::string& path = a.path.value;
-  const inflate_limits limits = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
   if (path.empty() || path == "-")
     return invalid_argument_error("the schema of an unknown file cannot be read: give it as schema=\"label: int64\"");
   for (std::size_t looked_at = kFirstLookBytes;;) {
-    auto begin = read_file_head(path, a.options.compression, looked_at, limits);
+    auto begin = read_file_head(path, packed, looked_at, limits);
     if (!begin.ok()) return begin.why();
     const std::string& bytes = begin->bytes;
     arrow_head head = read_arrow_head(bytes, begin->is_all ? bytes.size() : arrow::kIpcUnknown, begin->is_all);
@@ -164,11 +205,16 @@ result<const element_type*> rows_in_file(const from_arrow_arguments& a) {
   }
 }
 
+namespace {
+
 const element_type* arrow_batches(const node& n, std::string& why) {
   const auto& a = n.as<from_arrow_arguments>();
   const arrow_schema_arg& schema = a.options.schema;
   if (schema.row) return batched_of(schema.row);
-  auto row = schema.value.empty() ? rows_in_file(a) : arrow::row_type_of(schema.value);
+  auto row = schema.value.empty()
+                 ? arrow_rows_in_file(a.path.value, a.options.compression,
+                                      limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max))
+                 : arrow::row_type_of(schema.value);
   if (row.ok()) return batched_of(*row);
   why = schema.value.empty() ? row.why().to_string() : std::string(row.why().message());
   return nullptr;

@@ -22,7 +22,7 @@ constexpr std::size_t kLinesLookedAt = 100;
 constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
 
 status line_too_long() {
-  return resource_exhausted_error("a line is longer than 16 MiB; the file must have one JSON text per line");
+  return element_limit_error("a line is longer than 16 MiB; the file must have one JSON text per line");
 }
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
@@ -67,7 +67,7 @@ class jsonl_format final : public element_format {
         status why = line.size() > kJsonLineBytesMax ? line_too_long() : each(line, bytes.size() - end, f.elements);
         if (!why.ok()) {
           if (f.used_bytes) break;  // elements before it are delivered first
-          f.why = line_ ? status(why.code(), absl::StrCat("line ", line_, ": ", std::string(why.message()))) : why;
+          f.why = line_ ? why.with_message(absl::StrCat("line ", line_, ": ", std::string(why.message()))) : why;
           f.damaged_bytes = end + (at ? 1 : 0);
         } else {
           ++f.elements;

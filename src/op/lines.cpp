@@ -27,6 +27,12 @@ class lines_format final : public element_format {
     return found_in(w, p, pass_over_lines(w.view().substr(0, p.bytes), p.last, elements_max, w.searched));
   }
 
+  /// Behind a line that is too long: the next one.
+  std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
+    const std::size_t before = w.view().substr(0, to).find('\n', from == 0 ? 0 : from - 1);
+    return before == std::string_view::npos || before + 1 >= to ? std::string_view::npos : before + 1;
+  }
+  std::size_t overlap_bytes() const override { return 1; }
   std::size_t bytes_before() const override { return 1; }
   bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
 
@@ -49,7 +55,7 @@ class lines_format final : public element_format {
     f.searched_bytes = p.bytes;
     f.needed_bytes = w.bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
     if (p.bytes > kLineBytesMax)
-      f.why = resource_exhausted_error("a line is longer than 1 GiB; perhaps this is not a text file");
+      f.why = element_limit_error("a line is longer than 1 GiB; perhaps this is not a text file");
     return f;
   }
 };

@@ -73,8 +73,11 @@ class npy_format final : public element_format {
   /// Returns the result for a window without a whole row.
   found without_row(const byte_window& w) const {
     found f;
-    f.ended = rows_left(w) == 0 || is_reported_;
-    if (f.ended) return f;
+    if (is_reported_) {
+      f.ended = true;
+      return f;
+    }
+    if (rows_left(w) == 0) return after_rows(w);
     const bool is_short =
         w.last || (w.end != provenance::kUnknown && (w.end < w.offset || w.end - w.offset < head_.row_bytes));
     if (is_short) {
@@ -85,6 +88,26 @@ class npy_format final : public element_format {
     // A header may declare rows of any length, so the window grows to at most twice the present bytes.
     f.needed_bytes =
         static_cast<std::size_t>(std::min<std::uint64_t>(head_.row_bytes, w.bytes.size() * 2 + (64 << 10)));
+    return f;
+  }
+
+  /// Returns the result behind the last row, where the file has to end.
+  found after_rows(const byte_window& w) const {
+    found f;
+    f.ended = w.last && w.bytes.empty();
+    if (f.ended) return f;
+    const bool is_known = w.end != provenance::kUnknown || w.last;
+    const std::uint64_t left = w.end != provenance::kUnknown ? w.end - std::min(w.end, w.offset) : w.bytes.size();
+    if (is_known ? left == 0 : w.bytes.empty()) {
+      f.ended = is_known;
+      f.needed_bytes = 1;
+      return f;
+    }
+    is_reported_ = true;
+    f.why = data_loss_error(absl::StrCat(is_known ? absl::StrCat(left, " bytes follow") : std::string("bytes follow"),
+                                         " the ", head_.rows,
+                                         " rows that the header declares, and are not read: another array may have "
+                                         "been appended; save each to a file of its own"));
     return f;
   }
 

@@ -136,7 +136,7 @@ struct batch_example_function final : block_function {
     return all;
   }
   static status in_row(status why, std::size_t row) {
-    return status(why.code(), absl::StrCat("row ", row, " of the batch: ", std::string(why.message())));
+    return why.with_message(absl::StrCat("row ", row, " of the batch: ", std::string(why.message())));
   }
   std::vector<padded_member> padded_;  ///< tensors of which a length follows from the number of values
   mutable parsers parsers_;
@@ -243,7 +243,7 @@ example_schema_arg::example_schema_arg(const element_type& t, example_schema s)
 shared_ref<const example_schema> detail::of_text(const element_type& type, const example_schema& own,
                                                  std::string_view schema) {
   auto made = schema_of(type, own, schema);
-  if (!made.ok()) throw error(status(made.why().code(), "parse_example: " + std::string(made.why().message())));
+  if (!made.ok()) throw error(made.why().with_message("parse_example: " + std::string(made.why().message())));
   return std::make_shared<const example_schema>(std::move(*made));
 }
 

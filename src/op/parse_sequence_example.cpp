@@ -32,7 +32,7 @@ result<example_layout> context_layout_of(const std::string& text) {
 }
 
 status in_argument(std::string_view name, const status& why) {
-  return status(why.code(), absl::StrCat(std::string(name), ": ", std::string(why.message())));
+  return why.with_message(absl::StrCat(std::string(name), ": ", std::string(why.message())));
 }
 
 /// `both`: a structure of two members.

@@ -44,9 +44,10 @@ class tar_format final : public element_format {
     return {.bytes = w.view(), .end = w.end, .offset = w.offset, .last = w.last};
   }
   /// Calls `made(index, entry, place of its data)` for each file.
-  template <class F> static found find(const byte_window& w, std::uint64_t elements_max, bool needs_data, F made) {
+  template <class F> found find(const byte_window& w, std::uint64_t elements_max, bool needs_data, F made) const {
     found f;
     const tar_window archive = framed(w);
+    if (is_in_tail_) return behind_end(archive);
     while (f.elements != elements_max && f.used_bytes <= w.bytes.size()) {
       tar_step s = read_tar_entry(archive, static_cast<std::size_t>(f.used_bytes), needs_data);
       if (s.is == tar_step::kind::entry) {
@@ -56,7 +57,7 @@ class tar_format final : public element_format {
         continue;
       }
       if (f.used_bytes != 0) return f;  // elements before it are delivered first
-      f.ended = s.is == tar_step::kind::end;
+      if (s.is == tar_step::kind::end) return behind_end(archive);
       f.needed_bytes = s.needed_bytes;
       f.why = std::move(s.why);
       f.damaged_bytes = s.size_bytes;
@@ -64,6 +65,18 @@ class tar_format final : public element_format {
     }
     return f;
   }
+  found behind_end(const tar_window& archive) const {
+    tar_tail tail = read_tar_tail(archive);
+    is_in_tail_ = tail.why.ok();
+    found f;
+    f.used_bytes = tail.used_bytes;
+    f.needed_bytes = tail.needed_bytes;
+    f.ended = tail.has_ended;
+    f.why = std::move(tail.why);
+    return f;
+  }
+
+  mutable bool is_in_tail_ = false;  // a stage has a format of its own: one thread at a time
 };
 
 erased_stream open_tar(const node& n, open_context& context) {

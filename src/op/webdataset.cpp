@@ -90,8 +90,8 @@ sample_step read_sample(const tar_window& w, std::size_t from, bool needs_data) 
     absl::AsciiStrToLower(&small);
     sample.parts.push_back({std::move(small), s.entry.data_at, static_cast<std::size_t>(s.entry.data_bytes)});
     if (at - from <= kTarMemberBytesMax && sample.parts.size() <= kPartsMax) continue;
-    breaks(resource_exhausted_error("the sample " + sample.key + " has more than 2 GiB, or than " +
-                                    std::to_string(kPartsMax) + " parts"));
+    breaks(element_limit_error("the sample " + sample.key + " has more than 2 GiB, or than " +
+                               std::to_string(kPartsMax) + " parts"));
     return sample;
   }
 }
@@ -138,6 +138,7 @@ class webdataset_format final : public element_format {
   template <class F> found find(const byte_window& w, std::uint64_t elements_max, bool needs_data, F made) const {
     found f;
     const tar_window archive = framed(w);
+    if (is_in_tail_) return behind_end(w);
     while (f.elements != elements_max) {
       sample_step s = read_sample(archive, static_cast<std::size_t>(f.used_bytes), needs_data);
       if (s.is == tar_step::kind::entry) {
@@ -146,7 +147,7 @@ class webdataset_format final : public element_format {
         continue;
       }
       if (f.elements != 0) return f;  // elements before it are delivered first
-      f.ended = s.is == tar_step::kind::end;
+      if (s.is == tar_step::kind::end) return to_end(w, s);
       f.needed_bytes = s.needed_bytes;
       f.why = std::move(s.why);
       f.damaged_bytes = s.broken_at != 0 ? 0 : s.size_bytes;
@@ -156,7 +157,27 @@ class webdataset_format final : public element_format {
     return f;
   }
 
+  /// Goes to the block of zeros that ends the archive, past directories and other entries that are no files.
+  found to_end(const byte_window& w, const sample_step& s) const {
+    is_in_tail_ = true;
+    found f;
+    f.used_bytes = s.size_bytes;
+    return f.used_bytes != 0 ? f : behind_end(w);
+  }
+  found behind_end(const byte_window& w) const {
+    tar_tail tail = read_tar_tail(framed(w));
+    is_in_tail_ = tail.why.ok();
+    damage_at_ = w.offset;
+    found f;
+    f.used_bytes = tail.used_bytes;
+    f.needed_bytes = tail.needed_bytes;
+    f.ended = tail.has_ended;
+    f.why = std::move(tail.why);
+    return f;
+  }
+
   mutable std::uint64_t damage_at_ = 0;  // a stage has a format of its own: one thread at a time
+  mutable bool is_in_tail_ = false;
 };
 
 erased_stream open_webdataset(const node& n, open_context& context) {

@@ -129,10 +129,10 @@ status zip_reader::check_limits(const zip_entry& e) const {
   const inflate_limits& limits = options_.inflated;
   if (!e.is_deflated) return {};
   if (e.plain_bytes > limits.bytes_max)
-    return resource_exhausted_error(
+    return element_limit_error(
         absl::StrCat("has ", e.plain_bytes, " bytes, and inflated_bytes_max is ", limits.bytes_max));
   if (e.plain_bytes > kRatioFrom && e.plain_bytes / limits.ratio_max > e.packed_bytes)
-    return resource_exhausted_error(absl::StrCat("has ", e.plain_bytes, " bytes, more than ", limits.ratio_max,
+    return element_limit_error(absl::StrCat("has ", e.plain_bytes, " bytes, more than ", limits.ratio_max,
                                                  " times those in the archive (inflate_ratio_max)"));
   return {};
 }
@@ -247,7 +247,7 @@ task<record> zip_reader::read_deflated(const zip_entry* e) {
 /// Returns true for an error of one member, after which others can be read.
 bool is_of_member(const status& why) {
   return why.code() == status_code::data_loss || why.code() == status_code::unimplemented ||
-         why.code() == status_code::resource_exhausted;
+         why.is_element_limit();
 }
 
 erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::shared_ptr<run_context> run,
@@ -289,7 +289,7 @@ erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::share
     auto bytes = co_await reading.as_result();
     if (stage_counts* counts = out.counts()) stage_counts::add(counts->read_bytes, archive.take_read_bytes());
     if (!bytes.ok()) {
-      why = status(bytes.why().code(), absl::StrCat("member \"", e.name, "\": ", std::string(bytes.why().message())));
+      why = bytes.why().with_message(absl::StrCat("member \"", e.name, "\": ", std::string(bytes.why().message())));
       auto settled = gate.settle(out, why.in_file(archive.path(), e.header_at, index));
       co_await settled;
       if (is_of_member(why)) continue;

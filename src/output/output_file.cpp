@@ -20,6 +20,7 @@ output_file::~output_file() {
   if (file_ < 0) return;
   if (is_named_) (void)cut_file(file_, named_bytes_);  // otherwise the next resume cuts it
   ::close(file_);
+  if (was_whole_ && is_partial_ && named_bytes_ == whole_bytes_) (void)at_.publish();  // otherwise it stays partial
   if (!is_named_ && is_partial_) at_.discard();
 }
 
@@ -70,6 +71,11 @@ status output_file::resume(const std::string& path, const std::string& was_named
   struct stat is{};
   if (::fstat(file_, &is) != 0) return at_.failed("cannot look at");
   cut_bytes = static_cast<std::uint64_t>(is.st_size) - from.length_bytes;
+  if (cut_bytes != 0) {
+    why = withdraw();
+    if (!why.ok()) return why;
+    was_whole_ = false;  // what is cut off may be the end that its format needs
+  }
   if (!cut_file(file_, from.length_bytes)) return at_.failed("cannot cut back");
   if (::lseek(file_, static_cast<off_t>(from.length_bytes), SEEK_SET) < 0) return at_.failed("cannot cut back");
   length_bytes_ = from.length_bytes;
@@ -92,9 +98,21 @@ status output_file::take_up(const std::string& file, const std::string& was_name
   return why;
 }
 
+status output_file::withdraw() {
+  if (is_partial_) return {};
+  status why = at_.withdraw();
+  if (!why.ok()) return why;
+  is_partial_ = true;
+  was_whole_ = true;
+  whole_bytes_ = named_bytes_;
+  return {};
+}
+
 status output_file::write(std::string_view bytes, const std::vector<std::size_t>&, std::size_t& accepted) {
   accepted = 0;
   is_synced_ = bytes.empty() && is_synced_;
+  if (!bytes.empty())
+    if (status why = withdraw(); !why.ok()) return why;
   if (!write_all(file_, bytes)) return at_.failed("cannot write");
   accepted = bytes.size();
   const std::uint64_t head = std::min<std::uint64_t>(head_bytes_ - std::min(head_bytes_, length_bytes_), bytes.size());
@@ -148,7 +166,7 @@ void output_file::keep() {
 status output_file::finish() {
   if (!is_synced_ && !sync_file(file_)) return at_.failed("cannot write");
   status why;
-  // A resumed file that already has its name keeps it; its bytes are synchronized.
+  // A resumed file to which nothing was added keeps its name; its bytes are synchronized.
   if (is_partial_) why = at_.publish();
   if (!why.ok()) return why;  // the destructor retains the bytes that a checkpoint names
   int failed = ::close(std::exchange(file_, -1));

@@ -2,8 +2,9 @@
 // An output that is a regular file under a path, and that can be resumed at a checkpoint.
 //
 // A new output is written beside the path (PATH.partial) and takes the name in finish(). Until then the previous file
-// stays readable. A resumed output is cut back to the checkpoint's length and grows in place: under its name if an
-// earlier run finished it, else as PATH.partial, which that run left when it was killed. Nothing is copied.
+// stays readable. A resumed output is cut back to the checkpoint's length and grows in place, as PATH.partial. If it has
+// its name, since the run before was complete (it ended at a limit), it is renamed back before the first byte is added
+// or removed: nothing incomplete has the final name. Nothing is copied.
 //
 // A crash may happen at any step. commit() synchronizes the file. Then keep() is called, and the checkpoint that names
 // the file (inode and length) replaces the previous one. Then finish() renames the file. Therefore the bytes named by
@@ -12,7 +13,8 @@
 // run names.
 //
 // Without finish() a new file is removed, unless a checkpoint may name it; a resumed file is cut back to the last
-// length that a checkpoint may name.
+// length that a checkpoint may name, and stays PATH.partial; a file that was complete before, and has no more bytes than
+// then, gets its name again.
 // Errors: see byte_output, locked_target and check_place.
 #pragma once
 
@@ -46,13 +48,17 @@ class output_file final : public byte_output {
   status finish() override;
 
  private:
+  /// Renames a file that has its name back to PATH.partial, before it changes.
+  status withdraw();
   /// Opens `file` if it is the output that `from` describes. `exists` is set to true if the file exists.
   status take_up(const std::string& file, const std::string& was_named, const shard_place& from, bool& exists);
   status create();
   locked_target at_;
   std::string path_;
   int file_ = -1;
-  bool is_partial_ = true;      ///< still beside its name
+  bool is_partial_ = true;  ///< still beside its name
+  bool was_whole_ = false;  ///< withdraw() renamed a complete file, from which nothing was cut
+  std::uint64_t whole_bytes_ = 0;
   bool is_name_synced_ = true;  ///< the open file would be found after a power failure
   bool is_synced_ = false;      ///< all bytes are on the disk
   std::uint64_t length_bytes_ = 0;

@@ -230,7 +230,7 @@ class Run(ProgramTest):
         file, _ = self.damaged_file()
         plan = f'tfrecord("{file}")'
         self.assertEqual(sluice("run", plan, "--output", f"tfrecord:{out}", "--checkpoint", here).returncode, 1)
-        self.assertEqual(len(self.ok("head", out, "-n", 100).stdout.splitlines()), 1)
+        self.assertEqual(len(self.ok("head", f"{out}.partial", "-n", 100).stdout.splitlines()), 1)
         again = sluice("run", plan, "--resume", here, "--output", "null")
         self.assertEqual(again.returncode, 1)
         self.assertIn("record 1: ", again.stderr)
@@ -491,7 +491,7 @@ class Data(ProgramTest):
         for at in range(0, len(whole), max(1, len(whole) // 40)):
             flipped = bytearray(whole)
             flipped[at] ^= 0x10
-            files.append(self.path(f"{at}"))
+            files.append(self.path(f"{at}.tfrecord"))
             pathlib.Path(files[-1]).write_bytes(flipped)
         done = sluice("verify", *files)
         self.assertEqual(done.returncode, 1)

@@ -56,7 +56,7 @@ class Files(Converted):
 
     def test_tf_examples_become_lines_of_json_and_are_the_same(self):
         done = self.ok("convert", *self.shards, self.path("a.jsonl"))
-        self.assertIn("schema, inferred from 30 records", done.stderr)
+        self.assertIn("schema, inferred from 90 records", done.stderr)
         self.assertEqual(self.lines_in("a.jsonl"), self.examples)
         self.convert(*self.shards, self.path("a.jsonl.gz"))
         self.assertEqual(self.lines_in("a.jsonl.gz"), self.examples)
@@ -186,7 +186,7 @@ class Files(Converted):
         for limit in (1100, 1100, 3000):
             self.convert(self.path("b.npy"), self.path("b.arrow"), "--checkpoint", self.path("here"), "--limit", limit)
         self.convert(f'from_arrow("{self.path("b.arrow")}") | unbatch', self.path("b.jsonl"))
-        self.assertEqual(self.lines_in("b.jsonl"), [[i, 1, 2, i] for i in range(3000)])
+        self.assertEqual(self.lines_in("b.jsonl"), [[[i, 1], [2, i]] for i in range(3000)])
         why = self.fails(1, "convert", "range(2) | map(to_tensor(if(it == 0, [1], [1, 2])))", self.path("c.arrow"), "--quiet")
         self.assertIn("row 1 is int32[2], the rows before are int32[1]", why)
         self.assertIn("without an element the shape", self.fails(1, "convert", "range(0) | map(to_tensor([it]))", self.path("d.arrow"), "--quiet"))

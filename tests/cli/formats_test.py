@@ -106,8 +106,8 @@ class Formats(ProgramTest):
                 self.assertEqual(sluice("verify", self.write("cut" + name + suffix, bytes(pack(data)[:-6]))).returncode, 1, path)
         for file in sorted((GOLDEN / "codecs").iterdir()):
             if file.suffix in (".zst", ".lz4", ".sz", ".bz2", ".xz"):
-                self.ok("verify", file)
-                self.assertEqual(sluice("verify", self.write(file.name, file.read_bytes()[:-3])).returncode, 1, file)
+                self.ok("verify", file, "--from", "lines")   # of random bytes
+                self.assertEqual(sluice("verify", self.write(file.name, file.read_bytes()[:-3]), "--from", "lines").returncode, 1, file)
 
     def test_a_file_that_is_not_packed_as_its_name_says_is_told(self):
         for suffix in (".gz", ".tgz", ".zst", ".xz", ".bz2", ".lz4", ".snappy", ".zlib"):
@@ -131,11 +131,60 @@ class Formats(ProgramTest):
                 suffix = "" if pack is bytes else ".gz"
                 said = self.damaged("a.tar" + suffix, pack(data), "the archive is incomplete")
                 self.assertIn(f"{records} sound record" if records else "a.tar", said + sluice("verify", self.path("a.tar" + suffix)).stdout)
-        for data in (whole, whole[:at + 1536], whole + b"x" * 700, tar_of({"x.txt": b"1" * 9000, "n" * 300: b"long"})):
+        for data in (whole, whole[:at + 1536], whole + bytes(7000), tar_of({"x.txt": b"1" * 9000, "n" * 300: b"long"})):
             for pack in (bytes, gzip.compress):
                 suffix = "" if pack is bytes else ".gz"
                 self.ok("verify", self.write("a.tar" + suffix, pack(data)))
         self.damaged("w.tar", whole[:at], "the archive is incomplete", "--from", "webdataset")
+
+    def test_bytes_behind_the_end_are_reported_and_not_dropped(self):
+        """Two archives, arrays or streams one behind the other: each reader ends with the first."""
+        second = tar_of({"z.txt": b"333"})
+        stream = self.path("a.arrow")
+        self.ok("run", "range(3) | map({a: it})", "--quiet", "--output", f"arrow:{stream}")
+        stream = pathlib.Path(stream).read_bytes()
+        for name, data, more, records, plan in (("a.tar", FORMATS["a.tar"][0], second, 2, 'tar("{}")'), ("w.tar", FORMATS["a.tar"][0], second, 2, 'webdataset("{}")'),
+                                                ("a.npy", NPY, NPY, 3, 'npy("{}")'), ("a.arrow", stream, stream, 3, 'from_arrow("{}") | unbatch'),
+                                                ("j.tar", FORMATS["a.tar"][0], b"x" * 700, 2, 'tar("{}")'), ("j.arrow", stream, b"junk", 3, 'from_arrow("{}") | unbatch')):
+            for suffix, pack in PACKED.items():
+                path = self.write(name + suffix, pack(data + more))
+                self.damaged(name + suffix, pack(data + more), f"{len(more)} bytes follow" if suffix == "" and name != "w.tar" else "bytes follow",
+                             *(["--from", "webdataset"] if name == "w.tar" else []))
+                done = sluice("run", "--quiet", "--output", "jsonl", plan.format(path))
+                self.assertEqual((done.returncode, len(done.stdout.splitlines())), (1, records), (path, done.stderr))
+                self.assertIn("follow", done.stderr)
+                skipped = self.ok("run", "--output", "jsonl", plan.format(path), "--on-error", "skip")
+                self.assertIn("1 bad element dropped", skipped.stderr)
+                # An archive behind an archive is found, as behind any damage.
+                self.assertEqual(len(skipped.stdout.splitlines()), records + (more is second), path)
+                whole = self.write("whole" + name + suffix, pack(data))
+                self.assertEqual(len(self.ok("run", "--quiet", "--output", "jsonl", plan.format(whole)).stdout.splitlines()), records)
+
+    def test_folders_of_old_archives_are_no_files(self):
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w") as to:
+            for name, kind in (("old/", tarfile.AREGTYPE), ("new/", tarfile.REGTYPE), ("dir", tarfile.DIRTYPE), ("old/a.txt", tarfile.AREGTYPE)):
+                info = tarfile.TarInfo(name)
+                info.type = kind
+                info.size = 3 if name.endswith("txt") else 0
+                header = bytearray(info.tobuf(tarfile.USTAR_FORMAT))
+                if kind == tarfile.AREGTYPE and name.endswith("/"):   # tarfile takes the slash away from no other type
+                    assert header[:4] == b"old/"
+                to.fileobj.write(bytes(header))
+                if info.size:
+                    to.fileobj.write(b"abc".ljust(512, b"\0"))
+                to.offset = to.fileobj.tell()
+        path = self.write("old.tar", archive.getvalue())
+        names = self.ok("run", "--quiet", "--output", "jsonl", f'tar("{path}") | map(name)').stdout.split()
+        self.assertEqual(names, ['"old/a.txt"'])
+        self.assertEqual(self.ok("count", path).stdout, "1\n")
+
+    def test_a_damaged_schema_of_arrow_is_damage(self):
+        path = self.path("s.arrow")
+        self.ok("run", "range(3) | map({a: it, b: string(it)})", "--quiet", "--output", f"arrow:{path}")
+        whole = pathlib.Path(path).read_bytes()
+        for at in range(8, 200, 24):
+            self.assertEqual(sluice("verify", self.write("cut.arrow", whole[:at])).returncode, 1, at)
 
     def test_what_does_not_fit_into_the_budget_is_not_read(self):
         path = self.path("bomb.zip")
@@ -209,8 +258,8 @@ class Formats(ProgramTest):
         self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
         return done.stderr
 
-    def test_files_that_no_name_and_no_content_tells_are_taken_for_records(self):
-        self.damaged("nameless", b"\x00\x01\x02" * 100, "byte 0")
+    def test_files_that_no_name_and_no_content_tells_are_not_read(self):
+        self.assertIn("is in no format that sluice knows", self.fails_with("verify", self.write("nameless", b"\x00\x01\x02" * 100)))
         self.assertIn("not_found", sluice("verify", self.path("none")).stderr)
         self.assertEqual(sluice("verify", self.path("none")).returncode, 2)
 

@@ -86,6 +86,77 @@ class Resume(Job):
         self.assertIn("Is a directory", self.fails(1, "run", "range(3)", "--resume-or-start", self.folder.name))
 
 
+class Names(Job):
+    """Nothing that is not complete has the final name."""
+    PLAN = "range(1000) | map(if(it < 500, it, 1000 / (it - it)))"   # fails at element 500
+    PART = "".join(f"{i}\n" for i in range(500))
+
+    def part(self):
+        return pathlib.Path(f"{self.out}.partial")
+
+    def test_an_error_leaves_the_part_with_a_checkpoint_and_nothing_without(self):
+        for every in ([], ["--every", 100]):
+            done = sluice("run", self.PLAN, "--output", f"jsonl:{self.out}", "--checkpoint", self.here, *every)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("ended by an error after 500 elements", done.stderr)
+            self.assertIn(f"--resume {self.here} resumes it", done.stderr)
+            self.assertRegex(done.stderr.splitlines()[-1], "^sluice: .*at element 500")
+            self.assertEqual((self.names(), self.part().read_text()), (["here", "out.partial"], self.PART))
+            again = sluice("run", self.PLAN, "--output", f"jsonl:{self.out}", "--checkpoint", self.here, "--resume", self.here)
+            self.assertEqual((again.returncode, self.names(), self.part().read_text()), (1, ["here", "out.partial"], self.PART))
+            for name in (self.here, self.part()):
+                os.unlink(name)
+        self.assertEqual(sluice("run", self.PLAN, "--output", f"jsonl:{self.out}").returncode, 1)
+        self.assertEqual(self.names(), [])
+        self.out.write_text("kept")
+        self.assertEqual(sluice("run", self.PLAN, "--output", f"jsonl:{self.out}", "--checkpoint", self.here).returncode, 1)
+        self.assertEqual((self.out.read_text(), self.part().read_text()), ("kept", self.PART))
+
+    def test_shards_that_take_turns_are_parts_too(self):
+        job = ["run", self.PLAN, "--output", f"jsonl:{self.out}", "--shards", 2, "--checkpoint", self.here]
+        self.assertEqual(sluice(*job).returncode, 1)
+        self.assertEqual(self.names(), ["here", "out-00000-of-00002.partial", "out-00001-of-00002.partial"])
+
+    def test_a_limit_ends_a_run_that_is_complete(self):
+        for output, end in (("csv", ".csv"), ("jsonl", ".jsonl.gz"), ("arrow", ".arrow"), ("npy", ".npy")):
+            out = self.path("limited" + end)
+            plan, job = "range(100)", ["--output", f"{output}:{out}", "--checkpoint", self.here]
+            self.ok("run", plan, *job, "--limit", 10)
+            self.assertEqual(self.ok("count", "--read", out).stdout, "10\n")
+            # The next life adds to it. While it does, and if it does not end, the file is a part.
+            stopped = self.path("stopped")
+            bad = "range(100) | map(if(it < 20, it, 100 / (it - it)))"
+            self.ok("run", bad, "--output", f"{output}:{stopped}", "--checkpoint", stopped + ".ckpt", "--limit", 10)
+            failed = sluice("run", bad, "--output", f"{output}:{stopped}", "--checkpoint", stopped + ".ckpt", "--resume", stopped + ".ckpt")
+            self.assertEqual(failed.returncode, 1, failed.stderr)
+            self.assertEqual((os.path.exists(stopped), os.path.exists(stopped + ".partial")), (False, True), output)
+            self.ok("run", plan, *job, "--resume", self.here)
+            self.assertEqual(self.ok("count", "--read", out).stdout, "100\n")
+            for name in self.names():
+                os.unlink(self.path(name))
+
+    def test_a_life_without_a_checkpoint_that_fails_leaves_a_complete_output_as_it_was(self):
+        bad = "range(100) | map(if(it < 20, it, 100 / (it - it)))"
+        self.ok("run", bad, "--output", f"jsonl:{self.out}", "--checkpoint", self.here, "--limit", 10)
+        before = self.out.read_text()
+        self.assertEqual(sluice("run", bad, "--output", f"jsonl:{self.out}", "--resume", self.here).returncode, 1)
+        self.assertEqual((self.names(), self.out.read_text()), (["here", "out"], before))
+
+    def test_a_finished_job_run_again_says_that_it_is_complete(self):
+        job = ["run", "range(100)", "--output", f"jsonl:{self.out}", "--checkpoint", self.here, "--resume-or-start", self.here]
+        self.assertNotIn("complete", self.ok(*job).stderr)
+        whole = self.out.read_text()
+        for _ in range(2):
+            done = self.ok(*job)
+            self.assertEqual(done.stderr, f"complete: the checkpoint {self.here} is at the end of the plan, and nothing was left to do\n")
+            self.assertEqual((self.names(), self.out.read_text()), (["here", "out"], whole))
+        self.assertEqual(self.ok(*job, "--quiet").stderr, "")
+        rows, table = self.path("rows.jsonl"), self.path("rows.csv")
+        self.ok("run", "range(9) | map({a: it})", "--quiet", "--output", f"jsonl:{rows}")
+        for said in (False, True):
+            self.assertEqual("nothing was left to do" in self.ok("convert", rows, table, "--checkpoint", self.path("c")).stderr, said)
+
+
 class Signals(Job):
     ENDLESS = "range(3) | repeat(-1)"
 
@@ -101,8 +172,11 @@ class Signals(Job):
             running.send_signal(signal.SIGHUP)
         _, said = running.communicate(timeout=60)
         self.assertEqual(running.returncode, 129, said)
-        self.assertEqual(self.names(), ["here", "out"])
-        written = self.out.read_text().split()
+        self.assertEqual(self.names(), ["here", "out.partial"])
+        self.assertIn(f"interrupted after ", said.decode())
+        self.assertIn(f"{self.out}.partial and the checkpoint {self.here} contain the finished part: the same command with --resume {self.here} resumes it",
+                      said.decode())
+        written = pathlib.Path(f"{self.out}.partial").read_text().split()
         again = lines_of(self.ok("run", self.ENDLESS, "--output", "jsonl", "--resume", self.here, "--new-output", "--limit", 1))
         self.assertEqual(again, [len(written) % 3])
 
@@ -112,7 +186,7 @@ class Signals(Job):
         running.send_signal(signal.SIGTERM)
         running.communicate(timeout=60)
         self.assertIn(running.returncode, (129, 143))
-        self.assertEqual(self.names(), ["here", "out"])
+        self.assertEqual(self.names(), ["here", "out.partial"])
 
     def test_under_nohup_a_closed_terminal_ends_nothing(self):
         def ignoring_hangups():

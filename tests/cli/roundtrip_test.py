@@ -25,6 +25,13 @@ MEMBERS = {
     "tensors": "to_tensor([it, 2])", "arrays": "one_hot(it % 5, 5)", "tensors of texts": "to_tensor([string(it), \"b\"])",
     "tensors of any length": "to_tensor([it, it, it][:it % 4])", "ragged tensors": "to_ragged([[it], [it, it]])",
     "sparse tensors": "to_sparse(to_tensor([it, 0, 2]))", "tuples": "(it, \"a\")",
+    "optional lists": "if(it % 3 == 0, none, some([it, it][:it % 2]))", "optional structures": "if(it % 3 == 1, none, some({x: it, y: string(it)}))",
+    "lists of optionals": "[if(it % 2 == 0, none, some(it)), some(it)]", "optional lists of optional lists":
+    "if(it % 3 == 0, none, some([if(it % 2 == 0, none, some([it]))]))", "structures of optionals": "{x: if(it % 2 == 0, none, some([it]))}",
+    "reals that are not finite": "log(double(it - 30))", "only infinities": "1.0 / double(it - it)",
+    "matrices": "reshape(to_tensor([it, it + 1, 2, 3, 4, 5]), [2, 3])", "cubes": "reshape(to_tensor([it, 1, 2, 3, 4, 5, 6, it]), [2, 2, 2])",
+    "empty matrices": "reshape(to_tensor([it][0:0]), [3, 0])", "empty cubes": "reshape(to_tensor([it][0:0]), [2, 0, 3])",
+    "tensors without dimensions": "reshape(to_tensor([it]), [0][0:0])", "optional arrays": "if(it % 3 == 0, none, some(one_hot(it % 5, 5)))",
 }
 SCALARS = ["integers", "small integers", "bytes", "reals", "floats", "booleans", "texts", "long texts"]
 LISTS = ["lists", "lists of texts"]
@@ -34,9 +41,12 @@ LISTS = ["lists", "lists of texts"]
 FORMATS = {
     "jsonl": ("jsonl", "t.jsonl", [m for m in MEMBERS if m != "tuples"], []),
     "arrow": ("arrow", "t.arrow", SCALARS + LISTS + ["texts or empty", "optionals", "optional texts", "structures", "lists of lists",
-                                                     "lists of structures", "tensors", "arrays"],
+                                                     "lists of structures", "tensors", "arrays", "optional lists", "optional structures",
+                                                     "lists of optionals", "optional lists of optional lists", "structures of optionals",
+                                                     "reals that are not finite", "only infinities", "matrices", "cubes", "empty matrices",
+                                                     "empty cubes", "tensors without dimensions", "optional arrays"],
               ["ragged tensors", "sparse tensors", "tensors of texts", "tensors of any length"]),
-    "csv": ("csv", "t.csv", [m for m in SCALARS if m != "booleans"], LISTS + ["tensors", "arrays", "ragged tensors", "sparse tensors", "lists of structures"]),
+    "csv": ("csv", "t.csv", [m for m in SCALARS if m != "booleans"] + ["reals that are not finite", "only infinities"], LISTS + ["tensors", "arrays", "ragged tensors", "sparse tensors", "lists of structures"]),
     "example": ("example", "t.tfrecord", ["integers", "reals", "texts", "long texts", "texts or empty", "lists", "lists of texts", "tensors", "arrays"],
                 ["ragged tensors", "lists of lists", "lists of structures"]),
 }
@@ -80,6 +90,27 @@ def problem_of_refusal(folder, members, bad, output, name):
     return f"{plan_of(members)}: {left} is left" if left else None
 
 
+def problem_of_words(folder):
+    """Bytes that are not UTF-8, names that need quotes, and words for numbers, through every format that has them."""
+    folder = pathlib.Path(folder)
+    (folder / "bytes.txt").write_bytes(b"ok\n\xff\n\xfe\xff\n")
+    (folder / "names.jsonl").write_text('{"a b":1,"c:d, \\"e\\"":"x","é=":2.5,"it\'s":"y"}\n{"a b":2,"c:d, \\"e\\"":"","é=":"Infinity","it\'s":"z"}\n')
+    for words in (("run", 'lines("bytes.txt") | map({t: it})', "--output", "jsonl:bytes.jsonl"), ("convert", "bytes.jsonl", "again.jsonl"),
+                  ("convert", "names.jsonl", "names.tfrecord"), ("convert", "names.tfrecord", "names2.jsonl"),
+                  ("convert", "names.jsonl", "names.csv"), ("convert", "names.csv", "names3.jsonl"),
+                  ("convert", "names.jsonl", "names.arrow"), ("convert", "names.arrow", "names4.jsonl")):
+        done = run(folder, *words, "--quiet")
+        if done.returncode:
+            return f"{' '.join(words)}: {done.stderr[:400]}"
+    if (folder / "again.jsonl").read_text() != (folder / "bytes.jsonl").read_text():
+        return f"bytes: {(folder / 'again.jsonl').read_text()}"
+    want = rows_of(folder / "names.jsonl")
+    for k in (2, 3, 4):
+        if rows_of(folder / f"names{k}.jsonl") != want:
+            return f"names{k}: {rows_of(folder / f'names{k}.jsonl')}"
+    return None
+
+
 def main():
     seed = int(os.environ.get("SLUICE_TEST_SEED", "1"))
     r = random.Random(seed)
@@ -97,6 +128,12 @@ def main():
             failed += problem is not None
             if problem:
                 print(f"FAILED {output}, SLUICE_TEST_SEED={seed}: {problem}")
+    with tempfile.TemporaryDirectory() as folder:
+        problem = problem_of_words(folder)
+    passed += problem is None
+    failed += problem is not None
+    if problem:
+        print(f"FAILED words: {problem}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

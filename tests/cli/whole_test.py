@@ -49,7 +49,8 @@ class Interrupts(Whole):
                 with self.subTest(number=number, verb=arguments[0]):
                     self.out.write_text("complete\n" * 1000)
                     said = self.interrupted(number, *arguments, "--quiet")
-                    self.assertEqual(said.splitlines(), [f"sluice: {self.out}: interrupted, so the incomplete output is removed; with --checkpoint it would be kept and could be continued"])
+                    self.assertEqual(said.splitlines(), [f"sluice: {self.out}: interrupted, so the incomplete output is removed; "
+                                                         "with --checkpoint FILE it would be kept and could be resumed"])
                     self.assertEqual(self.out.read_text(), "complete\n" * 1000)
                     self.assertEqual(self.names(), ["whole.csv"])
 
@@ -64,23 +65,25 @@ class Interrupts(Whole):
         here = self.path("here")
         said = self.interrupted(signal.SIGINT, "run", self.PLAN, "--output", self.out, "--checkpoint", here)
         self.assertNotIn("removed", said)
-        self.assertEqual(self.names(), ["here", "whole.csv"])
-        rows = len(self.out.read_text().splitlines())
+        self.assertEqual(self.names(), ["here", "whole.csv.partial"])
+        part = pathlib.Path(f"{self.out}.partial")
+        rows = len(part.read_text().splitlines())
         # A life without a checkpoint of its own: what it adds is of no use, and goes.
-        first = self.out.read_bytes()
+        first = part.read_bytes()
         said = self.grown_and_interrupted("run", self.PLAN, "--output", self.out, "--resume", here)
         self.assertIn("interrupted, so the part after the checkpoint is removed", said)
-        self.assertEqual(self.out.read_bytes(), first)
+        self.assertEqual((self.names(), part.read_bytes()), (["here", "whole.csv.partial"], first))
         self.assertGreaterEqual(len(first.splitlines()), rows)
         self.ok("run", self.PLAN, "--output", self.out, "--resume", here, "--limit", 5)
         added = self.out.read_bytes()[len(first):].split()
         self.assertEqual(added, [str(len(first.splitlines()) - 1 + i).encode() for i in range(5)])
 
     def grown_and_interrupted(self, *arguments):
-        before = self.out.stat().st_size
+        part = pathlib.Path(f"{self.out}.partial")
+        before = part.stat().st_size
         running = subprocess.Popen([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, text=True, preexec_fn=default_signals)
         self.addCleanup(running.kill)
-        while self.out.stat().st_size == before:
+        while part.stat().st_size == before:
             self.assertIsNone(running.poll())
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=60)

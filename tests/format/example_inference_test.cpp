@@ -50,12 +50,44 @@ TEST_CASE("a guessed schema has names of any bytes, and can be read") {
     auto layout = layout_of(text);
     REQUIRE(layout.ok());
     CHECK(layout->schema.slots()[0].name == name);
+    CHECK(layout->type->members[0].name == name);
+    CHECK(schema_text(layout->schema) == text);
   }
 }
 
-TEST_CASE(
-    "bytes that are no tf.Example, and a feature that changes its kind, are reported; a feature without a kind is "
-    "missing") {
+TEST_CASE("feature lists are guessed as sequences") {
+  // SequenceExample { context { feature { "n": [2] } } feature_lists { "t": [[1,2],[3]] } }
+  auto field = [](int number, const std::string& bytes) {
+    return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+  };
+  auto step = [&](const std::string& packed) { return field(1, field(3, field(1, packed))); };
+  const std::string list = field(1, "t") + field(2, step("\x01\x02") + step("\x03"));
+  example_writer w;
+  const std::string record = std::string(w.int64("n", 2).finish()) + field(2, field(1, list));
+  example_inference inference;
+  REQUIRE(inference.add(record).ok());
+  CHECK(inference.has_feature_lists());
+  CHECK(inference.schema_text() == "n: int64");
+  CHECK(inference.sequence_text().value() == "t: int64[]");
+  CHECK(example_to_json(record).value() == R"({"context":{"n":2},"sequence":{"t":[[1,2],[3]]}})");
+  REQUIRE(inference.add(w.int64("n", 2).finish()).ok());
+  CHECK(inference.sequence_text().value() == "t: int64[]?");
+}
+
+TEST_CASE("records of TensorFlow Ranking are no tf.Examples") {
+  example_writer w;
+  const std::string inner(w.int64("q", 1).finish());
+  auto field = [](int number, const std::string& bytes) {
+    return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+  };
+  const std::string elwc = field(1, inner) + field(1, inner);
+  CHECK_FALSE(may_be_example(elwc));
+  CHECK(may_be_example(inner));
+  CHECK(may_be_example(""));
+  CHECK(example_inference().add(elwc).code() == status_code::data_loss);
+}
+
+TEST_CASE("what is no tf.Example, or changes its kind, is told; a feature without a kind is missing") {
   example_inference inference;
   example_writer w;
   CHECK(inference.add("no example").code() == status_code::data_loss);

@@ -44,7 +44,7 @@ TEST_CASE("schemas of rows are read from text, and print as it") {
                            "string?[]", "a: int64[][]", "image/encoded: bytes", "a: uint16[2][]"})
     CHECK(text_of_rows(text) == text);
   CHECK(text_of_rows(" a :int64 ,b: {c:string}") == "a: int64, b: {c: string}");
-  CHECK(text_of_rows("a: {b: int8}?") == "a: {b: int8}");
+  CHECK(text_of_rows("a: {b: int8}?, c: int8[]?, d: int8[2]?[]") == "a: {b: int8}?, c: int8[]?, d: int8[2]?[]");
   CHECK_THAT(text_of_rows("a: int"), Contains("no type is called \"int\""));
   CHECK_THAT(text_of_rows("a: int8, a: int8"), Contains("column a appears twice"));
   for (const char* bad : {"", "a:", "a: int64 b", "a: int64,", "{a: int8", "a: int8[0]", "a: int8[", "a: int8[x]",

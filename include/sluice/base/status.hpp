@@ -29,7 +29,7 @@ enum class status_code : std::uint8_t {
   not_found = 5,
   already_exists = 6,
   permission_denied = 7,
-  resource_exhausted = 8,  ///< memory budget, descriptors, disk
+  resource_exhausted = 8,  ///< memory budget, descriptors, disk, an element above a limit
   failed_precondition = 9,
   aborted = 10,
   out_of_range = 11,
@@ -78,6 +78,9 @@ class [[nodiscard]] status {
   const provenance& where() const noexcept;
   /// The exception of a user's function, if one has caused this error; otherwise null.
   std::exception_ptr cause() const noexcept;
+  /// True for an element above a limit (element_limit_error). Under error_policy::skip such an element is dropped like
+  /// other bad elements; every other resource_exhausted error ends the run.
+  bool is_element_limit() const noexcept;
 
   // Each returns a copy with the given parts of the provenance. Known parts are not replaced, so the innermost stage
   // and file remain. For an ok status they return ok.
@@ -85,6 +88,8 @@ class [[nodiscard]] status {
   status in_file(std::string_view file, std::uint64_t offset_bytes = provenance::kUnknown,
                  std::uint64_t record_index = provenance::kUnknown) const;
   status with_cause(std::exception_ptr cause) const;
+  /// Returns a copy with another message.
+  status with_message(std::string_view message) const;
 
   /// A resource_exhausted error that was allocated when the program started, so that returning it needs no memory.
   static status out_of_memory() noexcept;
@@ -94,6 +99,8 @@ class [[nodiscard]] status {
   std::string to_string() const;
 
  private:
+  friend status element_limit_error(std::string_view message);
+  status mark_element_limit() &&;
   struct rep;
   static void retain(rep*) noexcept;
   static void release(rep*) noexcept;
@@ -106,6 +113,9 @@ status invalid_argument_error(std::string_view message);
 status not_found_error(std::string_view message);
 status permission_denied_error(std::string_view message);
 status resource_exhausted_error(std::string_view message);
+/// The error of one element that is larger than a limit allows: an image, a line, a member of an archive. Its code is
+/// resource_exhausted, and is_element_limit() is true.
+status element_limit_error(std::string_view message);
 status failed_precondition_error(std::string_view message);
 status out_of_range_error(std::string_view message);
 status unimplemented_error(std::string_view message);
@@ -141,6 +151,7 @@ namespace sluice {
 using lib::cancelled_error;
 using lib::current_exception_status;
 using lib::data_loss_error;
+using lib::element_limit_error;
 using lib::errno_error;
 using lib::error;
 using lib::failed_precondition_error;

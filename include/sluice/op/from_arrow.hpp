@@ -13,7 +13,8 @@
 //         (also called Feather 2), also if the whole stream is compressed, as in tfrecord. Not read: individually
 //         compressed buffers, dictionaries, views, unions, big-endian.
 // Order:  as in the file.
-// Ends:   with the stream's end marker, or with the file.
+// Ends:   with the stream's end marker, or with the file. Bytes after the end marker, but for a directory, are an
+//         error.
 // Errors: those of the file, as in tfrecord. data_loss, with file, byte offset and number of the batch: the batch
 //         violates the format or is cut short. unimplemented: a feature that is not read (Shape). invalid_argument,
 //         with the column: its type is not the member's, it is missing, or it has a null although the member is not an

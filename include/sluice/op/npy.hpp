@@ -9,8 +9,8 @@
 //         The array has bool, int8 … int64, uint8 … uint64, float16, float32 or float64 items in either byte order, or
 //         strings (S and U), whose trailing zeros are removed. Plain and compressed files, as in tfrecord.
 // Order:  as in the file.
-// Ends:   after the number of rows in the header. Bytes after them are ignored.
-// Errors: those of the file, as in tfrecord. data_loss: the file is not a NumPy file, or is cut short (the error comes
+// Ends:   after the number of rows in the header. Bytes after them are an error.
+// Errors: those of the file, as in tfrecord. data_loss: the file is not a NumPy file, or is too short or long (it comes
 //         after its whole rows). unimplemented: Fortran order with more than one dimension; fields, objects, complex
 //         numbers. invalid_argument: the array has no dimension, or its rows have no items. Under error_policy::skip
 //         the file is dropped.

@@ -10,12 +10,12 @@
 //         in the (decompressed) archive. Only regular files: directories, links and devices are skipped. The formats
 //         ustar, pax, GNU and the old one; plain and compressed files and byte streams, as in tfrecord.
 // Order:  as in the file.
-// Ends:   with two blocks of zeros, or with the file; bytes after the zeros are ignored.
+// Ends:   with two blocks of zeros, or with the file; other bytes after the zeros are an error.
 // Errors: those of the file, as in tfrecord. data_loss, with file, offset and number of the file in the archive: a
 //         header's checksum or numbers are wrong, or the archive ends inside a file. unimplemented: sparse files.
-//         resource_exhausted: a file has more than 2 GiB. Under error_policy::skip reading continues after the file if
-//         its length is known, otherwise at the next valid header. A tar has no checksums of contents, so damage there
-//         is not noticed.
+//         resource_exhausted: a file has more than 2 GiB, an extended header 1 MiB. Under error_policy::skip reading
+//         continues after the file if its length is known, otherwise at the next valid header. A tar has no checksums
+//         of contents, so damage there is not noticed.
 // State:  byte offset and index of the next file. Skipped files are not read if the size of the archive is known.
 // See:    op/webdataset.hpp, for files that belong together
 #pragma once

@@ -15,8 +15,8 @@
 // Errors: those of the file, as in tfrecord. invalid_argument: a byte stream, which has no end to read the directory
 //         from. data_loss, with file, offset and number of the file in the archive: the directory is missing, a
 //         checksum or a length is wrong, or members overlap. unimplemented: encrypted files, other methods, archives in
-//         several parts. resource_exhausted: a file has more than 2 GiB, or exceeds the limits; this error ends a run
-//         even under error_policy::skip. After other errors reading continues under that policy with the next file, if
+//         several parts. resource_exhausted: a file has more than 2 GiB, or exceeds the limits; it is
+//         dropped under error_policy::skip. After errors reading continues under that policy with the next file, if
 //         the directory could be read.
 // State:  index in the directory. A resume or a skip reads no bytes of skipped files.
 // See:    op/tar.hpp

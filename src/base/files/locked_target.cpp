@@ -197,6 +197,11 @@ status locked_target::publish() {
   return sync_names();
 }
 
+status locked_target::withdraw() {
+  if (std::rename(target_.c_str(), partial_.c_str()) != 0) return failed("cannot rename to add to it");
+  return sync_names();
+}
+
 status locked_target::sync_names() { return sync_folder(folder_) ? status() : failed("cannot synchronise the folder"); }
 
 void locked_target::discard() noexcept { ::unlink(partial_.c_str()); }

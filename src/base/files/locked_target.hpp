@@ -57,6 +57,8 @@ class locked_target {
   status open_as_it_is(int& fd);
   /// Renames the partial file to the target. REQUIRES: the caller has synchronized its bytes.
   status publish();
+  /// Renames the target back to the partial file, durably: its writer adds to it.
+  status withdraw();
   /// Makes the partial file's name durable: it survives a power cut from now on.
   status sync_names();
   /// Removes the partial file if it exists.

@@ -14,6 +14,7 @@
 #include "format/json/json_rows.hpp"
 #include "format/npy_rows.hpp"
 #include "io/paths/file_router.hpp"
+#include "op/arrow_rows_in_file.hpp"
 #include "op/csv/infer.hpp"
 #include "sluice/format/csv_schema.hpp"
 #include "sluice/op/csv.hpp"
@@ -83,6 +84,8 @@ file_check check_by(const std::string& file, std::string_view format, compressio
   const std::string options =
       c == compression::automatic ? "" : absl::StrCat(", compression=", std::string(to_string(c)));
   if (format == "csv") return check_of_csv(file, c);
+  // A plan's error has no code, and a damaged schema is damage.
+  if (format == "arrow" && file != "-") arrow_rows_in_file(file, c).value();
   file_check made;
   made.sink = std::make_unique<checking_sink>();
   made.is_npy = format == "npy";
@@ -107,13 +110,6 @@ file_check check_by(const std::string& file, std::string_view format, compressio
   return made;
 }
 
-std::string_view format_of(const std::string& file) {
-  if (file != "-" && !names_data(file)) return "tfrecord";  // opening it reports the reason
-  const reader& r = reader_of(file);
-  const bool is_recognized = r.format != "lines" || name_of_data(file).ends_with(".txt");
-  return is_recognized || begins_as_text(file) || is_compressed(file) ? r.format : "tfrecord";
-}
-
 }  // namespace
 
 void checking_sink::found(status why) {
@@ -125,7 +121,10 @@ result<file_check> check_of(const std::string& file, const std::string& format, 
   try {
     if (c == compression::automatic)
       if (status why = check_name(file); !why.ok()) return why;
-    return check_by(file, format.empty() ? format_of(file) : std::string_view(format), c);
+    if (!format.empty()) return check_by(file, format, c);
+    auto found = find_reader(file, c);
+    return found.ok() ? check_by(file, (*found)->format, c)
+                      : result<file_check>(found.why().in_file(file == "-" ? "standard input" : file));
   } catch (const error& e) { return e.why(); } catch (const misuse& e) {
     return invalid_argument_error(e.what()).in_file(file);
   }

@@ -57,9 +57,8 @@ struct file_check {
   bool is_tar = false;  ///< to_end's bytes are for a tar_end_sink
 };
 
-/// `format`: empty: chosen by name and content. A file whose name and content show no format is checked as TFRecords,
-/// unless it is text or compressed. Blocks. Errors: those of opening the file and of reading its first rows; an unknown
-/// format.
+/// `format`: empty: detected (find_reader). Blocks. Errors: those of opening the file and of reading its first rows; an
+/// unknown format, which is no damage.
 result<file_check> check_of(const std::string& file, const std::string& format, compression c);
 
 /// Checks a file whose name has a suffix of compression. If its first bytes show that it is not compressed, it is read

@@ -4,10 +4,16 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "cli/inputs/file_checks.hpp"
+#include "cli/inputs/file_kind.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/verbs.hpp"
-#include "sluice/format/inflate.hpp"
-#include "sluice/output/output_format.hpp"
+#include "io/paths/file_router.hpp"
+#include "io/paths/listed.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib::cli {
@@ -37,20 +43,34 @@ const reader& reader_named(std::string_view format) {
   throw misuse(absl::StrCat("--from is one of ", absl::StrJoin(reader_formats(), ", "), ", not ", std::string(format)));
 }
 
+result<const reader*> find_reader(const std::string& file, compression c) {
+  const std::string_view by_name = kind_of_name(file);
+  const bool has_checks = !by_name.empty() && by_name != "lines" && by_name != "csv" && by_name != "jsonl";
+  if (detail::is_remote(file) && has_checks) return &reader_named(by_name);
+  std::error_code unknown;
+  const std::string path = detail::without_file_scheme(file);
+  if (file != "-" && !detail::is_remote(file) && !std::filesystem::exists(path, unknown))
+    return detail::cannot_open(unknown ? unknown.value() : ENOENT, path);
+  const sampled_file s = sample_of(file, c);
+  const std::string name(without_query(file));
+  auto kind = kind_of({.name = name, .head = s.head, .tail = s.tail, .is_all = s.is_all, .is_packed = s.is_packed});
+  if (kind.ok() && *kind == "zip" && (s.is_packed || !names_file(file)))
+    return unimplemented_error(
+        "is a zip archive, whose list of members is at its end: unpack it, or copy it to a file, and name that");
+  if (kind.ok()) return &reader_named(*kind);
+  if (kind.why().code() != status_code::invalid_argument || c != compression::automatic) return kind.why();
+  // Bytes of an unknown kind in a file that is named as a compressed one are damage.
+  if (status why = check_name(file); !why.ok()) return why;
+  return kind.why();
+}
+
 const reader& reader_of(const std::string& file) {
-  switch (format_of_path(std::string(name_of_data(file))).format) {
-    case output_format::csv: return reader_named("csv");
-    case output_format::jsonl: return reader_named("jsonl");
-    case output_format::numpy: return reader_named("npy");
-    case output_format::arrow: return reader_named("arrow");
-    case output_format::tfrecords: return reader_named("tfrecord");
-    case output_format::text_lines: return reader_named("lines");
-    default: break;
-  }
-  const std::string plan = plan_reading(file);
-  for (const reader& r : kReaders)
-    if (plan.starts_with(absl::StrCat(std::string(r.op), "("))) return r;
-  return reader_named("lines");
+  auto found = find_reader(file);
+  if (found.ok()) return **found;
+  const status& why = found.why();
+  const bool is_kind = why.code() == status_code::unimplemented || why.code() == status_code::invalid_argument;
+  if (!is_kind || !why.where().file.empty()) throw_status(why);
+  throw misuse(absl::StrCat(file == "-" ? "standard input" : file, " ", std::string(why.message())));
 }
 
 std::string plan_for(const std::string& file, const reader& r, const std::string& schema) {

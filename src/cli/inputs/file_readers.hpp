@@ -6,6 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/base/field_types.hpp"
+#include "sluice/base/result.hpp"
+
 namespace sluice::lib::cli {
 
 /// The reader of an input: the operator, and whether it has a schema argument.
@@ -21,7 +24,12 @@ struct reader {
 std::vector<std::string> reader_formats();
 /// Throws misuse if no reader has this name.
 const reader& reader_named(std::string_view format);
-/// Chooses by the name, otherwise by the file's first bytes.
+/// Detects the format of a file (file_kind.hpp). For a remote file whose name shows a format that has checks of its own,
+/// the name decides, so that nothing is requested for it. Blocks. Errors: unimplemented, invalid_argument: no reader
+/// reads it; data_loss: it is named as a compressed file, and is not one; not_found and others: a local file does not
+/// exist.
+result<const reader*> find_reader(const std::string& file, compression c = compression::automatic);
+/// Does the same, and throws misuse if no reader reads the file, else `error`.
 const reader& reader_of(const std::string& file);
 /// Returns the text of the plan that reads the file. Throws misuse if this build lacks the operator.
 std::string plan_for(const std::string& file, const reader& r, const std::string& schema);

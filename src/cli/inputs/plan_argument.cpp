@@ -5,27 +5,28 @@
 #include <absl/strings/str_join.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 
 #include "base/files/system_calls.hpp"
 #include "base/text/redacted.hpp"
+#include "cli/inputs/file_kind.hpp"
+#include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/verbs.hpp"
-#include "format/archive/tar_archive.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/plan_file_reader.hpp"
-#include "sluice/base/utf8.hpp"
 #include "sluice/format/inflate.hpp"
-#include "sluice/format/tfrecord_frames.hpp"
-#include "sluice/output/output_format.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -71,26 +72,47 @@ std::string pointed_at(const std::string& text, std::size_t at) {
   return out + "\n  " + blank + "^";
 }
 
-/// Returns the first bytes of standard input without consuming them: a pipe's bytes are duplicated.
-std::string beginning_of_standard_input() {
-  std::string bytes(4096, '\0');
+/// Waits a short time until a pipe has `wanted` bytes, or its writer is gone: a writer may send a few bytes first.
+void wait_for_bytes(int fd, int wanted) {
+  constexpr int kWaits = 20, kWaitMs = 5;
+  pollfd ready{fd, POLLIN, 0};
+  while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {}
+  for (int n = 0; n != kWaits && (ready.revents & POLLHUP) == 0; ++n) {
+    int available = 0;
+    if (::ioctl(fd, FIONREAD, &available) != 0 || available >= wanted) return;
+    pollfd gone{fd, 0, 0};  // POLLHUP is always reported
+    ::poll(&gone, 1, kWaitMs);
+    ready.revents = gone.revents;
+  }
+}
+
+/// Returns the first bytes that an open descriptor would read next, without consuming them: a pipe's bytes are
+/// duplicated. `is_all`: set to true if no bytes follow.
+std::string beginning_of_descriptor(int fd, std::size_t bytes_max, bool& is_all) {
+  std::string bytes(bytes_max, '\0');
   struct stat is{};
   ssize_t n = 0;
-  if (::fstat(STDIN_FILENO, &is) == 0 && S_ISREG(is.st_mode)) {
-    n = ::pread(STDIN_FILENO, bytes.data(), bytes.size(), ::lseek(STDIN_FILENO, 0, SEEK_CUR));
+  is_all = false;
+  if (::fstat(fd, &is) == 0 && S_ISREG(is.st_mode)) {
+    const off_t at = ::lseek(fd, 0, SEEK_CUR);
+    n = ::pread(fd, bytes.data(), bytes.size(), at);
+    is_all = n >= 0 && at + n >= is.st_size;
   } else if (int copy[2]; S_ISFIFO(is.st_mode) && ::pipe2(copy, O_CLOEXEC) == 0) {
-    pollfd ready{STDIN_FILENO, POLLIN, 0};
-    while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {}
-    n = ::tee(STDIN_FILENO, copy[1], bytes.size(), 0);
+    wait_for_bytes(fd, static_cast<int>(std::min<std::size_t>(bytes.size(), kKindHeadBytes)));
+    n = ::tee(fd, copy[1], bytes.size(), SPLICE_F_NONBLOCK);
     if (n > 0) n = ::read(copy[0], bytes.data(), static_cast<std::size_t>(n));
     ::close(copy[0]);
     ::close(copy[1]);
+  } else if (S_ISSOCK(is.st_mode)) {
+    do n = ::recv(fd, bytes.data(), bytes.size(), MSG_PEEK);
+    while (n < 0 && errno == EINTR);
   }
   bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
   return bytes;
 }
 
-std::string beginning_of_file(const std::string& path, std::size_t bytes_max = 4096) {
+std::string beginning_of_file(const std::string& path, std::size_t bytes_max, bool& is_all) {
+  is_all = false;
   if (detail::is_remote(path)) {  // if it cannot be read, the plan reports the reason when it runs
     auto begin = detail::read_for_plan(path, bytes_max);
     return begin.ok() ? *std::move(begin) : std::string();
@@ -99,31 +121,77 @@ std::string beginning_of_file(const std::string& path, std::size_t bytes_max = 4
   std::ifstream in(detail::without_file_scheme(path), std::ios::binary);
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
+  is_all = in.eof();
   return bytes;
 }
 
-/// Returns true for a file; false for standard input and FIFOs, because reading their first bytes would consume them.
-bool names_file(const std::string& path) { return detail::is_remote(path) || is_file(path); }
+/// Returns the last bytes of a local file; empty for other files.
+std::string end_of_file(const std::string& path, std::size_t bytes_max) {
+  if (!is_file(path)) return {};
+  std::ifstream in(detail::without_file_scheme(path), std::ios::binary | std::ios::ate);
+  const auto size = static_cast<std::streamoff>(in.tellg());
+  if (!in || size <= 0) return {};
+  const auto n = std::min(size, static_cast<std::streamoff>(bytes_max));
+  std::string bytes(static_cast<std::size_t>(n), '\0');
+  in.seekg(size - n);
+  in.read(bytes.data(), n);
+  return in ? bytes : std::string();
+}
 
-bool begins_as_zip(std::string_view bytes) {
-  return bytes.starts_with(std::string_view("PK\x03\x04", 4)) || bytes.starts_with(std::string_view("PK\x05\x06", 4));
+/// Returns the descriptor of standard input or of an inherited pipe (`<(…)` of a shell is /dev/fd/63); -1: none.
+int descriptor_of(const std::string& path) {
+  if (path == "-" || path == "/dev/stdin") return STDIN_FILENO;
+  for (std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    const char* end = path.data() + path.size();
+    auto read = std::from_chars(path.data() + folder.size(), end, number);
+    if (read.ec == std::errc() && read.ptr == end) return number;
+  }
+  return -1;
 }
 
 /// Enough compressed bytes for a whole block of every format: bzip2 and xz decompress nothing before that.
 constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
+/// A pipe holds this number of bytes.
+constexpr std::size_t kPipeBytes = std::size_t{64} << 10;
 
-/// Returns the first bytes of a file, decompressed if necessary.
-std::string beginning_of(const std::string& path) {
-  std::string plain(4096, '\0');
-  std::string bytes = path == "-" ? beginning_of_standard_input() : names_file(path) ? beginning_of_file(path) : "";
-  compression c = detect_compression(bytes, path);
-  if (c == compression::none) return bytes;
-  auto step = inflater(c).step(bytes, false, plain.data(), plain.size());
-  if (step.produced == 0 && step.why.ok() && path != "-")
-    step = inflater(c).step(beginning_of_file(path, kBlockBytes), false, plain.data(), plain.size());
+/// Decompresses the beginning of `bytes`.
+std::string decompressed(compression c, std::string_view bytes, bool& is_all) {
+  std::string plain(kKindHeadBytes, '\0');
+  auto step = inflater(c).step(bytes, is_all, plain.data(), plain.size());
+  is_all = is_all && step.ended;
   plain.resize(step.produced);
   return plain;
 }
+
+}  // namespace
+
+sampled_file sample_of(const std::string& path, compression c) {
+  sampled_file s;
+  s.path = path;
+  const int fd = names_file(path) ? -1 : descriptor_of(path);
+  if (names_file(path)) s.head = beginning_of_file(path, kKindHeadBytes, s.is_all);
+  else if (fd >= 0) s.head = beginning_of_descriptor(fd, kPipeBytes, s.is_all);
+  if (c == compression::automatic)
+    c = detect_compression(std::string_view(s.head).substr(0, kCompressionGuessBytes), path);
+  if (c == compression::none) {
+    if (names_file(path)) s.tail = end_of_file(path, kKindTailBytes);
+    return s;
+  }
+  s.is_packed = true;
+  bool is_all = s.is_all;
+  std::string plain = decompressed(c, s.head, is_all);
+  if (plain.empty() && !s.is_all && names_file(path)) {
+    is_all = false;
+    plain = decompressed(c, beginning_of_file(path, kBlockBytes, is_all), is_all);
+  }
+  s.head = std::move(plain);
+  s.is_all = is_all;
+  return s;
+}
+
+namespace {
 
 /// Returns true if the text is meant as a path: it has no call, no bar and no quotes, and no stage has its name or a
 /// similar one.
@@ -190,6 +258,8 @@ std::string in_quotes(const std::string& path) {
   return out + "\"";
 }
 
+bool names_file(const std::string& path) { return detail::is_remote(path) || is_file(path); }
+
 bool is_file(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(detail::without_file_scheme(path), ignored);
@@ -207,55 +277,14 @@ std::string_view without_query(std::string_view path) {
 
 std::string_view name_of_data(std::string_view path) { return without_compression_suffix(without_query(path)); }
 
-bool begins_as_text(const std::string& file) {
-  const std::string begin = beginning_of(file);
-  for (const char c : begin) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < ' ' && (byte < '\b' || byte > '\r') && byte != 0x1b) return false;
-  }
-  std::size_t end = begin.size();  // ignores a character that is cut off at the end
-  for (int n = 0; n != 4 && end != 0 && !is_utf8(std::string_view(begin).substr(0, end)); ++n) --end;
-  return begin.empty() || end != 0;
-}
-
 bool is_compressed(const std::string& file) {
-  const std::string begin = names_file(file) ? beginning_of_file(file) : std::string();
+  bool is_all = false;
+  const std::string begin = names_file(file) ? beginning_of_file(file, kCompressionGuessBytes, is_all) : std::string();
   return detect_compression(begin, file) != compression::none;
 }
 
-bool is_tar(const std::string& file) {
-  for (const char* suffix : {".tar", ".tar.gz", ".tgz"})
-    if (file.ends_with(suffix)) return true;
-  return find_tar_entry({.bytes = beginning_of(file)}, 0, 1) == 0;
-}
-
-bool is_zip(const std::string& file) {
-  if (file == "-") return false;  // it has no end to read a directory from
-  if (file.ends_with(".zip")) return true;
-  return names_file(file) && begins_as_zip(beginning_of_file(file, 4));
-}
-
-std::string plan_reading(const std::string& file) {
-  if (is_zip(file)) return absl::StrCat("zip_members(", in_quotes(file), ")");
-  if (names_file(file)) {  // the columns of other files are unknown before the run reads them
-    const output_format by_name = format_of_path(std::string(name_of_data(file))).format;
-    if (by_name == output_format::csv) return absl::StrCat("csv(", in_quotes(file), ", header=true)");
-    if (by_name == output_format::jsonl) return absl::StrCat("jsonl(", in_quotes(file), ")");
-  }
-  std::string begin = beginning_of(file);
-  constexpr std::string_view kNpyFile = "\x93NUMPY";
-  if (begin.starts_with(kNpyFile)) return absl::StrCat("npy(", in_quotes(file), ")");
-  constexpr std::string_view kArrowFile = "ARROW1", kArrowStream = "\xff\xff\xff\xff";
-  if (begin.starts_with(kArrowFile) || begin.starts_with(kArrowStream))
-    return absl::StrCat("from_arrow(", in_quotes(file), ") | unbatch");
-  if (is_tar(file)) return absl::StrCat("tar(", in_quotes(file), ")");
-  if (begins_as_zip(begin))
-    throw misuse(absl::StrCat(file == "-" ? "standard input" : file,
-                              " is a zip archive, whose list of members is at its end: unpack it, or copy it to a "
-                              "file, and name that"));
-  bool is_tfrecord = file.find(".tfrecord") != file.npos ||
-                     (begin.size() >= kTfrecordHeaderBytes && find_tfrecord({.bytes = begin}, 0) == 0);
-  return absl::StrCat(is_tfrecord ? "tfrecord(" : "lines(", in_quotes(file), ")");
+std::string plan_reading(const std::string& file, const std::string& format) {
+  return plan_for(file, format.empty() ? reader_of(file) : reader_named(format), "");
 }
 
 namespace {
@@ -292,8 +321,10 @@ bool names_data(const std::string& plan_or_file) {
   return plan_or_file == "-" || names_file(plan_or_file) || std::filesystem::is_fifo(plan_or_file, ignored);
 }
 
-node_ptr plan_or_reader(const std::string& plan_or_file) {
-  return plan_of(names_data(plan_or_file) ? plan_reading(plan_or_file) : plan_or_file);
+node_ptr plan_or_reader(const std::string& plan_or_file, const std::string& format) {
+  if (names_data(plan_or_file)) return plan_of(plan_reading(plan_or_file, format));
+  if (!format.empty()) throw misuse(absl::StrCat("--from is of files, and ", plan_or_file, " is no file"));
+  return plan_of(plan_or_file);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "sluice/base/field_types.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib::cli {
@@ -20,28 +21,29 @@ node_ptr plan_in_file(const std::string& path);
 
 /// Returns true if the text names data rather than a plan: a file, a FIFO, a URL, or "-" for standard input.
 bool names_data(const std::string& plan_or_file);
-/// Returns a plan that reads the named data, or the plan itself if the text is a plan.
-node_ptr plan_or_reader(const std::string& plan_or_file);
+/// Returns a plan that reads the named data, or the plan itself if the text is a plan. `format`: as in plan_reading().
+node_ptr plan_or_reader(const std::string& plan_or_file, const std::string& format = {});
 
-/// Returns the plan that reads this file. CSV with a header and JSON lines are read by their names; then TFRecords,
-/// Arrow, npy, the files of a tar (compressed or not, if its first bytes show one) or of a zip; other files as lines.
-/// For a FIFO only the name decides. Throws misuse: a zip that is compressed or on standard input, since a zip is read
-/// from its end.
-std::string plan_reading(const std::string& file);
+/// Returns the text of the plan that reads this file. `format`: as --from names it; empty: detected (file_kind.hpp).
+/// Throws misuse: no reader reads the file.
+std::string plan_reading(const std::string& file, const std::string& format = {});
 /// Returns a path unchanged, and the part of a URL before its query.
 std::string_view without_query(std::string_view path);
 /// Returns the part of the name that shows the format: without a URL's query, and without a suffix of compression.
 std::string_view name_of_data(std::string_view path);
-/// Returns true if the file, decompressed if necessary, begins with text in UTF-8. For standard input and a FIFO:
-/// returns true unless another format is known.
-bool begins_as_text(const std::string& file);
+/// The bytes of a file by which its format is detected. They own what a file_sample (file_kind.hpp) refers to.
+struct sampled_file {
+  std::string path{}, head{}, tail{};
+  bool is_all = false, is_packed = false;
+};
+/// Reads the first bytes, decompressed, and the last ones. The bytes of standard input and of an inherited pipe are not
+/// consumed. They stay empty for a named FIFO, and for a file that cannot be read: reading it reports the reason.
+sampled_file sample_of(const std::string& path, compression c = compression::automatic);
 /// Returns true if the file is compressed, by its name or its first bytes.
 bool is_compressed(const std::string& file);
-/// Returns true for a tar archive, by its name or its first bytes.
-bool is_tar(const std::string& file);
-/// Returns true for a zip archive, by its name or its first bytes.
-bool is_zip(const std::string& file);
 bool is_file(const std::string& path);
+/// Returns true for a local or remote file, whose bytes can be read again; false for standard input and FIFOs.
+bool names_file(const std::string& path);
 /// Returns true for a local file of size 0.
 bool is_empty_file(const std::string& path);
 /// Returns a text as plans quote it: "…", escaped.

@@ -236,6 +236,7 @@ void add_readers(CLI::App& app, typed& t) {
       ->check(whole(0, kAny))
       ->capture_default_str();
   head->add_flag("--raw", t.head.raw, "print records unchanged, even if they are tf.Examples");
+  head->add_option("--from", t.head.from, "the file's format")->check(CLI::IsMember(reader_formats()));
 #if SLUICE_HAVE_IMAGES
   head->add_option("--images", t.head.images_folder,
                    "write tensors that are images to this folder, as PNG, and print their paths")
@@ -254,6 +255,7 @@ void add_readers(CLI::App& app, typed& t) {
   auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
   add_plugins(*count, t);
+  count->add_option("--from", t.count.from, "the files' format")->check(CLI::IsMember(reader_formats()));
   count->add_flag("--read", t.count.reads, "count by reading, even if the plan has a known size");
   add_reading(*count, t);
   count->footer("example: sluice count data/*.tfrecord");
@@ -272,6 +274,7 @@ void add_readers(CLI::App& app, typed& t) {
       ->required();
   add_plan(*select, t, "PLAN_OR_FILE", t.select.plan_or_file, t.select.plan_file,
            "a plan, a file, or - for data on standard input");
+  select->add_option("--from", t.select.from, "the file's format")->check(CLI::IsMember(reader_formats()));
   select->add_option("--limit", t.select.limit, "end after this number of elements")->check(whole(0, kAny));
   add_reading(*select, t);
   select->footer("example: sluice select label,text data/sample-00000-of-00016.tfrecord --limit 3");

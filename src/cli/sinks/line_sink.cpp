@@ -2,6 +2,7 @@
 #include "cli/sinks/line_sink.hpp"
 
 #include "element/text/print_element.hpp"
+#include "format/example/example_inference.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/format/example.hpp"
 
@@ -34,7 +35,7 @@ status example_sink::print_part(const element_type& type, const void* part, std:
     // A tf.Example without features has no contents, like any other empty record. A record that consists only of
     // unknown fields is text.
     const bool is_unknown = json.ok() && *json == "{}" && !type.text(part).empty();
-    if (json.ok() && !(is_unknown && !has_shown_)) {
+    if (json.ok() && (has_shown_ || (!is_unknown && may_be_example(type.text(part))))) {
       has_shown_ |= !type.text(part).empty();
       text += *json;
       return {};

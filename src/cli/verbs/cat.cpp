@@ -12,16 +12,6 @@
 
 namespace sluice::lib::cli {
 
-namespace {
-
-/// A path that cannot be examined is opened as TFRecords, and opening it reports the reason.
-const reader& reader_for(const std::string& file, const std::string& format) {
-  if (!format.empty()) return reader_named(format);
-  return file == "-" || names_data(file) ? reader_of(file) : reader_named("tfrecord");
-}
-
-}  // namespace
-
 int cat(const cat_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
@@ -30,9 +20,9 @@ int cat(const cat_arguments& a) {
   iterate_options o;
   set_errors(a.errors, o);
   for (auto& file : matched_files(rt, a.files)) {
+    const reader& r = a.from.empty() ? reader_of(file) : reader_named(a.from);
     if (status why = check_name(file); !why.ok())
       std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
-    const reader& r = reader_for(file, a.from);
     const node_ptr plan = plan_of(plan_for(file, r, ""));
     const quarantine_locks kept = check_errors(*plan, a.errors);
     example_sink examples(example_sink::in_front);  // decided for each file: its records are tf.Examples or not

@@ -30,32 +30,70 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr int kLookedAt = 100;  // records from which a schema is inferred
+/// The records of a file, and the schema that they have.
+struct examined_records {
+  stream<record> records;
+  example_inference* inference;
+  bool skips;  ///< records that do not fit are dropped by the run
+  std::uint64_t seen = 0;
+  status why{};  ///< why the record number `seen` is not a tf.Example like those before it
+};
 
-/// `failed`: the reason why a record is not a tf.Example like those before it. Errors: those of reading.
-task<void> look_at(stream<record>* records, example_inference* inference, status* failed) {
-  while (auto r = co_await records->next()) {
-    *failed = inference->add(r->view());
-    if (!failed->ok()) break;
+/// Errors: those of reading.
+task<void> examine(examined_records* e) {
+  for (;; ++e->seen) {
+    auto r = co_await e->records.next();
+    if (!r) break;
+    status why = e->inference->add(r->view());
+    if (why.ok() || (e->skips && e->inference->has_features())) continue;
+    e->why = std::move(why);
+    break;
   }
+  auto ending = cleanup(std::move(e->records));
+  co_await ending;
 }
 
-/// Infers the schema from the first tf.Examples of a file; empty if its records are not tf.Examples.
-std::string guessed_schema(const std::string& file, const run_arguments& a) {
+/// Returns the text of the stage that parses the records of all files; empty if they are not tf.Examples. All records
+/// are read, since a schema of some of them would lose the features that only others have.
+std::string guessed_parser(const std::vector<std::string>& files, const run_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
-  auto records = (tfrecord(file) | take(kLookedAt)).iterate(rt);
   example_inference inference;
-  status why;
-  sync_wait(rt, look_at(&records, &inference, &why));
-  sync_wait(rt, cleanup(std::move(records)));
-  if (why.code() == status_code::data_loss) return {};  // the records are not tf.Examples
-  if (!why.ok()) throw misuse(absl::StrCat(file, ": ", std::string(why.message()), ": add --schema"));
-  std::string schema = inference.schema_text();
-  if (!a.quiet && !schema.empty())
-    std::fprintf(stderr, "schema, inferred from %llu records of %s: %s\n",
-                 static_cast<unsigned long long>(inference.examples()), detail::redacted(file).c_str(), schema.c_str());
-  return schema;
+  iterate_options o;
+  set_errors(a.errors, o);
+  o.quarantine = {};  // the run keeps what it drops
+  o.errors_max = iterate_options().errors_max;
+  std::uint64_t left = a.limit ? *a.limit : ~std::uint64_t{0};
+  for (const std::string& file : files) {
+    const auto most = static_cast<std::int64_t>(std::min<std::uint64_t>(left, INT64_MAX));
+    examined_records examined{(tfrecord(file) | take(most)).iterate(rt, o), &inference, a.errors.skips};
+    sync_wait(rt, examine(&examined));
+    const status& why = examined.why;
+    if (why.code() == status_code::data_loss && !inference.has_features())
+      return {};  // the records are not tf.Examples
+    if (!why.ok())
+      throw_status(why.with_message(absl::StrCat(std::string(why.message()), ": add --schema"))
+                       .in_file(file, provenance::kUnknown, examined.seen));
+    left -= std::min(left, examined.seen);
+    if (left == 0) break;
+  }
+  const std::string schema = inference.schema_text();
+  std::string sequence;
+  if (inference.has_feature_lists()) {
+    auto text = inference.sequence_text();
+    if (!text.ok()) throw misuse(std::string(text.why().message()));
+    sequence = *std::move(text);
+  }
+  if (schema.empty() && sequence.empty()) return {};
+  if (!a.quiet)
+    std::fprintf(stderr, "schema, inferred from %llu records of %s: %s%s%s\n",
+                 static_cast<unsigned long long>(inference.examples()),
+                 files.size() == 1 ? detail::redacted(files[0]).c_str() : absl::StrCat(files.size(), " files").c_str(),
+                 schema.c_str(), sequence.empty() ? "" : "; sequence: ", sequence.c_str());
+  if (sequence.empty()) return absl::StrCat(" | parse_example(", in_quotes(schema), ")");
+  return absl::StrCat(" | parse_sequence_example(",
+                      schema.empty() ? "" : absl::StrCat("context=", in_quotes(schema), ", "),
+                      "sequence=", in_quotes(sequence), ")");
 }
 
 output_format format_of_output(const convert_arguments& a) {
@@ -143,12 +181,10 @@ std::string plan_text_of(convert_arguments& a) {
   }
   std::string text = plans.size() == 1 ? plans[0] : absl::StrCat("concatenate(", absl::StrJoin(plans, ", "), ")");
   if (!is_records || (keeps_records(a) && a.schema.empty())) return text;
-  const bool is_stream = a.inputs[0] == "-" || !(is_file(a.inputs[0]) || detail::is_remote(a.inputs[0]));
-  if (is_stream && a.schema.empty())
-    throw misuse("a schema cannot be inferred from input that can be read only once: add --schema");
-  const std::string schema = a.schema.empty() ? guessed_schema(a.inputs[0], a.run) : a.schema;
-  if (!schema.empty()) absl::StrAppend(&text, " | parse_example(", in_quotes(schema), ")");
-  return text;
+  const bool is_stream = !std::all_of(a.inputs.begin(), a.inputs.end(), names_file);
+  if (is_stream && a.schema.empty()) throw misuse("records that can be read once only are not looked at: add --schema");
+  if (!a.schema.empty()) return absl::StrCat(text, " | parse_example(", in_quotes(a.schema), ")");
+  return text + guessed_parser(a.inputs, a.run);
 }
 
 /// Refuses `convert *.tfrecord`, which would replace the last of the files.

@@ -156,15 +156,6 @@ std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_c
   return sink;
 }
 
-/// The checkpoint takes its name first, then the output (output_file explains the order). After an error of the run,
-/// the elements before it remain with a position from which to retry; with a checkpoint, both are usable together.
-status end_output(output_checkpoint& checkpoint, const pull_outcome& out, element_sink& sink) {
-  if (checkpoint.is_wanted() ? out.position.empty() : !out.why.ok()) return {};
-  output_place unused;
-  status why = checkpoint.is_wanted() ? checkpoint.save(out.position, sink) : sink.commit(unused);
-  return why.ok() ? sink.finish(checkpoint.is_wanted() && !out.ended) : why;
-}
-
 /// Returns true if the written file takes its name at the end and replaces a previous file.
 bool takes_name(const output_choice& output) {
   const output_options& o = output.options;
@@ -172,14 +163,48 @@ bool takes_name(const output_choice& output) {
   return o.is_remote() || o.is_sharded() || !output_file::is_stream(o.path);
 }
 
-/// An incomplete output is not published, unless a checkpoint records where the rest begins. The sink, which is not
-/// finished, removes a new file, and cuts a resumed one back to the checkpoint's length.
+/// The checkpoint takes its name first, then the output (output_file explains the order). An output that is not whole
+/// keeps the name of a part, which the checkpoint describes; without a checkpoint it is removed. `is_saved`: set to true
+/// if the checkpoint has the position behind the last element.
+status end_output(output_checkpoint& checkpoint, const pull_outcome& out, element_sink& sink, bool is_whole,
+                  bool& is_saved) {
+  is_saved = false;
+  if (checkpoint.is_wanted() ? out.position.empty() : !out.why.ok()) return {};
+  output_place unused;
+  status why = checkpoint.is_wanted() ? checkpoint.save(out.position, sink) : sink.commit(unused);
+  is_saved = checkpoint.is_wanted() && why.ok();
+  return why.ok() && is_whole ? sink.finish(checkpoint.is_wanted() && !out.ended) : why;
+}
+
+/// An incomplete output is not published. Without a checkpoint the sink, which is not finished, removes a new file, and
+/// cuts a resumed one back to the checkpoint's length.
 void report_unfinished(const output_choice& output, bool continues) {
   const char* removed = output.options.shard_bytes != 0 ? "the incomplete shard is removed"
                         : continues                     ? "the part after the checkpoint is removed"
                                                         : "the incomplete output is removed";
   std::fprintf(stderr, "sluice: %s: interrupted, so %s%s\n", detail::redacted(output.options.path).c_str(), removed,
-               output.options.is_remote() ? "" : "; with --checkpoint it would be kept and could be continued");
+               output.options.is_remote() ? "" : "; with --checkpoint FILE it would be kept and could be resumed");
+}
+
+/// Prints how a run that ended early is resumed.
+void report_resumable(const run_arguments& a, const output_choice& output, std::uint64_t elements, bool interrupted) {
+  std::string text =
+      absl::StrCat(interrupted ? "interrupted after " : "ended by an error after ", counted(elements, "element"));
+  if (a.checkpoint_file.empty()) {
+    absl::StrAppend(&text, "; with --checkpoint FILE it could be resumed");
+  } else {
+    if (takes_name(output)) {
+      const std::string part = output.options.is_sharded() ? absl::StrCat("the .partial files of ", output.options.path)
+                                                           : absl::StrCat(output.options.path, ".partial");
+      absl::StrAppend(&text, "; ", detail::redacted(part), " and the checkpoint ", a.checkpoint_file,
+                      " contain the finished part");
+    }
+    const bool is_same_command = a.starts_without_checkpoint && a.resume_file == a.checkpoint_file;
+    absl::StrAppend(&text, is_same_command
+                               ? std::string(": the same command resumes it")
+                               : absl::StrCat(": the same command with --resume ", a.checkpoint_file, " resumes it"));
+  }
+  std::fprintf(stderr, "sluice: %s\n", text.c_str());
 }
 
 /// Creates a remote output, and at the end sends its remaining bytes.
@@ -251,15 +276,24 @@ int run(const run_arguments& a, watch& interrupts) {
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   warn_of_changed_inputs(out.report);
-  bool interrupted = counts.stop && out.why.ok();
-  if (!a.quiet && !sink->closed()) std::fputs(final_report(counts, seconds.count(), rt, out.report).c_str(), stderr);
+  const bool interrupted = counts.stop && out.why.ok();
+  const bool is_whole = out.why.ok() && (out.ended || (a.limit && counts.elements >= *a.limit));
+  const bool was_complete = !from.at.empty() && out.why.ok() && out.ended && counts.elements == 0;
+  if (was_complete && !a.quiet)
+    std::fprintf(stderr, "complete: the checkpoint %s is at the end of the plan, and nothing was left to do\n",
+                 a.resume_file.c_str());
+  else if (!a.quiet && !sink->closed())
+    std::fputs(final_report(counts, seconds.count(), rt, out.report).c_str(), stderr);
   if (a.shows_stages) std::fputs(stage_table(out.report.sites).c_str(), stderr);
-  const bool is_whole = out.ended || (a.limit && counts.elements >= *a.limit);
   if (interrupted && !is_whole && !checkpoint.is_wanted() && takes_name(output)) {
     report_unfinished(output, !from.at.empty() && !a.new_output);
     return interrupts.exit_status();
   }
-  status written = end_output(checkpoint, out, *sink);
+  bool is_saved = false;
+  status written = end_output(checkpoint, out, *sink, is_whole || !takes_name(output), is_saved);
+  const bool is_resumable = is_saved || (interrupted && !checkpoint.is_wanted());
+  if (!is_whole && !a.quiet && !sink->closed() && written.ok() && is_resumable)
+    report_resumable(a, output, counts.elements, interrupted);
   throw_unless_ok(out.why);
   throw_unless_ok(written);
   send_output(rt, *sink);

@@ -10,6 +10,7 @@
 #include "cli/sinks/json_members.hpp"
 #include "cli/sinks/line_sink.hpp"
 #include "cli/verbs.hpp"
+#include "format/example/example_inference.hpp"
 #include "pipeline/pull.hpp"
 #include "sluice/format/example.hpp"
 
@@ -103,6 +104,8 @@ class selecting_sink final : public line_sink {
     json_.clear();
     if (type.text) {
       auto example = example_to_json(type.text(p));
+      if (example.ok() && record() == 0 && !may_be_example(type.text(p)))
+        example = data_loss_error("the record is no tf.Example: none of its features has values");
       if (example.ok()) json_ = std::move(*example);
       else if (!or_raw) return example.why();
     }
@@ -153,7 +156,7 @@ status check_name(const element_type& type, const std::string& path) {
 
 int select(const select_arguments& a) {
   std::vector<std::string> chosen = split_names(a.names);
-  node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file) : plan_in_file(a.plan_file);
+  node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file, a.from) : plan_in_file(a.plan_file);
   const quarantine_locks kept = check_errors(*of, a.errors);
   for (auto& name : chosen) {
     status why = check_name(*of->type, name);

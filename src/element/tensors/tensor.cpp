@@ -90,6 +90,18 @@ void print_nested(std::span<const std::int64_t> dims, std::size_t first, std::si
   out += ']';
 }
 
+constexpr std::size_t kBracketsMax = std::size_t{1} << 20;
+
+/// Returns the number of innermost lists of a tensor without elements; more than kBracketsMax if there are too many.
+std::size_t brackets_of(std::span<const std::int64_t> dims) {
+  std::size_t n = 1;
+  for (std::int64_t d : dims) {
+    if (d == 0 || n > kBracketsMax) break;
+    n = static_cast<std::size_t>(d) > kBracketsMax ? kBracketsMax + 1 : n * static_cast<std::size_t>(d);
+  }
+  return n;
+}
+
 }  // namespace
 
 // --- Shapes and specs ---
@@ -195,7 +207,7 @@ tensor tensor::of(std::span<const std::string_view> values, const tensor_shape& 
   std::size_t bytes = 0;
   for (std::string_view v : values)
     if ((bytes += v.size()) > kTextBytesMax)
-      throw_status(resource_exhausted_error("a tensor of " + spec.text() + " has more than 2^31 - 1 bytes of text"));
+      throw_status(element_limit_error("a tensor of " + spec.text() + " has more than 2^31 - 1 bytes of text"));
   tensor t(spec, values.size());
   if (values.empty()) return t;
   t.texts_ = new_bytes(bytes).release();
@@ -383,7 +395,7 @@ std::uint64_t tensor::hash() const noexcept {
 
 void tensor::sluice_print(std::string& json) const {
   const std::size_t n = size();
-  if (n == 0) {
+  if (n == 0 && brackets_of(shape()) > kBracketsMax) {
     json += "[]";  // also for a shape like [1000000000,0], which would need that many brackets
   } else if (spec_.dtype == lib::dtype::string) {
     auto print = [this](std::size_t i, std::string& out) { print_json_text(text_at(i), out); };

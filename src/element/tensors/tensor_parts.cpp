@@ -13,7 +13,7 @@ tensor_parts::tensor_parts(const tensor_spec& spec, const tensor* otherwise, std
         invalid_argument_error(absl::StrCat("the default for elements without a value must be a scalar of ",
                                             std::string(name_of(spec.dtype)), ", and is ", otherwise->spec_text())));
   if (spec.bytes() > bytes_max)
-    throw_status(resource_exhausted_error(
+    throw_status(element_limit_error(
         absl::StrCat("a tensor of ", spec.text(), " has ", spec.bytes(), " bytes, more than ", bytes_max)));
   if (spec.dtype == dtype::string) {
     texts_.assign(spec.elements(), otherwise ? otherwise->text(0) : std::string_view());

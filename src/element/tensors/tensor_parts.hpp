@@ -52,7 +52,7 @@ inline std::int64_t int64_at(const tensor& t, std::size_t i) {
 /// Errors: throws resource_exhausted: n objects of `bytes` exceed the limit for elements of this size.
 inline void check_objects(std::int64_t n, std::size_t bytes) {
   if (static_cast<std::uint64_t>(n) > kDenseBytesMax / bytes)
-    throw_status(resource_exhausted_error("parts of a tensor: " + std::to_string(n) + " are too many"));
+    throw_status(element_limit_error("parts of a tensor: " + std::to_string(n) + " are too many"));
 }
 
 /// Returns the number of elements of each part along the first dimension. REQUIRES: rank >= 1.

@@ -143,7 +143,7 @@ task<passed_damage> pass_damage(byte_source& source, const element_format& forma
   co_await searching;
   const std::uint64_t lost = source.window().offset - from;
   const bool is_all = source.window().last && !source.has_bytes();
-  passed.why = status(passed.why.code(),
+  passed.why = passed.why.with_message(
                       absl::StrCat(std::string(passed.why.message()), "; with it ", lost, " bytes are lost, up to ",
                                    is_all ? "the end of the file" : "the next element that was found"));
   passed.bytes = gate.kept(bytes);

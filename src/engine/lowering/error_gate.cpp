@@ -14,7 +14,8 @@ status error_gate::located(const status& why, std::uint64_t element) const {
 }
 
 bool error_gate::may_drop(const status& why) const {
-  return skips() && why.code() != status_code::cancelled && why.code() != status_code::resource_exhausted;
+  if (!skips() || why.code() == status_code::cancelled) return false;
+  return why.code() != status_code::resource_exhausted || why.is_element_limit();
 }
 
 outlet::error_awaiter error_gate::settle(outlet& out, const status& why, std::uint64_t element,

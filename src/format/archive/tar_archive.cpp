@@ -43,6 +43,7 @@ std::optional<std::uint64_t> number_in(std::string_view field) {
 }
 
 constexpr std::uint64_t kTarExtensionsBytesMax = 4 * kTarExtensionBytesMax;  // for all extensions of one entry
+constexpr std::uint64_t kTarPassedBytesMax = 16 * kTarExtensionBytesMax;     // of those above the limits
 
 bool is_zero_block(std::string_view header) { return header.find_first_not_of('\0') == header.npos; }
 
@@ -187,20 +188,29 @@ class entry_reader {
     step_.is = tar_step::kind::end;
     return false;
   }
+  /// Passes over an extended header above the limit: without it, nobody knows the name of the member behind it, so that
+  /// the member is lost, too. A header that is far above the limit is damage: its member is not looked for.
+  bool pass_long_extension(const status& why, std::uint64_t size) {
+    if (padded(size) > kTarPassedBytesMax || at_ - from_ + padded(size) > kTarPassedBytesMax) {
+      breaks(why, at_ - from_ + padded(size));
+      return false;
+    }
+    if (!has(padded(size) + kTarBlockBytes, "an extended header")) return false;
+    at_ += static_cast<std::size_t>(padded(size));
+    if (too_long_.ok()) too_long_ = why;
+    return true;
+  }
   bool take_extension(char type, std::uint64_t size) {
     const std::string what = "an extended header";
-    if (size > kTarExtensionBytesMax) {
-      breaks(resource_exhausted_error("an extended header of " + std::to_string(size) + " bytes: more than " +
-                                      std::to_string(kTarExtensionBytesMax)),
-             at_ - from_ + padded(size));
-      return false;
-    }
-    if (at_ - from_ > kTarExtensionsBytesMax) {
-      breaks(resource_exhausted_error("extended headers of more than " + std::to_string(kTarExtensionsBytesMax) +
-                                      " bytes before one member"),
-             at_ - from_ + padded(size));
-      return false;
-    }
+    if (size > kTarExtensionBytesMax)
+      return pass_long_extension(element_limit_error("an extended header of " + std::to_string(size) +
+                                                     " bytes: more than " + std::to_string(kTarExtensionBytesMax)),
+                                 size);
+    if (at_ - from_ > kTarExtensionsBytesMax)
+      return pass_long_extension(
+          element_limit_error("extended headers of more than " + std::to_string(kTarExtensionsBytesMax) +
+                              " bytes in front of one member"),
+          size);
     if (!has(padded(size), what)) return false;
     std::string_view data = w_.bytes.substr(at_, static_cast<std::size_t>(size));
     at_ += static_cast<std::size_t>(padded(size));
@@ -224,7 +234,10 @@ class entry_reader {
     if (has_no_data(type)) size = 0;
     if (size > INT64_MAX / 2) return broken(data_loss_error("a size in a tar header is no number"));
     const std::uint64_t behind = at_ - from_ + padded(size);
-    const bool is_file = is_regular_file(type);
+    if (!too_long_.ok()) return broken(std::move(too_long_), behind);
+    // Programs before POSIX write directories like this, and POSIX keeps their meaning.
+    const bool is_old_directory = size == 0 && step_.entry.name.ends_with('/');
+    const bool is_file = is_regular_file(type) && !is_old_directory;
     const std::string what = "the member " + step_.entry.name;
     if (type == 'S' || said_.is_sparse) return broken(unimplemented_error(what + " is a sparse file"), behind);
     if (left_in_file(at_) < size) {
@@ -233,8 +246,8 @@ class entry_reader {
     }
     const bool is_held = is_file || w_.end == provenance::kUnknown;  // other data are skipped without being read
     if (is_held && size > kTarMemberBytesMax)
-      return broken(resource_exhausted_error(what + " has " + std::to_string(size) + " bytes: more than " +
-                                             std::to_string(kTarMemberBytesMax)),
+      return broken(element_limit_error(what + " has " + std::to_string(size) + " bytes: more than " +
+                                        std::to_string(kTarMemberBytesMax)),
                     behind);
     // An archive may end without the padding of its last member.
     const std::uint64_t data = std::min(padded(size), left_in_file(at_));
@@ -251,6 +264,7 @@ class entry_reader {
   const std::size_t from_;
   std::size_t at_;
   extension said_;
+  status too_long_{};  ///< an extended header of this entry is above a limit
   tar_step step_;
 };
 
@@ -258,6 +272,30 @@ class entry_reader {
 
 tar_step read_tar_entry(const tar_window& w, std::size_t from, bool needs_data) {
   return entry_reader(w, from).read(needs_data);
+}
+
+tar_tail read_tar_tail(const tar_window& w) {
+  tar_tail tail;
+  const std::size_t zeros = std::min(w.bytes.find_first_not_of('\0'), w.bytes.size());
+  if (zeros == w.bytes.size() && w.last) {
+    tail.has_ended = true;
+    return tail;
+  }
+  // One block of zeros stays, behind which find_tar_entry() finds the first header of another archive.
+  const std::size_t blocks = zeros / kTarBlockBytes;
+  if (blocks > 1) {
+    tail.used_bytes = (blocks - 1) * kTarBlockBytes;
+  } else if (zeros == w.bytes.size()) {
+    tail.needed_bytes = w.bytes.size() + kTarBlockBytes;
+  } else {
+    const std::string size = w.end == provenance::kUnknown || w.end < w.offset + zeros
+                                 ? std::string("bytes")
+                                 : std::to_string(w.end - w.offset - zeros) + " bytes";
+    tail.why = data_loss_error("the archive ends here, and " + size +
+                               " follow its end, which are not read: another archive may have been appended "
+                               "(`tar --ignore-zeros` unpacks both)");
+  }
+  return tail;
 }
 
 std::size_t find_tar_entry(const tar_window& w, std::size_t from, std::size_t to) {

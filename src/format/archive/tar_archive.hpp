@@ -52,6 +52,16 @@ struct tar_step {
 /// must be in the window.
 tar_step read_tar_entry(const tar_window& w, std::size_t from, bool needs_data);
 
+/// The bytes behind the end of an archive, which have to be zeros.
+struct tar_tail {
+  std::size_t used_bytes = 0;    ///< zeros
+  std::size_t needed_bytes = 0;  ///< to go on
+  bool has_ended = false;        ///< the file ends
+  status why{};                  ///< data_loss: other bytes follow
+};
+/// `w` begins with a block of zeros that ends an archive. Called again until the file ends or other bytes are found.
+tar_tail read_tar_tail(const tar_window& w);
+
 /// Returns the first place in [from, to) of the window, at a multiple of 512 bytes in the file, at which a valid header
 /// begins; npos if there is none.
 std::size_t find_tar_entry(const tar_window& w, std::size_t from, std::size_t to);

@@ -75,7 +75,7 @@ status refusal_of(const zip_entry& e, std::uint16_t flags, std::uint16_t method)
     return unimplemented_error(
         absl::StrCat("is packed by method ", method, ", and only stored and deflated members are read"));
   if (e.plain_bytes > kZipMemberBytesMax)
-    return resource_exhausted_error(
+    return element_limit_error(
         absl::StrCat("has ", e.plain_bytes, " bytes, and a member may have ", kZipMemberBytesMax));
   if (method == kStored && e.packed_bytes != e.plain_bytes) return data_loss_error("is stored, and has two sizes");
   // Checked before memory is allocated for the member.
@@ -119,7 +119,7 @@ status find_zip_directory(std::string_view tail, std::uint64_t at, zip_directory
   if (to.size_bytes > here || stated > here - to.size_bytes)
     return no_archive("its directory would begin after its end");
   if (to.size_bytes > kZipDirectoryBytesMax)
-    return resource_exhausted_error(absl::StrCat("its directory has ", to.size_bytes, " bytes"));
+    return element_limit_error(absl::StrCat("its directory has ", to.size_bytes, " bytes"));
   if (to.entries > to.size_bytes / kEntryBytes) return no_archive("its directory is too short for what it has");
   to.offset = here - to.size_bytes;
   to.shift = to.offset - stated;

@@ -225,7 +225,7 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
   s.searched_bytes = tape_.indexed_bytes();
   const bool has_many_signs = tape_.size() > csv_tape::kRowEntriesMax;
   if (s.searched_bytes - s.used_bytes > kRowBytesMax || has_many_signs) {
-    s.why = resource_exhausted_error(
+    s.why = element_limit_error(
         absl::StrCat(in_line(), "a row ",
                      has_many_signs ? "has more than 4 Mi delimiters, quotes and line ends" : "is longer than 16 MiB",
                      "; perhaps a quote is not closed"));

@@ -82,7 +82,7 @@ void csv_writer::append(const void* element, std::string& out) const {
   const std::size_t begin = out.size();
   for (const flat_member& c : columns_) {
     if (&c != &columns_.front()) out += ',';
-    append_value(*c.type, static_cast<const char*>(element) + c.offset, out);
+    if (const void* value = c.in(element)) append_value(*c.type, value, out);
   }
   if (out.size() == begin) out += "\"\"";  // a single column without a value: an empty line would be no row
   out += '\n';

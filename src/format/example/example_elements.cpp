@@ -47,7 +47,8 @@ result<example_elements> example_elements::of(const element_type& type) {
 result<std::string_view> example_elements::bytes_of(const void* element) {
   status why;
   for (const flat_member& f : features_) {
-    status failed = add(f.path, *f.type, static_cast<const char*>(element) + f.offset, 1);
+    const void* value = f.in(element);
+    status failed = value ? add(f.path, *f.type, value, 1) : status();
     if (!failed.ok() && why.ok()) why = failed;
   }
   const std::string_view bytes = writer_.finish();  // also after an error: the writer starts again

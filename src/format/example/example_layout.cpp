@@ -228,7 +228,7 @@ std::string schema_text(const example_schema& schema) {
   std::string out;
   for (const feature_slot& slot : std::span(schema.slots()).first(schema.members())) {
     if (!out.empty()) out += ", ";
-    out += slot.member_name();
+    detail::append_feature_name(slot.member_name(), out);
     if (!slot.parts.empty()) {
       append_parts(slot, out);
     } else if (!slot.member.empty()) {

@@ -172,7 +172,7 @@ class example_parser::column_row {
       f();
     } catch (const error& e) {
       throw error(
-          status(e.code(), absl::StrCat("member ", slot_->member_name(), ": ", std::string(e.why().message()))));
+          e.why().with_message(absl::StrCat("member ", slot_->member_name(), ": ", std::string(e.why().message()))));
     }
   }
 

@@ -54,17 +54,25 @@ class schema_reader {
     return f;
   }
 
+  /// label, or 'any name' in quotes, which may be empty.
   void read_name(written_feature& f) {
     const std::size_t from = at_;
-    while (!done() && peek() != ',' && peek() != ':' && !(peek() == '=' && source_follows())) ++at_;
-    std::string name(absl::StripAsciiWhitespace(absl::string_view(text_.data() + from, at_ - from)));
-    if (!name.empty() && take('=')) {
+    const bool is_quoted = !done() && (peek() == '\'' || peek() == '"');
+    std::string name;
+    if (is_quoted) {
+      name = quoted();
+    } else {
+      while (!done() && peek() != ',' && peek() != ':' && !(peek() == '=' && source_follows())) ++at_;
+      name = std::string(absl::StripAsciiWhitespace(absl::string_view(text_.data() + from, at_ - from)));
+    }
+    skip_spaces();
+    if ((is_quoted || !name.empty()) && !done() && peek() == '=' && source_follows() && take('=')) {
       f.slot.member = std::exchange(name, source(f));
       if (f.slot.member == name) f.slot.member.clear();
     }
     skip_spaces();
     f.slot.name = name;
-    if (f.slot.member_name().empty() || !take(':'))
+    if ((f.slot.member_name().empty() && !is_quoted) || !take(':'))
       fail_in_schema(f.at,
                      absl::StrCat("expected a feature such as label: int64, and found \"", until_comma(from), "\""));
   }
@@ -343,6 +351,14 @@ class schema_reader {
 }  // namespace
 
 std::vector<written_feature> read_schema(std::string_view text) { return schema_reader(text).read(); }
+
+void append_feature_name(std::string_view name, std::string& out) {
+  const auto is_plain = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.' || c == '/';
+  };
+  if (!name.empty() && std::all_of(name.begin(), name.end(), is_plain)) out += name;
+  else append_single_quoted(name, out);
+}
 
 void fail_in_schema(std::size_t at, const std::string& why) {
   throw error(invalid_argument_error(absl::StrCat("column ", at + 1, ": ", why)));

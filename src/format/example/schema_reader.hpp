@@ -21,6 +21,9 @@ struct written_feature {
 std::vector<written_feature> read_schema(std::string_view text);
 [[noreturn]] void fail_in_schema(std::size_t at, const std::string& why);
 
+/// Appends the name as a schema has it: in quotes unless it consists of letters, digits and _ - . / only.
+void append_feature_name(std::string_view name, std::string& out);
+
 /// Calls f with the list of values of this kind.
 template <class Values, class F> decltype(auto) with_list(Values& v, feature_kind kind, F f) {
   switch (kind) {

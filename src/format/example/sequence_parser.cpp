@@ -136,7 +136,7 @@ bool is_sound(std::string_view entry) {
 
 status of_context(status why) {
   if (why.code() == status_code::data_loss) return detail::not_a_sequence_example();
-  return status(why.code(), absl::StrCat("context ", std::string(why.message())));
+  return why.with_message(absl::StrCat("context ", std::string(why.message())));
 }
 
 }  // namespace

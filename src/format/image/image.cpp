@@ -56,7 +56,7 @@ status image_unavailable(std::string_view function, std::string_view library) {
 status check_encoded(std::string_view function, std::string_view encoded, const image_limits& limits) {
   if (encoded.empty()) return image_error(function, "there are no bytes");
   if (encoded.size() > limits.encoded_bytes_max)
-    return resource_exhausted_error(absl::StrCat(std::string(function), ": ", encoded.size(),
+    return element_limit_error(absl::StrCat(std::string(function), ": ", encoded.size(),
                                                  " bytes are above the limit of ", limits.encoded_bytes_max,
                                                  " (encoded_bytes_max)"));
   return {};
@@ -69,11 +69,11 @@ status check_size(std::string_view function, std::uint64_t height, std::uint64_t
   const auto side_max = static_cast<std::uint64_t>(limits.side_max);
   const auto pixels_max = static_cast<std::uint64_t>(limits.pixels_max);
   if (height > side_max || width > side_max)
-    return resource_exhausted_error(absl::StrCat(std::string(function), ": ", height, " x ", width,
+    return element_limit_error(absl::StrCat(std::string(function), ": ", height, " x ", width,
                                                  " pixels: a side is above the limit of ", side_max, " (side_max)"));
   // Sides have 31 bits at most, so their product fits.
   if (height * width > pixels_max || frames > pixels_max / (height * width))
-    return resource_exhausted_error(
+    return element_limit_error(
         absl::StrCat(std::string(function), ": ", frames == 1 ? std::string() : absl::StrCat(frames, " x "), height,
                      " x ", width, " pixels are above the limit of ", pixels_max, " (pixels_max)"));
   return {};
@@ -83,7 +83,7 @@ status check_result(std::string_view function, const image_spec& spec, const ima
   // The limit is divided, since it is the caller's, and the product may exceed 64 bits.
   if (spec.frame_bytes() > limits.bytes_max ||
       static_cast<std::size_t>(spec.frames) > limits.bytes_max / spec.frame_bytes())
-    return resource_exhausted_error(absl::StrCat(std::string(function), ": ", spec.text(), " is above the limit of ",
+    return element_limit_error(absl::StrCat(std::string(function), ": ", spec.text(), " is above the limit of ",
                                                  limits.bytes_max, " bytes (bytes_max)"));
   return {};
 }

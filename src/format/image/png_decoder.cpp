@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include <absl/strings/str_cat.h>
+#include <isa-l/crc.h>
 #include <png.h>
 
 #include "format/image/plain_png.hpp"
@@ -35,7 +36,8 @@ constexpr std::string_view kPngFunction = "decode_png";
 constexpr std::size_t kPngChunkBytesMax = std::size_t{8} << 20;  // inflated texts, profiles and similar chunks
 constexpr std::size_t kDeflateRatioMax = 1032;                   // 258 bytes from two bits
 
-constexpr std::size_t kPngSizeAt = 16;  // in IHDR, which is the first chunk
+constexpr std::size_t kPngSizeAt = 16;     // in IHDR, which is the first chunk
+constexpr std::size_t kPngHeaderEnd = 33;  // behind its checksum
 
 std::uint32_t big_endian32(const char* p) noexcept {
   std::uint32_t n;
@@ -155,7 +157,12 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
 
   // libpng checks each side but not the product, and reports damage. The header has a fixed place, so it is checked
   // before.
-  if (encoded.size() >= kPngSizeAt + 8 && encoded.substr(kPngSizeAt - 4).starts_with("IHDR")) {
+  if (encoded.size() >= kPngHeaderEnd && encoded.substr(kPngSizeAt - 4).starts_with("IHDR")) {
+    const auto* checked = reinterpret_cast<const unsigned char*>(encoded.data() + kPngSizeAt - 4);
+    const std::size_t crc_at = kPngHeaderEnd - sizeof(std::uint32_t);
+    const bool is_sound =
+        crc32_gzip_refl(0, checked, crc_at - (kPngSizeAt - 4)) == big_endian32(encoded.data() + crc_at);
+    if (!is_sound) return image_damage(kPngFunction, "the checksum of the header (IHDR) is wrong", crc_at);
     if (status why = check_size(kPngFunction, big_endian32(encoded.data() + kPngSizeAt + 4),
                                 big_endian32(encoded.data() + kPngSizeAt), 1, options.limits);
         !why.ok())

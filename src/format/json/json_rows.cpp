@@ -17,6 +17,7 @@
 #include "element/path.hpp"
 #include "element/scalars.hpp"
 #include "format/json/large_numbers.hpp"
+#include "sluice/base/utf8.hpp"
 #include "sluice/element/type_text.hpp"
 
 #if SLUICE_HAVE_SIMDJSON
@@ -37,6 +38,17 @@ using json_kind = simdjson::dom::element_type;
 
 constexpr std::size_t kJsonShownBytes = 60;
 constexpr std::size_t kJsonDepthMax = 64;
+
+/// Returns true for the text that stands for a number which JSON has no word for.
+bool is_number_word(std::string_view text) { return text == "NaN" || text == "Infinity" || text == "-Infinity"; }
+
+/// Gets the bytes of {"base64":"…"}. Returns false for other values.
+bool bytes_of_base64(const dom& j, std::string& bytes) {
+  simdjson::dom::object whole;
+  std::string_view text;
+  return j.get(whole) == simdjson::SUCCESS && whole.size() == 1 && whole["base64"].get(text) == simdjson::SUCCESS &&
+         absl::Base64Unescape(std::string(text), &bytes);
+}
 
 std::string shown_json(const dom& j) {
   std::string out = with_numbers_shown(simdjson::minify(j));
@@ -72,12 +84,8 @@ void make_json(const element_type& t, void* to, const dom& j, const path& at, ot
 void make_json_text(const element_type& t, void* to, const dom& j, const path& at) {
   std::string_view text;
   if (j.get(text) == simdjson::SUCCESS) return detail::make_text(t, to, text);
-  simdjson::dom::object whole;
   std::string bytes;
-  const bool is_base64 = j.get(whole) == simdjson::SUCCESS && whole.size() == 1 &&
-                         whole["base64"].get(text) == simdjson::SUCCESS &&
-                         absl::Base64Unescape(std::string(text), &bytes);
-  if (!is_base64) refuse_json(at, t, j);
+  if (!bytes_of_base64(j, bytes)) refuse_json(at, t, j);
   detail::make_text(t, to, bytes);
 }
 
@@ -165,8 +173,9 @@ struct json_shape {
   enum form_type : std::uint8_t { none, boolean, whole, number, text, list, object } form = none;
   bool is_nullable = false;
   bool has_negative = false, has_large = false;  ///< whole numbers below 0, and above the range of int64
-  std::string inexact{};                         ///< the first whole number that no double represents
-  std::size_t seen = 0;                          ///< the number of objects
+  bool has_word = false;  ///< "NaN", "Infinity" or "-Infinity", which print() writes for a double
+  std::string inexact{};  ///< the first whole number that no double represents
+  std::size_t seen = 0;   ///< the number of objects
   std::vector<std::string> names{};
   absl::flat_hash_map<std::string, std::size_t> numbers{};  ///< the index of each name
   std::vector<json_shape> parts{};  ///< the shapes of an object's members, or one of a list's items
@@ -183,15 +192,23 @@ struct json_shape {
       refuse_json(at, absl::StrCat(number, std::isinf(double_of_large_number(number))
                                                ? " is beyond all doubles"
                                                : " is no number of 64 bits, and a double would round it"));
+    if (std::string_view word;
+        (form == none || form == whole || form == number) && j.get(word) == simdjson::SUCCESS && is_number_word(word)) {
+      has_word = true;
+      if (form == whole) look_at_real(at);
+      return;
+    }
     const form_type other = form_of(j);
+    if (has_word && other == text && form == none) has_word = false;  // the words are texts, as the others
+    if (has_word && other != whole && other != number)
+      refuse_json(at, absl::StrCat("\"NaN\" or \"Infinity\" before, and now ", shown_json(j)));
     const bool both_numbers = (form == whole || form == number) && (other == whole || other == number);
     if (form == none || both_numbers) form = std::max(form, other);
     if (form != other && !both_numbers)
       refuse_json(at, absl::StrCat(std::string(kNames[form]), " before, and now ", shown_json(j)));
     if (other == whole) look_at_whole(j);
-    if (form == number && !inexact.empty())
-      refuse_json(at,
-                  absl::StrCat(inexact, " would be rounded: no double is that number, and others there are not whole"));
+    if (form == whole && has_word) form = number;
+    if (form == number) refuse_inexact(at);
     if (has_negative && has_large)
       refuse_json(at,
                   "one number is negative and another above those of int64, and no whole number of 64 bits is both");
@@ -240,7 +257,17 @@ struct json_shape {
   }
 
  private:
-  static form_type form_of(const dom& j) {
+  void refuse_inexact(const path& at) const {
+    if (!inexact.empty())
+      refuse_json(at,
+                  absl::StrCat(inexact, " would be rounded: no double is that number, and others there are not whole"));
+  }
+  /// Whole numbers become doubles, as a value is no whole number.
+  void look_at_real(const path& at) {
+    form = number;
+    refuse_inexact(at);
+  }
+  form_type form_of(const dom& j) const {
     switch (j.type()) {
       case json_kind::BOOL: return boolean;
       case json_kind::INT64:
@@ -248,8 +275,14 @@ struct json_shape {
       case json_kind::DOUBLE: return number;
       case json_kind::STRING: return text;
       case json_kind::ARRAY: return list;
-      default: return object;
+      default: return is_text(j) ? text : object;
     }
+  }
+  /// print() writes bytes that are not UTF-8 as an object. An object of that form with a text in UTF-8 is written by
+  /// nobody for a text; it is one where the others are texts.
+  bool is_text(const dom& j) const {
+    std::string bytes;
+    return form != object && bytes_of_base64(j, bytes) && (form == text || !is_utf8(bytes));
   }
   void look_at_whole(const dom& j) {
     constexpr double kTwoTo63 = 9223372036854775808.0;
@@ -287,6 +320,7 @@ struct json_shape {
     ++seen;
   }
   const element_type* plain_type() const {
+    if (form == none && has_word) return &type_of<double>();
     switch (form) {
       case boolean: return &type_of<bool>();
       case whole: return has_large ? &type_of<std::uint64_t>() : &type_of<std::int64_t>();

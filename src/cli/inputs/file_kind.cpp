@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inputs/file_kind.hpp"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "base/text/redacted.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "format/archive/tar_archive.hpp"
+#include "sluice/base/utf8.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
+#include "sluice/output/output_format.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// The number of bytes in which a file that is not text shows it.
+constexpr std::size_t kTextBytes = 1024;
+
+// The ways to read a format that sluice has no reader for. FILE is replaced by the file's name, IT by the name as the
+// shell needs it.
+constexpr std::string_view kByDuckdb = "`duckdb -c \"copy (from 'FILE') to 'out.csv'\"` converts it";
+constexpr std::string_view kByOrc =
+    "`python3 -c \"import pyarrow.csv as c, pyarrow.orc as o; c.write_csv(o.read_table('FILE'), 'out.csv')\"` converts "
+    "it";
+constexpr std::string_view kByFeather =
+    "`python3 -c \"import pyarrow.feather as f; f.write_feather(f.read_table('FILE'), 'out.arrow', "
+    "compression='uncompressed')\"` converts it";
+constexpr std::string_view kByAvro = "`fastavro FILE > out.jsonl` (pip install fastavro) converts it";
+constexpr std::string_view kBySql = "the plan sql(\"FILE\", \"select * from TABLE\") reads a table of it";
+constexpr std::string_view kByHdf = "`h5dump FILE` prints it, and h5py reads it in Python";
+constexpr std::string_view kByImage = "the plan list_files(\"FILE\") | map(decode_image(read_file(it))) reads it";
+constexpr std::string_view kByWav = "the plan list_files(\"FILE\") | map(decode_wav(read_file(it))) reads it";
+constexpr std::string_view kByMagick =
+    "`convert FILE out.png` (ImageMagick) makes an image of it that decode_image reads";
+constexpr std::string_view kByFfmpeg = "`ffmpeg -i FILE out.wav` makes audio of it that decode_wav reads";
+constexpr std::string_view kByVideo = "`ffmpeg -i FILE out-%05d.png` makes images of it that decode_image reads";
+constexpr std::string_view kByPdf = "`pdftotext FILE out.txt` extracts its text";
+constexpr std::string_view kBy7z = "`7z x FILE` unpacks it";
+constexpr std::string_view kByRar = "`unrar x FILE` unpacks it";
+constexpr std::string_view kByAr = "`ar x FILE` unpacks it";
+constexpr std::string_view kByCpio = "`cpio -id < FILE` unpacks it";
+constexpr std::string_view kByCab = "`cabextract FILE` unpacks it";
+constexpr std::string_view kByGzip = "`gzip -dc FILE` decompresses it";
+constexpr std::string_view kByLzma = "`xz -dc --format=lzma FILE` decompresses it";
+constexpr std::string_view kByLzip = "`lzip -dc FILE` decompresses it";
+constexpr std::string_view kByLzop = "`lzop -dc FILE` decompresses it";
+constexpr std::string_view kByLz4 = "`lz4 -dc FILE` decompresses it";
+constexpr std::string_view kByBrotli = "`brotli -dc FILE` decompresses it";
+constexpr std::string_view kByPickle = "Python's pickle.load reads it, if you trust its source";
+constexpr std::string_view kByTable = "`ssconvert FILE out.csv` (Gnumeric) converts it";
+constexpr std::string_view kByPython = "the Python package of this format reads it";
+constexpr std::string_view kNoData = "";  // nothing to read it for
+constexpr std::string_view kByHadoop = "`hadoop fs -text FILE` prints it";
+
+/// A format that is known by bytes at one place, and that sluice has no reader for.
+struct magic {
+  std::string_view bytes;
+  std::size_t at = 0;
+  std::string_view what;
+  std::string_view way_out;
+  /// A text may begin like this: the file must also end with these bytes, or not be text.
+  bool is_word = false;
+  std::string_view tail = {};  ///< the last bytes
+  std::size_t tail_at = 0;     ///< the number of bytes after `tail`
+};
+
+constexpr magic kMagics[] = {
+    {"PAR1"sv, 0, "a Parquet file", kByDuckdb, true, "PAR1"sv},
+    {"PARE"sv, 0, "an encrypted Parquet file", kByPython, true, "PARE"sv},
+    {"ORC"sv, 0, "an ORC file", kByOrc, true, "ORC"sv, 1},
+    {"Obj\x01"sv, 0, "an Avro file", kByAvro},
+    {"FEA1"sv, 0, "a Feather file of version 1", kByFeather, true, "FEA1"sv},
+    {"SQLite format 3\0"sv, 0, "an SQLite database", kBySql},
+    {"DUCK"sv, 8, "a DuckDB database", "`duckdb FILE -c \"copy TABLE to 'out.csv'\"` converts a table of it", true},
+    {"\x89HDF\r\n\x1a\n"sv, 0, "an HDF5 file", kByHdf},
+    {"\x89HDF\r\n\x1a\n"sv, 512, "an HDF5 file", kByHdf},
+    {"\x89HDF\r\n\x1a\n"sv, 1024, "an HDF5 file", kByHdf},
+    {"\x89HDF\r\n\x1a\n"sv, 2048, "an HDF5 file", kByHdf},
+    {"\x0e\x03\x13\x01"sv, 0, "an HDF4 file", kByHdf},
+    {"CDF\x01"sv, 0, "a NetCDF file", "`ncdump FILE` prints it"},
+    {"CDF\x02"sv, 0, "a NetCDF file", "`ncdump FILE` prints it"},
+    {"CDF\x05"sv, 0, "a NetCDF file", "`ncdump FILE` prints it"},
+    {"MATLAB 5.0 MAT-file"sv, 0, "a MATLAB file", "scipy.io.loadmat reads it in Python"},
+    {"SIMPLE  ="sv, 0, "a FITS file", "astropy.io.fits reads it in Python"},
+    {"SEQ\x04"sv, 0, "a Hadoop sequence file", kByHadoop},
+    {"SEQ\x05"sv, 0, "a Hadoop sequence file", kByHadoop},
+    {"SEQ\x06"sv, 0, "a Hadoop sequence file", kByHadoop},
+    {"RCF\x01"sv, 0, "an RC file of Hive", kByHadoop},
+    {"GGUF"sv, 0, "a GGUF model", kByPython, true},
+    {"RDX2\n"sv, 0, "an R data file", "R's load() reads it"},
+    {"RDX3\n"sv, 0, "an R data file", "R's load() reads it"},
+    {"BAM\x01"sv, 0, "a BAM file", "`samtools view FILE` prints it"},
+    {"BCF\x02"sv, 0, "a BCF file", "`bcftools view FILE` prints it"},
+    {"DICM"sv, 128, "a DICOM image", kByPython},
+    {"\x0a\x23\xd7\xce"sv, 0, "a RecordIO file of MXNet", kByPython},
+    // Images. decode_image reads the first five.
+    {"\xff\xd8\xff"sv, 0, "a JPEG image", kByImage},
+    {"\x89PNG\r\n\x1a\n"sv, 0, "a PNG image", kByImage},
+    {"GIF87a"sv, 0, "a GIF image", kByImage, true},
+    {"GIF89a"sv, 0, "a GIF image", kByImage, true},
+    {"WEBP"sv, 8, "a WebP image", kByImage, true},
+    {"II*\0"sv, 0, "a TIFF image", kByMagick},
+    {"MM\0*"sv, 0, "a TIFF image", kByMagick},
+    {"II+\0"sv, 0, "a TIFF image", kByMagick},
+    {"MM\0+"sv, 0, "a TIFF image", kByMagick},
+    {"8BPS\0"sv, 0, "a Photoshop image", kByMagick},
+    {"\x76\x2f\x31\x01"sv, 0, "an OpenEXR image", kByMagick},
+    {"\0\0\0\x0cjP  \r\n\x87\n"sv, 0, "a JPEG 2000 image", kByMagick},
+    {"\xff\x4f\xff\x51"sv, 0, "a JPEG 2000 image", kByMagick},
+    {"\0\0\0\x0cJXL \r\n\x87\n"sv, 0, "a JPEG XL image", kByMagick},
+    {"ftypavif"sv, 4, "an AVIF image", kByMagick},
+    {"ftypheic"sv, 4, "a HEIF image", kByMagick},
+    {"ftypheix"sv, 4, "a HEIF image", kByMagick},
+    {"ftypmif1"sv, 4, "a HEIF image", kByMagick},
+    {"qoif"sv, 0, "a QOI image", kByMagick, true},
+    {"gimp xcf"sv, 0, "an XCF image", kByMagick, true},
+    // Audio and video.
+    {"WAVE"sv, 8, "a WAV file", kByWav, true},
+    {"AVI "sv, 8, "an AVI video", kByVideo, true},
+    {"ID3"sv, 0, "an MP3 file", kByFfmpeg, true},
+    {"fLaC"sv, 0, "a FLAC file", kByFfmpeg, true},
+    {"OggS"sv, 0, "an Ogg file", kByFfmpeg, true},
+    {".snd"sv, 0, "an AU file", kByFfmpeg, true},
+    {"AIFF"sv, 8, "an AIFF file", kByFfmpeg, true},
+    {"AIFC"sv, 8, "an AIFF file", kByFfmpeg, true},
+    {"MThd\0"sv, 0, "a MIDI file", kByFfmpeg},
+    {"#!AMR"sv, 0, "an AMR file", kByFfmpeg, true},
+    {"ftyp"sv, 4, "an MP4 file", kByVideo, true},
+    {"\x1a\x45\xdf\xa3"sv, 0, "a Matroska or WebM video", kByVideo},
+    {"\0\0\x01\xba"sv, 0, "an MPEG video", kByVideo},
+    {"\0\0\x01\xb3"sv, 0, "an MPEG video", kByVideo},
+    {"FLV\x01"sv, 0, "a Flash video", kByVideo},
+    // Documents and programs.
+    {"%PDF-"sv, 0, "a PDF document", kByPdf},
+    {"%!PS-"sv, 0, "a PostScript document", "`ps2ascii FILE out.txt` extracts its text"},
+    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, 0, "a Microsoft Office file", kByTable},
+    {"{\\rtf"sv, 0, "an RTF document", "`soffice --convert-to txt FILE` extracts its text"},
+    {"\x7f\x45LF"sv, 0, "an ELF program or library", kNoData},
+    {"\0asm"sv, 0, "a WebAssembly program", kNoData},
+    {"\xca\xfe\xba\xbe"sv, 0, "a Java class or a Mach-O program", kNoData},
+    // Archives and compressions.
+    {"7z\xbc\xaf\x27\x1c"sv, 0, "a 7z archive", kBy7z},
+    {"Rar!\x1a\x07"sv, 0, "a RAR archive", kByRar},
+    {"!<arch>\n"sv, 0, "an ar archive", kByAr},
+    {"070701"sv, 0, "a cpio archive", kByCpio, true},
+    {"070702"sv, 0, "a cpio archive", kByCpio, true},
+    {"070707"sv, 0, "a cpio archive", kByCpio, true},
+    {"MSCF\0\0\0\0"sv, 0, "a cabinet archive", kByCab},
+    {"xar!"sv, 0, "a xar archive", "`xar -xf FILE` unpacks it", true},
+    {"hsqs"sv, 0, "a SquashFS archive", "`unsquashfs FILE` unpacks it", true},
+    {"\xed\xab\xee\xdb"sv, 0, "an RPM package", "`rpm2cpio FILE` unpacks it"},
+    {"LZIP\x01"sv, 0, "compressed by lzip", kByLzip},
+    {"\x89LZO\0\r\n\x1a\n"sv, 0, "compressed by lzop", kByLzop},
+    {"\x02\x21\x4c\x18"sv, 0, "compressed in the legacy format of lz4", kByLz4},
+    {"\x28\xb5\x2f\xfd"sv, 0, "compressed by zstd, and damaged near its beginning", "`zstd -t FILE` checks it"},
+    {"\xfd"
+     "7zXZ\0"sv,
+     0, "compressed by xz, and damaged near its beginning", "`xz -t FILE` checks it"},
+    {"\x04\x22\x4d\x18"sv, 0, "compressed by lz4, and damaged near its beginning", "`lz4 -t FILE` checks it"},
+    {"\x37\xa4\x30\xec"sv, 0, "a dictionary of zstd", "`zstd -D FILE` uses it"},
+};
+
+/// The formats whose few first bytes may also be those of a damaged file of another format: a known suffix wins.
+constexpr magic kWeakMagics[] = {
+    {"\x1f\x8b"sv, 0, "compressed by gzip, and damaged near its beginning", "`gzip -t FILE` checks it"},
+    {"\x1f\x9d"sv, 0, "compressed by compress (.Z)", kByGzip},
+    {"\x1f\xa0"sv, 0, "compressed by lzh", kByGzip},
+    {"\x1f\x1e"sv, 0, "compressed by pack", kByGzip},
+    {"\0\0\x01\0"sv, 0, "a Windows icon", kByMagick},
+    {"\xff\xfb"sv, 0, "an MP3 file", kByFfmpeg},
+    {"\xff\xf3"sv, 0, "an MP3 file", kByFfmpeg},
+    {"\xff\xf2"sv, 0, "an MP3 file", kByFfmpeg},
+    {"\xff\xf1"sv, 0, "an AAC file", kByFfmpeg},
+    {"\xff\xf9"sv, 0, "an AAC file", kByFfmpeg},
+    {"\xff\x0a"sv, 0, "a JPEG XL image", kByMagick},
+    {"\x80\x02"sv, 0, "a Python pickle", kByPickle},
+    {"\x80\x03"sv, 0, "a Python pickle", kByPickle},
+    {"\x80\x04"sv, 0, "a Python pickle", kByPickle},
+    {"\x80\x05"sv, 0, "a Python pickle", kByPickle},
+    {"BM"sv, 0, "a BMP image", kByImage, true},
+    {"P4"sv, 0, "a PBM image", kByMagick, true},
+    {"P5"sv, 0, "a PGM image", kByMagick, true},
+    {"P6"sv, 0, "a PPM image", kByMagick, true},
+    {"MZ"sv, 0, "a Windows program", kNoData, true},
+};
+
+struct known_suffix {
+  std::string_view suffix;
+  std::string_view what;
+  std::string_view way_out;
+};
+/// Names of files that sluice has no reader for.
+constexpr known_suffix kSuffixes[] = {
+    {".parquet", "a Parquet file", kByDuckdb},
+    {".orc", "an ORC file", kByOrc},
+    {".avro", "an Avro file", kByAvro},
+    {".sqlite", "an SQLite database", kBySql},
+    {".sqlite3", "an SQLite database", kBySql},
+    {".h5", "an HDF5 file", kByHdf},
+    {".hdf5", "an HDF5 file", kByHdf},
+    {".br", "compressed by brotli", kByBrotli},
+    {".lzma", "compressed by lzma", kByLzma},
+    {".lz", "compressed by lzip", kByLzip},
+    {".lzo", "compressed by lzop", kByLzop},
+    {".Z", "compressed by compress", kByGzip},
+    {".7z", "a 7z archive", kBy7z},
+    {".rar", "a RAR archive", kByRar},
+    {".pkl", "a Python pickle", kByPickle},
+    {".pickle", "a Python pickle", kByPickle},
+    {".pdf", "a PDF document", kByPdf},
+    {".jpg", "a JPEG image", kByImage},
+    {".jpeg", "a JPEG image", kByImage},
+    {".png", "a PNG image", kByImage},
+    {".gif", "a GIF image", kByImage},
+    {".bmp", "a BMP image", kByImage},
+    {".webp", "a WebP image", kByImage},
+    {".tif", "a TIFF image", kByMagick},
+    {".tiff", "a TIFF image", kByMagick},
+    {".wav", "a WAV file", kByWav},
+    {".mp3", "an MP3 file", kByFfmpeg},
+    {".flac", "a FLAC file", kByFfmpeg},
+    {".ogg", "an Ogg file", kByFfmpeg},
+    {".mp4", "an MP4 file", kByVideo},
+    {".xls", "an Excel workbook", kByTable},
+};
+/// Zip archives in which a format stores its parts.
+constexpr known_suffix kZipSuffixes[] = {
+    {".xlsx", "an Excel workbook", kByTable},
+    {".ods", "an OpenDocument table", kByTable},
+    {".docx", "a Word document", "`soffice --convert-to txt FILE` extracts its text"},
+    {".odt", "an OpenDocument text", "`soffice --convert-to txt FILE` extracts its text"},
+    {".pptx", "a PowerPoint document", "`soffice --convert-to pdf FILE` converts it"},
+};
+
+std::uint64_t little_endian(std::string_view bytes) {
+  std::uint64_t n = 0;
+  for (std::size_t i = bytes.size(); i-- != 0;) n = n << 8 | static_cast<unsigned char>(bytes[i]);
+  return n;
+}
+
+/// Arrow's magic word of a file with its padding, or the first message of a stream: a marker and a plausible length.
+bool is_arrow(std::string_view head) {
+  if (head.starts_with("ARROW1\0\0"sv)) return true;
+  if (head.size() < 8 || !head.starts_with("\xff\xff\xff\xff"sv)) return false;
+  const std::uint64_t bytes = little_endian(head.substr(4, 4));
+  return bytes != 0 && bytes % 8 == 0 && bytes < (std::uint64_t{1} << 31);
+}
+
+bool is_zip_head(std::string_view head) { return head.starts_with("PK\x03\x04"sv) || head.starts_with("PK\x05\x06"sv); }
+
+/// Returns the format by content that one of the readers reads; empty if none is recognized.
+std::string_view readable_content(std::string_view head) {
+  if (head.size() >= kTfrecordHeaderBytes && find_tfrecord({.bytes = head}, 0, 1) == 0) return "tfrecord";
+  if (head.starts_with("\x93NUMPY"sv)) return "npy";
+  if (is_arrow(head)) return "arrow";
+  if (is_zip_head(head)) return "zip";
+  if (find_tar_entry({.bytes = head}, 0, 1) == 0) return "tar";
+  return {};
+}
+
+/// The header of an .lzma file: properties below 225, a dictionary of 2^n or 2^n + 2^(n-1) bytes, and a size that is
+/// plausible or unknown.
+bool is_lzma(std::string_view head) {
+  if (head.size() < 13 || static_cast<unsigned char>(head[0]) >= 225) return false;
+  const std::uint64_t dictionary = little_endian(head.substr(1, 4)), size = little_endian(head.substr(5, 8));
+  const auto is_power = [](std::uint64_t n) { return n != 0 && (n & (n - 1)) == 0; };
+  if (dictionary < 4096 || !(is_power(dictionary) || is_power(dictionary / 3))) return false;
+  return size == ~std::uint64_t{0} || (size != 0 && size < (std::uint64_t{1} << 38));
+}
+
+bool is_riff(std::string_view head) {
+  return head.starts_with("RIFF"sv) || head.starts_with("RIFX"sv) || head.starts_with("RF64"sv) ||
+         head.starts_with("FORM"sv);
+}
+
+bool fits(const magic& m, const file_sample& file) {
+  const std::string_view head = file.head;
+  if (head.size() < m.at + m.bytes.size() || head.substr(m.at, m.bytes.size()) != m.bytes) return false;
+  if (m.at == 8 && m.bytes != "DUCK" && !is_riff(head)) return false;
+  if (!m.is_word || !is_text_head(head, file.is_all)) return true;
+  if (m.tail.empty() || file.tail.size() < m.tail.size() + m.tail_at) return false;
+  return file.tail.substr(file.tail.size() - m.tail_at - m.tail.size(), m.tail.size()) == m.tail;
+}
+
+/// The size of a safetensors header, and the JSON that it begins with.
+bool is_safetensors(std::string_view head) {
+  return head.size() >= 10 && head[8] == '{' && (head[9] == '"' || head[9] == '}' || head[9] == ' ') &&
+         little_endian(head.substr(0, 8)) < (std::uint64_t{1} << 32);
+}
+
+/// Returns the name of UTF-16 or UTF-32 for iconv, by a byte order mark; empty if the text has none.
+std::string_view marked_encoding(std::string_view head) {
+  if (head.starts_with("\xff\xfe\0\0"sv) || head.starts_with("\0\0\xfe\xff"sv)) return "UTF-32";
+  if (head.starts_with("\xff\xfe"sv) || head.starts_with("\xfe\xff"sv)) return "UTF-16";
+  return {};
+}
+
+/// The same for texts without a mark, of which most characters are ASCII: their NUL bytes stand at fixed places.
+std::string_view unmarked_encoding(std::string_view head) {
+  head = head.substr(0, std::min(head.size() / 4 * 4, kTextBytes));
+  if (head.size() < 4) return {};
+  std::array<std::size_t, 4> nuls{};
+  for (std::size_t i = 0; i != head.size(); ++i) nuls[i % 4] += head[i] == '\0';
+  const std::size_t units = head.size() / 4, most = units - units / 10;
+  const auto full = [&](std::size_t i) { return nuls[i] >= most; };
+  const auto empty = [&](std::size_t i) { return nuls[i] == 0; };
+  const std::size_t printable = static_cast<std::size_t>(std::ranges::count_if(head, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= ' ' && byte != 0x7f) || byte == '\t' || byte == '\n' || byte == '\r';
+  }));
+  const std::size_t all_nuls = nuls[0] + nuls[1] + nuls[2] + nuls[3];
+  if (printable * 10 < (head.size() - all_nuls) * 9) return {};  // numbers, rather than characters
+  if (empty(0) && full(1) && full(2) && full(3)) return "UTF-32LE";
+  if (full(0) && full(1) && full(2) && empty(3)) return "UTF-32BE";
+  if (empty(0) && empty(2) && full(1) && full(3)) return "UTF-16LE";
+  if (empty(1) && empty(3) && full(0) && full(2)) return "UTF-16BE";
+  return {};
+}
+
+/// A path as the shell needs it.
+std::string in_shell(std::string_view path) {
+  constexpr std::string_view kPlainMarks = "_-./:@%+=,";
+  const auto is_plain = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           kPlainMarks.find(c) != kPlainMarks.npos;
+  };
+  if (std::ranges::all_of(path, is_plain)) return std::string(path);
+  return absl::StrCat("'", absl::StrReplaceAll(std::string(path), {{"'", "'\\''"}}), "'");
+}
+
+/// The name that a command for this file contains.
+std::string name_in_command(const file_sample& file) {
+  return file.name == "-" ? std::string("FILE") : detail::redacted(file.name);
+}
+
+/// "is a Parquet file, which sluice does not read: `duckdb …` converts it".
+status refused(const file_sample& file, std::string_view what, std::string_view way_out) {
+  std::string message = absl::StrCat("is ", std::string(what), file.is_packed ? ", compressed" : "");
+  if (way_out == kNoData) return unimplemented_error(absl::StrCat(message, ", which sluice does not read"));
+  const std::string name = name_in_command(file);
+  std::string words(way_out);
+  if (way_out.starts_with("the plan ")) {
+    if (way_out == kBySql && !find_op("sql"))
+      return unimplemented_error(absl::StrCat(message, ", which this build of sluice does not read"));
+    words = absl::StrReplaceAll(words, {{"\"FILE\"", in_quotes(name)}});
+    return unimplemented_error(absl::StrCat(message, ": ", words));
+  }
+  const bool has_quotes = words.find("'FILE'") != words.npos;
+  words = absl::StrReplaceAll(words, {{"FILE", has_quotes ? name : in_shell(name)}});
+  return unimplemented_error(absl::StrCat(message, ", which sluice does not read: ", words));
+}
+
+status refused_encoding(const file_sample& file, std::string_view encoding) {
+  return unimplemented_error(absl::StrCat("is a text in ", std::string(encoding),
+                                          ", and texts are read in UTF-8: `iconv -f ", std::string(encoding),
+                                          " -t UTF-8 ", in_shell(name_in_command(file)), " > out.txt` converts it"));
+}
+
+status refused_bytes(const file_sample& file) {
+  const std::string_view head = file.head.substr(0, kTextBytes);
+  std::string found;
+  if (const std::size_t nul = head.find('\0'); nul != head.npos) {
+    found = absl::StrCat("byte ", nul, " is NUL, so that it is no text");
+  } else {
+    std::size_t at = 0;
+    for (std::size_t n = 1; at < head.size() && n != 0; at += n) n = utf8_length(head.substr(at));
+    found = absl::StrCat("byte ", at, " is not UTF-8; a text in Latin-1 is converted by `iconv -f LATIN1 -t UTF-8 ",
+                         in_shell(name_in_command(file)), " > out.txt`");
+  }
+  return invalid_argument_error(absl::StrCat("is in no format that sluice knows: ", found,
+                                             "; --from FORMAT or a plan reads it in the format that you name"));
+}
+
+/// Returns true if the file's name ends with the suffix, in any case for suffixes of small letters.
+bool has_suffix(std::string_view name, std::string_view suffix) {
+  if (suffix == ".Z") return name.ends_with(suffix);
+  return absl::EndsWithIgnoreCase(std::string(name), std::string(suffix));
+}
+
+/// Refuses a file whose content is known to be in another format. `weak`: also the formats with short magic numbers.
+status check_content(const file_sample& file, bool weak) {
+  for (const magic& m : kMagics)
+    if (fits(m, file)) return refused(file, m.what, m.way_out);
+  if (is_lzma(file.head) && !is_text_head(file.head, file.is_all)) return refused(file, "compressed by lzma", kByLzma);
+  if (!weak) return {};
+  for (const magic& m : kWeakMagics)
+    if (fits(m, file)) return refused(file, m.what, m.way_out);
+  if (is_safetensors(file.head)) return refused(file, "a safetensors model", kByPython);
+  return {};
+}
+
+bool reads_text(std::string_view format) { return format == "csv" || format == "jsonl" || format == "lines"; }
+
+}  // namespace
+
+bool is_text_head(std::string_view head, bool is_all) {
+  const bool is_cut = !is_all || head.size() > kTextBytes;
+  head = head.substr(0, kTextBytes);
+  if (head.find('\0') != head.npos) return false;
+  if (is_utf8(head)) return true;
+  // A character may be cut in two at the end.
+  for (std::size_t n = 1; is_cut && n != 4 && n < head.size(); ++n)
+    if (is_utf8(head.substr(0, head.size() - n))) return true;
+  return false;
+}
+
+std::string_view kind_of_name(std::string_view name) {
+  const std::string_view path = without_query(name);
+  if (path.ends_with(".tgz")) return "tar";
+  const std::string_view data = name_of_data(name);
+  if (data.ends_with(".tar")) return "tar";
+  if (data.ends_with(".zip")) return "zip";
+  switch (format_of_path(std::string(data)).format) {
+    case output_format::csv: return "csv";
+    case output_format::jsonl: return "jsonl";
+    case output_format::numpy: return "npy";
+    case output_format::arrow: return "arrow";
+    case output_format::tfrecords: return "tfrecord";
+    case output_format::text_lines: return "lines";
+    default: break;
+  }
+  return data.substr(data.rfind('/') + 1).find(".tfrecord") != data.npos ? "tfrecord" : "";
+}
+
+result<std::string_view> kind_of(const file_sample& file) {
+  const std::string_view by_name = kind_of_name(file.name), data = name_of_data(file.name);
+  if (const std::string_view by_content = readable_content(file.head); !by_content.empty()) {
+    if (by_content == "zip")
+      for (const known_suffix& s : kZipSuffixes)
+        if (has_suffix(data, s.suffix)) return refused(file, s.what, s.way_out);
+    return by_content;
+  }
+  if (status why = check_content(file, by_name.empty()); !why.ok()) return why;
+  if (by_name.empty() || reads_text(by_name)) {
+    std::string_view encoding = marked_encoding(file.head);
+    if (encoding.empty()) encoding = unmarked_encoding(file.head);
+    if (!encoding.empty()) return refused_encoding(file, encoding);
+  }
+  if (!by_name.empty() && by_name != "lines") return by_name;
+  if (by_name.empty())
+    for (const known_suffix& s : kSuffixes)
+      if (has_suffix(data, s.suffix)) return refused(file, s.what, s.way_out);
+  // Lines have no structure that could be damaged: a name in .txt makes no text of binary data.
+  const bool is_binary = file.head.substr(0, kTextBytes).find('\0') != file.head.npos;
+  if (by_name.empty() ? !is_text_head(file.head, file.is_all) : is_binary) return refused_bytes(file);
+  return std::string_view("lines");
+}
+
+}  // namespace sluice::lib::cli

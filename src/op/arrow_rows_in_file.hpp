@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row type of an Arrow IPC file, which is read when a plan is built, before a run exists that reads files.
+// Errors: those of opening the file; data_loss: the schema is damaged or missing; unimplemented: a type that is not read.
+// Thread: blocks.
+#pragma once
+
+#include <string>
+
+#include "sluice/base/field_types.hpp"
+#include "sluice/base/result.hpp"
+#include "sluice/element/type.hpp"
+#include "sluice/format/inflate.hpp"
+
+namespace sluice::lib {
+
+result<const element_type*> arrow_rows_in_file(const std::string& path, compression packed,
+                                               const inflate_limits& limits = {});
+
+}  // namespace sluice::lib
