@@ -102,10 +102,9 @@ class concurrency_limit {
   waiter_list waiting_ ABSL_GUARDED_BY(mutex_);
   std::uint32_t limit_ ABSL_GUARDED_BY(mutex_);
   std::uint32_t in_use_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::uint32_t regain_below_ ABSL_GUARDED_BY(mutex_) =
-      0;                                              ///< three quarters of what the limit was before it was halved
-  duration round_trip_ ABSL_GUARDED_BY(mutex_){0};    ///< smoothed
-  double refused_share_ ABSL_GUARDED_BY(mutex_) = 0;  ///< the share among the answers; smoothed
+  std::uint32_t regain_below_ ABSL_GUARDED_BY(mutex_) = 0;  ///< three quarters of the limit before it was halved
+  duration round_trip_ ABSL_GUARDED_BY(mutex_){0};          ///< smoothed
+  double refused_share_ ABSL_GUARDED_BY(mutex_) = 0;        ///< the share among the answers; smoothed
   std::uint64_t halvings_ ABSL_GUARDED_BY(mutex_) = 0;
   time_point window_began_ ABSL_GUARDED_BY(mutex_){};
   bool was_full_ ABSL_GUARDED_BY(mutex_) = false;  ///< in this window all permits were in use

@@ -37,7 +37,7 @@ class first_byte_times {
   mutable mutex mutex_;
   std::array<duration, kKept> times_ ABSL_GUARDED_BY(mutex_){};  ///< a ring buffer
   std::uint64_t added_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::uint64_t requests_ = 0, hedges_ = 0;
+  std::uint64_t requests_ ABSL_GUARDED_BY(mutex_) = 0, hedges_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sluice::lib::detail

@@ -18,6 +18,7 @@
 #include "absl/base/thread_annotations.h"
 #include "base/files/locked_target.hpp"
 #include "engine/lowering/error_gate.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/format/example.hpp"
@@ -99,7 +100,7 @@ class lock_table {
     // The first entry creates the file, which must not change its name here.
     std::error_code unknown;
     const std::filesystem::path name = std::filesystem::weakly_canonical(std::filesystem::absolute(target), unknown);
-    std::lock_guard guard(mutex_);
+    mutex_lock guard(mutex_);
     held_lock& lock = held_[name.string()];
     if (lock.users == 0) {
       lock.target = std::make_unique<locked_target>();
@@ -120,11 +121,11 @@ class lock_table {
     std::size_t users = 0;
   };
   void release(const std::string& key) {
-    std::lock_guard guard(mutex_);
+    mutex_lock guard(mutex_);
     if (const auto found = held_.find(key); --found->second.users == 0) held_.erase(found);
   }
 
-  std::mutex mutex_;
+  mutex mutex_;
   std::map<std::string, held_lock> held_ ABSL_GUARDED_BY(mutex_);
 };
 
