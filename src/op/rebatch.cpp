@@ -210,7 +210,7 @@ bool has_fixed_shape(const spec& row) {
 /// Returns the number of batches for several sizes: rounds of all sizes, and the sizes that the rest of a round fills.
 cardinality rebatched_size(const node& n) {
   auto& a = n.as<rebatch_arguments>();
-  cardinality rows = rows_of(*n.inputs[0]);
+  cardinality rows = batch_rows_of(*n.inputs[0]);
   if (rows.kind != cardinality::exact || rows.is_most()) return rows;
   std::int64_t round = 0;
   for (count size : a.sizes.values)
@@ -249,7 +249,8 @@ const op_info rebatch_op{
     .facts = {.size = rebatched_size,
               .rows =
                   [](const node& n) {
-                    return n.as<rebatch_arguments>().options.drop_remainder ? cardinality() : rows_of(*n.inputs[0]);
+                    return n.as<rebatch_arguments>().options.drop_remainder ? cardinality()
+                                                                            : batch_rows_of(*n.inputs[0]);
                   }},
     .lowering = {.open = open_rebatch},
 };

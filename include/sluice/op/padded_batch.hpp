@@ -12,7 +12,7 @@
 // Padded: at the end of each dimension, with 0, false or "", or with the value in `values`.
 // Order:  rows in the input's order.
 // Ends:   with the input. The last batch may have fewer rows; with drop_remainder such a batch is not delivered.
-// Errors: invalid_argument, when the plan is built: a member is a sparse or ragged tensor, a named member does not
+// Errors: invalid_argument, when the plan is built: the elements are sparse or ragged tensors, a named member does not
 //         exist, or a value does not have its member's type. invalid_argument in a run, with the element's number and
 //         the member: it is longer than `shapes` permits, or tensors of a batch have different dtypes or ranks. Under
 //         error_policy::skip that row is dropped and counted, and the batch continues without it; the batch's first row

@@ -6,7 +6,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kDigitsMax = 20;  // of 2^64
+constexpr std::size_t kDigitsOfUint64 = 20;  // of 2^64
 constexpr std::int64_t kExponentMost = std::int64_t{1} << 60;
 
 void move_digits(std::string_view& s, std::string& to) {
@@ -55,7 +55,7 @@ number_text decimal_number::whole_digits(std::string& to) const {
   to = "0";
   if (digits.empty()) return number_text::read;
   if (exponent < 0) return number_text::not_whole;
-  if (digits.size() > kDigitsMax || exponent > static_cast<std::int64_t>(kDigitsMax - digits.size()))
+  if (digits.size() > kDigitsOfUint64 || exponent > static_cast<std::int64_t>(kDigitsOfUint64 - digits.size()))
     return number_text::out_of_range;
   to = (is_negative ? "-" : "") + digits + std::string(static_cast<std::size_t>(exponent), '0');
   return number_text::read;

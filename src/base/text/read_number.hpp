@@ -80,7 +80,7 @@ struct decimal_number {
 };
 
 /// Reads a whole number however it is written: 12, 12.0, 1.2e1, 120e-1. The result is exact.
-template <std::integral T> number_text read_whole(std::string_view s, T& to) {
+template <std::integral T> number_text read_whole_number(std::string_view s, T& to) {
   if (const number_text plain = read_digits(s, to); plain != number_text::malformed) return plain;
   decimal_number d;
   if (!d.read(s)) return number_text::malformed;

@@ -60,7 +60,7 @@ void make_number(const element_type& t, void* to, const json_value& j, const pat
     } else if constexpr (std::is_floating_point_v<T>) {
       ok = read_json_real(j, x);
     } else {
-      ok = j.kind() == json_value::number && read_whole(j.spelled(), x) == number_text::read;
+      ok = j.kind() == json_value::number && read_whole_number(j.spelled(), x) == number_text::read;
     }
     if (!ok) refuse_kind(at, t, j);
     std::memcpy(to, &x, sizeof x);

@@ -50,24 +50,20 @@ template <> const codec& codec_of<pad_value>() {
 
 namespace {
 
-/// Returns why a member cannot be padded; "" if all can.
-std::string without_a_length(const element_type& t, const std::string& path) {
+/// Returns why elements of this type cannot be padded; "" if they can. Sparse and ragged members of a structure stay as
+/// they are, beside others that are padded.
+std::string without_a_length(const element_type& t) {
   const bool is_sparse = &t == &type_of<sparse_tensor>();
-  if (is_sparse || &t == &type_of<ragged_tensor>())
-    return (path.empty() ? "it" : path) + " is a " + t.name + ", which cannot be padded: to_dense(x) or to_tensor(x) " +
-           "in a map makes a tensor of it, and " + (is_sparse ? "sparse_batch" : "ragged_batch") + " keeps it";
-  if (!t.stacks_by_member()) return {};
-  for (auto& m : t.members)
-    if (std::string why = without_a_length(*m.type, path.empty() ? m.name : path + "." + m.name); !why.empty())
-      return why;
-  return {};
+  if (!is_sparse && &t != &type_of<ragged_tensor>()) return {};
+  return "a " + t.name + " cannot be padded: to_dense(it) or to_tensor(it) in a map makes a tensor of it, and " +
+         (is_sparse ? "sparse_batch" : "ragged_batch") + " keeps it";
 }
 
 }  // namespace
 
 std::vector<padded_member> padded_members(const element_type& row, const member_map<std::vector<std::int64_t>>& shapes,
                                           const member_map<pad_value>& values, std::string& why) {
-  if (std::string found = without_a_length(row, {}); !found.empty())
+  if (std::string found = without_a_length(row); !found.empty())
     return why = std::move(found), std::vector<padded_member>();
   std::vector<padded_member> all = padded_members(row);
   auto named = [&](const std::string& path, const char* where) -> padded_member* {

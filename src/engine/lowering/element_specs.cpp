@@ -11,7 +11,7 @@ spec element_spec_of(const node& n) {
   return n.op->type == same_type ? same_spec(n) : spec_of(*n.type);
 }
 
-cardinality rows_of(const node& n) {
+cardinality batch_rows_of(const node& n) {
   const cardinality stated = row_cardinality_of(n), batches = cardinality_of(n);
   if (stated.kind != cardinality::unknown || batches.kind == cardinality::unknown || n.type->kind != kind::batch)
     return stated;

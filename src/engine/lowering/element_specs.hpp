@@ -15,7 +15,7 @@ namespace sluice::lib {
 
 spec element_spec_of(const node& n);
 /// Returns the number of rows in all batches of `n`: what the plan states, or its number of batches times their length.
-cardinality rows_of(const node& n);
+cardinality batch_rows_of(const node& n);
 
 // For op_info::spec.
 

@@ -12,14 +12,12 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "base/files/locked_target.hpp"
 #include "engine/lowering/error_gate.hpp"
-#include "sluice/base/mutex.hpp"
 #include "sluice/base/hash.hpp"
+#include "sluice/base/mutex.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/format/example.hpp"
 #include "sluice/format/tfrecord_frames.hpp"

@@ -46,11 +46,11 @@ std::string difference_of_types(const element_type& a, const element_type& b, st
   return why + (a_named ? "the first" : "input " + std::to_string(number));
 }
 
-/// Returns true if the type leaves dtypes open, as that of tensors does.
-bool has_tensor(const element_type& t) {
+/// Returns true if the type has tensors.
+bool leaves_dtypes_open(const element_type& t) {
   if (t.kind == kind::tensor) return true;
-  if (t.element && has_tensor(*t.element)) return true;
-  return std::ranges::any_of(t.members, [](const member& m) { return has_tensor(*m.type); });
+  if (t.element && leaves_dtypes_open(*t.element)) return true;
+  return std::ranges::any_of(t.members, [](const member& m) { return leaves_dtypes_open(*m.type); });
 }
 
 /// Returns why the tensors of the inputs have no common dtype; "" if they have one, or if it is not known before a run.
@@ -78,7 +78,7 @@ const element_type* type_of_inputs(const node& n, std::size_t inputs, std::strin
     why = difference_of_types(*type, *n.inputs[i]->type, i + 1);
     return nullptr;
   }
-  if (has_tensor(*type)) why = difference_of_dtypes(n, inputs);
+  if (leaves_dtypes_open(*type)) why = difference_of_dtypes(n, inputs);
   return why.empty() ? type : nullptr;
 }
 

@@ -44,7 +44,7 @@ inline bool is_out_of_range(const simdjson::dom::element& j) {
   std::int64_t whole = 0;
   const std::string_view spelled = number_in_words(j);
   return spelled.empty() ? j.type() == simdjson::dom::element_type::DOUBLE
-                         : read_whole(spelled, whole) != number_text::not_whole;
+                         : read_whole_number(spelled, whole) != number_text::not_whole;
 }
 
 /// Thrown if the double that simdjson has made of a number does not decide its value in the member's type.
@@ -104,7 +104,7 @@ template <class T> bool read_json_number(const simdjson::dom::element& j, T& to)
       return std::in_range<T>(large);
     }
     if (j.type() == simdjson::dom::element_type::DOUBLE) throw needs_spelling();  // such as 1e18 and 12.0
-    return read_whole(number_in_words(j), to) == number_text::read;
+    return read_whole_number(number_in_words(j), to) == number_text::read;
   }
 }
 
