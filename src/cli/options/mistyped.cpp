@@ -157,8 +157,8 @@ std::vector<std::string> usual_arguments(int argc, char** argv) {
   if (option.empty()) return all;
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i] == "--") break;
-    // Not the value of an option: `--io-timeout -5`.
-    if (!is_count(all[i]) || (i > 1 && all[i - 1].starts_with("--"))) continue;
+    // Not the value of an option: `-n -5`.
+    if (!is_count(all[i]) || all[i - 1].starts_with("-")) continue;
     all[i].erase(0, 1);
     all.insert(all.begin() + static_cast<std::ptrdiff_t>(i), std::string(option));
     ++i;
