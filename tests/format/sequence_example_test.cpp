@@ -9,8 +9,8 @@
 
 #include "sluice/format/sequence_layout.hpp"
 #include "sluice/format/sequence_parser.hpp"
-#include "support/sequence_bytes.hpp"
-#include "support/sequence_layouts.hpp"
+#include "support/bytes/sequence_bytes.hpp"
+#include "support/bytes/sequence_layouts.hpp"
 
 #ifdef SLUICE_HAVE_PROTOBUF
 #include "example.pb.h"

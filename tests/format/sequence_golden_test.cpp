@@ -10,7 +10,7 @@
 
 #include "sluice/format/example_layout.hpp"
 #include "sluice/format/sequence_layout.hpp"
-#include "support/sequence_layouts.hpp"
+#include "support/bytes/sequence_layouts.hpp"
 
 namespace sluice::lib::sequence_golden_test {
 using namespace sluice::lib::test;

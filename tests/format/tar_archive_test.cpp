@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "format/archive/tar_archive.hpp"
-#include "support/tar_bytes.hpp"
+#include "support/bytes/tar_bytes.hpp"
 
 namespace sluice::lib::tar_archive_test {
 

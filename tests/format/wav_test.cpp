@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "sluice/format/wav.hpp"
-#include "support/golden_cases.hpp"
+#include "support/bytes/golden_cases.hpp"
 
 namespace sluice::lib::wav_test {
 using namespace sluice::lib::test;

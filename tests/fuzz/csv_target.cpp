@@ -5,7 +5,7 @@
 
 #include "fuzz/target.hpp"
 #include "sluice/format/csv_schema.hpp"
-#include "support/csv_reference.hpp"
+#include "support/bytes/csv_reference.hpp"
 
 namespace sluice::lib::fuzz {
 namespace {

@@ -8,7 +8,7 @@
 #include "fuzz/protobuf_examples.hpp"
 #include "fuzz/target.hpp"
 #include "sluice/format/sequence_parser.hpp"
-#include "support/sequence_layouts.hpp"
+#include "support/bytes/sequence_layouts.hpp"
 
 namespace sluice::lib::fuzz {
 namespace {

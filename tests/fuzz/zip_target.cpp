@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fuzz/target.hpp"
-#include "support/zip_bytes.hpp"
+#include "support/bytes/zip_bytes.hpp"
 
 namespace sluice::lib::fuzz {
 

@@ -20,12 +20,6 @@ namespace {
 using namespace test;
 using int64 = std::int64_t;
 
-task<int64> later(int64 x) {
-  co_await sleep_for(std::chrono::microseconds(x * 7 % 40));
-  int64 result = 3 * x + 1;
-  co_return result;
-}
-
 /// A coroutine that uses what it captured after it was suspended, as a lambda with captures would.
 struct adding {
   std::shared_ptr<int64> more;

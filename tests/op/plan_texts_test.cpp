@@ -124,8 +124,8 @@ TEST_CASE("batches that C++ makes print as text, and are read again") {
        "range(10) | group_by_window(it % 2, take(4) | batch(2), 5)"},
       {in | group_by_window(expr("it % 2"), batch(2), expr("key + 1")),
        "range(10) | group_by_window(it % 2, batch(2), window_size_func=key + 1)"},
-      {in | group_by_window(printed_third, batch(2), printed_size),
-       "range(10) | group_by_window(printed_third, batch(2), window_size_func=printed_size)"},
+      {in | group_by_window(printed_twice, batch(2), printed_size),
+       "range(10) | group_by_window(printed_twice, batch(2), window_size_func=printed_size)"},
       {in | map(expr<int64s>("[it]")) |
            padded_batch(3, {.shapes = {{"it", {4}}}, .values = {{"it", -1}}, .drop_remainder = true}),
        "range(10) | map([it]) | padded_batch(3, shapes={it=[4]}, values={it=-1}, drop_remainder=true)"},

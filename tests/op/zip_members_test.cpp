@@ -10,7 +10,7 @@
 #include "sluice/io/simulated_file_system.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/zip_bytes.hpp"
+#include "support/bytes/zip_bytes.hpp"
 
 namespace sluice::lib::zip_members_test {
 namespace {

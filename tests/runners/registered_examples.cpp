@@ -7,7 +7,7 @@
 
 #include "sluice/format/example.hpp"
 #include "sluice/sluice.hpp"
-#include "support/sequence_bytes.hpp"
+#include "support/bytes/sequence_bytes.hpp"
 
 namespace sluice::lib::test {
 namespace {

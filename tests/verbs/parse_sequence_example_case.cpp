@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sluice/sluice.hpp"
-#include "support/sequence_bytes.hpp"
+#include "support/bytes/sequence_bytes.hpp"
 #include "support/verb_case.hpp"
 
 namespace sluice::lib::parse_sequence_example_case {

@@ -5,8 +5,8 @@
 
 #include "io/temporary_folder.hpp"
 #include "sluice/sluice.hpp"
+#include "support/bytes/tar_bytes.hpp"
 #include "support/file_case.hpp"
-#include "support/tar_bytes.hpp"
 #include "support/verb_case.hpp"
 
 namespace sluice::lib::webdataset_case {

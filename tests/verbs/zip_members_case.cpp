@@ -9,9 +9,9 @@
 #include "sluice/io/memory_files.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 #include "sluice/sluice.hpp"
+#include "support/bytes/zip_bytes.hpp"
 #include "support/file_case.hpp"
 #include "support/verb_case.hpp"
-#include "support/zip_bytes.hpp"
 
 namespace sluice::lib::zip_members_case {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "sluice/format/image_codecs.hpp"
-#include "support/golden_cases.hpp"
+#include "support/bytes/golden_cases.hpp"
 #include "support/random_numbers.hpp"
 
 namespace sluice::lib::damaged_images_test {

@@ -10,7 +10,7 @@
 
 #include "sluice/format/image_codecs.hpp"
 #include "sluice/format/image_transforms.hpp"
-#include "support/golden_cases.hpp"
+#include "support/bytes/golden_cases.hpp"
 
 namespace sluice::lib::golden_images_test {
 using namespace sluice::lib::test;

@@ -12,7 +12,7 @@
 #include "pipeline/record_files.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
-#include "support/tar_bytes.hpp"
+#include "support/bytes/tar_bytes.hpp"
 
 namespace sluice::lib::compressed_files_test {
 namespace {

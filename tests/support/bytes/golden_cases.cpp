@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/golden_cases.hpp"
+#include "support/bytes/golden_cases.hpp"
 
 #include <filesystem>
 #include <fstream>
