@@ -66,7 +66,8 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
 
   // The run's side.
 
-  /// Ok, or failed_precondition where another run reads it. `line`: of the run's ledger; its elements are charged to it.
+  /// Ok, or failed_precondition where another run reads it. `line`: of the run's ledger; its elements are charged to
+  /// it.
   status attach(std::shared_ptr<run_context> run, ledger_line& line);
   void detach();
   /// Its run goes on with the element `ordinal`, as a checkpoint says.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a run by their sites: their counters, their error accounts, their memory, the contents of their channels,
-// and their knobs, which may be changed during the run.
+// The stages of a run by their sites: their counters, their error accounts, their memory, the contents of their
+// channels, and their knobs, which may be changed during the run.
 //
 //   for (const site_report& s : report_of(stream).sites) print(s.name, s.elements, s.busy);
 //   sites_of(stream)->set_knob(path, "parallelism", 8);              // pipeline/iterate.hpp
@@ -33,8 +33,8 @@ struct knob_report {
   bool is_free = false;  ///< the plan left it to the engine (autotune); false: the user fixed it
 };
 
-/// The channels of one name in a stage: one, or one for each inner plan that a parallel interleave has open. The numbers are
-/// sums over those that work ahead at this moment.
+/// The channels of one name in a stage: one, or one for each inner plan that a parallel interleave has open. The
+/// numbers are sums over those that work ahead at this moment.
 struct channel_report {
   std::string name;                              ///< "prefetch", "map(decode)", "interleave's inputs"
   std::size_t channels = 0;                      ///< those that work ahead now
@@ -67,8 +67,8 @@ struct site_report {
   std::uint64_t read_bytes = 0;    ///< read from files, before inflating
   std::vector<knob_report> knobs;  ///< those that can be changed now
   std::vector<channel_report> channels;
-  /// What the stage itself has charged to the memory ledger, now and at most: a line for each purpose, and one for each name of a
-  /// channel. Peaks of different lines need not be of the same moment.
+  /// What the stage itself has charged to the memory ledger, now and at most: a line for each purpose, and one for each
+  /// name of a channel. Peaks of different lines need not be of the same moment.
   std::vector<ledger_line_report> memory;
 };
 

@@ -30,7 +30,8 @@ class inner_plans {
   inner_plans(inner_plans&&) = default;
 
   /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position
-  /// on or (empty) from its start; or as `openings` know it, which are told of it. Not started. Thread: one call at a time.
+  /// on or (empty) from its start; or as `openings` know it, which are told of it. Not started. Thread: one call at a
+  /// time.
   result<inner_stream> open(const block& outer, std::uint64_t ordinal, inner_openings& openings,
                             std::string position = {}) const;
   bool parallel() const { return permits_ != nullptr; }

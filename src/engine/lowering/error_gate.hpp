@@ -25,8 +25,9 @@ using kept_bytes = std::shared_ptr<const std::string>;
 /// One stage's error policy. The run must outlive it.
 class error_gate {
  public:
-  /// `site`: the record of the stage. `account`: the account that the stage's errors are counted in, besides the run's count; null: none.
-  /// `into`: what keeps the bad elements that are dropped; null: nothing does. `file`: what the elements are of; null: none is known.
+  /// `site`: the record of the stage. `account`: the account that the stage's errors are counted in, besides the run's
+  /// count; null: none. `into`: what keeps the bad elements that are dropped; null: nothing does. `file`: what the
+  /// elements are of; null: none is known.
   error_gate(run_context* run, site_record& site, std::string label, error_policy policy, error_account* account,
              quarantine_sink* into = nullptr, std::shared_ptr<const std::string> file = nullptr)
       : run_(run),

@@ -50,10 +50,11 @@ struct open_context {
   /// What the source of a stage_plan gives; null: this is in none.
   std::shared_ptr<element_group> given = {};
 
-  /// In op_info::open: the record of the stage that is opened. Before: of the stage that reads it; null: the consumer of the run.
+  /// In op_info::open: the record of the stage that is opened. Before: of the stage that reads it; null: the consumer
+  /// of the run.
   site_record* reader = nullptr;
-  /// Each stage is opened with the same node every time, so its label is that of its record. False in plans that a function builds for
-  /// each element: these may differ in the names of their functions.
+  /// Each stage is opened with the same node every time, so its label is that of its record. False in plans that a
+  /// function builds for each element: these may differ in the names of their functions.
   bool labels_are_known = true;
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
