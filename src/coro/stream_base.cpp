@@ -43,8 +43,8 @@ environment& idle_environment() {
 stream_base::stream_base() noexcept = default;
 stream_base::stream_base(stage_base* child) noexcept
     : child_(child), element_bytes_(static_cast<std::uint32_t>(child->type().size)) {}
-// Streams are moved some ten times between the stage that is built and the one that reads it, so this is not the assignment
-// to an empty stream.
+// Streams are moved some ten times between the stage that is built and the one that reads it, so this is not the
+// assignment to an empty stream.
 stream_base::stream_base(stream_base&& o) noexcept
     : child_(std::exchange(o.child_, nullptr)),
       cur_(std::exchange(o.cur_, nullptr)),

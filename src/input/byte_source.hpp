@@ -61,7 +61,8 @@ struct byte_window {
 
 class byte_source {
  public:
-  /// `site`: the record of the reading stage, whose lines of the ledger the bytes are charged to. `stage`: its name, for errors.
+  /// `site`: the record of the reading stage, whose lines of the ledger the bytes are charged to. `stage`: its name,
+  /// for errors.
   byte_source(std::shared_ptr<run_context> run, site_record& site, const std::string& stage, byte_source_options o);
   byte_source(const byte_source&) = delete;
   ~byte_source();

@@ -4,8 +4,9 @@
 //   const reader_template reader(plan);                  // when the stage is opened
 //   node_ptr complete = reader.with_path("a.tfrecord");   // for each element
 //
-// Cost:   copies the nodes from the reader's source on, without checking them again: they were checked when the reader was made, and
-//         a path changes no type, depth or site. A reader with several sources is completed by lib::with_path().
+// Cost:   copies the nodes from the reader's source on, without checking them again: they were checked when the reader
+//         was made, and a path changes no type, depth or site. A reader with several sources is completed by
+//         lib::with_path().
 // Thread: any.
 #pragma once
 

@@ -19,8 +19,9 @@ namespace sluice::lib {
 
 class held_memory {
  public:
-  /// `line`: that of the stage (site_record::line), or one that holders without a stage share by name. `what` and `advice` are
-  /// words of the error: "the buffer", "lower buffer_size". REQUIRES: both are literals; the run keeps the line.
+  /// `line`: that of the stage (site_record::line), or one that holders without a stage share by name. `what` and
+  /// `advice` are words of the error: "the buffer", "lower buffer_size". REQUIRES: both are literals; the run keeps the
+  /// line.
   held_memory(std::shared_ptr<run_context> run, ledger_line& line, std::string label, std::string_view what,
               std::string_view advice)
       : run_(std::move(run)), line_(line), label_(std::move(label)), what_(what), advice_(advice) {}

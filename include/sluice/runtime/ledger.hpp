@@ -91,8 +91,8 @@ class room_waiter {
   ~room_waiter() = default;
 };
 
-/// The owner of a line that memory_ledger::open_line() made. The line exists until its owner is destroyed and no buffer is
-/// charged to it. Thread: calls of report() may be concurrent with charges.
+/// The owner of a line that memory_ledger::open_line() made. The line exists until its owner is destroyed and no buffer
+/// is charged to it. Thread: calls of report() may be concurrent with charges.
 class own_ledger_line {
  public:
   own_ledger_line() = default;  ///< has no line
@@ -121,11 +121,11 @@ class memory_ledger {
   memory_ledger& operator=(const memory_ledger&) = delete;
   ~memory_ledger();
 
-  /// Returns the line that all holders of one purpose and name share, and builds it at the first call. The number of these
-  /// lines is bounded: further names share one line.
+  /// Returns the line that all holders of one purpose and name share, and builds it at the first call. The number of
+  /// these lines is bounded: further names share one line.
   ledger_line& line(purpose p, std::string_view stage = {});
-  /// Builds a line of its own for one holder, such as one stage of one run. What is charged on it counts on line(p, stage),
-  /// too, so that the ledger's report has one line for each name.
+  /// Builds a line of its own for one holder, such as one stage of one run. What is charged on it counts on line(p,
+  /// stage), too, so that the ledger's report has one line for each name.
   own_ledger_line open_line(purpose p, std::string_view stage);
 
   /// Charges `bytes`, even beyond the budget.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a run by their sites: their counters, their error accounts, their memory, the contents of their channels,
-// and their knobs, which may be changed during the run.
+// The stages of a run by their sites: their counters, their error accounts, their memory, the contents of their
+// channels, and their knobs, which may be changed during the run.
 //
 //   for (const site_report& s : report_of(stream).sites) print(s.name, s.elements, s.busy);
 //   sites_of(stream)->set_knob(path, "parallelism", 8);              // pipeline/iterate.hpp
@@ -33,8 +33,8 @@ struct knob_report {
   bool is_free = false;  ///< the plan left it to the engine (autotune); false: the user fixed it
 };
 
-/// The channels of one name in a stage: one, or one for each inner plan that a parallel interleave has open. The numbers are
-/// sums over those that work ahead at this moment.
+/// The channels of one name in a stage: one, or one for each inner plan that a parallel interleave has open. The
+/// numbers are sums over those that work ahead at this moment.
 struct channel_report {
   std::string name;                              ///< "prefetch", "map(decode)", "interleave's inputs"
   std::size_t channels = 0;                      ///< those that work ahead now

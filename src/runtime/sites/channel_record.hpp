@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that the channels of one name in a stage share: the sizes and costs that they have learned, their line of the
-// ledger, and a list of those that are open.
+// The data that the channels of one name in a stage share: the sizes and costs that they have learned, their line of
+// the ledger, and a list of those that are open.
 //
 // A stage may have one channel, or one for each inner plan that it has open.
 // Thread: any.
@@ -40,9 +40,9 @@ class channel_record {
   ledger_line_report memory() const;
   channel_report report() const;
 
-  /// An open channel; in the list of its record as long as this object lives. `look(channel)` returns the contents of the
-  /// channel. It is called on any thread, and calls nothing of the record. (A virtual function could be called while the
-  /// object that has it is destroyed.)
+  /// An open channel; in the list of its record as long as this object lives. `look(channel)` returns the contents of
+  /// the channel. It is called on any thread, and calls nothing of the record. (A virtual function could be called
+  /// while the object that has it is destroyed.)
   class member {
    public:
     member(channel_record& of, const void* channel, channel_fill (*look)(const void*));

@@ -34,6 +34,9 @@ void add_paths(const site_record& r, std::vector<std::uint64_t>& to) {
     else if (std::find(to.begin(), to.end(), input->path()) == to.end()) to.push_back(input->path());
 }
 
+/// The number of sites of a run that are found by a search.
+constexpr std::size_t kSearched = 16;
+
 duration nanoseconds(std::uint64_t n) { return duration(static_cast<duration::rep>(n)); }
 
 }  // namespace
@@ -158,7 +161,26 @@ struct site_table::records {
   const std::shared_ptr<memory_ledger> ledger;
   lib::mutex mutex;
   std::deque<site_record> all ABSL_GUARDED_BY(mutex);  // the records do not move
-  absl::flat_hash_map<std::uint64_t, site_record*> by_path ABSL_GUARDED_BY(mutex);
+  // Most runs have few sites: a search takes less time there than the construction of a hash table.
+  std::vector<std::pair<std::uint64_t, site_record*>> first_by_path ABSL_GUARDED_BY(mutex);
+  absl::flat_hash_map<std::uint64_t, site_record*> others_by_path ABSL_GUARDED_BY(mutex);
+
+  site_record* find(std::uint64_t path) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    for (const auto& [known, record] : first_by_path)
+      if (known == path) return record;
+    auto found = others_by_path.find(path);
+    return found == others_by_path.end() ? nullptr : found->second;
+  }
+  site_record& add(std::uint64_t path, std::string name, bool is_inner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    site_record& made = all.emplace_back(*ledger, path, std::move(name), is_inner);
+    if (first_by_path.size() == kSearched) {
+      others_by_path.emplace(path, &made);
+      return made;
+    }
+    if (first_by_path.empty()) first_by_path.reserve(kSearched / 2);
+    first_by_path.emplace_back(path, &made);
+    return made;
+  }
 
   /// Calls `visit(record, number)` for each record, in order; `number` as in site_report.
   template <class Visit> void each(const Visit& visit) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -173,15 +195,13 @@ site_table::~site_table() { delete records_; }
 
 site_record* site_table::find(std::uint64_t path) const {
   mutex_lock lock(records_->mutex);
-  auto found = records_->by_path.find(path);
-  return found == records_->by_path.end() ? nullptr : found->second;
+  return records_->find(path);
 }
 
 site_record& site_table::add(std::uint64_t path, std::string name, bool is_inner) {
   mutex_lock lock(records_->mutex);
-  site_record*& record = records_->by_path[path];
-  if (!record) record = &records_->all.emplace_back(*records_->ledger, path, std::move(name), is_inner);
-  return *record;
+  site_record* known = records_->find(path);
+  return known ? *known : records_->add(path, std::move(name), is_inner);
 }
 
 error_account* site_table::account(site_record& record, std::uint64_t errors_max, error_account* around) {

@@ -101,6 +101,21 @@ TEST_CASE("the report lists a stage before its inputs, and the stages of inner p
   }
 }
 
+TEST_CASE("each of many stages in inner plans has one record") {
+  runtime rt({.workers = 1});
+  auto with_many_stages = [](int64) {
+    dataset<int64> ds = range(3);
+    for (int i = 0; i != 40; ++i) ds = ds | map(same);
+    return ds;
+  };
+  auto s = (range(5) | flat_map(with_many_stages)).iterate(rt);
+  sync_wait(rt, drain(s));
+  std::vector<site_report> sites = report_of(s).sites;
+  CHECK(sites.size() == 43);
+  for (std::size_t i = 2; i < sites.size(); ++i) CHECK(sites[i].elements == 15);
+  sync_wait(rt, cleanup(std::move(s)));
+}
+
 TEST_CASE("a report in the midst of a run has counted all work of the consumer's requests") {
   runtime rt({.workers = 1});
   auto s = (range(1'000'000) | map(same) | batch(10)).iterate(rt);
