@@ -74,7 +74,7 @@ TEST_CASE("a repeat of an input that is declared empty runs it once, to check th
   for (auto& plan : {wrong | repeat(), wrong | repeat(2), wrong | repeat(kMany)}) {
     consumed c = consume(plan, {});
     CHECK(c.elements.empty());
-    CHECK_THAT(c.why.to_string(), Catch::Contains("was to have 3 elements, and has"));
+    CHECK_THAT(c.why.to_string(), Catch::Contains("must have 3 elements, and has"));
   }
   auto right = range(5) | assert_cardinality(5) | skip(5) | repeat(kMany);
   CHECK(consume(right, {}).elements.empty());
