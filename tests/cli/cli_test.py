@@ -170,7 +170,7 @@ class Run(ProgramTest):
                 done = sluice("run", plan, *policy, "--errors-max", 0, "--output", "jsonl")
                 self.assertEqual((done.returncode, lines_of(done)), (1, whole[:1]))
         for policy in ([], ["--on-error", "stop"]):
-            self.assertIn("this run stops at the first one", self.fails(2, "run", f'tfrecord("{file}")', *policy, "--errors-max", 5))
+            self.assertIn("this run stops at the first bad one", self.fails(2, "run", f'tfrecord("{file}")', *policy, "--errors-max", 5))
         self.assertIn("--errors-max", self.fails(2, "run", twice, "--on-error", "skip", "--errors-max", -1))
 
     def test_explain_shows_which_policy_is_in_force(self):
@@ -308,7 +308,7 @@ class Misuse(ProgramTest):
             "concatenate(range(5), range(5) | batch(2))": "input 2 gives batch<int64> where the first gives int64",
             "range(5) | unbatch": "expects batches, and gets int64",
             'range(5) | parse_example("a: int64")': "expects records that hold tf.Examples, or batches of them, and gets int64",
-            'tfrecord("x") | parse_example("a: date")': '"date" is none of these',
+            'tfrecord("x") | parse_example("a: date")': 'found "date"',
             "shuffle(3)": "a plan starts with a source",
             "range(5) | range(3)": "takes no input",
             "tfrecord": "needs a path",
@@ -555,7 +555,7 @@ class Data(ProgramTest):
             self.assertIn("remove the existing sample", self.fails(2, *other))
         first = pathlib.Path(self.path("mix/sample-00000-of-00002.tfrecord"))
         first.rename(str(first) + ".partial")   # as an interrupted run leaves it
-        self.assertIn("1 written, 1 were there", self.ok(*wanted).stderr)
+        self.assertIn("1 written, 1 existed", self.ok(*wanted).stderr)
         first.write_bytes(first.read_bytes()[:-1])
         self.assertIn(f"{first} is no shard of 10 records in 2 shards, seed 1", self.fails(2, *wanted))
 
@@ -564,7 +564,7 @@ class Data(ProgramTest):
         files = sorted(pathlib.Path(self.folder.name).glob("sample-*.tfrecord"))
         self.assertEqual(len(files), 3)
         self.ok("verify", *files)
-        self.assertIn("3 were there", self.ok("sample", self.folder.name, "--records", 1000, "--shards", 3, "--seed", 1).stderr)
+        self.assertIn("3 existed", self.ok("sample", self.folder.name, "--records", 1000, "--shards", 3, "--seed", 1).stderr)
         schema = "text: bytes, label: int64, values: float[16]"
         plan = f'list_files("{self.folder.name}/sample-*") | interleave(tfrecord, cycle_length=3) | parse_example("{schema}") | shuffle(100) | batch(64)'
         self.assertIn("(1,000 records)", self.ok("run", plan).stderr)

@@ -224,7 +224,7 @@ class Outputs(Converted):
     def test_an_output_that_is_there_is_replaced_only_if_that_is_said(self):
         path = self.path("a.jsonl")
         pathlib.Path(path).write_text("precious\n")
-        self.assertIn("a.jsonl is there", self.fails(2, "convert", "range(3)", path))
+        self.assertIn("a.jsonl exists", self.fails(2, "convert", "range(3)", path))
         self.assertEqual(pathlib.Path(path).read_text(), "precious\n")
         self.convert("range(3)", path, "--overwrite")
         self.assertEqual(self.lines_in("a.jsonl"), [0, 1, 2])

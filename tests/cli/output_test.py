@@ -128,10 +128,10 @@ class Resume(Outputs):
         stays_refused("some of these were altered since", first[:7] + b"!" + first[8:])
         self.out.write_bytes(first)
         self.out.rename(self.path("kept"))
-        self.assertIn("is not there", self.refused())
+        self.assertIn("does not exist", self.refused())
         stays_refused("this is another file", b"y" * len(first))
         stays_refused("this is another file", first + b"more")   # an input, say, that begins alike
-        self.assertIn("is not there", self.refused(output="tfrecord:" + self.path("other")))
+        self.assertIn("does not exist", self.refused(output="tfrecord:" + self.path("other")))
         os.remove(self.out)
         self.run_to("--resume", self.here, output="tfrecord:" + self.path("kept"))   # renamed by hand: the same file
         self.assertEqual(pathlib.Path(self.path("kept")).read_bytes(), self.whole())

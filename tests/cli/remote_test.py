@@ -47,7 +47,7 @@ class Remote(ServedTest):
         for to, told in (("file:///etc/x", "the server redirects to file:///etc/x, which is not accepted: it begins with neither"),
                          ("s3://b/x", "the server redirects to s3://b/x, which is not accepted: "),
                          ("http://bob:hunter2@h/x", "the server redirects to http://***@h/x, which is not accepted: it has a user"),
-                         ("", "names no place")):
+                         ("", "without a Location")):
             field = f"Location: {to}\r\n" if to else ""
             said = self.error_where_a_server_says(f"HTTP/1.1 302 Found\r\n{field}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
             self.assertIn(told, said)
@@ -109,7 +109,7 @@ class Remote(ServedTest):
         self.assertEqual(self.server.asked, [])
         self.assertIn("cannot be added to", self.fails(2, "run", "range(3)", "--output", out, "--checkpoint", self.path("c")))
         self.assertIn("a checkpoint is a local file", self.fails(2, "run", "range(3)", "--output", self.path("o.jsonl"), "--checkpoint", out))
-        self.assertIn("is there", self.fails(2, "convert", url, url, "--to", "raw"))
+        self.assertIn("exists", self.fails(2, "convert", url, url, "--to", "raw"))
         self.assertIn("written last", self.fails(1, "run", "range(3)", "--output", self.url("a.npy")))
         self.assertIn("no file system answers for s9://", self.fails(1, "run", "range(3)", "--output", "s9://b/a.jsonl"))
         self.assertFalse(os.path.exists(self.path("o.jsonl")))

@@ -82,8 +82,7 @@ TEST_CASE("an existing file is not replaced unless allowed") {
   memory_files memory = add_memory_files(rt);
   memory.put("mem://a", "new");
   memory.put("mem://b", "old");
-  CHECK_THROWS_WITH(sync_wait(rt, copy_file(rt, "mem://a", "mem://b")),
-                    "failed_precondition: mem://b: is there already");
+  CHECK_THROWS_WITH(sync_wait(rt, copy_file(rt, "mem://a", "mem://b")), "failed_precondition: mem://b: exists already");
   CHECK(memory.get("mem://b") == "old");
   sync_wait(rt, copy_file(rt, "mem://a", "mem://b", {.overwrites = true}));
   CHECK(memory.get("mem://b") == "new");

@@ -50,6 +50,20 @@ TEST_CASE("repeat() ends with the first empty epoch, repeat(n) continues with th
   CHECK(consume(later_empty | repeat(), how).elements == int64s{1});
 }
 
+TEST_CASE("a repeat of an input that is declared empty runs it once, to check the declaration") {
+  constexpr int64 kMany = int64{1} << 60;
+  CHECK(consume(range(5) | take(0) | repeat(kMany), {}).why.ok());
+  auto wrong = range(5) | filter(expr("it >= 0")) | assert_cardinality(3) | skip(3);
+  for (auto& plan : {wrong | repeat(), wrong | repeat(2), wrong | repeat(kMany)}) {
+    consumed c = consume(plan, {});
+    CHECK(c.elements.empty());
+    CHECK_THAT(c.why.to_string(), Catch::Contains("must have 3 elements, and has"));
+  }
+  auto right = range(5) | assert_cardinality(5) | skip(5) | repeat(kMany);
+  CHECK(consume(right, {}).elements.empty());
+  CHECK(consume(right, {}).why.ok());
+}
+
 TEST_CASE("a repeat of nothing yields to a stop, however many epochs it has") {
   runtime rt({.workers = 1});
   auto nothing = generate([] { return counted(0); }) | repeat(std::int64_t{1} << 60);

@@ -223,7 +223,7 @@ TEST_CASE("exceptions of name nodes are reported by name and mapped to codes") {
   };
   for (const thrown& t :
        {thrown{404, "FileNotFoundException", status_code::not_found, "the name node nn1.test:9870 says 404"},
-        thrown{403, "AccessControlException", status_code::permission_denied, "asked as the user trainer"},
+        thrown{403, "AccessControlException", status_code::permission_denied, "made as the user trainer"},
         thrown{403, "SafeModeException", status_code::unavailable, "SafeModeException", true},
         thrown{403, "RetriableException", status_code::unavailable, "RetriableException", true},
         thrown{403, "InvalidToken", status_code::unauthenticated, "get a new one"},
@@ -289,7 +289,7 @@ TEST_CASE("invalid answers are data_loss with the reason") {
             "a name that no file has"},
         bad{"LISTSTATUS_BATCH",
             "{\"DirectoryListing\":{\"remainingEntries\":5,\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[]}}}}",
-            "stands still"}}) {
+            "makes no progress"}}) {
     INFO(b.op << " " << b.body);
     hdfs_files w;
     w.hdfs.put("/a", "hello");

@@ -79,7 +79,7 @@ class Stores(unittest.TestCase):
         self.fails(["not_found", "NoSuchKey", "s3://bucket/none", "request id"], 'lines("s3://bucket/none")', env)
         self.fails(["unauthenticated", "SignatureDoesNotMatch", "AWS_SECRET_ACCESS_KEY"], 'lines("s3://bucket/none")',
                    {**env, "AWS_SECRET_ACCESS_KEY": "wrong"})
-        self.fails(["permission_denied", "asked anonymously"], 'lines("s3://bucket/none")', {**env, "AWS_NO_SIGN_REQUEST": "1"})
+        self.fails(["permission_denied", "the request was anonymous"], 'lines("s3://bucket/none")', {**env, "AWS_NO_SIGN_REQUEST": "1"})
         self.fails(["unauthenticated", "there are no AWS credentials"], 'lines("s3://bucket/none")', {**BARE, "AWS_ENDPOINT_URL": url})
 
     @unittest.skipUnless(store_server.find("fake-gcs-server"), "no fake-gcs-server")

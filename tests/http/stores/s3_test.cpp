@@ -92,7 +92,7 @@ TEST_CASE("a listing without progress is an error") {
                  "ListBucketResult>"};
   });
   CHECK_THAT(why_of_listing(w, "s3://bucket/*").to_string(),
-             Catch::Contains("data_loss") && Catch::Contains("stands still"));
+             Catch::Contains("data_loss") && Catch::Contains("makes no progress"));
 }
 
 TEST_CASE("patterns match as in folders") {
