@@ -21,7 +21,7 @@
 #include "sluice/element/type_text.hpp"
 
 #if SLUICE_HAVE_SIMDJSON
-#include <simdjson.h>
+#include "format/json/json_values.hpp"
 #endif
 
 namespace sluice::lib {
@@ -30,42 +30,15 @@ namespace sluice::lib {
 
 namespace {
 
-using dom = simdjson::dom::element;
 using detail::path;
+using namespace json;
 using json_kind = simdjson::dom::element_type;
 
-constexpr std::size_t kJsonShownBytes = 60;
 constexpr std::size_t kJsonDepthMax = 64;
-
-/// Returns true for the text that stands for a number which JSON has no word for.
-bool is_number_word(std::string_view text) { return text == "NaN" || text == "Infinity" || text == "-Infinity"; }
-
-/// Gets the bytes of {"base64":"…"}. Returns false for other values.
-bool bytes_of_base64(const dom& j, std::string& bytes) {
-  simdjson::dom::object whole;
-  std::string_view text;
-  return j.get(whole) == simdjson::SUCCESS && whole.size() == 1 && whole["base64"].get(text) == simdjson::SUCCESS &&
-         absl::Base64Unescape(std::string(text), &bytes);
-}
-
-std::string shown_json(const dom& j) {
-  std::string out = with_large_numbers_shown(simdjson::minify(j));
-  if (out.size() > kJsonShownBytes) out = out.substr(0, kJsonShownBytes) + "…";
-  return out;
-}
 
 [[noreturn]] void refuse_json(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));
 }
-/// The number that stands here and that simdjson does not read (large_numbers.hpp); "" where another value does.
-std::string_view large_number(const dom& j) {
-  simdjson::dom::object whole;
-  std::string_view token;
-  if (j.get(whole) != simdjson::SUCCESS || whole.size() != 1) return {};
-  const bool is_one = whole.begin().key() == kLargeNumberKey && whole.begin().value().get(token) == simdjson::SUCCESS;
-  return is_one && is_large_number(token) ? token : std::string_view();
-}
-
 /// " (-128 to 127)" behind the name of a type of numbers.
 std::string range_text(const element_type& t) {
   std::string text;
