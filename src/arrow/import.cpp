@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
-#include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -49,14 +47,8 @@ status unlike(const element_type& t, const ArrowSchema& s, const place& where) {
 
 /// Returns N for the format "+w:N"; -1 for another format.
 std::int64_t width_of(const ArrowSchema& s) {
-  std::string_view format = format_of(s);
-  if (!format.starts_with("+w:")) return -1;
-  std::int64_t width = -1;
-  auto end = format.data() + format.size();
-  auto read = std::from_chars(format.data() + 3, end, width);
-  return read.ec == std::errc() && read.ptr == end && width >= 0 && width <= std::numeric_limits<std::int32_t>::max()
-             ? width
-             : -1;
+  const ipc_form form = ipc_form_of(ipc_format_of(s));
+  return form.layout == ipc_layout::fixed_lists ? form.width : -1;
 }
 
 /// Returns true for a fixed-size list with the values of tensors, which may have any number of dimensions.

@@ -9,9 +9,9 @@
 
 #include "arrow/ipc_reader.hpp"
 #include "arrow/row_type.hpp"
+#include "engine/files/arrow_rows_in_file.hpp"
 #include "engine/files/file_head.hpp"
 #include "engine/files/file_stage.hpp"
-#include "op/arrow_rows_in_file.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/arrow/columns.hpp"
 

@@ -21,9 +21,8 @@
 #include "sluice/element/type_text.hpp"
 
 #if SLUICE_HAVE_SIMDJSON
-#include <simdjson.h>
-
 #include "format/json/json_numbers.hpp"
+#include "format/json/json_values.hpp"
 #endif
 
 namespace sluice::lib {
@@ -32,29 +31,11 @@ namespace sluice::lib {
 
 namespace {
 
-using dom = simdjson::dom::element;
 using detail::path;
+using namespace json;
 using json_kind = simdjson::dom::element_type;
 
-constexpr std::size_t kJsonShownBytes = 60;
 constexpr std::size_t kJsonDepthMax = 64;
-
-/// Returns true for the text that stands for a number which JSON has no word for.
-bool is_number_word(std::string_view text) { return text == "NaN" || text == "Infinity" || text == "-Infinity"; }
-
-/// Gets the bytes of {"base64":"…"}. Returns false for other values.
-bool bytes_of_base64(const dom& j, std::string& bytes) {
-  simdjson::dom::object whole;
-  std::string_view text;
-  return j.get(whole) == simdjson::SUCCESS && whole.size() == 1 && whole["base64"].get(text) == simdjson::SUCCESS &&
-         absl::Base64Unescape(std::string(text), &bytes);
-}
-
-std::string shown_json(const dom& j) {
-  std::string out = with_numbers_shown(simdjson::minify(j));
-  if (out.size() > kJsonShownBytes) out = out.substr(0, kJsonShownBytes) + "…";
-  return out;
-}
 
 [[noreturn]] void refuse_json(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));

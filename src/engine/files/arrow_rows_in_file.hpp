@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row type of an Arrow IPC file, which is read when a plan is built, before a run exists that reads files.
 // Errors: those of opening the file; data_loss: the schema is damaged or missing; unimplemented: a type that is not read.
-// Thread: blocks.
+// Thread: blocks. The operator from_arrow defines it.
 #pragma once
 
 #include <string>
