@@ -82,7 +82,7 @@ TEST_CASE("schemas of CSV are read from text, and print as it") {
   for (auto [text, words] :
        std::vector<std::pair<std::string, std::string>>{{"", "a column's name"},
                                                         {"a", "':'"},
-                                                        {"a: text", "expected a type"},
+                                                        {"a: date", "expected a type"},
                                                         {"a: float16", "expected a type"},
                                                         {"a: int8, a: int8", "column 10: column a appears twice"},
                                                         {"a: int8 = 300", "300 is no int8"},

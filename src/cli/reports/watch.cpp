@@ -45,12 +45,12 @@ watch::~watch() {
 }
 
 void watch::hold() {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   is_held_ = true;
 }
 
 void watch::start(std::function<void()> on_interrupt, std::function<void()> on_tick) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   is_held_ = true;
   on_interrupt_ = std::move(on_interrupt);
   on_tick_ = std::move(on_tick);
@@ -74,13 +74,13 @@ void watch::look() {
       if (read(signals_, &info, sizeof info) != sizeof info) continue;
       take(static_cast<int>(info.ssi_signo), asked);
     }
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (on_tick_) on_tick_();
   }
 }
 
 void watch::take(int signal, bool& asked) {
-  std::lock_guard lock(mutex_);
+  mutex_lock lock(mutex_);
   if (!is_held_) _exit(128 + signal);
   if (asked && signal != SIGHUP) _exit(exit_status());  // the second request: something does not stop
   // A terminal that closes causes several signals, from the kernel and from the shell. The end of a session adds a

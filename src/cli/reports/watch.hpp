@@ -5,7 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <functional>
-#include <mutex>
+
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -42,7 +42,7 @@ class watch {
   void take(int signal, bool& asked);
   int signals_, done_, interrupted_;
   std::atomic<int> first_signal_{0};  ///< 0: none yet; written by the watch's thread
-  std::mutex mutex_;
+  lib::mutex mutex_;
   bool is_held_ ABSL_GUARDED_BY(mutex_) = false;  ///< a signal does not end the program at once
   std::function<void()> on_interrupt_ ABSL_GUARDED_BY(mutex_), on_tick_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
