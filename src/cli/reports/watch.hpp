@@ -8,7 +8,7 @@
 
 #include <thread>
 
-#include "absl/base/thread_annotations.h"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib::cli {
 
