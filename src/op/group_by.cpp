@@ -81,14 +81,14 @@ row_layout layout_of(const group_by_arguments& a, std::string& why) {
 
 class keyed_groups final : public collector {
  public:
-  keyed_groups(const group_by_arguments& a, row_layout layout, std::shared_ptr<run_context> run, std::string label)
+  keyed_groups(const group_by_arguments& a, row_layout layout, std::shared_ptr<run_context> run, const error_gate& gate)
       : key_(a.key.value),
         aggregates_(a.aggregates.value),
         layout_(std::move(layout)),
         index_(static_cast<const key_function&>(*key_)),
         states_(aggregates_of(a).make()),
-        memory_(std::move(run), purpose::state, std::move(label), "its groups",
-                "give keys of which there are fewer, or compute fewer aggregates") {}
+        memory_(std::move(run), gate.line(purpose::state), gate.label(), "its groups",
+                "use fewer keys, or compute fewer aggregates") {}
 
   status take(erased_stream& in) override {
     while (in.left() != 0) {
@@ -159,9 +159,9 @@ erased_stream open_group_by(const node& n, open_context& context) {
   outlet out(*n.type);
   error_gate gate = context.gate(n);
   std::string why;
-  auto from = std::make_unique<keyed_groups>(a, layout_of(a, why), context.run, gate.label());
-  saved<saved_final_elements> results(saved_final_elements{std::make_unique<final_elements>(
-      *n.type, context.run, gate.label(), "the groups to be delivered", "give keys of which there are fewer")});
+  auto from = std::make_unique<keyed_groups>(a, layout_of(a, why), context.run, gate);
+  saved<saved_final_elements> results(saved_final_elements{
+      std::make_unique<final_elements>(*n.type, context.run, gate, "the groups to be delivered", "use fewer keys")});
   return collected_stage(std::move(out), std::move(results), context.open(n.inputs[0]), std::move(from),
                          std::move(gate));
 }

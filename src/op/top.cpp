@@ -53,11 +53,11 @@ class element_slots {
 class largest_elements final : public collector {
  public:
   largest_elements(const element_type& t, std::uint64_t n, function_ptr by, std::shared_ptr<run_context> run,
-                   std::string label)
+                   const error_gate& gate)
       : type_(t),
         n_(n),
         by_(std::move(by)),
-        memory_(std::move(run), purpose::state, std::move(label), "its largest elements", "ask for fewer"),
+        memory_(std::move(run), gate.line(purpose::state), gate.label(), "its largest elements", "request fewer"),
         slots_(t) {}
   ~largest_elements() override {
     for (const entry& e : heap_) type_.destroy(type_, e.at, 1);
@@ -145,9 +145,9 @@ erased_stream open_top(const node& n, open_context& context) {
   error_gate gate = context.gate(n);
   function_ptr by = a.options.by.value ? a.options.by.value : own_rank(*n.type);
   auto from = std::make_unique<largest_elements>(*n.type, static_cast<std::uint64_t>(a.n.value), std::move(by),
-                                                 context.run, gate.label());
+                                                 context.run, gate);
   saved<saved_final_elements> results(saved_final_elements{
-      std::make_unique<final_elements>(*n.type, context.run, gate.label(), "its largest elements", "ask for fewer")});
+      std::make_unique<final_elements>(*n.type, context.run, gate, "its largest elements", "request fewer")});
   return collected_stage(std::move(out), std::move(results), context.open(n.inputs[0]), std::move(from),
                          std::move(gate));
 }

@@ -17,9 +17,9 @@ constexpr std::size_t kSavedElementBytes = 16;
 
 }  // namespace
 
-final_elements::final_elements(const element_type& t, std::shared_ptr<run_context> run, std::string label,
+final_elements::final_elements(const element_type& t, std::shared_ptr<run_context> run, const error_gate& gate,
                                std::string_view what, std::string_view advice)
-    : type_(t), memory_(std::move(run), purpose::state, std::move(label), what, advice), elements_(t) {}
+    : type_(t), memory_(std::move(run), gate.line(purpose::state), gate.label(), what, advice), elements_(t) {}
 
 status final_elements::input_ended() {
   const std::uint64_t again = std::exchange(delivered_, 0);

@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/lowering/error_gate.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/element/slab.hpp"
@@ -27,8 +28,8 @@ namespace sluice::lib {
 
 class final_elements {
  public:
-  /// `what` and `advice`: as for held_memory.
-  final_elements(const element_type& t, std::shared_ptr<run_context> run, std::string label, std::string_view what,
+  /// `gate`: the stage's, whose line is charged. `what` and `advice`: as for held_memory.
+  final_elements(const element_type& t, std::shared_ptr<run_context> run, const error_gate& gate, std::string_view what,
                  std::string_view advice);
   final_elements(const final_elements&) = delete;
 
