@@ -26,8 +26,9 @@ struct groups_told {
 /// Fills groups of `plan`, a group_by_window, from its input, lets each that is full go, and says where it stands now and then.
 task<void> fill_groups(std::shared_ptr<run_context> run, node_ptr plan, int bits, groups_told& told) {
   auto& a = plan->as<group_by_window_arguments>();
-  erased_stream in = open_context(run).open(plan->inputs[0]);
-  window_groups groups(a, in.type(), run, "groups", bits);
+  const open_context context(run);
+  erased_stream in = context.open(plan->inputs[0]);
+  window_groups groups(a, in.type(), run, context.gate(*plan), bits);
   auto fetching = fetch_groups(groups, in);
   co_await fetching;
   for (bool more = true; more;) {

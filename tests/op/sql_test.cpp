@@ -90,11 +90,11 @@ TEST_CASE("a number of a database is exact, rounded once to a float, or an error
   for (const char* number : {"9007199254740993", "-9007199254740993", "9223372036854775807"}) {
     auto got = run(std::string("SELECT 2.5 AS v UNION ALL SELECT ") + number, "");
     CHECK(got.elements.size() == 1);
-    CHECK_THAT(got.end, Contains("row 1: column v: double cannot be ") && Contains("CAST(… AS REAL)"));
+    CHECK_THAT(got.end, Catch::Contains("row 1: column v: double cannot be ") && Catch::Contains("CAST(… AS REAL)"));
   }
   auto rounded = run("SELECT 9007199791611905 AS v", ", \"v: float\"");
   CHECK(rounded.elements == std::vector<std::string>{"{\"v\":9.0072e+15}"});
-  CHECK_THAT(run("SELECT 1e39 AS v", ", \"v: float\"").end, Contains("column v: float cannot be 1e+39"));
+  CHECK_THAT(run("SELECT 1e39 AS v", ", \"v: float\"").end, Catch::Contains("column v: float cannot be 1e+39"));
 }
 
 }  // namespace sluice::lib::sql_test
