@@ -91,7 +91,7 @@ class npy_format final : public element_format {
     return f;
   }
 
-  /// Returns the result behind the last row, where the file has to end.
+  /// Returns the result after the last row, where the file must end.
   found after_rows(const byte_window& w) const {
     found f;
     f.ended = w.last && w.bytes.empty();
@@ -104,8 +104,8 @@ class npy_format final : public element_format {
       return f;
     }
     is_reported_ = true;
-    f.why = data_loss_error(absl::StrCat(is_known ? absl::StrCat(left, " bytes follow") : std::string("bytes follow"),
-                                         " the ", head_.rows,
+    // Without the number of bytes, which is unknown if the file is compressed.
+    f.why = data_loss_error(absl::StrCat("bytes follow the ", head_.rows,
                                          " rows that the header declares, and are not read: another array may have "
                                          "been appended; save each to a file of its own"));
     return f;

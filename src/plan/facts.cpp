@@ -10,9 +10,24 @@
 
 namespace sluice::lib {
 
-namespace {
+struct names_read::list {
+  std::vector<std::string> names;
+};
 
-using names = std::vector<std::string>;
+names_read::names_read(std::vector<std::string> names)
+    : list_(std::make_shared<const list>(list{std::move(names)})) {}
+names_read names_read::none() { return names_read(std::vector<std::string>()); }
+const std::vector<std::string>& names_read::names() const { return list_->names; }
+
+void names_read::add(const names_read& other) {
+  if (is_all()) return;
+  if (other.is_all()) return void(list_ = nullptr);
+  std::vector<std::string> all;
+  std::ranges::set_union(names(), other.names(), std::back_inserter(all));
+  *this = names_read(std::move(all));
+}
+
+namespace {
 
 /// Adds what the calls of a function may do.
 void add_function(stage_facts& f, const stage_function& function) {
@@ -22,12 +37,7 @@ void add_function(stage_facts& f, const stage_function& function) {
   f.uses_place |= function.uses_place || function.draws || !function.facts.pure;
   f.has_effects |= !function.facts.pure;
   f.is_concurrent &= function.facts.concurrent;
-  if (!function.reads) f.reads = std::nullopt;
-  if (!f.reads) return;
-  names all;
-  std::set_union(f.reads->begin(), f.reads->end(), function.reads->begin(), function.reads->end(),
-                 std::back_inserter(all));
-  f.reads = std::move(all);
+  f.reads.add(function.reads);
 }
 
 /// Adds what the stages of an inner plan may do.
@@ -45,7 +55,7 @@ void add_plan(stage_facts& f, const node& inner) {
 
 stage_facts facts_of(const node& n) {
   stage_facts f = n.op->facts.always;
-  f.reads = names();
+  f.reads = names_read::none();
   for_each_function(n, [&f](const function_ptr& function) { add_function(f, *function); });
   for_each_plan(n, [&f](const node_ptr& inner) { add_plan(f, *inner); });
   if (n.op->facts.refine) n.op->facts.refine(n, f);
@@ -73,13 +83,10 @@ std::string facts_text(const stage_facts& f) {
   add(f.is_live, "live");
   add(f.has_effects, "has effects");
   add(!f.is_concurrent, "not concurrent");
-  if (!f.reads) {
-    add(true, "reads all");
-  } else if (!f.reads->empty()) {
-    std::string reads = "reads";
-    for (const std::string& name : *f.reads) reads += " " + name;
-    add(true, reads);
-  }
+  if (f.reads.is_all()) return add(true, "reads all"), out;
+  std::string reads;
+  for (const std::string& name : f.reads.names()) reads += " " + name;
+  add(!reads.empty(), "reads" + reads);
   return out;
 }
 

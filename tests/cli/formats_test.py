@@ -88,7 +88,7 @@ class Formats(ProgramTest):
 
     def test_damage_of_arrays_and_archives_is_told(self):
         self.damaged("a.npy", NPY[:-1], "1 of 3")
-        self.damaged("b.npy", NPY + b"xy", "2 bytes follow the 3 rows")
+        self.damaged("b.npy", NPY + b"xy", "bytes follow the 3 rows")
         self.damaged("c.npy", b"\x93NUMPY\x01\x00" + b"\xff" * 20, "a")
         whole = bytearray(tar_of({"x.txt": b"1", "y.txt": b"22"}))
         whole[1024 + 3] ^= 1
@@ -148,7 +148,7 @@ class Formats(ProgramTest):
                                                 ("j.tar", FORMATS["a.tar"][0], b"x" * 700, 2, 'tar("{}")'), ("j.arrow", stream, b"junk", 3, 'from_arrow("{}") | unbatch')):
             for suffix, pack in PACKED.items():
                 path = self.write(name + suffix, pack(data + more))
-                self.damaged(name + suffix, pack(data + more), f"{len(more)} bytes follow" if suffix == "" and name != "w.tar" else "bytes follow",
+                self.damaged(name + suffix, pack(data + more), f"{len(more)} bytes follow" if suffix == "" and name not in ("w.tar", "a.npy") else "bytes follow",
                              *(["--from", "webdataset"] if name == "w.tar" else []))
                 done = sluice("run", "--quiet", "--output", "jsonl", plan.format(path))
                 self.assertEqual((done.returncode, len(done.stdout.splitlines())), (1, records), (path, done.stderr))
@@ -233,7 +233,7 @@ class Formats(ProgramTest):
             for given in (data, gzip.compress(data)):
                 done = subprocess.run([PROGRAM, verb, "-"], input=given, capture_output=True, timeout=60)
                 self.assertEqual(done.returncode, 2, (verb, done.stdout, done.stderr))
-                self.assertIn(b"standard input is a zip archive", done.stderr)
+                self.assertIn(b"standard input: this is a zip archive", done.stderr)
 
     def test_every_reader_has_a_cache_and_limits_of_what_it_inflates(self):
         plans = {"a.csv": 'csv("{}", header=true{})', "a.jsonl": 'jsonl("{}"{})', "a.npy": 'npy("{}"{})', "a.txt": 'lines("{}"{})',

@@ -53,7 +53,7 @@ class Images(ProgramTest):
 
     def test_batches_and_bad_folders_are_refused(self):
         self.assertIn("| unbatch()", self.fails(2, "head", "--images", self.path("out"), self.plan + " | batch(2)"))
-        self.assertIn("cannot be made", self.fails(2, "head", "--images", self.path("0.png"), self.plan))
+        self.assertIn("cannot create the folder", self.fails(2, "head", "--images", self.path("0.png"), self.plan))
 
     def test_a_damaged_image_is_an_error_with_its_element(self):
         pathlib.Path(self.path("1.png")).write_bytes(b"\x89PNG\r\n\x1a\nnothing")

@@ -76,7 +76,7 @@ class Limits(ProgramTest):
         rows = b"".join(b"%d,x\n" % i for i in range(2000000))
         path = self.write("quote.csv", b'a,b\n1,y\n2,"stray\n3,z\n' + rows)
         plan = f'csv("{path}", "a: int64, b: bytes", header=true) | take(4) | map(a)'
-        self.dropped(plan, [1, 3, 0, 1], "is a quote not closed")
+        self.dropped(plan, [1, 3, 0, 1], "a quote is not closed")
 
     def test_a_pax_header_above_the_limit_takes_its_member_along(self):
         def archive(comment):

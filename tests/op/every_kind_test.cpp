@@ -161,7 +161,7 @@ TEST_CASE("verbs that choose among datasets conform for elements of every kind")
                                       {.weights = {1, 2, 1}, .seed = 7, .stop_on_empty_dataset = stop});
         },
         {.expected = [=](const int64s& in) {
-          return sample_from_datasets_case::sampled(three(in), {1, 2, 1}, mix(7), stop);
+          return sample_from_datasets_case::sampled(three(in), {1, 2, 1}, 7, stop);
         }});
   }
   conforms_for_elements(
@@ -170,7 +170,7 @@ TEST_CASE("verbs that choose among datasets conform for elements of every kind")
                                     {.weights_at = step_weights(sample_from_datasets_case::stepped), .seed = 7});
       },
       {.expected = [=](const int64s& in) {
-        return sample_from_datasets_case::sampled_by_step(three(in), mix(7), false);
+        return sample_from_datasets_case::sampled_by_step(three(in), 7, false);
       }});
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("group_by reports groups that the budget cannot hold") {
   const auto ds = range(1'000'000) | group_by(expr("it"), expr<tens_row>("{n: count(), total: sum(it)}"));
   consumed got = consume_on(rt, ds | map(number_of_tens), {});
   CHECK(got.why.code() == status_code::resource_exhausted);
-  CHECK_THAT(got.why.to_string(), Contains(" groups") && Contains("give keys of which there are fewer"));
+  CHECK_THAT(got.why.to_string(), Contains(" groups") && Contains("use fewer keys"));
   CHECK(rt.ledger().report().used_bytes == 0);
 }
 

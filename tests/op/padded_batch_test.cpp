@@ -84,7 +84,7 @@ TEST_CASE("padded_batch names an element that is too long, or another tensor, an
                    padded_batch(3)),
       Catch::Contains("element 2") && Catch::Contains("int8[2], and that of the batch's first element uint8[0]"));
   CHECK_THAT(refused_with(ds | padded_batch(4, {.values = {{"image", 300}}})),
-             Catch::Contains("its padding 300 is none"));
+             Catch::Contains("its padding 300 is not a value"));
   CHECK_THROWS_WITH(ds | padded_batch(2, {.shapes = {{"idds", {3}}}}),
                     Catch::Contains("names idds, and what is padded is ids, words, image"));
   CHECK_THROWS_WITH(ds | padded_batch(2, {.shapes = {{"words", {3}}}}), Catch::Contains("has 1 lengths for words"));

@@ -79,7 +79,7 @@ TEST_CASE("top reports elements that the budget cannot hold") {
   auto sizes = [](const std::string& s) { return static_cast<std::int64_t>(s.size()); };
   consumed got = consume_on(rt, texts | top(100'000) | map(sizes), {});
   CHECK(got.why.code() == status_code::resource_exhausted);
-  CHECK_THAT(got.why.to_string(), Contains("largest elements") && Contains("ask for fewer"));
+  CHECK_THAT(got.why.to_string(), Contains("largest elements") && Contains("request fewer"));
   CHECK(rt.ledger().report().used_bytes == 0);
   got = consume_on(rt, texts | top(10) | map(sizes), {});
   CHECK(got.complaint() == "");

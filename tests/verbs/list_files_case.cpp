@@ -41,8 +41,8 @@ list_files_options order_of(const verb_use& use) {
 int64s listed_numbers(const verb_lists& l) {
   names all;
   for (std::int64_t i = 0; i <= l.a; ++i) all.push_back(std::to_string(i));
+  if (l.b % 3 == 0) all.push_back("0");  // the matches of all patterns are sorted together
   all = sorted(std::move(all));
-  if (l.b % 3 == 0) all.push_back("0");
   const std::uint64_t by = l.drawn_by(l.b);
   if (l.b % 2)
     for (std::size_t left = all.size(); left > 1; --left) std::swap(all[left - 1], all[draw(by, left, left)]);

@@ -29,7 +29,6 @@ std::string array_for(const verb_use& use) {
     row[0] = i;
     out.append(reinterpret_cast<const char*>(row.data()), row.size() * 8);
   }
-  if (use.b % 3 == 0) out += "what stands behind the rows";
   return out;
 }
 

@@ -2,20 +2,17 @@
 // group_by: groups elements by a key, and computes aggregates of each group.
 //
 //   samples | group_by(expr("label"), expr<label_count>("{n: count()}"))      // {label: 0, n: 1} …
-//   samples | group_by([](const sample& s) { return s.text.size(); }, expr<size_count>("{n: count()}"))
+//   samples | group_by([](const auto& s) { return s.text.size(); }, expr<size_count>("{n: count()}"))
 //
 // In plan text: group_by(city, {n: count(), spent: sum(price), highest: max(price)}). The outermost call of each member
-// in the braces is an aggregate over the rows of a group, and its argument is computed for each row:
-//   count()            the number of rows
-//   count(x)           the number of rows in which x is not none
-//   sum(x)             integers: int64 or uint64; other numbers: double
-//   mean(x)            double
-//   min(x), max(x)     of numbers and texts. A NaN is the result if there is one
-//   first(x)           of the first row in which x is not none
-// All aggregates but count() ignore rows in which the argument is none. The result is none if there are no other rows,
-// so it is an optional if the argument is. A further computation is a map after group_by: map(spent / n).
-// The key is what the key of group_by_reducer is, or an optional of that; none is a key of its own.
-// Shape:  {city: string, n: int64, …}: the key, with the name of its column, or `key` if it is no column; then the
+// in the braces is an aggregate over the rows of a group, and its argument is computed for each row. `count()` is the
+// number of rows, and `count(x)` the number of rows in which x is not none. `sum(x)` is an int64 or uint64 for integers,
+// and a double for other numbers; `mean(x)` is a double. `min(x)` and `max(x)` accept numbers and texts, and are NaN if
+// one value is. `first(x)` is the value of the first row in which x is not none.
+// All aggregates except count() ignore rows in which the argument is none. If no other rows exist, the result is none, so
+// it is an optional if the argument is one. Compute further values in a map after group_by: map(spent / n).
+// A key has a type that group_by_reducer accepts as a key, or is an optional of one; none is a key of its own.
+// Shape:  {city: string, n: int64, …}: the key, with the name of its column, or `key` if the key is not a column; then the
 //         aggregates. In C++ the struct U of expr<U>, which has these members in any order.
 // Order:  ascending by key, none before all others. One element for each group.
 // Ends:   after the last group. The first element is delivered when the input has ended.

@@ -3,9 +3,9 @@
 //
 //   range(10) | top(3)                                                        // 9 8 7
 //   range(10) | top(3, expr("-abs(it - 5)"))                                  // 5 4 6
-//   samples | top(10, [](const sample& s) { return s.label; })
+//   samples | top(10, [](const auto& s) { return s.label; })
 //
-// In plan text: top(10, by=price). `by` computes what elements are ranked by: a number, a text, an optional, or a pair,
+// In plan text: top(10, by=price). `by` computes the rank of an element: a number, a text, an optional, or a pair,
 // tuple or struct of those, which are compared member by member. Without it elements are ranked by themselves. For the
 // smallest, negate: top(10, by=-price).
 // Shape:  T.

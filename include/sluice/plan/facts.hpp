@@ -12,9 +12,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "sluice/base/shared_ref.hpp"
 
 namespace sluice::lib {
 
@@ -28,6 +29,26 @@ enum class output_count : std::uint8_t {
   one_per_input,          ///< exactly one
   at_most_one_per_input,  ///< some inputs yield nothing
   one_per_group,          ///< one for a group of consecutive inputs; groups may overlap
+};
+
+/// The names of members of an element, or the whole element.
+class names_read {
+ public:
+  /// The whole element.
+  names_read() noexcept = default;
+  /// REQUIRES: sorted.
+  explicit names_read(std::vector<std::string> names);
+  static names_read none();
+
+  bool is_all() const noexcept { return list_.get() == nullptr; }
+  /// Returns the names, sorted. REQUIRES: !is_all().
+  const std::vector<std::string>& names() const;
+  /// Adds the other names.
+  void add(const names_read& other);
+
+ private:
+  struct list;
+  shared_ref<const list> list_;  ///< null: the whole element
 };
 
 /// Facts about the calls of a function.
@@ -49,8 +70,8 @@ struct stage_facts {
   bool has_effects = false;  ///< anything beside its elements is observable: printed, counted, sent
   /// Several threads may call all functions of the stage at the same time. True for a stage without functions.
   bool is_concurrent = true;
-  /// The members of the input element that the stage's functions read. nullopt: unknown, or the whole element.
-  std::optional<std::vector<std::string>> reads = std::nullopt;
+  /// The members of the input element that the stage's functions read.
+  names_read reads = {};
 };
 
 /// The facts that an operator states.

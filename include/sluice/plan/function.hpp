@@ -17,7 +17,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -47,9 +46,8 @@ struct stage_function {
   const element_type* out = nullptr;
   bool draws = false;  ///< it has a parameter for random numbers, so that its stage has a seed
   function_facts facts = {};
-  bool uses_place = false;  ///< a result may depend on the number of the element
-  /// The members of the element that it reads, by name. nullopt: unknown, or the whole element.
-  std::optional<std::vector<std::string>> reads = std::nullopt;
+  bool uses_place = false;   ///< a result may depend on the number of the element
+  names_read reads = {};   ///< the members of the element that it reads
   bool values_known = true;  ///< values() is a hash of all values that it contains; false: some cannot be compared
 
   stage_function() = default;

@@ -148,7 +148,7 @@ void describe_expression(stage_function& f, const expression& e, const compiled_
   f.facts = c.used.facts();
   f.facts.may_fail |= c.p->may_fail();
   f.uses_place = c.p->uses_place();
-  f.reads = c.p->reads();
+  if (c.p->reads()) f.reads = names_read(*c.p->reads());
   f.values_known = c.used.values_known();
 }
 
