@@ -12,10 +12,12 @@
 //
 // Limits count slots and elements, and may change at any time. Bytes are limited by the ledger: they are charged before
 // a slot is filled.
-// Invariant: the reader is resumed only when a slot is ready for it or the channel has ended; the pump only when it may
-//            fill a slot and the expected bytes of that slot are charged.
-// Thread: one pump, one reader, any number of computations. All state is guarded by one mutex; a block that no
-//         coroutine waits for locks it four times: reserve, commit, receive, hand_on.
+// Invariant: the reader is resumed only when a slot is ready for it, or the channel has ended or was stopped. The pump
+//            is resumed only when it may fill a slot and the expected bytes of that slot are charged (grant()), or by
+//            close() or a stop, which end it.
+// Thread: one pump, one reader, any number of computations. One mutex guards all state. A block that no coroutine waits
+//         for locks it four times: reserve, commit, receive, hand_on. With a computation, filled() locks it a fifth
+//         time.
 // Owns:   the slots. It is shared by reader, pump and computations, and destroyed with the last of them.
 #pragma once
 

@@ -33,8 +33,8 @@
 // Units:  the sender states the bytes of an element. An element larger than the limit is admitted when the channel is
 //         empty.
 // Owns:   the elements in it.
-// Cost:   one lock of a mutex for an operation that is ready, a second one for a wait; no allocation, except that the
-//         ring doubles until it has room for the largest number of elements that it ever contained.
+// Cost:   An operation that is ready locks the mutex once. A wait locks it twice. The ring allocates only when it
+//         grows, to the largest number of elements that it ever contained.
 #pragma once
 
 #include <memory>
@@ -49,7 +49,8 @@
 
 namespace sluice::lib {
 
-/// A send waits while the channel is not empty and either limit would be exceeded.
+/// A send waits if the channel is not empty and the element would exceed a limit, or if an earlier sender waits.
+/// Waiting senders are admitted once half of both limits is free.
 struct channel_limits {
   std::size_t elements = 1;
   std::size_t bytes = ~std::size_t{0};
@@ -187,7 +188,8 @@ template <class T> class channel {
     std::size_t bytes;
   };
 
-  // REQUIRES for all: the caller has mutex_. They append the waiters that they serve to `woken`.
+  // REQUIRES for all: the caller has mutex_. Functions with a parameter `woken` append to it the waiters that they
+  // serve.
 
   bool has_room(std::size_t bytes) const noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (ring_.size() == 0) return true;
@@ -223,7 +225,8 @@ template <class T> class channel {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   status why_ ABSL_GUARDED_BY(mutex_);
   channel_counts counts_ ABSL_GUARDED_BY(mutex_);
-  detail::waiter_list senders_ ABSL_GUARDED_BY(mutex_);    ///< invariant: empty once the ring is at most half full
+  /// Invariant: once the ring is at most half full, it has no room for the element of the first one.
+  detail::waiter_list senders_ ABSL_GUARDED_BY(mutex_);
   detail::waiter_list receivers_ ABSL_GUARDED_BY(mutex_);  ///< invariant: empty while the ring is not
 };
 
@@ -258,7 +261,7 @@ template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::
     sent_ = a == detail::attempt::done;
     return a;
   }
-  /// Admits a smaller element of a later sender, which may fit.
+  /// This sender gives up. A later sender with a smaller element may fit now.
   void left(detail::wake_list& woken) noexcept override ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex_) {
     channel_.admit_senders(woken);
   }

@@ -5,6 +5,7 @@
 //   the limit, where demand is met; then all elements are delivered. While elements are skipped, the limit is at the
 //   first element, which is dropped there. A ready element never waits for a later one: the stage delivers its output
 //   before it makes a request that may wait, and postpones that request until then (pending_).
+// Resume point: the state from which the coroutine can be made again: its saved values and its inputs' positions at the
 //   last cut(). The resume point is set when the coroutine starts. Later it is set at each request for input, if the
 //   stage has saved values or the tag `stateless`; after the first call of commit(), only by commit(). After a resume
 //   the elements that were delivered since the resume point are made again and skipped (delivered_since_cut_).

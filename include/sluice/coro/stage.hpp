@@ -13,7 +13,6 @@
 // coroutine runs until it has something to deliver, sets handed_ and resumes the waiter, which empties handed_. At the
 // end of the stream skip_ is the number of elements to skip that did not exist. A stage that is over() is never resumed
 // again.
-//   resumed again.
 // Errors: errors do not throw between stages (promise.hpp). Before an error passes through a stage, the stage delivers
 //         what it has made (flush). The error of a dropped element moves downstream to the place where it is counted
 //         (dropped_errors.hpp; send_up() below).

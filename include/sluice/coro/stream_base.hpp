@@ -23,14 +23,14 @@
 //   - one before each of its first two fills, and one before a fill whenever the run's tick has changed;
 //   - no mark older than needed for the ordinal given to hold_from(), and at most 16, spread between that ordinal and
 //     now.
-// The mark before the second fill bounds the cost of the next resume. In a stream that was itself restored, the mark
-// before the first fill is still the mark of the restored position, so a resume from it would also make the elements
-// between that mark and the restored position again.
+// The mark before the second fill makes the next resume cheap. A restored stream needs it: its first mark is still the
+// restored one, and a resume from there would make the elements between that mark and the restored position again.
 //
-// Looks. A stream reads the clock every 64 fills, or every 500 µs if fills are slow (coro/detail/turn.hpp). This look
-// requests marks if they are due, lets other coroutines of the worker run if this one has worked for 2 ms without a
-// pause, and adds the stream's counters to those of the stage. The looks of a run's root also request marks by number:
-// every 32 blocks, while recording them takes less than 1 % of the time.
+// Looks. A stream reads the clock every 64 fills (the root of a run: every 32), or every 500 µs if fills are slow
+// (coro/detail/turn.hpp). This look requests marks if they are due, lets other coroutines of the worker run if this one
+// has worked for 2 ms without a pause, and adds the stream's counters to those of the stage. Each look of a run's root
+// also requests marks, even if none is due by time, while recording them takes less than 1 % of the time. The first 16
+// looks request them at any cost.
 //
 // Thread: one consumer at a time, which may move from thread to thread between requests. at_rest() may be called on any
 //         thread.

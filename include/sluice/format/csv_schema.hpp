@@ -9,11 +9,11 @@
 //   type    := "bytes" | "bool" | "int8" … "int64" | "uint8" … "uint64" | "float" | "double"
 //   default := number | "true" | "false" | 'text'
 //
-// A member is a name, or any text in "…". Its name in the file's header is the same, unless the text states another:
-// `length = 'Sepal Length': float`. With `?` a field that is empty or missing has no value. A default is the value of
-// such a field. Without either the field is required. An empty field in quotes is an empty field too, except in a
-// column of bytes without a default, where it is the empty text. Texts are in '…', with \\ \' \n \t \xHH. For a
-// structure of the program the columns are its members: numbers, bools, std::string, and std::optional of these.
+// A member is a name, or any text in "…". The header name of a member is the member's own name, unless the text gives
+// another: `length = 'Sepal Length': float`. With `?` an empty or missing field has no value. With a default such a
+// field has this value. With neither the field is required. An empty quoted field counts as empty. Exception: in a
+// bytes column without a default it is the empty text. Texts are in '…', with \\ \' \n \t \xHH. For a structure of the
+// program the columns are its members: numbers, bools, std::string, and std::optional of these.
 // Errors: invalid_argument, with the column of the text (from 1).
 #pragma once
 

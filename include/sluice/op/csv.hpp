@@ -12,25 +12,24 @@
 // columns are inferred from the file's first 100 rows when the plan is built.
 //
 // Shape:  a structure; format/csv_schema.hpp lists the types that members may have. With a header, columns are found by their
-//         names, and other columns are skipped; alternatively `select` gives their numbers (from 0). Without a header
-//         and `select`, each field is a column. The inferred types are int64, uint64, double and bytes. A column in
-//         which one of the 100 rows has no value is an optional (a bytes column has an empty value instead). Codes
-//         such as 01234 and 0x1F are bytes. A floating-point column also reads hexadecimal numbers (0x1p3) and the
-//         words inf and nan. Without a header the inferred columns are named c0, c1 … If
-//         batch directly follows, the rows are written into its columns without a structure in between.
+//         names, and other columns are skipped; alternatively `select` gives their numbers (from 0). Each field is a
+//         column if there is neither a header nor `select`. The inferred types are int64, uint64, double and bytes. A
+//         column in which one of the 100 rows has no value is an optional (a bytes column has an empty value instead).
+//         Codes such as 01234 and 0x1F are bytes. A floating-point column also reads hexadecimal numbers (0x1p3) and
+//         the words inf and nan. Without a header the inferred columns are named c0, c1 … If batch directly follows,
+//         the rows are written into its columns without a structure in between.
 // Order:  as in the file. A row ends with \n, \r or \r\n. Lines without characters, and comments, are not rows. A last
 //         line without a line end is a row. A field that begins with a quote ends with a quote; within it, delimiters
 //         and line ends are text, and a quote is written twice. Spaces around numbers are ignored.
 // Errors: those of the file, as in tfrecord. The others name the line (after a resume, the record) and the column.
 //         invalid_argument: a field does not have its column's type, is beyond its range (1e39 in a float), or is empty
-//         (or equal to na_value) although it is required; a quoted "" is not empty; a row
-//         has another number of fields; a quote is in a place where none is
-//         allowed; the header lacks a column (the file then has no rows). data_loss: a quote is not closed.
-//         resource_exhausted: a row has more than 16 MiB, or more than 4 Mi delimiters, quotes and line ends. Under
-//         error_policy::skip the row is dropped; the next row begins after its line. If columns are inferred, such a
-//         row among the first 100 rejects the plan, unless the call itself says on_error=skip. The plan is also
-//         rejected if a whole number would be rounded because its column has other numbers that no 64-bit integer can
-//         represent.
+//         (or equal to na_value) although it is required; a row has another number of fields; a quote is in a place
+//         where none is allowed; the header lacks a column (the file then has no rows). data_loss: a quote is not
+//         closed. resource_exhausted: a row has more than 16 MiB, or more than 4 Mi delimiters, quotes and line ends.
+//         Under error_policy::skip the row is dropped; the next row begins after its line. A bad row among the first
+//         100 rejects a plan with inferred columns, unless the call has on_error=skip. Such a plan is also rejected if
+//         a whole number would be rounded because its column has other numbers that no 64-bit integer can represent. A
+//         quoted "" is an empty field, except in a bytes column without a default.
 // State:  byte offset and index of the next row. A resume reads the header, then continues at that offset.
 // Streams: as tfrecord, if the schema is given.
 // See:    format/csv_schema.hpp, tf.data's CsvDataset in docs/from_tf_data.md

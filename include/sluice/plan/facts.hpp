@@ -5,9 +5,11 @@
 //   if (f.forwards && f.keeps_order && !f.has_effects) …
 //
 // An operator states its facts in `op_info::facts`. A function states its own: an expression derives them from its
-// text, and a C++ function may declare them (fn() in plan/function.hpp). Each default is the cautious value, so an
-// operator or a function that states nothing is never moved or called concurrently. tests/runners/facts_test.cpp
-// compares the facts with what the plans of all rows yield.
+// text, and a C++ function may declare them (fn() in plan/function.hpp). The defaults of outputs, forwards,
+// keeps_order, may_fail and uses_place are cautious: rewrites never move an operator that states nothing. An operator
+// must itself state draws, is_live, has_effects and is_concurrent if its own stage draws, is live, has effects or must
+// not be called concurrently; their defaults assume that it does not. The defaults of function_facts are all cautious.
+// tests/runners/facts_test.cpp compares the facts with what the plans of all rows yield.
 // Thread: immutable.
 #pragma once
 
@@ -23,11 +25,12 @@ struct node;
 struct cardinality;
 struct dataset_options;
 
-/// The number of output elements per input element. Elements that an error policy drops do not count.
+/// The number of output elements per input element. Elements that the policy of the run drops are not considered.
+/// facts_of() considers those that the plan itself drops (on_error=skip).
 enum class output_count : std::uint8_t {
   any,                    ///< no rule
   one_per_input,          ///< exactly one
-  at_most_one_per_input,  ///< some inputs yield nothing
+  at_most_one_per_input,  ///< an input may yield nothing
   one_per_group,          ///< one for a group of consecutive inputs; groups may overlap
 };
 
@@ -58,19 +61,20 @@ struct function_facts {
   bool may_fail = true;     ///< a call may throw or return an error
 };
 
-/// Facts about the output of one stage. Exhausting the memory budget does not count as failing.
+/// Facts about the output of one stage. A stage that exceeds the memory budget has not failed in this sense.
 struct stage_facts {
   output_count outputs = output_count::any;
   bool forwards = false;     ///< each output is an element of an input, unchanged
   bool keeps_order = false;  ///< outputs are in the order of the inputs that they come from
   bool draws = false;        ///< uses random numbers
   bool may_fail = true;      ///< the stage itself may report an error at an element
-  bool uses_place = true;    ///< outputs depend on the number of inputs before, or on these inputs
+  bool uses_place = true;    ///< an output may depend on earlier inputs, or on their number
   bool is_live = false;      ///< another run, or a slower consumer, may see other elements or another order
   bool has_effects = false;  ///< anything beside its elements is observable: printed, counted, sent
   /// Several threads may call all functions of the stage at the same time. True for a stage without functions.
   bool is_concurrent = true;
-  /// The members of the input element that the stage's functions read.
+  /// The members of the input element that the stage's functions read. No names: they read nothing. The whole element
+  /// also stands for unknown.
   names_read reads = {};
 };
 
@@ -94,8 +98,8 @@ struct op_facts {
 };
 
 /// The facts of a node: those of its operator, joined with those of its functions and inner plans. Under on_error=skip,
-/// a stage that may fail yields at most one output per input where it yields one otherwise. The run's own policy is not
-/// known here.
+/// a stage that may fail and yields one output per input is reported as yielding at most one. The policy of the run is
+/// not known here.
 stage_facts facts_of(const node& n);
 /// One line, for `sluice explain --facts`: "one per input, keeps order, may fail, reads label".
 std::string facts_text(const stage_facts& f);

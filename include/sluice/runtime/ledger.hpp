@@ -13,20 +13,22 @@
 //
 // Stages charge by three rules:
 //   1. Working ahead. A pump charges the expected size of its next block *before* the block is made, and only if it
-//      fits into the budget; otherwise it waits until bytes are credited (docs/internals/decisions/memory_budget.md).
-//   2. Requested blocks. The block that a consumer is waiting for is charged without regard to the budget, because the
-//      memory it would wait for may be freed only by that consumer.
+//      fits into the budget or nothing else is charged; otherwise it waits until bytes are credited
+//      (docs/internals/decisions/memory_budget.md).
+//   2. Requested blocks. The ledger charges the block that a consumer waits for even beyond the budget. Perhaps only
+//      that consumer can free memory.
 //   3. Held memory (shuffles, batches, open compressed files, listings). Waiting would not free it, so its stage fails
 //      with resource_exhausted when the sum of all held bytes would exceed the budget
 //      (docs/internals/decisions/memory_budget.md).
-// So the peak is at most the budget, plus one block for each channel whose reader waits, plus 32 MiB of files' byte
-// windows.
+// Therefore the peak is at most the sum of the budget, one block for each channel whose reader waits, and 32 MiB of
+// byte windows.
 //
 // No call blocks or suspends.
 // Thread: any. REQUIRES: the caller holds no lock that room_again() of any waiter acquires, since crediting bytes calls
 //         waiters.
 // Units:  bytes.
-// Owns:   the lines that are shared by name. All lines outlive the ledger as long as buffers are charged to them.
+// Owns:   the lines that holders share by name. A line lives as long as a buffer is charged to it, even after the
+//         ledger.
 #pragma once
 
 #include <array>
@@ -124,8 +126,8 @@ class memory_ledger {
   /// Returns the line that all holders of one purpose and name share, and builds it at the first call. The number of
   /// these lines is bounded: further names share one line.
   ledger_line& line(purpose p, std::string_view stage = {});
-  /// Builds a line of its own for one holder, such as one stage of one run. What is charged on it counts on line(p,
-  /// stage), too, so that the ledger's report has one line for each name.
+  /// Makes a line for one holder, such as one stage of one run. Its bytes also count on line(p, stage), so that the
+  /// ledger's report has one line for each name.
   own_ledger_line open_line(purpose p, std::string_view stage);
 
   /// Charges `bytes`, even beyond the budget.
@@ -135,8 +137,8 @@ class memory_ledger {
   /// Replaces a charge of `from` bytes by one of `to` bytes, even beyond the budget. `holders`: the change in the
   /// number of objects that hold memory on this line.
   void change(std::size_t from, std::size_t to, ledger_line& l, int holders = 0) noexcept;
-  /// Charges `bytes` and returns true if the sum is then within the budget, or if nothing else is charged at all.
-  /// Otherwise charges nothing and returns false.
+  /// Charges `bytes` and returns true if the sum is then at most the budget, or if nothing else is charged. Otherwise
+  /// charges nothing and returns false.
   bool try_charge(std::size_t bytes, ledger_line& l);
   /// Does the same. After a refusal `waiter`, if it still exists, is called once bytes have been credited.
   bool try_charge(std::size_t bytes, ledger_line& l, std::weak_ptr<room_waiter> waiter);
@@ -154,7 +156,7 @@ class memory_ledger {
 
   /// Changes the budget for later charges. Bytes charged before stay charged.
   void set_budget(std::size_t budget_bytes);
-  /// Returns true if less is charged than the budget.
+  /// Returns true if less is charged than the budget, so that more bytes may fit. At the budget it returns false.
   bool within_budget() const noexcept;
   std::size_t budget_bytes() const noexcept;
   std::size_t used_bytes() const noexcept;

@@ -15,7 +15,6 @@
 //         it.
 // Owns:   its threads. Coroutines that are posted and not yet resumed when it is destroyed are not resumed or
 //         destroyed.
-//         destroyed.
 #pragma once
 
 #include <cstdint>
