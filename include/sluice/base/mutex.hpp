@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex and its lock, for members that only the thread that has the mutex may use:
+// A mutex and its lock. clang checks that only the thread that locked the mutex uses the members it guards:
 //
 //   void add(int n) {
 //     mutex_lock lock(mutex_);
@@ -8,8 +8,8 @@
 //   mutex mutex_;
 //   int sum_ ABSL_GUARDED_BY(mutex_) = 0;
 //
-// clang's -Wthread-safety, which the build turns on, reports a use of sum_ without the lock. It knows nothing of
-// std::mutex: libstdc++ does not annotate it.
+// clang's -Wthread-safety, which the build turns on, reports a use of sum_ without the lock. The analysis ignores
+// std::mutex, because libstdc++ does not annotate it.
 // Cost: that of std::mutex and std::unique_lock.
 #pragma once
 

@@ -6,9 +6,8 @@
 
 namespace sluice::lib {
 
-/// Skip `skip` elements without delivering them, then deliver 1..elements, of about `bytes` bytes or fewer. A request
-/// always asks for at least one element, so 0 `elements` mean 1. Otherwise the number of skipped elements would not be
-/// known.
+/// Skip `skip` elements without delivering them, then deliver 1..elements, of about `bytes` bytes or fewer. `elements`
+/// 0 means 1. Only the delivery of an element shows how many were skipped.
 struct demand {
   // Half of a core's L2 cache: a block of this size stays in the cache.
   static constexpr std::uint32_t kBytes = 1u << 20;

@@ -13,8 +13,8 @@
 //     }
 //   }
 //
-// Rules for such a stage: the `saved` values are right at every co_yield; everything else in a local variable can be
-// recomputed. Output that is made and not yielded yet is registered with the outlet (`hold`), so that it is delivered
+// Rules for such a stage: each `saved` value is right at every co_yield. The stage can recompute every other local
+// variable. Output that is made and not yielded yet is registered with the outlet (`hold`), so that it is delivered
 // before an error that passes through. A bad element that is dropped is registered too (`drop`): the run counts it at
 // its place among the elements.
 //
@@ -22,7 +22,9 @@
 // `left` and `peek` show which ones are available, and `drop`, `move_to` and `take` consume from the front, any number
 // of times and in any order:
 //
-//   while (co_await in.ready({.elements = out.wanted()})) {
+//   for (;;) {
+//     bool more = co_await in.ready({.elements = out.wanted()});
+//     if (!more) break;
 //     std::uint32_t n = std::min(out.wanted(), in.left());
 //     in.move_to(out.room(n), n);
 //     co_yield out.made(n);
@@ -102,8 +104,8 @@ class [[nodiscard]] erased_stream : public stream_base {
     return {{*this}};
   }
   /// Skips d.skip elements, beginning with the rest of the current view. Then makes at least one element ready, and
-  /// consumes none. d.elements bounds the request to the input, not left(): if elements of the view are left, no
-  /// request is made. Returns false at the end.
+  /// consumes none. If elements of the view are left, ready() makes no request. Otherwise it requests at most
+  /// d.elements; left() may be larger. Returns false at the end.
   ready_awaiter ready(demand d) {
     request(d);
     return {{*this}};
@@ -179,8 +181,8 @@ class [[nodiscard]] erased_stream : public stream_base {
   block take_odd_view();
   /// Skips elements of the current view first, for a request that skips elements.
   void skip_within_view();
-  /// Destroys the elements of the current view that the caller was given and that remain, so that the rest of the view
-  /// is its owner's front. REQUIRES: left() > 0.
+  /// Destroys the elements of the current view that the caller was given and that remain. Afterwards the owner's first
+  /// element is the first one not yet consumed. REQUIRES: left() > 0.
   void settle() {
     SLUICE_REQUIRES(left() > 0, "no view is left");
     if (view_owner_->begin() != cur_) destroy_given();

@@ -3,7 +3,9 @@
 // type.
 //
 //   erased_stream doubled_loop(outlet out, erased_stream in) {
-//     while (co_await in.ready({.elements = out.wanted()})) {
+//     for (;;) {
+//       bool more = co_await in.ready({.elements = out.wanted()});
+//       if (!more) break;
 //       std::uint32_t n = std::min(out.wanted(), in.left());
 //       in.move_to(out.room(n), n);
 //       co_yield out.made(n);

@@ -20,10 +20,10 @@
 //   [site of range]     a mark at or before the oldest element in the shuffle's buffer; saved: the numbers made by then
 // The resumed shuffle computes from its draws which elements were in its buffer, and requests these again.
 //
-// Late parts. Three parts of a position get their bytes only when bytes() is called: a `blob` (a position inside
-// another one, after its length), the end of a `decision_log`, and the end of an `opening_log`. A stage writes to its
-// log after the position was recorded. So a mark, which is a position recorded earlier, contains all choices that were
-// made since, including those of streams that were opened since.
+// Late parts. Three parts get their bytes at the call of bytes(), after the position was recorded: a `blob` (a position
+// inside another one, after its length), the end of a `decision_log`, and the end of an `opening_log`. A mark is a
+// position recorded earlier. Therefore it contains the choices that the stage has logged since then, including those of
+// streams that were opened since then.
 //
 // State:  part of the checkpoint format; a change needs a new version of the seal (src/pipeline/seal.hpp).
 // Thread: a writer or reader is used by one thread; the logs are written by one thread and read by others.

@@ -45,12 +45,13 @@
 //
 // Contract of an element stage (a user's coroutine). At every request for input, the saved value must include every
 // element that the stage has consumed and every element that it has yielded: a new coroutine that starts with this
-// value must continue exactly as the old one. Such a moment is the stage's *resume point*. Some stages cannot fulfil
-// this at every request: a stage that consumes several elements before it updates the value, and a source, which has no
-// input. These call commit() at the moments when it holds. A resumed run starts the stage at its last resume point and
-// skips the elements that it yielded since then, so it makes at most the outputs of one input block again.
+// value must continue exactly as the old one. This moment is a *resume point*. A stage that cannot keep this rule at
+// every request calls commit() when it holds: a stage that consumes several elements before it updates the value, and a
+// source, which has no input. A resumed run starts the stage at its last resume point and skips the elements that it
+// yielded since then, so it makes at most the outputs of one input block again.
 //
-// Contract of a block stage (an operator of the library): the value is right at every co_yield and at every request.
+// Contract of a block stage (an operator of the library): the value is right at every co_yield. A request for input is
+// not a resume point of a block stage.
 //
 // State:  S is `savable`: numbers, enums, strings, vectors, arrays, maps, sets, optional values, pairs, tuples and
 //         aggregates of those, and classes with

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The producing side of a stream: one coroutine frame, the demand that it serves, and the output that it delivers.
 //
-// This is the common part of both styles of stages, and all that the stream downstream knows of either. A *block stage*
-// (built-in operators: block_stage.hpp) yields whole views and keeps its state in saved values that are right at every
-// co_yield. An *element stage* (users' coroutines: element_stage.hpp) yields one element at a time into a slab,
-// suspends only when demand is met, and can start again from its last resume point.
+// This is the common part of both styles of stages. The stream downstream knows no more of a stage than this class. A
+// *block stage* (built-in operators: block_stage.hpp) yields whole views and keeps its state in saved values that are
+// right at every co_yield. An *element stage* (users' coroutines: element_stage.hpp) yields one element at a time into
+// a slab, suspends only when demand is met, and can start again from its last resume point.
 //
 // The promise's constructor receives the coroutine's parameters and registers those that matter: streams are inputs,
 // `saved<S>` is state, tags determine the kind of stage. Therefore operators need no code for positions.
@@ -16,8 +16,8 @@
 // Errors: errors do not throw between stages (promise.hpp). Before an error passes through a stage, the stage delivers
 //         what it has made (flush). The error of a dropped element moves downstream to the place where it is counted
 //         (dropped_errors.hpp; send_up() below).
-// Callers: public members: the lowering, before the first request, unless they state otherwise. The others: the stream
-//   downstream, and the coroutine's own co_yields.
+// Callers: the lowering calls the public members before the first request, unless they state otherwise. The stream
+//   downstream and the coroutine's own co_yields call the others.
 // Thread: the thread that makes the request; one at a time, since a stream has one consumer.
 // Cost:   serving a request needs no virtual call, lock or clock. The functions called once per mark or per error are
 //         virtual.
@@ -99,7 +99,7 @@ class stage_base : public promise_base {
   enum : std::uint8_t {
     kOver = 1,         // ended or failed: the coroutine is never resumed again
     kErrorsAhead = 2,  // errors_ precede the next delivery
-    kOneBehind = 4,    // and then one element that is already made: the last one of out_
+    kOneBehind = 4,    // after these errors comes one element that is already made: the last one of out_
   };
 
   /// REQUIRES: the coroutine has these parameters, and no others.

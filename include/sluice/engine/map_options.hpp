@@ -11,7 +11,7 @@ struct map_options {
   knob_up_to<65'536> parallelism = 1;  ///< blocks computed, or calls awaited, at once; more than 1 works ahead
   sluice::lib::order order =
       order::deterministic;     ///< sloppy: results are delivered in the order in which calls finish
-  sluice::lib::seed seed = {};  ///< for the draws of random_source&; -1: drawn once per run
+  sluice::lib::seed seed = {};  ///< for the draws of random_source&; -1: from the run's seed and the site
 };
 
 }  // namespace sluice::lib

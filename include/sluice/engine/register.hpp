@@ -6,12 +6,14 @@
 //   U f(T)                      map                  dataset<U> f(T)       map, flat_map, interleave
 //   stream<U> f(stream<T>)      transform            stream<T> f()         generate
 //   U f(S&, T)                  scan                 void f(S&, T)         reduce, group_by_reducer
-//   K f(const T&)               map, and group_by_reducer's key, if K can be a key
+//   K f(const T&)               map; if K can be a key, also the functions of elements' keys, lengths and classes:
+//                               group_by, group_by_reducer, group_by_window, bucket_by_sequence_length,
+//                               batch_by_tokens, rejection_resample
 //   U f(A, B …)                 for several values: in expressions, f(a, b …); as map's function, for pairs or tuples.
 //                               The last parameter may be a random_source&, as in map.
 //
-// SLUICE_OVERLOAD(name, version, function) registers one of several functions of a name, which have different element
-// types:
+// SLUICE_OVERLOAD(name, version, function) registers one of several functions with the same name. Each takes another
+// element type:
 //
 //   SLUICE_OVERLOAD("area", 1, [](const box& b) { return b.w * b.h; });
 //   SLUICE_OVERLOAD("area", 1, [](double w, double h) { return w * h; });       // map(area(w, h))
@@ -59,7 +61,7 @@ template <class F, class R, class... A> struct spread_function {
   using wrapped_function = F;
   F function;
   using values = typename values_of<A...>::type;
-  /// By reference, if the function copies what it keeps. Then it may also be a predicate, which only reads its element.
+  /// A reference if the function copies its arguments. Then the function may be a predicate, too.
   using parameter =
       std::conditional_t<std::is_invocable_v<const F&, const std::remove_cvref_t<A>&...>, const values&, values&&>;
   R operator()(parameter all) const { return std::apply(function, std::forward<parameter>(all)); }
@@ -139,7 +141,7 @@ template <class F> void register_overload(std::string_view name, int version, F 
 
 #define SLUICE_OVERLOAD_NAME_(LINE) sluice_overload_of_line_##LINE
 #define SLUICE_OVERLOAD_NAME(LINE) SLUICE_OVERLOAD_NAME_(LINE)
-// For a source, at namespace scope.
+// For a source file, at namespace scope.
 #define SLUICE_OVERLOAD(NAME, VERSION, ...)                           \
   static const bool SLUICE_OVERLOAD_NAME(__LINE__) [[maybe_unused]] = \
       (::sluice::lib::register_overload(NAME, VERSION, __VA_ARGS__), true)

@@ -13,11 +13,11 @@
 //
 // Paths:  each file system defines its own paths. A path with a scheme ("s3://bucket/key") is passed to its file system
 //         as a whole. files.hpp describes how a runtime chooses the file system.
-// Streams: "-" opens standard input, once in the life of a file system. A FIFO (also a process substitution) opens at
-//   once, and is read when its writers have written. Files without a size, such as those in /proc, are streams as well.
-//   A stream is read once, from its beginning to its end. A read waits on a thread for all streams, never on a worker.
-// Sizes: the size of a stream is unknown, as is that of an object whose server does not report it. These end where a
-//   read returns 0.
+// Streams: "-" opens standard input, once per file system. A FIFO (also a process substitution) opens at once; its
+//         reads wait for its writers. Files without a size, such as those in /proc, are streams as well. A stream is
+//         read once, from its beginning to its end. One thread serves all waiting reads of streams; no worker waits.
+// Sizes: a stream has no known size. Neither has an object whose server reports none. Both end at the first read that
+//         returns 0.
 // Errors: every status contains the file's name. open and stat: not_found; permission_denied; invalid_argument (a
 //         directory, a socket, a device); failed_precondition (standard input is opened again; the file differs from
 //         `known`); resource_exhausted (no file descriptors left); cancelled; deadline_exceeded. A read: data_loss
@@ -26,10 +26,11 @@
 //         await nothing writes into the buffer any more. If an awaiting coroutine is destroyed, the operation keeps the
 //         buffer.
 // Deadlines: moments on the run's own clock. A wait that reaches its deadline ends with deadline_exceeded, whatever the
-//            kernel or the server does. An operation that hangs keeps its reference to the buffer, whose bytes may
-//            still change. So do not reuse the buffer of a read that failed with deadline_exceeded.
+//            kernel or the server does. If a read fails with deadline_exceeded, do not reuse its buffer: the operation
+//            keeps its reference and may still write to it.
 // Thread: a file system and its files may be used from any thread; results arrive on the awaiter's executor.
-// Owns:   files share their descriptor with reads in flight. They must not outlive the file system or its runtime.
+// Owns:   files share their descriptor with reads in flight. A file may be destroyed after its runtime, as part of a
+//         stream, but no call may be made on it any more.
 #pragma once
 
 #include <cstddef>
@@ -163,8 +164,8 @@ class file_system {
   /// A second writer of the same file is rejected, if the file system can detect it; the error names the first writer.
   /// Errors: unimplemented if the file system cannot write.
   virtual task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline = kNever) = 0;
-  /// The number of bytes that a reader of a whole file reads first, if opening a file is slow enough to prepare the
-  /// memory for them meanwhile. 0 if opening is fast.
+  /// The number of bytes that a whole-file reader reads first. A reader prepares a buffer of this size while a slow
+  /// open runs. 0: opening is fast.
   virtual std::size_t first_read_bytes(const std::string& path) const {
     (void)path;
     return 0;

@@ -6,8 +6,8 @@
 //   samples | batch(64, {.timeout = std::chrono::milliseconds(5)})      // what has come by then, for a server; in plan text timeout=5ms
 //
 // With `timeout` a batch is delivered when it is full, or when that time has passed since its first row was taken and
-// the input has no element ready. The input then works ahead by the number of rows in a batch. The rows are the same in
-// every run, but the places where batches end depend on timing.
+// the input has no element ready. The input then makes up to one batch ahead. The rows are the same in every run, but
+// the places where batches end depend on timing.
 // Shape:  batched<T>; rows are numbers, texts, arrays, and structures and pairs of those.
 //         Rows are copied in. If batch directly follows parse_example, or a map whose function has append_to
 //         (op/map.hpp), these write their rows directly into the batch. This does not work with ignore_errors()

@@ -24,7 +24,7 @@ namespace sluice::lib {
 extern const op_info drop_while_op;
 
 struct drop_while_options {
-  later_seed seed = {};  ///< seed of random() in an expression; -1: drawn once per run
+  later_seed seed = {};  ///< seed of random() in an expression; -1: from the run's seed and the site
 };
 struct drop_while_arguments {
   function_arg<predicate_function> function = {};  ///< true: the element is not delivered, and the next one is tested

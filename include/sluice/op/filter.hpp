@@ -23,7 +23,7 @@ namespace sluice::lib {
 extern const op_info filter_op;
 
 struct filter_options {
-  later_seed seed = {};  ///< seed of random() in an expression; -1: drawn once per run
+  later_seed seed = {};  ///< seed of random() in an expression; -1: from the run's seed and the site
 };
 struct filter_arguments {
   function_arg<predicate_function> function = {};  ///< true: the element is kept

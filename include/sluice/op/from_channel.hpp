@@ -21,11 +21,10 @@
 //         alone. While a run reads the channel, its elements are charged to the run's ledger, and a push also waits for
 //         room in the memory budget.
 // State:  the number of elements delivered. They cannot be read again, so a resumed run needs a producer that can send
-//         some of them again. After iterate() has returned, resume_from() returns the ordinal of the first element to
-//         send; until it has been called, pushes fail with failed_precondition. The ordinal may be before the
-//         checkpoint's element, because of elements that stages buffered and elements since the last mark
-//         (docs/resuming.md). A run that continues in the same process with the elements in the channel needs no
-//         resend.
+//         some of them again. After iterate(), call resume_from(): it returns the ordinal of the first element to send.
+//         Earlier pushes fail with failed_precondition. The ordinal may be before the checkpoint's element, because of
+//         elements that stages buffered and elements since the last mark (docs/resuming.md). A run that continues in
+//         the same process with the elements in the channel needs no resend.
 //
 // A source that can send from any ordinal opens a channel for each run and for each pass of a repeat, so that several
 // runs may read it. A worker calls `open` when the run requests its first element; `open` starts the producer.

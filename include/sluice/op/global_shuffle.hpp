@@ -29,7 +29,7 @@ namespace sluice::lib {
 extern const op_info global_shuffle_op;
 
 struct global_shuffle_options {
-  sluice::lib::seed seed = {};           ///< -1: drawn once per run
+  sluice::lib::seed seed = {};           ///< -1: from the run's seed and the site
   bool reshuffle_each_iteration = true;  ///< another order in each epoch of a repeat
 };
 struct global_shuffle_arguments {

@@ -9,9 +9,9 @@
 // number of rows, and `count(x)` the number of rows in which x is not none. `sum(x)` is an int64 or uint64 for integers,
 // and a double for other numbers; `mean(x)` is a double. `min(x)` and `max(x)` accept numbers and texts, and are NaN if
 // one value is. `first(x)` is the value of the first row in which x is not none.
-// All aggregates except count() ignore rows in which the argument is none. If no other rows exist, the result is none, so
-// it is an optional if the argument is one. Compute further values in a map after group_by: map(spent / n).
-// A key has a type that group_by_reducer accepts as a key, or is an optional of one; none is a key of its own.
+// Every aggregate except count() ignores rows in which the argument is none. If no row is left, the result is none. A
+// result is optional if its argument is. Compute further values in a map after group_by: map(spent / n).
+// A key has a type that group_by_reducer accepts as a key, or is an optional of one; none is one more key.
 // Shape:  {city: string, n: int64, …}: the key, with the name of its column, or `key` if the key is not a column; then the
 //         aggregates. In C++ the struct U of expr<U>, which has these members in any order.
 // Order:  ascending by key, none before all others. One element for each group.
@@ -21,8 +21,8 @@
 //         type; under skip the group is dropped and counted. resource_exhausted: the memory budget cannot hold the groups;
 //         the message gives their number.
 // Owns:   for each group its key and states, 50 to 150 bytes for a few numbers.
-// State:  the groups that are not delivered yet, by value, if they take at most 1 MiB together. Otherwise the number of
-//         groups delivered, and a run that resumes reads the input again, as it does before the first group.
+// State:  at most 1 MiB of groups: the groups that are not delivered yet. More: the number of delivered groups, and a
+//         resume reads the input again. A resume before the first group always does.
 // See:    group_by_reducer, for other states and for C++ functions.
 #pragma once
 

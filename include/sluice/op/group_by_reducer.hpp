@@ -27,10 +27,10 @@
 //         fails for a group, the run ends; under skip the error is counted, and the group has no element.
 //         invalid_argument: as in scan. resource_exhausted: the memory budget cannot hold the states of all groups; the
 //         message gives their number.
-// State:  the states of the groups that are not delivered yet, by value, if they take at most 1 MiB together. Otherwise
-//         the number of groups delivered, and a run that resumes reads the input again, as it does before the first
-//         group. Skipping groups reads the input and does not call `finish`, except under skip, where only `finish`
-//         determines whether a group has an element.
+// State:  at most 1 MiB of states: those of the groups that are not delivered yet. More: the number of delivered
+//         groups, and a resume reads the input again. A resume before the first group always does. Skipping groups
+//         reads the input and does not call `finish`, except under skip, where only `finish` determines whether a group
+//         has an element.
 #pragma once
 
 #include <memory>

@@ -19,10 +19,10 @@
 // Ends:   with the input. A stream that cannot continue (a file that is cut short) ends there, as under
 //         error_policy::skip. It cannot loop for ever: each dropped error has consumed an element of its stage's input,
 //         and a stage that fails without consuming one ends the stream with that error.
-// Errors: each dropped element is counted, also in the run's report. cancelled, and resource_exhausted but of an
-//         element above a limit, are never dropped. The first error beyond errors_max, or beyond the share, ends the
-//         stream with that error; its message names the limit. invalid_argument, when the plan is built: `on_error`,
-//         which other calls accept, but which has no meaning here; or a share that is not in [0, 1].
+// Errors: each dropped element is counted, also in the run's report. The policy never drops `cancelled`. It drops
+//         `resource_exhausted` only for one element above a size limit. The first error beyond errors_max, or beyond
+//         the share, ends the stream with that error; its message names the limit. invalid_argument, when the plan is
+//         built: `on_error`, which other calls accept, but which has no meaning here; or a share that is not in [0, 1].
 #pragma once
 
 #include <concepts>

@@ -13,8 +13,8 @@
 // Errors: invalid_argument when the plan is made: cycle_length or parallelism above 65,536. An error of an inner
 //         dataset ends the stream. Under error_policy::skip a file that cannot be opened is dropped as one bad element.
 // Thread: with parallelism each open dataset has a pump that works ahead into a channel; at most `parallelism` pumps
-//         work at the same time. The datasets for empty slots are opened, and begin to work, before their visit, as
-//         soon as the input has delivered their elements.
+//         work at the same time. interleave opens the dataset of an empty slot before its visit, as soon as the input
+//         delivers the element.
 // State:  for each slot the ordinal of its element, and the position in its dataset.
 #pragma once
 

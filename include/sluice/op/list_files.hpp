@@ -30,7 +30,7 @@ extern const op_info list_files_op;
 
 struct list_files_options {
   bool shuffle = false;         ///< true: all paths in a uniformly random order
-  sluice::lib::seed seed = {};  ///< -1: drawn once per run
+  sluice::lib::seed seed = {};  ///< -1: from the run's seed and the site
 };
 struct list_files_arguments {
   later_text pattern = {};  ///< one or several patterns, separated by commas

@@ -4,8 +4,8 @@
 //   pipeline | prefetch(autotune)
 //
 // A task (a pump) requests elements from the stages upstream and puts them into a channel of up to n elements, from
-// which the consumer takes them. While moving a block to another core costs more than making it (a few microseconds,
-// plus the time for its bytes), no task runs: the consumer's own worker makes the block on request, and no element is
+// which the consumer takes them. If moving a block to another core costs more than making it (a few microseconds, plus
+// the time for its bytes), no task runs. The consumer's worker then makes the block on request, and no element is
 // ahead.
 // Order:  as the input's.
 // Errors: an error of the input comes after the elements before it.

@@ -21,7 +21,7 @@ namespace sluice::lib {
 extern const op_info random_op;
 
 struct random_options {
-  sluice::lib::seed seed = {};            ///< seed of the draws; -1: drawn once per run
+  sluice::lib::seed seed = {};            ///< seed of the draws; -1: from the run's seed and the site
   std::int64_t below = INT64_MAX;         ///< all numbers are smaller than this
   bool reshuffle_each_iteration = false;  ///< other numbers in each epoch of a repeat
 };

@@ -37,7 +37,7 @@ extern const op_info rejection_resample_op;
 struct rejection_resample_options {
   std::vector<double> initial_dist = {};  ///< frequency of each class in the input, with any sum; empty: estimated from
                                           ///< the elements so far
-  sluice::lib::seed seed = {};            ///< seed of the draws; -1: drawn once per run
+  sluice::lib::seed seed = {};            ///< seed of the draws; -1: from the run's seed and the site
 };
 struct rejection_resample_arguments {
   function_arg<key_function> function = {};  ///< returns an element's class: 0, 1, 2 …

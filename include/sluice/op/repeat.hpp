@@ -7,7 +7,7 @@
 // number of the epoch, so that a shuffle has another order in each epoch, unless its reshuffle_each_iteration is false.
 // Order:  as the input's, one epoch after the other. Every pass of nested repeats is an epoch of its own.
 // Ends:   after `times` epochs, even if they are empty; after the first epoch if the plan shows that the input is
-//         empty. repeat() has no end, except that it ends after an empty epoch.
+//         empty. repeat() without a number ends only after an empty epoch.
 // State:  the number of the epoch, and the input's position in it.
 #pragma once
 

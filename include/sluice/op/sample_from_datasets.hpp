@@ -42,7 +42,7 @@ struct sample_from_datasets_options {
   /// the weights as a function of the step: it takes an int64, the number of elements before, and returns a list or an
   /// array of numbers
   number_function<detail::finishing_form> weights_at = {};
-  sluice::lib::seed seed = {};            ///< seed of the draws; -1: drawn once per run
+  sluice::lib::seed seed = {};            ///< seed of the draws; -1: from the run's seed and the site
   bool stop_on_empty_dataset = false;     ///< true: end when a drawn dataset has ended
   bool reshuffle_each_iteration = false;  ///< other draws in each epoch of a repeat
 };

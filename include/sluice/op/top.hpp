@@ -15,9 +15,9 @@
 // Errors: an error of `by` becomes an error of the stage, with the element's number; under error_policy::skip the
 //         element is dropped and counted. resource_exhausted: the memory budget cannot hold n elements.
 // Owns:   n elements and their ranks.
-// State:  the elements that are not delivered yet, by value, if they take at most 1 MiB together and their type can be
-//         written. Otherwise the number of elements delivered, and a run that resumes reads the input again, as it does
-//         before the first element.
+// State:  at most 1 MiB of elements whose type can be written: the elements that are not delivered yet. Otherwise: the
+//         number of delivered elements, and a resume reads the input again. A resume before the first element always
+//         does.
 #pragma once
 
 #include <utility>
@@ -31,7 +31,7 @@ namespace sluice::lib {
 extern const op_info top_op;
 
 struct top_options {
-  rank_argument by = {};  ///< computes what an element is ranked by; not given: itself
+  rank_argument by = {};  ///< computes the rank of an element; not given: the element itself
 };
 struct top_arguments {
   count n = {};  ///< the number of elements

@@ -9,7 +9,7 @@
 // belongs to several windows is moved into the last of them and copied into the others. Windows that do not overlap
 // copy nothing.
 // Shape:  std::vector<T>, in T's order. In C++ T is not bool, because std::vector<bool> has no references to its items:
-//         map it to a number. In plan text lists of anything, including bools, structures, tensors, batches and
+//         map it to a number. Plan text allows lists of any elements: also of bools, structures, tensors, batches and
 //         optionals.
 // Order:  as the input's.
 // Ends:   with the input. A window begins at each `shift`-th element of the input; the last windows have fewer

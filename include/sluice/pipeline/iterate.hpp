@@ -16,19 +16,20 @@
 //         failed_precondition for an input that has changed since the checkpoint, unless on_changed_inputs allows it.
 //         position() throws failed_precondition once the run reads standard input or a FIFO, which cannot be read
 //         again.
-// Counts: under error_policy::skip a bad element is counted at its place in the stream. When a run has delivered n
-//         elements, its report has counted the bad elements before the n-th, and no others. The first bad element
-//         beyond errors_max ends the stream: the elements before it are delivered, then its error, whose message names
-//         the limit. It was not dropped, and is not counted. For plans whose order is deterministic, elements, counts
-//         and that error are therefore the same on any number of workers, with any parallelism and prefetch, and for
-//         any sizes of requests. Bad elements that were computed ahead of the consumer, but not reached by it, do not
-//         count. A sloppy stage counts in the order in which it delivers elements. If a stage that works ahead drops
-//         more than 1,000 consecutive elements, those after the first 1,000 are counted, and reported with the status
-//         of the last of these. The errors_max of a stage, or of an ignore_errors, is compared at the same places with
-//         the count of that stage: the first error that exceeds a limit of its stage or of the run ends the stream. A
-//         stage of an inner plan has one count for all elements that the plan is opened for. A resumed run counts from
-//         0. It counts bad elements again that it computes again before the position of its checkpoint
-//         (coro/stream_base.hpp, Marks); their number depends on timing.
+// Counts: under error_policy::skip a bad element is counted at its place in the stream:
+//         1. When a run has delivered n elements, its report has counted exactly the bad elements before the n-th. A
+//            bad element that was computed ahead of the consumer counts when the consumer reaches it. Therefore
+//            elements, counts and the error of a limit are the same on any number of workers, with any parallelism and
+//            prefetch, and for any sizes of requests, if the plan's order is deterministic. A sloppy stage counts in
+//            the order in which it delivers elements.
+//         2. The first bad element beyond errors_max ends the stream: the elements before it are delivered, then its
+//            error, whose message names the limit. It is not dropped, and not counted. The errors_max of a stage, or of
+//            an ignore_errors, limits the count of that stage in the same way. A stage of an inner plan has one count
+//            for all elements that the plan is opened for.
+//         3. A stage that works ahead drops at most 1,000 consecutive elements with statuses of their own. Later ones
+//            are counted, and reported with the status of the last of these.
+//         4. A resumed run counts from 0. It counts bad elements again that it makes again before the position of its
+//            checkpoint (coro/stream_base.hpp, Marks); their number depends on timing.
 // Warns:  once per run, in its report and by runtime_options::on_warning, when it makes or uses a checkpoint that
 //         cannot detect changes of some functions or data of the plan (plan/identity.hpp).
 // Thread: iterate() on any thread; a stream has one consumer at a time.
@@ -54,7 +55,9 @@ struct iterate_options {
   std::uint64_t errors_max = ~std::uint64_t{0};
   /// The file for dropped bad elements of stages for which the plan names no file (docs/errors.md, Quarantine).
   lib::quarantine quarantine = {};
-  std::optional<std::uint64_t> seed = {};  ///< for stages without a seed of their own; nullopt: drawn
+  /// For stages without a seed of their own. nullopt: runtime_options::seed, or a drawn one if that is 0. A resumed run
+  /// always uses the seed of its checkpoint.
+  std::optional<std::uint64_t> seed = {};
   /// The number of the epoch, for a program that iterates a plan once per epoch by hand: shuffles draw as in epoch
   /// number `epoch` of a repeat() at the end of the plan. nullopt: that of the checkpoint, or 0.
   std::optional<std::uint64_t> epoch = {};

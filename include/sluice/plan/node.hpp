@@ -62,8 +62,8 @@ struct op_lowering {
   /// The same, for a consumer that wants rows in its columns instead of elements (engine/batching/row_landing.hpp).
   /// Null, or an empty stream: this node builds elements.
   erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
-  /// Builds at `to` the elements with these numbers, each less than the plan's size, in the order of `numbers`. For a
-  /// source that seeks, needs no stage for them, and cannot fail. Null: a stage builds them.
+  /// Builds at `to` the elements with these numbers, each less than the plan's size, in the order of `numbers`. Only a
+  /// source that seeks and cannot fail may set it. Null: a stage builds them.
   void (*pick)(const node&, std::span<const std::uint64_t> numbers, char* to) = nullptr;
   /// The version of the saved values that the stage writes into positions. Raise it when their format changes. A
   /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask
@@ -95,17 +95,16 @@ struct op_info {
   void (*make_canonical)(sluice::lib::arguments&) = nullptr;
   /// Returns the type of the output elements; null, with the reason in `why`, if inputs or arguments do not fit.
   const element_type* (*type)(const node&, std::string& why) = nullptr;
-  /// Returns what is known about the elements before a run, beside their type: lengths, and the shapes of tensors. See
-  /// plan_holder::element_spec(). Null: only the type is known; if the verb's type is always its input's, the spec is the
-  /// input's.
+  /// Returns lengths and shapes that are known before a run. See plan_holder::element_spec(). Null: only the type is
+  /// known; if the verb's type is always its input's, the spec is the input's.
   lib::spec (*spec)(const node&) = nullptr;
   op_facts facts = {};
   op_lowering lowering = {};
 };
 
-/// Three arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
-/// errors_max=100)`. ignore_errors, which is itself a policy, does not have them. Operators contain no code for them.
-/// (In C++: plan/on_error.hpp.)
+/// Three arguments that every operator except ignore_errors has besides its own, last and by name, as in
+/// `map(parse, on_error=skip, errors_max=100)`. ignore_errors is itself a policy. Operators contain no code for these
+/// arguments. (In C++: plan/on_error.hpp.)
 struct error_handling {
   /// The error policy of the stage. nullopt: the policy of the nearest ignore_errors downstream; otherwise, in an inner
   /// plan, that of the stage that opens it; otherwise that of the run. Part of the fingerprint if it is set.
@@ -125,9 +124,8 @@ struct node {
   /// Identifies the node within its chain: site_above() of its original input, preserved by rewrites. 0 before
   /// make_node().
   std::uint32_t site = 0;
-  /// The rewrite that inserted the node: a string literal, for example "add_prefetch". Empty if the user wrote the
-  /// node. Sites of inserted nodes are hashed separately: inserting nodes changes no site of the user's stages, and no
-  /// stage shares its site with an inserted one.
+  /// The name of the rewrite that inserted the node: a string literal, for example "add_prefetch". Empty for the user's
+  /// nodes. Inserted nodes hash their sites apart, so they change no site of the user's nodes and share none with them.
   std::string_view inserted_by = {};
 
   /// The operator's arguments. REQUIRES: A is its struct.

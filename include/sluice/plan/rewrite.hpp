@@ -8,12 +8,12 @@
 //                       .inserted_by = "add_prefetch"});
 //   });
 //
-// Calls the change once for each node of the plan, inputs first. The change receives a node whose inputs are rewritten
-// already. It returns the node that replaces it: the same node, a changed copy, or stages on top of either. A node that
-// is the input of several nodes is visited once, and these nodes share its replacement. A node that does not change,
-// and whose inputs do not change, is not copied, so a rewrite that changes nothing returns the plan itself.
-// Sites:  copies keep the site of the original (plan/node.hpp). Inserted nodes are made with `inserted_by`. A node that
-//   an earlier rewrite inserted gets another site if this one inserts an equal node upstream.
+// rewrite() calls the change once for each node of the plan, inputs first. The change receives a node whose inputs are
+// rewritten already. It returns the node that replaces it: the same node, a changed copy, or stages on top of either. A
+// node that is the input of several nodes is visited once, and these nodes share its replacement. A node that does not
+// change, and whose inputs do not change, is not copied, so a rewrite that changes nothing returns the plan itself.
+// Sites:  a copy keeps its site (plan/node.hpp). A new node sets `inserted_by`. One exception: if this rewrite inserts
+//   a node upstream of an equal node that an earlier rewrite inserted, the earlier one gets a new site.
 // Inner plans are arguments: they are not visited.
 // Errors: those of make_node() or the change; internal if the change returns null.
 // Thread: any.

@@ -55,7 +55,7 @@ struct run_options {
   error_policy on_error = error_policy::stop;    ///< for stages for which the plan does not set one
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< bad elements that the whole run may drop; one more ends the stream
   lib::quarantine quarantine = {};               ///< the file for dropped elements if the plan names no such file
-  std::optional<std::uint64_t> seed = {};        ///< nullopt: the runtime's seed
+  std::optional<std::uint64_t> seed = {};        ///< nullopt: runtime_options::seed, even if it is 0
   changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
 

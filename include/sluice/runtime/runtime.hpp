@@ -41,7 +41,7 @@ struct runtime_options {
   std::chrono::nanoseconds io_timeout{0};
   /// Called with each warning of a run's report, on the thread that requests a checkpoint or starts from one.
   void (*on_warning)(std::string_view text) = nullptr;
-  std::uint64_t seed = 0;  ///< for runs without a seed of their own
+  std::uint64_t seed = 0;  ///< for runs without a seed of their own; 0: iterate() draws one for each run
 };
 
 /// Base class of the file back ends; the runtime only owns one. The layer `io` derives the real and the simulated one.

@@ -5,8 +5,9 @@
 //   for (const site_report& s : report_of(stream).sites) print(s.name, s.elements, s.busy);
 //   sites_of(stream)->set_knob(path, "parallelism", 8);              // pipeline/iterate.hpp
 //
-// A site is a node of the plan. All streams of that node share one site record, including those of a repeat's epochs
-// and of the inner plans that a flat_map or an interleave opens.
+// node::site identifies a node within its chain; site_report::path identifies it within the run, whose inner plans have
+// chains of their own. All streams of a node share one site record, including those of a repeat's epochs and of the
+// inner plans that a flat_map or an interleave opens.
 // Thread: any.
 #pragma once
 
@@ -33,15 +34,15 @@ struct knob_report {
   bool is_free = false;  ///< the plan left it to the engine (autotune); false: the user fixed it
 };
 
-/// The channels of one name in a stage: one, or one for each inner plan that a parallel interleave has open. The
-/// numbers are sums over those that work ahead at this moment.
+/// All channels of one name in a stage. A parallel interleave has one channel for each open inner plan. The numbers are
+/// sums over the channels that work ahead now.
 struct channel_report {
   std::string name;                              ///< "prefetch", "map(decode)", "interleave's inputs"
   std::size_t channels = 0;                      ///< those that work ahead now
   std::uint64_t blocks = 0, blocks_max = 0;      ///< being made, or waiting for the reader; and their limit
   std::uint64_t elements = 0, elements_max = 0;  ///< the same for elements; elements_max 0: only blocks are limited
   std::size_t bytes = 0;                         ///< charged to the memory ledger for them
-  /// Blocks cost less to make than to move, so readers make them themselves; then `channels` may be 0.
+  /// True: readers make these blocks themselves, because moving them costs more. Then `channels` may be 0.
   bool is_light = false;
 };
 
@@ -55,9 +56,9 @@ struct site_report {
   bool is_inner = false;  ///< its node belongs to an inner plan, or to an input of a combine
   /// The paths of the sites that it reads from: its inputs, and the ends of the inner plans that it has opened.
   std::vector<std::uint64_t> inputs;
-  std::uint64_t elements = 0;
-  std::uint64_t passed = 0;
-  std::uint64_t blocks = 0;
+  std::uint64_t elements = 0;      ///< elements delivered
+  std::uint64_t passed = 0;        ///< elements skipped
+  std::uint64_t blocks = 0;        ///< blocks delivered
   duration busy{};                 ///< its own computing time, without that of its inputs; estimated from samples
   std::uint64_t waits = 0;         ///< how often it waited for a channel or a file
   duration waited{};               ///< how long these waits took
