@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One description of each verb, in tests/verbs/NAME_case.cpp, from which the suites that try every verb derive what they do.
+// One description of each verb, in tests/verbs/NAME_case.cpp. The suites that test every verb use it.
 //
 //   const register_verb enumerate_case("enumerate", {
 //       .build = [](const verb_plan& p) { return p.in[0] | enumerate({.start = p.a}) | map(number_of_pair); },
@@ -9,19 +9,20 @@
 //         return out;
 //       }});
 //
-// The elements are 64-bit integers; a verb that gives others is described together with a map that makes one number of each.
-// A name is the operator's, and, where an operator has several cases, what sets this one apart: "map awaiting".
+// The elements are 64-bit integers. If a verb yields others, `build` adds a map that makes a number of each element. A
+// name begins with the operator's name. If an operator has several cases, a word follows that identifies the case: "map
+// awaiting".
 //
-// A verb that reads files says which: `files` makes them, of the same use, and `build` names their paths.
+// A verb that reads files sets `files`, which makes the files of a use. `build` names their paths.
 //
 //   const register_verb lines_case("lines", {
 //       .inputs = 0,
 //       .files = [](const verb_use& u) { return test_files{.bytes = {{path_of("lines", u.a, u.b), text_file(u)}}}; },
 //       .build = [](const verb_plan& p) { return lines(path_of("lines", p.a, p.b)) | map(number_in<line>); }, …
 //
-// Who reads the list: random plans, which put any verb above, beside and inside any other (op/random_plans_test.cpp);
-// conformance, positions with changed bytes (op/every_verb_test.cpp); what a resume costs (op/resume_cost_test.cpp); knobs
-// that change between save and resume (op/every_verb_test.cpp). A case joins all of them by being there.
+// These suites read the list: random plans, which put any verb upstream of, beside and inside any other
+// (op/random_plans_test.cpp); conformance, positions with changed bytes, and knobs that change between save and resume
+// (op/every_verb_test.cpp); costs of a resume (op/resume_cost_test.cpp). Each registered case is part of all of them.
 // Thread: cases are registered before main(); the list is immutable then.
 #pragma once
 
@@ -39,90 +40,90 @@
 
 namespace sluice::lib::test {
 
-/// One use of a verb, with what was drawn for it.
+/// One use of a verb, with the numbers that were drawn for it.
 struct verb_use {
-  std::int64_t a = 0;           ///< its size: a count, a buffer, a cycle; of a source, how many elements it has
-  std::uint64_t b = 0;          ///< 0 … 999: for everything else that may be chosen
-  std::int64_t tuned = 0;       ///< what its knob is set to; 0: what it usually is
-  std::int64_t opened_for = 0;  ///< of a source in a plan that was opened for an element: that element
-  /// An element of a source, by its place.
+  std::int64_t a = 0;           ///< its size: a count, a buffer, a cycle; for a source, the number of elements
+  std::uint64_t b = 0;          ///< 0 … 999: chooses everything else
+  std::int64_t tuned = 0;       ///< the value of its knob; 0: the usual value
+  std::int64_t opened_for = 0;  ///< for a source of an inner plan: the element that the plan is opened for
+  /// Returns the element of a source at this index.
   std::int64_t element(std::int64_t index) const { return source_element(index, opened_for); }
   std::int64_t knob_or(std::int64_t usual) const { return tuned ? tuned : usual; }
 };
 
-/// The use, to be made a plan of.
+/// A use from which `build` makes a plan.
 struct verb_plan : verb_use {
   std::vector<dataset<std::int64_t>> in;
-  /// What a verb that opens plans opens for an element.
+  /// The inner plans: each function returns the plan for an element.
   std::vector<std::function<dataset<std::int64_t>(std::int64_t)>> inner;
 };
 
-/// The use, to be done by loops over vectors.
+/// A use whose elements `expected` computes by loops over vectors.
 class verb_lists : public verb_use {
  public:
   explicit verb_lists(const verb_use& use) : verb_use(use) {}
   virtual std::size_t inputs() const = 0;
-  /// The elements of an input.
+  /// Returns the elements of an input.
   virtual int64s in(std::size_t k = 0) const = 0;
-  /// Those of the first in the epoch of this number: of verbs that run their input again and again.
+  /// Returns the elements of the first input in this epoch, for verbs that repeat their input.
   virtual int64s epoch(std::uint64_t number) const = 0;
-  /// Those of the plan opened for `element`, the `ordinal`-th of the input.
+  /// Returns the elements of the plan opened for `element`, the `ordinal`-th of the input.
   virtual int64s inner(std::int64_t element, std::uint64_t ordinal, std::size_t k = 0) const = 0;
-  /// What a stage here draws by, given its seed: in this epoch, and where all epochs draw alike.
+  /// Returns the key by which a stage of this seed draws: in this epoch, or alike in all epochs.
   virtual std::uint64_t drawn_by(std::uint64_t seed) const = 0;
   virtual std::uint64_t drawn_by_in_all_epochs(std::uint64_t seed) const = 0;
-  /// Gives up where there are so many elements that nobody would try the plan: asked by loops that may go on for long.
+  /// Abandons the plan if it has too many elements to be tested. Loops that may run for long call it.
   virtual void check_size(std::size_t elements) const = 0;
 
  protected:
   ~verb_lists() = default;
 };
 
-/// What a resume makes again, beside one mark interval for each stage: numbers of input elements.
+/// The number of input elements that a resume may make again, besides one mark interval for each stage.
 struct resume_goal {
-  std::int64_t a = 5;      ///< the use that is tried
+  std::int64_t a = 5;      ///< the tested use
   std::uint64_t b = 1;     //
-  std::uint64_t held = 0;  ///< what the stage still needs of what it has taken
+  std::uint64_t held = 0;  ///< consumed elements that the stage still needs
   std::uint64_t takes =
-      1;  ///< inputs for one output, rounded up. 0: not tried, since it ends, or replays from its start
+      1;  ///< inputs, made or skipped, for one output, rounded up. 0: not tested: it ends, or replays from its start
 };
 
-/// What most sources of `a` elements are made to give.
+/// Returns the elements of most sources of `a` elements.
 int64s source_elements(const verb_lists& l);
 /// 1 … 6
 std::int64_t some_size(random_numbers& random);
-/// 0 … 40: how long sources of files are
+/// 0 … 40: the length of a source of files
 std::int64_t some_length(random_numbers& random);
 
 struct verb_case {
-  int inputs = 1;                 ///< 0: a source. 2: so many or one more
-  int inner = 0;                  ///< plans that it opens for each element of its input
-  bool ordered = true;            ///< false: the order of its elements is a matter of timing
-  bool any_order = false;         ///< inputs in another order give the same elements in another order
+  int inputs = 1;                 ///< 0: a source. 2: two or three inputs
+  int inner = 0;                  ///< the number of plans that it opens for each element of its input
+  bool ordered = true;            ///< false: the order of its elements depends on timing
+  bool any_order = false;         ///< inputs in another order yield the same elements in another order
   bool meets_errors = false;      ///< some of its elements are bad; plans with it run under error_policy::skip
   bool has_knob = false;          ///< `tuned` sets it
-  bool only_works_ahead = false;  ///< left out where nothing is to work ahead
-  /// What stands before an error of the input is expected() of the elements before it.
+  bool only_works_ahead = false;  ///< excluded from plans in which nothing works ahead
+  /// Before an error of the input come the expected() elements of the inputs before it.
   bool passes_errors = false;
-  /// The same for other verbs: what stands before an error that follows these inputs; null: not looked at.
+  /// For other verbs: returns the elements before an error that follows these inputs. Null: not checked.
   int64s (*before_error)(const verb_lists& l) = nullptr;
-  /// How `a` is drawn; that of a source is its length.
+  /// Draws `a`. For a source, `a` is its length.
   std::int64_t (*size)(random_numbers& random) = some_size;
-  /// The files that the plan of a use reads, whatever it is opened for and its knobs are; null: none.
+  /// Returns the files that the plan of a use reads, for any element that it is opened for and any knobs. Null: none.
   test_files (*files)(const verb_use& use) = nullptr;
   dataset<std::int64_t> (*build)(const verb_plan& p) = nullptr;
   int64s (*expected)(const verb_lists& l) = nullptr;
-  /// Inputs that the first k outputs need at most; null: not looked at.
+  /// Returns the most inputs that the first k outputs may make. Null: not checked.
   std::size_t (*needs)(const verb_use& use, std::size_t k) = nullptr;
   resume_goal resume = {};
-  std::vector<verb_use> conforms_at = {};  ///< uses that the conformance suite tries besides a drawn one
+  std::vector<verb_use> conforms_at = {};  ///< uses that conformance tests besides a drawn one
 
-  std::string_view name = {};  ///< given by register_verb
+  std::string_view name = {};  ///< set by register_verb
   /// The operator: the name's first word.
   std::string_view op() const { return name.substr(0, name.find(' ')); }
 };
 
-/// Adds a case to the list; a constant of the verb's test file. The name is a literal.
+/// Adds a case to the list. Define it as a constant in the verb's test file. The name is a literal.
 class register_verb {
  public:
   register_verb(std::string_view name, verb_case c);
@@ -130,7 +131,7 @@ class register_verb {
 
 /// All cases of this program, by their names.
 const std::vector<const verb_case*>& verb_cases();
-/// Throws where there is none.
+/// Returns the case of this name; throws if none exists.
 const verb_case& case_named(std::string_view name);
 
 }  // namespace sluice::lib::test
