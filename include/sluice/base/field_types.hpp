@@ -72,9 +72,9 @@ template <std::int64_t Most> struct knob_up_to : knob {
   constexpr knob_up_to(knob k) : knob(k) {}  // NOLINT: autotune is a knob
 };
 
-/// The seed of random draws: a number ≥ 0, or drawn.
+/// The seed of random draws: a number ≥ 0, or none.
 struct seed {
-  static constexpr std::int64_t kDrawn = -1;  ///< drawn once per run
+  static constexpr std::int64_t kDrawn = -1;  ///< from the run's seed and the site
   std::int64_t value = kDrawn;
   constexpr seed() = default;
   constexpr seed(std::int64_t v) : value(v) {}  // NOLINT
