@@ -66,7 +66,7 @@ row_layout layout_in(const element_type& wanted, const std::vector<member>& memb
   return layout;
 }
 
-row_layout layout_of(const group_by_arguments& a, std::string& why) {
+row_layout group_layout_of(const group_by_arguments& a, std::string& why) {
   const std::vector<member> members = members_of(a);
   for (std::size_t k = 1; k != members.size(); ++k)
     if (members[k].name == members[0].name) {
@@ -159,7 +159,7 @@ erased_stream open_group_by(const node& n, open_context& context) {
   outlet out(*n.type);
   error_gate gate = context.gate(n);
   std::string why;
-  auto from = std::make_unique<keyed_groups>(a, layout_of(a, why), context.run, gate);
+  auto from = std::make_unique<keyed_groups>(a, group_layout_of(a, why), context.run, gate);
   saved<saved_final_elements> results(saved_final_elements{
       std::make_unique<final_elements>(*n.type, context.run, gate, "the groups to be delivered", "use fewer keys")});
   return collected_stage(std::move(out), std::move(results), context.open(n.inputs[0]), std::move(from),
@@ -170,7 +170,7 @@ const element_type* group_by_type(const node& n, std::string& why) {
   auto& a = n.as<group_by_arguments>();
   if (!type_of_function(n, a.key.value, why)) return nullptr;
   if (!type_of_function(n, a.aggregates.value, why)) return nullptr;
-  return layout_of(a, why).type;
+  return group_layout_of(a, why).type;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ const op_info with_options_op{
     .arguments = arguments_of<with_options_arguments>,
     .type = type_with_options,
     .spec = same_spec,
-    .facts = {.always = {.outputs = output_count::one_per_input,
+    .facts = {.always = {.outputs = output_count::at_most_one_per_input,
                          .forwards = true,
                          .keeps_order = true,
                          .may_fail = false,

@@ -14,8 +14,7 @@ struct names_read::list {
   std::vector<std::string> names;
 };
 
-names_read::names_read(std::vector<std::string> names)
-    : list_(std::make_shared<const list>(list{std::move(names)})) {}
+names_read::names_read(std::vector<std::string> names) : list_(std::make_shared<const list>(list{std::move(names)})) {}
 names_read names_read::none() { return names_read(std::vector<std::string>()); }
 const std::vector<std::string>& names_read::names() const { return list_->names; }
 
@@ -37,7 +36,6 @@ void add_function(stage_facts& f, const stage_function& function) {
   f.uses_place |= function.uses_place || function.draws || !function.facts.pure;
   f.has_effects |= !function.facts.pure;
   f.is_concurrent &= function.facts.concurrent;
-  f.reads.add(function.reads);
 }
 
 /// Adds what the stages of an inner plan may do.
@@ -55,7 +53,6 @@ void add_plan(stage_facts& f, const node& inner) {
 
 stage_facts facts_of(const node& n) {
   stage_facts f = n.op->facts.always;
-  f.reads = names_read::none();
   for_each_function(n, [&f](const function_ptr& function) { add_function(f, *function); });
   for_each_plan(n, [&f](const node_ptr& inner) { add_plan(f, *inner); });
   if (n.op->facts.refine) n.op->facts.refine(n, f);
@@ -65,7 +62,16 @@ stage_facts facts_of(const node& n) {
   return f;
 }
 
-std::string facts_text(const stage_facts& f) {
+names_read members_read_by(const node& n) {
+  names_read all = names_read::none();
+  for_each_function(n, [&all](const function_ptr& function) {
+    if (!function->is_data()) all.add(function->reads);
+  });
+  return all;
+}
+
+std::string facts_text(const node& n) {
+  const stage_facts f = facts_of(n);
   std::string out;
   auto add = [&out](bool holds, std::string_view text) {
     if (!holds) return;
@@ -83,9 +89,10 @@ std::string facts_text(const stage_facts& f) {
   add(f.is_live, "live");
   add(f.has_effects, "has effects");
   add(!f.is_concurrent, "not concurrent");
-  if (f.reads.is_all()) return add(true, "reads all"), out;
+  const names_read members = members_read_by(n);
+  if (members.is_all()) return add(true, "reads all"), out;
   std::string reads;
-  for (const std::string& name : f.reads.names()) reads += " " + name;
+  for (const std::string& name : members.names()) reads += " " + name;
   add(!reads.empty(), "reads" + reads);
   return out;
 }

@@ -233,7 +233,7 @@ class Formats(ProgramTest):
             for given in (data, gzip.compress(data)):
                 done = subprocess.run([PROGRAM, verb, "-"], input=given, capture_output=True, timeout=60)
                 self.assertEqual(done.returncode, 2, (verb, done.stdout, done.stderr))
-                self.assertIn(b"standard input: this is a zip archive", done.stderr)
+                self.assertRegex(done.stderr, rb"standard input:? is a zip archive")
 
     def test_every_reader_has_a_cache_and_limits_of_what_it_inflates(self):
         plans = {"a.csv": 'csv("{}", header=true{})', "a.jsonl": 'jsonl("{}"{})', "a.npy": 'npy("{}"{})', "a.txt": 'lines("{}"{})',

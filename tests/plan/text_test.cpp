@@ -108,7 +108,7 @@ TEST_CASE("an error in a plan names its column") {
            {"range(5) | shuffle", 12, "column 12: shuffle: needs buffer_size"},
            {"range(5) | shuffle(10, 7)", 24, "column 24: shuffle: 7 needs a name, such as seed=7"},
            {"range(5) | shuffle(10, sead=7)", 24,
-            "column 24: shuffle: has no sead (it has buffer_size, seed, reshuffle_each_iteration)"},
+            "column 24: shuffle: has no sead (it has buffer_size, seed, reshuffle_each_iteration); did you mean seed?"},
            {"range(5) | shuffle(10, buffer_size=7)", 36, "column 36: shuffle: buffer_size is given twice"},
            {"range(5) | take(1, 2)", 20, "column 20: take: takes no more values, and found 2"},
            {"lines(\"f\") | map(length_of, order=random)", 35,

@@ -73,9 +73,6 @@ struct stage_facts {
   bool has_effects = false;  ///< anything beside its elements is observable: printed, counted, sent
   /// Several threads may call all functions of the stage at the same time. True for a stage without functions.
   bool is_concurrent = true;
-  /// The members of the input element that the stage's functions read. No names: they read nothing. The whole element
-  /// also stands for unknown.
-  names_read reads = {};
 };
 
 /// The facts that an operator states.
@@ -101,8 +98,10 @@ struct op_facts {
 /// a stage that may fail and yields one output per input is reported as yielding at most one. The policy of the run is
 /// not known here.
 stage_facts facts_of(const node& n);
+/// The members of the input element that the functions of the stage read.
+names_read members_read_by(const node& n);
 /// One line, for `sluice explain --facts`: "one per input, keeps order, may fail, reads label".
-std::string facts_text(const stage_facts& f);
+std::string facts_text(const node& n);
 
 }  // namespace sluice::lib
 

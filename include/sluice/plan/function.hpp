@@ -47,7 +47,7 @@ struct stage_function {
   bool draws = false;  ///< it has a parameter for random numbers, so that its stage has a seed
   function_facts facts = {};
   bool uses_place = false;   ///< a result may depend on the number of the element
-  names_read reads = {};   ///< the members of the element that it reads
+  names_read reads = {};     ///< the members of the element that it reads
   bool values_known = true;  ///< values() is a hash of all values that it contains; false: some cannot be compared
 
   stage_function() = default;

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "sluice/base/error_policy.hpp"
@@ -101,6 +102,8 @@ struct op_info {
   op_facts facts = {};
   op_lowering lowering = {};
 };
+// A constant with a destructor is registered when the program starts, so that the linker keeps every operator.
+static_assert(std::is_trivially_destructible_v<op_info>);
 
 /// Three arguments that every operator except ignore_errors has besides its own, last and by name, as in
 /// `map(parse, on_error=skip, errors_max=100)`. ignore_errors is itself a policy. Operators contain no code for these

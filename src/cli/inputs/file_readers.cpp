@@ -56,7 +56,7 @@ result<const reader*> find_reader(const std::string& file, compression c) {
   auto kind = kind_of({.name = name, .head = s.head, .tail = s.tail, .is_all = s.is_all, .is_packed = s.is_packed});
   if (kind.ok() && *kind == "zip" && (s.is_packed || !names_file(file)))
     return unimplemented_error(
-        "this is a zip archive, whose list of members is at its end: unpack it, or copy it to a file, and name that");
+        "is a zip archive, whose list of members is at its end: unpack it, or copy it to a file, and name that");
   if (kind.ok()) return &reader_named(*kind);
   if (kind.why().code() != status_code::invalid_argument || c != compression::automatic) return kind.why();
   // Bytes of an unknown kind in a file that is named as a compressed one are damage.

@@ -127,7 +127,7 @@ int explain(const std::string& text, const std::string& plan_file, explained wha
     may_be_fewer &= !states_its_size(n);
     absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), shown(n),
                  n.type->name, size_text(n, may_be_fewer),
-                 what == explained::facts ? "; " + facts_text(facts_of(n)) : options_text(n, at->said));
+                 what == explained::facts ? "; " + facts_text(n) : options_text(n, at->said));
   }
   absl::PrintF("# fingerprint %016x\n", fingerprint(*plan));
   return kOk;
