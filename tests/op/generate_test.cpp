@@ -38,7 +38,7 @@ TEST_CASE("generated elements continue from every one of them, by replay and by 
                                  generate([] { return committing(saved<int64>(), kElements); })};
   for (const auto& ds : both) {
     CHECK(consume(ds, {}).elements.size() == kElements);
-    for (std::uint32_t ask_max : {0, 1, 7}) resumes_everywhere(ds, {.ask_max = ask_max, .marks_every = 3});
+    for (std::uint32_t ask_max : {0, 1, 7}) resumes_everywhere(ds, consumption{.ask_max = ask_max, .marks_every = 3});
   }
 }
 

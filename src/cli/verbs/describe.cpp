@@ -120,7 +120,7 @@ int describe(const describe_arguments& a) {
   const node_ptr rows = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
   std::vector<described_column> columns = columns_of(*rows->type);
   const node_ptr plan = parse_plan(absl::StrCat(plan_text(*rows), " | group_by(true, ", aggregates_of(columns), ")"));
-  check_errors(*plan, a.errors);
+  const quarantine_locks kept = check_errors(*plan, a.errors);
   iterate_options o;
   set_errors(a.errors, o);
   pull_counts counts;
