@@ -2,6 +2,7 @@
 // group_by: what it gives, by plain loops.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,7 +28,7 @@ struct group_row {
 };
 int64 number_of_row(const group_row& r) {
   int64 number = r.key;
-  for (int64 x : {r.n, r.total, static_cast<int64>(r.middle * 1024), r.least, r.most, r.one})
+  for (int64 x : {r.n, r.total, std::bit_cast<int64>(r.middle), r.least, r.most, r.one})
     number = number_of(number, x);
   return number;
 }
