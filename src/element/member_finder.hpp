@@ -24,7 +24,7 @@ class member_finder {
   /// `t` must outlive this object.
   explicit member_finder(const element_type& t) : members_(t.members) {}
 
-  /// Returns the first member of this name; members.size() if there is none.
+  /// Returns the first member of this name; members.size() if no member has it.
   std::size_t find(std::string_view name) {
     const std::size_t k = due_ < members_.size() && members_[due_].name == name ? due_ : search(name);
     if (k != members_.size()) due_ = k + 1;

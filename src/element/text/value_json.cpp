@@ -114,7 +114,7 @@ class json_names {
  public:
   explicit json_names(const element_type& t) : members_(t.members) {}
 
-  /// Returns members.size() if there is none.
+  /// Returns members.size() if no member has the name.
   std::size_t find(const std::string& name) {
     const std::size_t n = members_.size();
     const bool is_due = due_ < n && json_name(members_[due_].name) == name;
