@@ -26,6 +26,8 @@ SCRIPT_PATTERNS = ["tests/**/*_test.py", "tests/**/*_test.sh"]
 
 
 def catch_cases(executable):
+    if not pathlib.Path(executable).exists():
+        return [(f"{pathlib.Path(executable).name} is not built", ["sh", "-c", f"ls {executable}"])]
     listing = subprocess.run([executable, "--list-test-names-only", "~[.]"], capture_output=True, text=True)
     names = [line for line in listing.stdout.splitlines() if line.strip()]
     if listing.returncode < 0 or not names:

@@ -17,10 +17,7 @@ namespace {
 /// nothing.
 constexpr std::uint32_t kAtOnce = 4096;
 
-function_ptr finish_of(const node& n) {
-  auto& finish = n.as<reduce_arguments>().options.finish;
-  return finish ? finish->value : nullptr;
-}
+function_ptr finish_of(const node& n) { return n.as<reduce_arguments>().options.finish.value; }
 
 // A position records whether the element was delivered, and not the state, because the stage is never at rest while it
 // reads elements.

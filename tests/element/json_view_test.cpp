@@ -11,7 +11,7 @@
 
 #include "sluice/element/value.hpp"
 #include "support/process_memory.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::json_view_test {
 using detail::checked_json;

@@ -7,7 +7,7 @@
 #include "element/build.hpp"
 #include "sluice/element/serialise.hpp"
 #include "support/budget.hpp"
-#include "support/random_values.hpp"
+#include "support/random/random_values.hpp"
 
 namespace sluice::lib::nests_test {
 using namespace sluice::lib::test;

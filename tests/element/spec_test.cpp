@@ -9,7 +9,7 @@
 
 #include "sluice/element/batched.hpp"
 #include "support/budget.hpp"
-#include "support/random_values.hpp"
+#include "support/random/random_values.hpp"
 
 namespace sluice::lib::spec_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "support/budget.hpp"
-#include "support/random_values.hpp"
+#include "support/random/random_values.hpp"
 
 namespace sluice::lib::structure_test {
 namespace {

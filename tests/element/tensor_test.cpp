@@ -13,7 +13,7 @@
 
 #include "sluice/base/status.hpp"
 #include "sluice/element/batched.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 #include "support/tensors.hpp"
 
 namespace sluice::lib::tensor_test {

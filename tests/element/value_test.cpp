@@ -15,7 +15,7 @@
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/slice.hpp"
 #include "support/budget.hpp"
-#include "support/random_values.hpp"
+#include "support/random/random_values.hpp"
 
 namespace sluice::lib::value_test {
 namespace {

@@ -15,8 +15,8 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/bucket_operator.hpp"
-#include "support/op_conformance.hpp"
 #include "support/tree_of.hpp"
+#include "support/trials/op_conformance.hpp"
 
 namespace sluice::lib::held_elements_test {
 namespace {

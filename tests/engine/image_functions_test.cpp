@@ -12,7 +12,7 @@
 #include "sluice/format/image_codecs.hpp"
 #include "sluice/format/image_transforms.hpp"
 #include "sluice/sluice.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/plan_texts.hpp"
 
 namespace sluice::lib::image_functions_test {
 

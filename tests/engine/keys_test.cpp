@@ -15,7 +15,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::keys_test {
 namespace {

@@ -13,7 +13,7 @@
 #include "format/csv/csv_fields.hpp"
 #include "format/csv/csv_parser.hpp"
 #include "support/bytes/csv_reference.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::csv_test {
 namespace {

@@ -15,7 +15,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 #include "verbs/jsonl_model.hpp"
 
 namespace sluice::lib::json_rows_test {

@@ -6,7 +6,7 @@
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/element/value.hpp"
-#include "support/random_values.hpp"
+#include "support/random/random_values.hpp"
 
 namespace sluice::lib::fuzz {
 namespace {

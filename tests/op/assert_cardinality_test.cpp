@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 
 namespace sluice::lib::assert_cardinality_test {
 using namespace test;

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/plan_texts.hpp"
 #include "verbs/batch_by_bytes_model.hpp"
 
 namespace sluice::lib::batch_by_bytes_test {

@@ -10,8 +10,8 @@
 
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/resumed_everywhere.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/resumed_everywhere.hpp"
 
 namespace sluice::lib::batch_test {
 namespace {

@@ -10,9 +10,9 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/arithmetic.hpp"
-#include "support/consumption.hpp"
 #include "support/process_memory.hpp"
-#include "support/resumed_everywhere.hpp"
+#include "support/trials/consumption.hpp"
+#include "support/trials/resumed_everywhere.hpp"
 
 namespace sluice::lib::batch_timeout_test {
 namespace {

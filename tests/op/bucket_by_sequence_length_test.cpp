@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/plan_texts.hpp"
 #include "verbs/bucket_by_sequence_length_model.hpp"
 
 namespace sluice::lib::bucket_by_sequence_length_test {

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 #include "verbs/concatenate_model.hpp"
 
 namespace sluice::lib::concatenate_test {

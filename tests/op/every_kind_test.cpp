@@ -12,7 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 #include "verbs/choose_from_datasets_model.hpp"
 #include "verbs/concatenate_model.hpp"
 #include "verbs/round_robin_model.hpp"
@@ -169,9 +169,7 @@ TEST_CASE("verbs that choose among datasets conform for elements of every kind")
         return sample_from_datasets({in | take(9), in, in | skip(3)},
                                     {.weights_at = step_weights(sample_from_datasets_case::stepped), .seed = 7});
       },
-      {.expected = [=](const int64s& in) {
-        return sample_from_datasets_case::sampled_by_step(three(in), 7, false);
-      }});
+      {.expected = [=](const int64s& in) { return sample_from_datasets_case::sampled_by_step(three(in), 7, false); }});
 }
 
 }  // namespace sluice::lib::every_kind_test

@@ -15,11 +15,11 @@
 #include "sluice/base/hash.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
-#include "support/op_conformance.hpp"
-#include "support/plan_trial.hpp"
 #include "support/sanitizers.hpp"
 #include "support/sequential.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/plan_trial.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::every_verb_test {
 namespace {

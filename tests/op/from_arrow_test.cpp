@@ -13,9 +13,9 @@
 #include "arrow/row_type.hpp"
 #include "sluice/arrow/columns.hpp"
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
-#include "support/op_conformance.hpp"
-#include "support/printed_run.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/printed_run.hpp"
 #include "verbs/from_arrow_model.hpp"
 
 namespace sluice::lib::from_arrow_test {

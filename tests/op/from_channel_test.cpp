@@ -16,9 +16,9 @@
 #include "sluice/coro/when_all.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
 #include "support/counting_element.hpp"
 #include "support/elements.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::from_channel_test {
 namespace {

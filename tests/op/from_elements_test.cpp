@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
-#include "support/resumed_everywhere.hpp"
+#include "support/trials/consumption.hpp"
+#include "support/trials/resumed_everywhere.hpp"
 
 namespace sluice::lib::from_elements_test {
 namespace {

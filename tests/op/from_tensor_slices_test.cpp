@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::from_tensor_slices_test {
 namespace {

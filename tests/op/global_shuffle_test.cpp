@@ -12,8 +12,8 @@
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 #include "support/elements.hpp"
-#include "support/op_conformance.hpp"
-#include "support/printed_run.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/printed_run.hpp"
 #include "verbs/global_shuffle_model.hpp"
 
 namespace sluice::lib::global_shuffle_test {

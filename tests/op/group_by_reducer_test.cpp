@@ -13,8 +13,8 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/arithmetic.hpp"
-#include "support/op_conformance.hpp"
-#include "support/resumed_everywhere.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/resumed_everywhere.hpp"
 
 namespace sluice::lib::group_by_reducer_test {
 namespace {

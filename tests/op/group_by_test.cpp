@@ -9,7 +9,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/arithmetic.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 
 namespace sluice::lib::group_by_test {
 namespace {

@@ -11,9 +11,9 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/plan_texts.hpp"
-#include "support/resumed_everywhere.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/plan_texts.hpp"
+#include "support/trials/resumed_everywhere.hpp"
 #include "verbs/group_by_window_model.hpp"
 
 namespace sluice::lib::group_by_window_test {

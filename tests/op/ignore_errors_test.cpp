@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 
 namespace sluice::lib::ignore_errors_test {
 namespace {

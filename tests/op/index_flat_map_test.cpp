@@ -12,8 +12,8 @@
 #include "base/index_permutation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/elements.hpp"
-#include "support/op_conformance.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/plan_texts.hpp"
 #include "verbs/index_flat_map_model.hpp"
 
 namespace sluice::lib::index_flat_map_test {

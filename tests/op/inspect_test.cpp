@@ -8,8 +8,8 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/plan_texts.hpp"
 
 namespace sluice::lib::inspect_test {
 namespace {

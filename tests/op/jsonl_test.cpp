@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 #include "verbs/jsonl_model.hpp"
 
 namespace sluice::lib::jsonl_test {

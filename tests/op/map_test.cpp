@@ -12,7 +12,7 @@
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 
 namespace sluice::lib::map_test {
 namespace {

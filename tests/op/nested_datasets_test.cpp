@@ -6,8 +6,8 @@
 
 #include "sluice/element/value.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
-#include "support/resumed_everywhere.hpp"
+#include "support/trials/consumption.hpp"
+#include "support/trials/resumed_everywhere.hpp"
 
 namespace sluice::lib::nested_datasets_test {
 using namespace sluice::lib::test;

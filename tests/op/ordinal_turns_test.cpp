@@ -11,7 +11,7 @@
 #include "op/group_by_window/ordinal_turns.hpp"
 #include "op/group_by_window/window_groups.hpp"
 #include "sluice/sluice.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 #include "support/tree_of.hpp"
 
 namespace sluice::lib::ordinal_turns_test {

@@ -8,9 +8,9 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
-#include "support/op_conformance.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/consumption.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/plan_texts.hpp"
 #include "verbs/pad_to_cardinality_model.hpp"
 
 namespace sluice::lib::pad_to_cardinality_test {

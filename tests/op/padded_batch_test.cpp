@@ -10,7 +10,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/counting_element.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/plan_texts.hpp"
 #include "verbs/padded_batch_model.hpp"
 
 namespace sluice::lib::padded_batch_test {

@@ -13,7 +13,7 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
-#include "support/printed_run.hpp"
+#include "support/trials/printed_run.hpp"
 
 namespace sluice::lib::parse_example_test {
 namespace {

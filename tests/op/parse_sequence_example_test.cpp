@@ -8,7 +8,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 #include "support/bytes/sequence_bytes.hpp"
-#include "support/printed_run.hpp"
+#include "support/trials/printed_run.hpp"
 
 namespace sluice::lib::parse_sequence_example_test {
 namespace {

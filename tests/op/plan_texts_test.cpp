@@ -10,7 +10,7 @@
 
 #include "op/opened_elements.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 
 namespace sluice::lib::plan_texts_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/plan_texts.hpp"
 #include "verbs/ragged_batch_model.hpp"
 
 namespace sluice::lib::ragged_batch_test {

@@ -11,9 +11,9 @@
 #include "sluice/io/files.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
-#include "support/plan_trial.hpp"
 #include "support/sharing.hpp"
 #include "support/tree_of.hpp"
+#include "support/trials/plan_trial.hpp"
 
 namespace sluice::lib::random_plans_test {
 namespace {

@@ -10,7 +10,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/arithmetic.hpp"
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::rate_limit_test {
 namespace {

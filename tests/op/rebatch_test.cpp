@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 #include "verbs/rebatch_model.hpp"
 
 namespace sluice::lib::rebatch_test {

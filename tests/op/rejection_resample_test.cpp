@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 #include "verbs/rejection_resample_model.hpp"
 
 namespace sluice::lib::rejection_resample_test {

@@ -7,8 +7,8 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
 #include "support/tree_of.hpp"
+#include "support/trials/op_conformance.hpp"
 
 namespace sluice::lib::repeat_test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A resume makes again what was held and what was made since the last mark, however long the run and however many lives
 // it has had. The goals are in docs/internals/measurements.md; SLUICE_TEST_LOUD=1 prints what was measured.
-#include "support/resume_cost.hpp"
+#include "support/trials/resume_cost.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +22,7 @@
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 #include "support/process_memory.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::resume_cost_test {
 namespace {

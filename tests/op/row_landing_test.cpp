@@ -10,7 +10,7 @@
 
 #include "sluice/format/example.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 
 namespace sluice::lib::row_landing_test {
 namespace {

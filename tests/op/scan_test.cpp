@@ -16,8 +16,8 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/resumed_everywhere.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/resumed_everywhere.hpp"
 
 namespace sluice::lib::scan_test {
 namespace {

@@ -11,9 +11,9 @@
 #include "pipeline/record_files.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/resumed_everywhere.hpp"
 #include "support/sequential.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/resumed_everywhere.hpp"
 #include "verbs/shuffle_model.hpp"
 
 namespace sluice::lib::shuffle_test {

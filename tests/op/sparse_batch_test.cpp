@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/plan_texts.hpp"
 #include "verbs/sparse_batch_model.hpp"
 
 namespace sluice::lib::sparse_batch_test {

@@ -17,7 +17,7 @@
 
 #include "sluice/io/sqlite_rows.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 #include "verbs/sql_model.hpp"
 
 namespace sluice::lib::sql_test {

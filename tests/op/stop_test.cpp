@@ -21,7 +21,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
-#include "support/random_plan.hpp"
+#include "support/random/random_plan.hpp"
 #include "support/tree_of.hpp"
 
 namespace sluice::lib::stop_test {

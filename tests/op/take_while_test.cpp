@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::take_while_test {
 using namespace test;

@@ -6,8 +6,8 @@
 
 #include "pipeline/record_files.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/random_plan.hpp"
+#include "support/random/random_plan.hpp"
+#include "support/trials/op_conformance.hpp"
 #include "verbs/tfrecord_model.hpp"
 
 namespace sluice::lib::tfrecord_test {

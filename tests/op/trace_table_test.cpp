@@ -10,7 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include "op/unique/trace_table.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::trace_table_test {
 namespace {

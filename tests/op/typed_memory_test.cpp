@@ -12,7 +12,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
-#include "support/random_types.hpp"
+#include "support/random/random_types.hpp"
 #include "support/sanitizers.hpp"
 
 namespace sluice::lib::typed_memory_test {

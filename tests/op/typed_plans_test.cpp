@@ -17,8 +17,8 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
-#include "support/op_conformance.hpp"
-#include "support/random_types.hpp"
+#include "support/random/random_types.hpp"
+#include "support/trials/op_conformance.hpp"
 
 namespace sluice::lib::typed_plans_test {
 namespace {

@@ -19,8 +19,8 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
-#include "support/op_conformance.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/plan_texts.hpp"
 #include "verbs/unique_model.hpp"
 
 namespace sluice::lib::unique_test {

@@ -8,7 +8,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/elements.hpp"
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 #include "verbs/weighted_flat_map_model.hpp"
 
 namespace sluice::lib::weighted_flat_map_test {

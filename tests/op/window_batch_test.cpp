@@ -10,8 +10,8 @@
 
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/plan_texts.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/plan_texts.hpp"
 #include "verbs/window_batch_model.hpp"
 
 namespace sluice::lib::window_batch_test {

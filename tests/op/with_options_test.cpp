@@ -10,7 +10,7 @@
 
 #include "sluice/element/spec.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::with_options_test {
 namespace {

@@ -16,8 +16,8 @@
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
 #include "support/elements.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::any_input_test {
 namespace {

@@ -18,7 +18,7 @@
 #include "sluice/coro/when_all.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::broadcast_test {
 namespace {

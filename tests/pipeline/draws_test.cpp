@@ -13,7 +13,7 @@
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::draws_test {
 namespace {

@@ -11,7 +11,7 @@
 #include "sluice/coro/saved.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::many_inputs_test {
 namespace {

@@ -10,8 +10,8 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
 #include "support/elements.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::one_element_test {
 namespace {

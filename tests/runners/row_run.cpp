@@ -11,8 +11,8 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/runtime/simulation.hpp"
-#include "support/random_numbers.hpp"
-#include "support/turned_knobs.hpp"
+#include "support/random/random_numbers.hpp"
+#include "support/trials/turned_knobs.hpp"
 
 namespace sluice::lib::test {
 namespace {

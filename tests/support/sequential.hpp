@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "support/random_plan.hpp"
+#include "support/random/random_plan.hpp"
 
 namespace sluice::lib::test {
 

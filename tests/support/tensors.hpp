@@ -8,7 +8,7 @@
 
 #include "sluice/base/status.hpp"
 #include "sluice/element/tensor.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::test {
 

@@ -15,7 +15,7 @@
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 #include "sluice/runtime/runtime.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::test {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::assert_cardinality_case {
 namespace {

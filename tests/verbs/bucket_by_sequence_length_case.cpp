@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/bucket_by_sequence_length_model.hpp"
 
 namespace sluice::lib::bucket_by_sequence_length_case {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::choose_from_datasets_case {
 

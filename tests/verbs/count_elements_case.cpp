@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/count_elements_model.hpp"
 
 namespace sluice::lib::count_elements_case {

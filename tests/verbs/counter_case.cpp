@@ -2,7 +2,7 @@
 // counter: what it gives, by plain loops.
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::counter_case {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "sluice/op/csv.hpp"
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/csv_model.hpp"
 
 namespace sluice::lib::csv_case {

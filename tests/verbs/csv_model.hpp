@@ -7,7 +7,7 @@
 
 #include "sluice/op/csv.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::csv_case {
 

@@ -6,7 +6,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/arithmetic.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::expressions_case {
 namespace {

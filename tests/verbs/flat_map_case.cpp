@@ -5,7 +5,7 @@
 
 #include "op/opened_elements.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::flat_map_case {
 namespace {

@@ -9,8 +9,8 @@
 #include "sluice/arrow/columns.hpp"
 #include "sluice/op/from_arrow.hpp"
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/from_arrow_model.hpp"
 
 namespace sluice::lib::from_arrow_case {

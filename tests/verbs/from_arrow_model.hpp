@@ -12,7 +12,7 @@
 #include "sluice/arrow/columns.hpp"
 #include "sluice/op/from_arrow.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::from_arrow_case {
 

@@ -8,9 +8,9 @@
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/when_all.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
 #include "support/counting_element.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/consumption.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::from_channel_case {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::from_tensor_slices_case {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "engine/data/tensor_literal.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::from_tensors_case {
 namespace {

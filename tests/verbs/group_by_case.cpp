@@ -9,7 +9,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/arithmetic.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::group_by_case {
 namespace {
@@ -28,8 +28,7 @@ struct group_row {
 };
 int64 number_of_row(const group_row& r) {
   int64 number = r.key;
-  for (int64 x : {r.n, r.total, std::bit_cast<int64>(r.middle), r.least, r.most, r.one})
-    number = number_of(number, x);
+  for (int64 x : {r.n, r.total, std::bit_cast<int64>(r.middle), r.least, r.most, r.one}) number = number_of(number, x);
   return number;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::group_by_reducer_case {
 namespace {

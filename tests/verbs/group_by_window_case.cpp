@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/group_by_window_model.hpp"
 
 namespace sluice::lib::group_by_window_case {

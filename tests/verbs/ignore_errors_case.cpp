@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::ignore_errors_case {
 namespace {

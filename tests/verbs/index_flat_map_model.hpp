@@ -7,7 +7,7 @@
 
 #include "base/index_permutation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::index_flat_map_case {
 

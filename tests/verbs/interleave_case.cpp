@@ -10,8 +10,8 @@
 #include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/io/memory_files.hpp"
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/interleave_model.hpp"
 
 namespace sluice::lib::interleave_case {

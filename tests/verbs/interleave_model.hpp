@@ -8,7 +8,7 @@
 #include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/io/memory_files.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::interleave_case {
 

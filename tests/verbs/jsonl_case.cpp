@@ -7,8 +7,8 @@
 #include "format/json/json_rows.hpp"
 #include "sluice/op/jsonl.hpp"
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/jsonl_model.hpp"
 
 namespace sluice::lib::jsonl_case {

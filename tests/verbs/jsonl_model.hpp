@@ -9,7 +9,7 @@
 #include "format/json/json_rows.hpp"
 #include "sluice/op/jsonl.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::jsonl_case {
 

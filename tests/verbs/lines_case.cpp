@@ -4,8 +4,8 @@
 #include <string>
 
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::lines_case {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::list_files_case {
 namespace {

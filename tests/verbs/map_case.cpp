@@ -7,7 +7,7 @@
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::map_case {
 namespace {

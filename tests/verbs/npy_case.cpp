@@ -7,8 +7,8 @@
 #include "format/npy_rows.hpp"
 #include "sluice/op/npy.hpp"
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/npy_model.hpp"
 
 namespace sluice::lib::npy_case {

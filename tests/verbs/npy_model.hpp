@@ -7,7 +7,7 @@
 #include "format/npy_rows.hpp"
 #include "sluice/op/npy.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::npy_case {
 

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/pack_sequences_model.hpp"
 
 namespace sluice::lib::pack_sequences_case {

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
-#include "support/op_conformance.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/consumption.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/pad_to_cardinality_model.hpp"
 
 namespace sluice::lib::pad_to_cardinality_case {

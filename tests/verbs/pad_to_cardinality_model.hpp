@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/consumption.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::pad_to_cardinality_case {
 

@@ -5,7 +5,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/counting_element.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/padded_batch_model.hpp"
 
 namespace sluice::lib::padded_batch_case {

@@ -6,7 +6,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/counting_element.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::padded_batch_case {
 

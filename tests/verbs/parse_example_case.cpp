@@ -6,7 +6,7 @@
 
 #include "sluice/format/example.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::parse_example_case {
 namespace {

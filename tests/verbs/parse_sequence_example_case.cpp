@@ -6,7 +6,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/bytes/sequence_bytes.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::parse_sequence_example_case {
 namespace {

@@ -2,7 +2,7 @@
 // prefetch: what it gives, by plain loops.
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::prefetch_case {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/ragged_batch_model.hpp"
 
 namespace sluice::lib::ragged_batch_case {

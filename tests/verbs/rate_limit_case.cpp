@@ -5,7 +5,7 @@
 
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::rate_limit_case {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "sluice/sluice.hpp"
-#include "support/op_conformance.hpp"
 #include "support/tree_of.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/op_conformance.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::repeat_case {
 namespace {

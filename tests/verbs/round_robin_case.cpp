@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/round_robin_model.hpp"
 
 namespace sluice::lib::round_robin_case {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/sample_from_datasets_model.hpp"
 
 namespace sluice::lib::sample_from_datasets_case {

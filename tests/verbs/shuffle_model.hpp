@@ -9,7 +9,7 @@
 #include "pipeline/record_files.hpp"
 #include "sluice/sluice.hpp"
 #include "support/sequential.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::shuffle_case {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::sleep_case {
 namespace {

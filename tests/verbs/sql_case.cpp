@@ -13,7 +13,7 @@
 
 #include "sluice/io/sqlite_rows.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/sql_model.hpp"
 
 namespace sluice::lib::sql_case {

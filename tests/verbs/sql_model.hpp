@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "support/printed_run.hpp"
+#include "support/trials/printed_run.hpp"
 
 namespace sluice::lib::sql_case {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::state_expressions_case {
 namespace {

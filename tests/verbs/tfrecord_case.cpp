@@ -5,9 +5,9 @@
 
 #include "pipeline/record_files.hpp"
 #include "sluice/sluice.hpp"
-#include "support/file_case.hpp"
-#include "support/random_plan.hpp"
-#include "support/verb_case.hpp"
+#include "support/random/random_plan.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/tfrecord_model.hpp"
 
 namespace sluice::lib::tfrecord_case {

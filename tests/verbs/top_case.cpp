@@ -8,7 +8,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/arithmetic.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::top_case {
 namespace {

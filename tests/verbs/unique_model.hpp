@@ -6,7 +6,7 @@
 #include <set>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::unique_case {
 

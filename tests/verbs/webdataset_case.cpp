@@ -6,8 +6,8 @@
 #include "io/temporary_folder.hpp"
 #include "sluice/sluice.hpp"
 #include "support/bytes/tar_bytes.hpp"
-#include "support/file_case.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::webdataset_case {
 namespace {

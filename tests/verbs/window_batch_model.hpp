@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::window_batch_case {
 

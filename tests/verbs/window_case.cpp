@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 #include "verbs/window_model.hpp"
 
 namespace sluice::lib::window_case {

@@ -6,7 +6,7 @@
 
 #include "sluice/element/spec.hpp"
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::with_options_case {
 namespace {

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "sluice/sluice.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::zip_case {
 namespace {

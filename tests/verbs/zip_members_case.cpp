@@ -10,8 +10,8 @@
 #include "sluice/io/simulated_file_system.hpp"
 #include "sluice/sluice.hpp"
 #include "support/bytes/zip_bytes.hpp"
-#include "support/file_case.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/file_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::zip_members_case {
 namespace {

@@ -216,7 +216,8 @@ class column {
   /// Everything else is copied, except objects, which are moved out of this column. Errors: exceptions; no values exist
   /// at `to` then.
   void take(std::size_t first, std::size_t n, void* to, std::size_t stride);
-  /// Does the same with copies. REQUIRES: values can be copied.
+  /// Does the same with copies, also of types that C++ only moves and a column stores by member. Errors: also
+  /// kInvalidArgument for objects that cannot be copied.
   void make(std::size_t first, std::size_t n, void* to, std::size_t stride) const;
   /// Removes the first n rows, and destroys those of their objects that take() and append_from() have not moved.
   void drop_front(std::size_t n) noexcept;

@@ -34,7 +34,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -50,9 +49,9 @@ extern const op_info group_by_reducer_op;
 
 struct group_by_reducer_options {
   /// makes a group's element from its last state; not given: the element is the state
-  std::optional<function_arg<detail::finishing_form>> finish = {};
+  optional_function<detail::finishing_form> finish = {};
   /// makes a group's first state from its key. In C++ it is the argument before the function
-  std::optional<function_arg<detail::finishing_form>> init = {};
+  optional_function<detail::finishing_form> init = {};
   /// the serialized first state of each group if init is not given, in hexadecimal; empty: an S{}. In C++ it is the
   /// argument before the function
   std::string initial_state = {};
@@ -61,8 +60,7 @@ struct group_by_reducer_arguments {
   function_arg<key_function> key = {};  ///< returns the key of an element's group
   initial_value initial =
       {};  ///< for an expression with `state`: the first state of each group; it may be omitted if a function follows
-  function_arg<detail::reducing_form> function =
-      {};  ///< changes a group's state by an element, and returns nothing
+  function_arg<detail::reducing_form> function = {};  ///< changes a group's state by an element, and returns nothing
   group_by_reducer_options options = {};
 };
 

@@ -24,7 +24,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -39,7 +38,7 @@ extern const op_info reduce_op;
 
 struct reduce_options {
   /// makes the element from the last state; not given: the element is the state
-  std::optional<function_arg<detail::finishing_form>> finish = {};
+  optional_function<detail::finishing_form> finish = {};
   /// the serialized initial state, in hexadecimal, as in checkpoints; empty: an S{}. In C++ it is a separate argument
   std::string initial_state = {};
 };

@@ -52,6 +52,11 @@ template <class... Forms> struct function_arg : function_value {
   function_arg(function_ptr f) : function_value(std::move(f)) {}  // NOLINT: a function is written as a function
 };
 
+/// The same, but it may be missing: `value` is null then.
+template <class... Forms> struct optional_function : function_value {
+  explicit operator bool() const noexcept { return value != nullptr; }
+};
+
 /// A user's function of a whole number instead of an element: a step, an index. In text it may be an expression of
 /// `it`, an int64. Not required.
 template <class... Forms> struct number_function : function_value {

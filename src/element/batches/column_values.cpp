@@ -254,7 +254,6 @@ void column::take(std::size_t first, std::size_t n, void* to, std::size_t stride
   give(first, n, to, stride, giving::moved);
 }
 void column::make(std::size_t first, std::size_t n, void* to, std::size_t stride) const {
-  SLUICE_REQUIRES(type_->copy, "values of this type cannot be copied");
   const_cast<column*>(this)->give(first, n, to, stride, giving::copies);
 }
 

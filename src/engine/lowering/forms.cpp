@@ -10,8 +10,8 @@ bool scanning_form::accepts(const stage_function& f) { return dynamic_cast<const
 
 bool reducing_form::accepts(const stage_function& f) { return dynamic_cast<const state_function*>(&f) && !f.out; }
 
-void set_function(std::optional<function_arg<finishing_form>>& argument, function_ptr function) {
-  argument.emplace(std::move(function));
+void set_function(optional_function<finishing_form>& argument, function_ptr function) {
+  argument.value = std::move(function);
 }
 bool finishing_form::accepts(const stage_function& f) { return dynamic_cast<const block_function*>(&f) && !f.draws; }
 

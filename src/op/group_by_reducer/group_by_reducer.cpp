@@ -96,7 +96,7 @@ erased_stream open_group_by_reducer(const node& n, open_context& context) {
   error_gate gate = context.gate(n);
   check_can_undo(static_cast<const state_function&>(*a.function.value), gate);
   saved<saved_groups> groups(saved_groups{std::make_unique<group_states>(a, context.run, gate)});
-  bool finishes = a.options.finish.has_value();
+  bool finishes = static_cast<bool>(a.options.finish);
   return group_by_reducer_loop(out, std::move(groups), context.open(n.inputs[0]), finishes, std::move(gate));
 }
 
@@ -111,12 +111,12 @@ std::string mistake_of(const group_by_reducer_arguments& a) {
   if (std::string broken = initial_mistake(a.initial, f); !broken.empty()) return broken;
   if (a.key.value->in != f.in) return "key takes " + a.key.value->in->name + ", and function " + f.in->name;
   if (o.init && !o.initial_state.empty()) return "init and initial_state both set the initial state";
-  if (o.init && o.init->value->in != a.key.value->out)
-    return expected("init", *o.init->value->in, "the key", *a.key.value->out);
-  if (o.init && o.init->value->out != f.state_type)
-    return "init gives " + o.init->value->out->name + ", and the state is " + f.state_type->name;
-  if (o.finish && o.finish->value->in != f.state_type)
-    return expected("finish", *o.finish->value->in, "the state", *f.state_type);
+  if (o.init && o.init.value->in != a.key.value->out)
+    return expected("init", *o.init.value->in, "the key", *a.key.value->out);
+  if (o.init && o.init.value->out != f.state_type)
+    return "init gives " + o.init.value->out->name + ", and the state is " + f.state_type->name;
+  if (o.finish && o.finish.value->in != f.state_type)
+    return expected("finish", *o.finish.value->in, "the state", *f.state_type);
   return initial_state_mistake(f, o.initial_state);
 }
 
@@ -125,7 +125,7 @@ const element_type* grouped_type(const node& n, std::string& why) {
   type_of_function(n, a.function.value, why);
   if (why.empty()) why = mistake_of(a);
   if (!why.empty()) return nullptr;
-  if (a.options.finish) return a.options.finish->value->out;
+  if (a.options.finish) return a.options.finish.value->out;
   return static_cast<const state_function&>(*a.function.value).state_type;
 }
 

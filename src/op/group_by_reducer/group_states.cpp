@@ -15,10 +15,6 @@ constexpr std::size_t kAllocationBytes = 16;
 /// saving them takes a few milliseconds.
 constexpr std::size_t kSavedGroupBytes = 16;
 
-function_ptr function_of(const std::optional<function_arg<detail::finishing_form>>& f) {
-  return f ? f->value : nullptr;
-}
-
 /// Returns the type of init's argument and result. Without init the memory is not used.
 const element_type& or_number(const element_type* t) { return t ? *t : type_of<std::int64_t>(); }
 
@@ -28,8 +24,8 @@ group_states::group_states(const group_by_reducer_arguments& a, std::shared_ptr<
                            const error_gate& gate)
     : key_(a.key.value),
       function_(a.function.value),
-      init_(function_of(a.options.init)),
-      finish_(function_of(a.options.finish)),
+      init_(a.options.init.value),
+      finish_(a.options.finish.value),
       initial_state_(a.options.initial_state),
       memory_(std::move(run), gate.line(purpose::state), gate.label(), "the states of its groups",
               "use fewer keys, or store less in a state"),

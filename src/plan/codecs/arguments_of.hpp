@@ -58,6 +58,8 @@ const codec& knob_codec_up_to(std::int64_t most);
 const codec& enum_codec(const std::string_view* names, std::size_t n);
 /// The codec of a function_value.
 const codec& function_codec(function_filter accepts);
+/// The codec of an optional_function.
+const codec& optional_function_codec(function_filter accepts);
 /// The codec of a number_function.
 const codec& number_function_codec(function_filter accepts);
 /// The codec of a plan_or_function. If `accepts` is null, functions are not allowed.
@@ -146,6 +148,10 @@ template <class T> struct function_codec_of {
 template <class... Forms> struct function_codec_of<function_arg<Forms...>> {
   static constexpr bool exists = true;
   static const codec& make() { return function_codec(is_any_form<Forms...>); }
+};
+template <class... Forms> struct function_codec_of<optional_function<Forms...>> {
+  static constexpr bool exists = true;
+  static const codec& make() { return optional_function_codec(is_any_form<Forms...>); }
 };
 template <class... Forms> struct function_codec_of<number_function<Forms...>> {
   static constexpr bool exists = true;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/codecs/container_codecs.hpp"
 #include "sluice/plan/function.hpp"
 
 namespace sluice::lib {
@@ -84,6 +85,16 @@ class number_function_codec final : public function_value_codec {
     bind_context number{type_of<std::int64_t>()};
     function_value_codec::bind(p, number);
   }
+};
+
+class optional_function_codec final : public detail::optional_codec_base {
+ public:
+  using optional_codec_base::optional_codec_base;
+
+ private:
+  const void* value(const void* p) const override { return static_cast<const function_value*>(p)->value ? p : nullptr; }
+  void* make(void* p) const override { return p; }
+  void reset(void* p) const override { static_cast<function_value*>(p)->value.reset(); }
 };
 
 class initial_value_codec final : public codec {
@@ -210,6 +221,9 @@ template <> const codec& codec_of<node_ptr>() {
 namespace detail {
 
 const codec& function_codec(function_filter accepts) { return *new element_function_codec(accepts); }
+const codec& optional_function_codec(function_filter accepts) {
+  return *new lib::optional_function_codec(function_codec(accepts));
+}
 const codec& number_function_codec(function_filter accepts) { return *new lib::number_function_codec(accepts); }
 const codec& inner_plan_codec(opens which, function_filter accepts) {
   return *new plan_or_function_codec(which, accepts);

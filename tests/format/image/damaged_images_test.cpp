@@ -8,7 +8,7 @@
 
 #include "sluice/format/image_codecs.hpp"
 #include "support/bytes/golden_cases.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::damaged_images_test {
 using namespace sluice::lib::test;

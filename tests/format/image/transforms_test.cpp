@@ -8,7 +8,7 @@
 
 #include "sluice/format/image_codecs.hpp"
 #include "sluice/format/image_transforms.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::transforms_test {
 

@@ -15,8 +15,8 @@
 #include "sluice/base/crc32c.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
 #include "support/tree_of.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::checkpoint_test {
 namespace {

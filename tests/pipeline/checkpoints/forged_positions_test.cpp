@@ -13,8 +13,8 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/consumption.hpp"
 #include "support/process_memory.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::forged_positions_test {
 namespace {

@@ -10,9 +10,9 @@
 #include "pipeline/tunables.hpp"
 #include "sluice/plan/rewrite.hpp"
 #include "sluice/runtime/simulation.hpp"
-#include "support/consumption.hpp"
-#include "support/random_plan.hpp"
+#include "support/random/random_plan.hpp"
 #include "support/tree_of.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::retuned_test {
 namespace {

@@ -11,8 +11,8 @@
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
-#include "support/consumption.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::sloppy_inner_plans_test {
 namespace {

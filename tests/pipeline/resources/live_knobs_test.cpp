@@ -18,7 +18,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "support/elements.hpp"
 #include "support/tree_of.hpp"
-#include "support/turned_knobs.hpp"
+#include "support/trials/turned_knobs.hpp"
 
 namespace sluice::lib::live_knobs_test {
 namespace {

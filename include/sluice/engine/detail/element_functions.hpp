@@ -160,7 +160,7 @@ struct finishing_form {
   static bool accepts(const stage_function& f);
 };
 /// Sets the function of an optional argument. Defined in the library, so that not every program compiles it.
-void set_function(std::optional<function_arg<finishing_form>>& argument, function_ptr function);
+void set_function(optional_function<finishing_form>& argument, function_ptr function);
 
 template <class F, class S>
 concept finishes = takes_element<F, S> && maps<F, S> && !returned<call_result<F, S>>::is_task;

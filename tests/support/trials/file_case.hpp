@@ -9,7 +9,7 @@
 
 #include "format/packed.hpp"
 #include "sluice/op/map.hpp"
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::test {
 

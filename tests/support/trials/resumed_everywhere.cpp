@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/resumed_everywhere.hpp"
+#include "support/trials/resumed_everywhere.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/op_conformance.hpp"
+#include "support/trials/op_conformance.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/random_types.hpp"
+#include "support/random/random_types.hpp"
 
 #include <utility>
 

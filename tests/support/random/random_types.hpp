@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "sluice/plan/dataset.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::test {
 

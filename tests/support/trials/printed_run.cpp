@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/printed_run.hpp"
+#include "support/trials/printed_run.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -21,8 +21,8 @@
 #include <string>
 
 #include "sluice/op/map.hpp"
-#include "support/consumption.hpp"
 #include "support/elements.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::test {
 

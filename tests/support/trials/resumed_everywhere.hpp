@@ -4,7 +4,7 @@
 //   resumes_everywhere(range(3) | scan(sum), {0, 1, 3});
 #pragma once
 
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::test {
 

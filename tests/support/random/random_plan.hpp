@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 namespace sluice::lib::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/consumption.hpp"
+#include "support/trials/consumption.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,9 +7,9 @@
 
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 #include "support/tree_of.hpp"
-#include "support/turned_knobs.hpp"
+#include "support/trials/turned_knobs.hpp"
 
 namespace sluice::lib::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "sluice/element/tensor.hpp"
 #include "sluice/element/value.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::test {
 

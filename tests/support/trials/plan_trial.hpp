@@ -10,7 +10,7 @@
 #include <string>
 
 #include "sluice/runtime/runtime.hpp"
-#include "support/random_plan.hpp"
+#include "support/random/random_plan.hpp"
 
 namespace sluice::lib::test {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/plan_trial.hpp"
+#include "support/trials/plan_trial.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
-#include "support/consumption.hpp"
 #include "support/sequential.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::test {
 namespace {

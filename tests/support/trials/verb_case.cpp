@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/verb_case.hpp"
+#include "support/trials/verb_case.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -34,9 +34,9 @@
 
 #include "sluice/plan/dataset.hpp"
 #include "support/arithmetic.hpp"
-#include "support/consumption.hpp"
-#include "support/random_numbers.hpp"
+#include "support/random/random_numbers.hpp"
 #include "support/test_files.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/random_plan.hpp"
+#include "support/random/random_plan.hpp"
 
 #include <algorithm>
 #include <array>

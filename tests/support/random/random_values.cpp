@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/random_values.hpp"
+#include "support/random/random_values.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/resume_cost.hpp"
+#include "support/trials/resume_cost.hpp"
 
 #include <atomic>
 #include <chrono>
