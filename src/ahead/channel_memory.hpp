@@ -33,6 +33,12 @@ class channel_memory {
   cost_estimate& costs() const { return record_.costs(); }
   stage_counts& counts() const { return counts_; }
 
+  /// Bytes charged for a slot, and the part of them that is a guess, because the size of elements is not known yet.
+  struct charge {
+    std::size_t bytes = 0, guessed_bytes = 0;
+  };
+  /// Credits a charge that no slot has. The ledger may call this channel's room_again(): no mutex may be locked.
+  void credit(charge c) const;
   /// Returns true if the size of an element is known, false if it must be guessed.
   bool knows(const element_type& in, const element_type& out) const { return each_bytes(in, out) != 0; }
   /// Returns the number of bytes that n inputs and their outputs are expected to use.
@@ -44,6 +50,9 @@ class channel_memory {
   /// For blocks that cannot be cut short once started (a call that is awaited): expect the largest size seen, which is
   /// forgotten slowly.
   void expect_largest() { expects_largest_ = true; }
+  /// Decides from the known costs of this channel whether its blocks are light. `several`: other channels are pulled at
+  /// the same time.
+  void weigh(const element_type& in, const element_type& out, bool several) const;
   /// Returns the most bytes that a block should have: a small part of a small budget, so that several can be in flight.
   std::uint32_t block_bytes() const;
 

@@ -177,7 +177,7 @@ void reader_link::was_used() {
   memory_.costs().learn_used(now - at_, std::exchange(timed_elements_, 0));
   stays_ =
       stays_ && direct_blocks_ < direct_blocks_min_ && now - direct_since_ < kStayTime && !memory_.costs().are_long();
-  slot_supply::weigh(memory_, in_.type(), out_, options_.signal != nullptr);
+  memory_.weigh(in_.type(), out_, options_.signal != nullptr);
 }
 
 void reader_link::was_pulled(const block& b) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sluice/base/status.hpp"
@@ -49,11 +50,37 @@ struct ring_slot {
   bool handed_on = false;          ///< all outputs are: the slot is the consumer's until it is freed
   enum class state : std::uint8_t { free, filling, done } at = state::free;
 
+  /// Forgets the block before.
+  void begin_block() {
+    count = 0;
+    waiting = 0;
+    handed_on = false;
+    why = status();
+    begin_outputs();
+  }
+  /// The inputs whose outputs had no room come next. Returns the number of inputs that no longer count as in flight.
+  std::uint32_t begin_rest() {
+    std::uint32_t left = waiting;
+    first += count;
+    input_at += count;
+    count = waiting = std::exchange(rest, 0);
+    begin_outputs();
+    return left;
+  }
+
   /// Returns all outputs, also those moved out already: use tail_of() for the rest.
   block outputs() const { return {outputs_in, &outputs_in->type(), outputs_at, output_count}; }
   /// Returns the number of outputs before dropped[i]; all outputs if dropped[i] does not exist.
   std::uint32_t outputs_before(std::size_t i) const {
     return i == dropped.size() ? output_count : dropped[i].number - static_cast<std::uint32_t>(i);
+  }
+
+ private:
+  void begin_outputs() {
+    delivered = 0;
+    missed.clear();
+    dropped.clear();
+    taken.reset();
   }
 };
 

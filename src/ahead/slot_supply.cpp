@@ -8,20 +8,6 @@
 #include "sluice/runtime/ledger.hpp"
 
 namespace sluice::lib {
-namespace {
-
-/// A block should take 50-200 µs: long compared with a hand-over and a wake-up (some 10 µs), short compared with a
-/// consumer's step.
-constexpr auto kBlockTime = std::chrono::microseconds(100);
-// Added for an element that owns memory: one core allocates it and the other frees it.
-constexpr std::size_t kOwnedBytes = 2048;
-// Allocations of at least this size have pages of their own, which return to the system when another thread frees them.
-// Then the pages of the next element fault again, which costs as much as several copies.
-constexpr std::size_t kMappedBytes = std::size_t{256} << 10;
-constexpr std::size_t kMappedFactor = 4;
-constexpr std::uint32_t kTimedBlocks = 8;  // one block in this many is timed with the reader
-
-}  // namespace
 
 slot_supply::slot_supply(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in,
                          const element_type& out, limits l)
@@ -36,7 +22,6 @@ slot_supply::~slot_supply() {
   on_stop_.reset();
   for (auto& s : slots_) charge(s.get(), 0);
   slots_.clear();
-  give_back(granted_bytes_, granted_guess_bytes_);
 }
 
 channel_fill slot_supply::fill() const {
@@ -49,33 +34,18 @@ channel_fill slot_supply::fill() const {
 }
 
 bool slot_supply::grant() {
-  if (granted_) return true;
+  if (admission_.is_granted()) return true;
   if (closed_ || stopped_) return false;
   bool full = in_flight_ >= limits_.slots || elements_in_flight_ >= limits_.elements;
   bool beyond = beyond_limits();
   if (full && in_flight_ != 0 && !beyond) return false;
-  memory_ledger& ledger = memory_.ledger();
-  ledger_line& line = memory_.line();
   std::size_t bytes = memory_.expected_bytes(in_, out_, elements_for_one_slot());
-  std::size_t guess = memory_.knows(in_, out_) ? 0 : bytes;
-  ledger.add_guess(static_cast<std::ptrdiff_t>(guess), line);  // first, so that it never counts as a peak
-  if (beyond || (in_flight_ == 0 && (reader_waits_ || urged_))) {
-    granted_bytes_ = ledger.charge_up_to(bytes, line);
-    urged_ = false;
-    granted_ = true;
-  } else {
-    granted_ = asked_for_room_ ? ledger.try_charge(bytes, line) : ledger.try_charge(bytes, line, weak_from_this());
-    if (granted_) granted_bytes_ = bytes;
-    else asked_for_room_ = true;
-  }
-  granted_guess_bytes_ = guess ? granted_bytes_ : 0;
-  ledger.add_guess(static_cast<std::ptrdiff_t>(granted_guess_bytes_ - guess), line);
-  return granted_;
-}
-
-void slot_supply::give_back(std::size_t charged, std::size_t guessed) {
-  memory_.ledger().add_guess(-static_cast<std::ptrdiff_t>(guessed), memory_.line());
-  memory_.ledger().release(charged, memory_.line());
+  channel_memory::charge expected{bytes, memory_.knows(in_, out_) ? 0 : bytes};
+  if (!beyond && (in_flight_ != 0 || !(reader_waits_ || urged_)))
+    return admission_.grant_if_it_fits(expected, weak_from_this());
+  admission_.grant_anyway(expected);
+  urged_ = false;
+  return true;
 }
 
 void slot_supply::charge(ring_slot* s, std::size_t bytes) {
@@ -86,13 +56,13 @@ void slot_supply::charge(ring_slot* s, std::size_t bytes) {
 
 void slot_supply::room_again() noexcept {
   mutex_lock lock(mutex_);
-  asked_for_room_ = false;
+  admission_.room_again();
   grant_pump();
 }
 
 bool slot_supply::busy() const {
   mutex_lock lock(mutex_);
-  return granted_ || urged_ || in_flight_ != 0;
+  return admission_.is_granted() || urged_ || in_flight_ != 0;
 }
 
 void slot_supply::urge() {
@@ -103,8 +73,8 @@ void slot_supply::urge() {
 
 std::uint32_t slot_supply::elements_for_one_slot() const {
   std::uint64_t left =
-      beyond_limits() ? block_elements_ : limits_.elements - std::min(limits_.elements, elements_in_flight_);
-  auto n = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(block_elements_, left)));
+      beyond_limits() ? size_.elements() : limits_.elements - std::min(limits_.elements, elements_in_flight_);
+  auto n = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(size_.elements(), left)));
   return memory_.elements_that_fit(in_, out_, n);
 }
 
@@ -130,13 +100,12 @@ slot_supply::reservation slot_supply::reserve_awaiter::await_resume() {
     mutex_lock lock(supply_.mutex_);
     taken_ = supply_.take_granted();
   }
-  if (!taken_->got.slot) supply_.give_back(taken_->charged_bytes, taken_->guessed_bytes);
+  if (!taken_->got.slot) supply_.memory_.credit(taken_->charged);
   return taken_->got;
 }
 
 slot_supply::granted slot_supply::take_granted() {
-  granted g{{}, std::exchange(granted_bytes_, 0), std::exchange(granted_guess_bytes_, 0)};
-  granted_ = false;
+  granted g{{}, admission_.take()};
   if (closed_ || stopped_) return g;
   if (beyond_limits() && too_far_beyond()) {
     over_ = true;
@@ -151,17 +120,10 @@ slot_supply::granted slot_supply::take_granted() {
   ring_slot* s = free_.back();
   free_.pop_back();
   set_state(s, ring_slot::state::filling);
-  s->count = 0;
-  s->delivered = 0;
-  s->waiting = 0;
-  s->handed_on = false;
+  s->begin_block();
   s->first = stream_base::kNone;
-  s->missed.clear();
-  s->dropped.clear();
-  s->taken.reset();
-  s->why = status();
-  s->charged_bytes = g.charged_bytes;
-  s->guessed_bytes = g.guessed_bytes;
+  s->charged_bytes = g.charged.bytes;
+  s->guessed_bytes = g.charged.guessed_bytes;
   g.got = {s, elements_for_one_slot()};
   ++in_flight_;
   entered(s);
@@ -200,10 +162,10 @@ void slot_supply::enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t 
 bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took) {
   mutex_lock lock(mutex_);
   enter_inputs(s, first, count);
-  size_blocks(took, *s);
+  size_.learn(took, s->count, s->charged_bytes, memory_.block_bytes());
   if (asks_for_input_) {
     memory_.costs().learn_pulled(took, count);
-    weigh(memory_, in_, out_, signal_ != nullptr);
+    memory_.weigh(in_, out_, signal_ != nullptr);
   }
   bool wakes = commit(s, s->input);
   lock.unlock();
@@ -214,10 +176,10 @@ bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t
 bool slot_supply::commit_outputs(ring_slot* s, duration took) {
   stage_counts::add(memory_.counts().computed_ns, static_cast<std::uint64_t>(took.count()));
   mutex_lock lock(mutex_);
-  if (!computation_->awaits()) size_blocks(took, *s);
+  if (!computation_->awaits()) size_.learn(took, s->count, s->charged_bytes, memory_.block_bytes());
   if (asks_for_input_) {
     memory_.costs().learn_computed(took, s->count);
-    weigh(memory_, in_, out_, signal_ != nullptr);
+    memory_.weigh(in_, out_, signal_ != nullptr);
   }
   bool wakes = commit(s, s->output);
   lock.unlock();
@@ -282,12 +244,12 @@ erased_stream slot_supply::take_input() {
 }
 
 bool slot_supply::receive_awaiter::await_ready() {
-  supply_.block_used();
+  supply_.end_use();
   bool frees = done_ && supply_.emptied(done_);
   mutex_lock lock(supply_.mutex_);
   if (frees) supply_.free_locked(done_);
   got_ = supply_.stopped_ ? nullptr : supply_.pick();
-  if (got_) supply_.block_given(got_);
+  if (got_) supply_.begin_use(*got_);
   return got_ || supply_.stopped_ || supply_.exhausted();
 }
 
@@ -306,13 +268,13 @@ ring_slot* slot_supply::receive_awaiter::await_resume() {
   if (stage_) stage_->waited(supply_.run_->time->now() - began_);
   mutex_lock lock(supply_.mutex_);
   got_ = supply_.stopped_ ? nullptr : supply_.pick();
-  if (got_) supply_.block_given(got_);
+  if (got_) supply_.begin_use(*got_);
   return got_;
 }
 
 void slot_supply::wake_pump() {
   bool half_empty = in_flight_ * 2 <= limits_.slots && elements_in_flight_ <= limits_.elements / 2;
-  if (!quick_ || half_empty) grant_pump();
+  if (!size_.is_quick() || half_empty) grant_pump();
 }
 
 void slot_supply::hand_on_locked(ring_slot* s, std::uint32_t outputs, bool last) {
@@ -343,14 +305,7 @@ bool slot_supply::emptied(ring_slot* s) {
   {
     mutex_lock lock(mutex_);
     set_state(s, ring_slot::state::filling);
-    s->first += s->count;
-    s->input_at += s->count;
-    elements_in_flight_ -= s->waiting;
-    s->count = s->waiting = std::exchange(s->rest, 0);
-    s->delivered = 0;
-    s->missed.clear();
-    s->dropped.clear();
-    s->taken.reset();
+    elements_in_flight_ -= s->begin_rest();
   }
   start_computing(shared_from_this(), s);
   return false;
@@ -395,38 +350,6 @@ void slot_supply::follow(const live_limits& l) {
   followed_ = l;
   l.knob->follow(std::shared_ptr<knob_follower>(shared_from_this(), this));
   knob_changed();  // the knob may have been set before this call
-}
-
-void slot_supply::size_blocks(duration took, const ring_slot& s) {
-  quick_ = took < kBlockTime;
-  std::size_t most = memory_.block_bytes(), bytes = s.charged_bytes;
-  if (took > kBlockTime * 2 || bytes > most) block_elements_ = std::max(1u, std::min(block_elements_, s.count) / 2);
-  else if (took < kBlockTime / 2 && bytes < most / 2 && s.count >= block_elements_)
-    block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
-}
-
-void slot_supply::block_given(const ring_slot* s) {
-  if (!asks_for_input_ || given_++ % kTimedBlocks != 0) return;
-  given_elements_ = s->output_count;
-  given_at_ = run_->time->now();
-}
-
-void slot_supply::block_used() {
-  if (given_elements_ == 0) return;
-  memory_.costs().learn_used(run_->time->now() - given_at_, std::exchange(given_elements_, 0));
-}
-
-void slot_supply::weigh(const channel_memory& memory, const element_type& in, const element_type& out, bool several) {
-  std::size_t each = std::max<std::size_t>(memory.estimate().each_bytes(), std::max<std::size_t>(1, out.size));
-  // Columns and the bytes of tensors are buffers of the run (base/buffer.hpp).
-  const bool recycled = out.kind == kind::batch || out.kind == kind::tensor;
-  if (owns_bytes(in) || owns_bytes(out))
-    each = each < kMappedBytes || recycled ? each + kOwnedBytes : each * kMappedFactor;
-  memory.costs().weigh(*memory.run()->exec, {.element_bytes = each,
-                                             .block_bytes = memory.block_bytes(),
-                                             .block_elements = kBlockElementsMax,
-                                             .block_time = kBlockTime,
-                                             .several = several});
 }
 
 }  // namespace sluice::lib

@@ -29,9 +29,12 @@
 #include <utility>
 #include <vector>
 
+#include "ahead/admission.hpp"
+#include "ahead/block_size.hpp"
 #include "ahead/channel_memory.hpp"
 #include "ahead/ready_signal.hpp"
 #include "ahead/slot.hpp"
+#include "ahead/use_timer.hpp"
 #include "runtime/live_knob.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -48,7 +51,6 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
     std::uint32_t slots = 1;
     std::uint64_t elements = ~std::uint64_t{0};
   };
-  static constexpr std::uint32_t kBlockElementsMax = 1024;
   slot_supply(const slot_supply&) = delete;
   slot_supply& operator=(const slot_supply&) = delete;
   virtual ~slot_supply();
@@ -124,9 +126,6 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   void ask_for_input() { asks_for_input_ = true; }
   /// Returns the input that the pump has returned; empty if none. REQUIRES: receive() has returned null.
   erased_stream take_input();
-  /// Decides from the known costs of a channel whether its blocks are light. `several`: other channels are pulled at
-  /// the same time.
-  static void weigh(const channel_memory& memory, const element_type& in, const element_type& out, bool several);
   /// Declares that the reader waits for this channel by other means than receive(): one block is admitted even beyond
   /// the budget.
   void urge();
@@ -212,19 +211,17 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// A granted reservation. Without a slot, the caller must credit the charge.
   struct granted {
     reservation got;
-    std::size_t charged_bytes = 0, guessed_bytes = 0;
+    channel_memory::charge charged;
   };
   granted take_granted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void give_back(std::size_t charged, std::size_t guessed);
   /// Called when a slot has become free: resumes a waiting pump. If blocks are quick to produce, it waits until half of
   /// the slots are free, because a wake-up would cost more than a block.
   void wake_pump() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  /// Chooses the size of the next blocks from the time and the bytes of this one.
-  void size_blocks(duration took, const ring_slot& s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  /// Measures from time to time how long the reader uses a block.
-  void block_given(const ring_slot* s);
-  void block_used();
+  void begin_use(const ring_slot& s) {
+    if (asks_for_input_) use_.begin(s.output_count, *run_->time);
+  }
+  void end_use() { use_.end(memory_.costs(), *run_->time); }
   /// The slot is ready. Returns true if the reader was waiting for it and has been resumed. Call notify_reader() after
   /// the mutex is unlocked.
   bool commit(ring_slot* s, slab& outputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -247,16 +244,11 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   std::vector<ring_slot*> free_ ABSL_GUARDED_BY(mutex_);
   std::size_t filling_ ABSL_GUARDED_BY(mutex_) = 0;  // slots in the state `filling`
   std::uint64_t elements_in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::uint32_t block_elements_ ABSL_GUARDED_BY(mutex_) =
-      1;  // elements to request for a slot: grows while blocks are quick to produce
-  bool quick_ ABSL_GUARDED_BY(mutex_) = false;  // a block takes less time than a wake-up
+  block_size size_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t not_passed_ ABSL_GUARDED_BY(mutex_) = 0;
   dropped_errors missed_at_end_ ABSL_GUARDED_BY(mutex_);
   bool urged_ ABSL_GUARDED_BY(mutex_) = false;  // the reader waits for this channel by other means than receive()
-  bool asked_for_room_ ABSL_GUARDED_BY(mutex_) = false;          // the ledger will call room_again()
-  bool granted_ ABSL_GUARDED_BY(mutex_) = false;                 // the pump may fill a slot;
-  std::size_t granted_bytes_ ABSL_GUARDED_BY(mutex_) = 0;        // these bytes are charged for it,
-  std::size_t granted_guess_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // and this part of them is an estimate
+  admission admission_ ABSL_GUARDED_BY(mutex_){memory_};
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   status why_ ABSL_GUARDED_BY(mutex_);
   std::coroutine_handle<> pump_waits_ ABSL_GUARDED_BY(mutex_);
@@ -266,10 +258,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   bool asks_for_input_ = false;
   std::shared_ptr<ready_signal> signal_;
   std::uint32_t number_ = ready_signal::kNobody;  // of this channel among those of the signal
-  // Used only by the reader.
-  std::uint32_t given_ = 0;           // blocks
-  std::uint32_t given_elements_ = 0;  // elements of the block whose use is timed; 0: none
-  time_point given_at_{};
+  use_timer use_;                                 // used only by the reader
 
   struct stopper {
     slot_supply* supply;

@@ -65,7 +65,7 @@ bool unordered_ring::too_far_beyond() const {
   constexpr std::size_t kSlotsMin = 16;  // the limit may have been higher in that run
   std::size_t slots_max = std::max<std::size_t>(limits_.slots, kSlotsMin);
   bool too_much = in_flight_ > slots_max && run_->ledger->used_bytes() / 2 > run_->ledger->budget_bytes();
-  return too_much || in_flight_ > slots_max * kBlockElementsMax;
+  return too_much || in_flight_ > slots_max * block_size::kElementsMax;
 }
 
 std::uint64_t unordered_ring::lowest() const {

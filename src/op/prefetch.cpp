@@ -14,12 +14,12 @@ namespace {
 /// The initial limit of an autotuned prefetch: blocks of at most 100 µs of work each. They cover a consumer's jitter;
 /// the ledger limits the bytes.
 constexpr std::uint32_t kSlots = 8;
-constexpr std::int64_t kElements = kSlots * std::int64_t{slot_supply::kBlockElementsMax};
+constexpr std::int64_t kElements = kSlots * std::int64_t{block_size::kElementsMax};
 
 /// Returns the number of blocks that this number of elements fills, but at least as many as avoid gaps if blocks take
 /// long to build.
 slot_supply::limits tuned_limits(std::int64_t elements) {
-  return {static_cast<std::uint32_t>(std::max<std::int64_t>(elements / slot_supply::kBlockElementsMax, kSlots)),
+  return {static_cast<std::uint32_t>(std::max<std::int64_t>(elements / block_size::kElementsMax, kSlots)),
           static_cast<std::uint64_t>(elements)};
 }
 /// Returns limits for this number of elements, whatever the size of the blocks.

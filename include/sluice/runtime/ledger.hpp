@@ -109,7 +109,7 @@ class own_ledger_line {
     if (line_) line_->unretain();
   }
   ledger_line& get() const noexcept { return *line_; }
-  /// What is charged on this line alone.
+  /// Reports what is charged on this line alone.
   ledger_line_report report() const;
 
  private:
