@@ -34,7 +34,6 @@ def refresh_copy():
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.exists() or target.read_bytes() != file.read_bytes():
                 shutil.copyfile(file, target)
-    (COPY / "src/cli").exists() and shutil.rmtree(COPY / "src/cli")   # the program is not needed
 
 
 def configure():
