@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,13 +66,22 @@ class site_record {
   std::atomic<bool> has_stage_{false};
   stage_counts counts_;
   size_estimate file_sizes_;
+  /// What few stages have. Elements do not move.
+  struct parts {
+    std::list<std::pair<std::string, live_knob>> knobs;
+    std::list<channel_record> channels;
+    std::list<std::pair<purpose, own_ledger_line>> lines;
+    std::list<error_account> accounts;
+    std::vector<const site_record*> other_inputs;
+  };
+  parts& made_parts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!parts_) parts_ = std::make_unique<parts>();
+    return *parts_;
+  }
+
   mutable mutex mutex_;
-  // Elements do not move. Lists, because most are empty: an empty deque takes half a kilobyte.
-  std::list<std::pair<std::string, live_knob>> knobs_ ABSL_GUARDED_BY(mutex_);
-  std::list<channel_record> channels_ ABSL_GUARDED_BY(mutex_);
-  std::list<std::pair<purpose, own_ledger_line>> lines_ ABSL_GUARDED_BY(mutex_);
-  std::list<error_account> accounts_ ABSL_GUARDED_BY(mutex_);
-  std::vector<const site_record*> inputs_ ABSL_GUARDED_BY(mutex_);
+  const site_record* input_ ABSL_GUARDED_BY(mutex_) = nullptr;  // the first
+  std::unique_ptr<parts> parts_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib

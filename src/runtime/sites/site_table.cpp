@@ -4,7 +4,6 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
-#include <deque>
 #include <list>
 #include <string_view>
 #include <unordered_map>
@@ -64,9 +63,10 @@ void live_knob::follow(std::weak_ptr<knob_follower> f) {
 live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most,
                              bool is_free) {
   mutex_lock lock(mutex_);
-  for (auto& [known, k] : knobs_)
+  auto& knobs = made_parts().knobs;
+  for (auto& [known, k] : knobs)
     if (known == name) return k;
-  return knobs_
+  return knobs
       .emplace_back(std::piecewise_construct, std::forward_as_tuple(name),
                     std::forward_as_tuple(value, least, most, is_free))
       .second;
@@ -74,40 +74,50 @@ live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int
 
 void site_record::add_input(const site_record& input) {
   mutex_lock lock(mutex_);
-  if (std::find(inputs_.begin(), inputs_.end(), &input) == inputs_.end()) inputs_.push_back(&input);
+  if (!input_) input_ = &input;
+  if (input_ == &input) return;
+  auto& others = made_parts().other_inputs;
+  if (std::find(others.begin(), others.end(), &input) == others.end()) others.push_back(&input);
 }
 
 std::vector<const site_record*> site_record::inputs() const {
   mutex_lock lock(mutex_);
-  return inputs_;
+  std::vector<const site_record*> all;
+  if (input_) all.push_back(input_);
+  if (parts_) all.insert(all.end(), parts_->other_inputs.begin(), parts_->other_inputs.end());
+  return all;
 }
 
 live_knob* site_record::find_knob(std::string_view name) {
   mutex_lock lock(mutex_);
-  for (auto& [known, k] : knobs_)
+  if (!parts_) return nullptr;
+  for (auto& [known, k] : parts_->knobs)
     if (known == name) return &k;
   return nullptr;
 }
 
 ledger_line& site_record::line(purpose p) {
   mutex_lock lock(mutex_);
-  for (auto& [known, line] : lines_)
+  auto& lines = made_parts().lines;
+  for (auto& [known, line] : lines)
     if (known == p) return line.get();
-  return lines_.emplace_back(p, ledger_.open_line(p, name_)).second.get();
+  return lines.emplace_back(p, ledger_.open_line(p, name_)).second.get();
 }
 
 channel_record& site_record::channel(std::string_view name) {
   mutex_lock lock(mutex_);
-  for (channel_record& c : channels_)
+  auto& channels = made_parts().channels;
+  for (channel_record& c : channels)
     if (c.name() == name) return c;
-  return channels_.emplace_back(std::string(name), ledger_.open_line(purpose::channel, name));
+  return channels.emplace_back(std::string(name), ledger_.open_line(purpose::channel, name));
 }
 
 error_account& site_record::account(std::uint64_t errors_max, error_account* around) {
   mutex_lock lock(mutex_);
-  for (error_account& a : accounts_)
+  auto& accounts = made_parts().accounts;
+  for (error_account& a : accounts)
     if (a.errors_max == errors_max && a.around == around) return a;
-  error_account& made = accounts_.emplace_back();
+  error_account& made = accounts.emplace_back();
   made.stage = name_;
   made.errors_max = errors_max;
   made.around = around;
@@ -116,7 +126,8 @@ error_account& site_record::account(std::uint64_t errors_max, error_account* aro
 
 void site_record::report_errors(std::vector<stage_errors>& to, std::uint64_t number) const {
   mutex_lock lock(mutex_);
-  for (const error_account& a : accounts_)
+  if (!parts_) return;
+  for (const error_account& a : parts_->accounts)
     if (a.counted || a.has_limit()) to.push_back({name_, number, a.own, a.counted, a.errors_max});
 }
 
@@ -139,15 +150,16 @@ site_report site_record::report(std::uint64_t number) const {
   r.room_waited = nanoseconds(read(c.room_waited_ns));
   r.read_bytes = read(c.read_bytes);
   mutex_lock lock(mutex_);
-  for (auto& [name, k] : knobs_) r.knobs.push_back({name, k.get(), k.least(), k.most(), k.is_free()});
+  if (!parts_) return r;
+  for (auto& [name, k] : parts_->knobs) r.knobs.push_back({name, k.get(), k.least(), k.most(), k.is_free()});
   auto add_memory = [&r](ledger_line_report line) {
     if (line.peak_bytes) r.memory.push_back(std::move(line));
   };
-  for (const channel_record& c : channels_) {
+  for (const channel_record& c : parts_->channels) {
     r.channels.push_back(c.report());
     add_memory(c.memory());
   }
-  for (auto& [held_for, line] : lines_) {
+  for (auto& [held_for, line] : parts_->lines) {
     ledger_line_report of = line.report();
     of.stage = name_;
     add_memory(std::move(of));
@@ -160,25 +172,22 @@ struct site_table::records {
 
   const std::shared_ptr<memory_ledger> ledger;
   lib::mutex mutex;
-  std::deque<site_record> all ABSL_GUARDED_BY(mutex);  // the records do not move
-  // Most runs have few sites: a search takes less time there than the construction of a hash table.
-  std::vector<std::pair<std::uint64_t, site_record*>> first_by_path ABSL_GUARDED_BY(mutex);
+  std::list<site_record> all ABSL_GUARDED_BY(mutex);  // the records do not move
+  // Most runs have few sites: a search among the first takes less time than the construction of a hash table.
   absl::flat_hash_map<std::uint64_t, site_record*> others_by_path ABSL_GUARDED_BY(mutex);
 
-  site_record* find(std::uint64_t path) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    for (const auto& [known, record] : first_by_path)
-      if (known == path) return record;
+  site_record* find(std::uint64_t path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::size_t searched = 0;
+    for (site_record& r : all) {
+      if (r.path() == path) return &r;
+      if (++searched == kSearched) break;
+    }
     auto found = others_by_path.find(path);
     return found == others_by_path.end() ? nullptr : found->second;
   }
   site_record& add(std::uint64_t path, std::string name, bool is_inner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     site_record& made = all.emplace_back(*ledger, path, std::move(name), is_inner);
-    if (first_by_path.size() == kSearched) {
-      others_by_path.emplace(path, &made);
-      return made;
-    }
-    if (first_by_path.empty()) first_by_path.reserve(kSearched / 2);
-    first_by_path.emplace_back(path, &made);
+    if (all.size() > kSearched) others_by_path.emplace(path, &made);
     return made;
   }
 
