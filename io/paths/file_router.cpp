@@ -93,7 +93,7 @@ result<file_system*> file_router::home_of(std::string& path) const {
   if (found != schemes_.end()) return found->second.get();
   std::string known(kLocalScheme);
   for (auto& [name, unused] : schemes_) absl::StrAppend(&known, ", ", name);
-  return invalid_argument_error(absl::StrCat("no file system answers for ", scheme, "://; there are ", known,
+  return unimplemented_error(absl::StrCat("no file system answers for ", scheme, "://; there are ", known,
                                              "; write such a local path as ./", scheme, "://…"))
       .in_file(path);
 }

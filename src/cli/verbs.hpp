@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's verbs as plain functions, each in its own source. command_line.cpp reads their arguments.
 //
-// Each returns the exit status. Errors: thrown `error` (printed as one line, exit kFailed) and `misuse` (exit kMisuse).
+// Each returns the exit status (cli/reports/exit_status.hpp). Errors: thrown `error` (printed as one line, exit kFailed or
+// kUnavailable) and `misuse` (exit kMisuse).
 #pragma once
 
 #include <chrono>
@@ -12,17 +13,20 @@
 #include <vector>
 
 #include "cli/inputs/reading.hpp"
+#include "cli/reports/report_options.hpp"
 #include "cli/sinks/output_choice.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/format/sample_records.hpp"
 
 namespace sluice::lib::cli {
 
-class watch;  // cli/reports/watch.hpp
+class watch;        // cli/reports/watch.hpp
+struct run_record;  // cli/reports/run_record.hpp
 
 inline constexpr int kOk = 0;
-inline constexpr int kFailed = 1;  ///< an error of the data, a file, or a stage
-inline constexpr int kMisuse = 2;  ///< an error of the arguments
+inline constexpr int kFailed = 1;        ///< an error of the data, a file, or a stage
+inline constexpr int kMisuse = 2;        ///< an error of the arguments
+inline constexpr int kUnavailable = 75;  ///< a server, or a file that another process writes; try again
 
 /// The arguments request something that does not exist. The text may continue on further lines.
 class misuse : public std::runtime_error {
@@ -46,14 +50,13 @@ struct run_arguments {
   std::uint64_t every_elements = 0;        ///< the interval of checkpoints during the run; 0: only at the end
   std::chrono::nanoseconds every{0};
   std::string changed_inputs = "refuse";  ///< refuse, warn, ignore
-  bool quiet = false;                     ///< prints no progress and no report
-  bool shows_stages = false;              ///< prints the work of each stage at the end
+  report_arguments report = {};
 };
 /// Returns 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM. A signal that comes before the run has opened its
 /// outputs ends the program with that status.
 int run(const run_arguments& arguments);
-/// The same, for a caller whose own work before the run can be interrupted too.
-int run(const run_arguments& arguments, watch& interrupts);
+/// The same, for a caller whose own work before the run can be interrupted too, and which prints the report.
+int run(const run_arguments& arguments, watch& interrupts, run_record& record);
 
 struct convert_arguments {
   std::vector<std::string> inputs;  ///< files, or one plan; the last is the output
@@ -74,8 +77,9 @@ struct head_arguments {
   reading_arguments reading = {};
   error_arguments errors = {};
   std::string images_folder = {};  ///< the folder for tensors that are images, as PNG; empty: they are printed
+  std::string output = {};         ///< table, jsonl or csv; empty: table on a terminal, else jsonl
 };
-/// Prints the first elements of a plan or a file as JSON lines.
+/// Prints the first elements of a plan or a file.
 int head(const head_arguments& arguments);
 
 struct count_arguments {
@@ -116,8 +120,8 @@ struct verify_arguments {
   sluice::lib::compression compression = compression::automatic;
   reading_arguments reading = {};
 };
-/// Reads files to their ends, and makes the checks that their formats allow. kFailed: at least one file is damaged;
-/// else kMisuse: at least one file cannot be opened.
+/// Reads files to their ends, and makes the checks that their formats allow. kFailed: at least one file is damaged or
+/// cannot be read; else kMisuse: at least one has a format that is not read; else kUnavailable.
 int verify(const verify_arguments& arguments);
 enum class explained : std::uint8_t { stages, facts, spec, json };
 int explain(const std::string& plan, const std::string& plan_file, explained what);
@@ -142,7 +146,6 @@ int cp(const cp_arguments& arguments);
 int ops();
 /// Prints the features of this machine and this build that the program uses. kFailed: files cannot be read in the way
 /// that SLUICE_IO requests.
-/// says.
 int doctor();
 int sample(const std::string& folder, const sample_options& options);
 

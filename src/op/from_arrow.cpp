@@ -216,6 +216,7 @@ const element_type* arrow_batches(const node& n, std::string& why) {
                                       limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max))
                  : arrow::row_type_of(schema.value);
   if (row.ok()) return batched_of(*row);
+  if (!row.why().where().file.empty()) throw_status(row.why());
   why = schema.value.empty() ? row.why().to_string() : std::string(row.why().message());
   return nullptr;
 }

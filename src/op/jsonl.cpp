@@ -162,6 +162,7 @@ const element_type* json_type(const node& n, std::string& why) {
   auto type = is_said ? type_said(a.schema.value) : type_in_file(a, n.errors.on_error == error_policy::skip);
   status fits = type.ok() ? check_json_type(**type) : type.why();
   if (fits.ok()) return *type;
+  if (!fits.where().file.empty()) throw_status(fits);
   why = is_said ? std::string(fits.message()) : fits.to_string();
   return nullptr;
 }

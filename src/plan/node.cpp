@@ -146,7 +146,9 @@ node_ptr make_node(node n) {
   if (n.op->make_canonical) n.op->make_canonical(n.arguments);
   derive_facts(n);
   std::string why;
-  n.type = n.op->type(n, why);
+  try {
+    n.type = n.op->type(n, why);
+  } catch (const error& e) { throw error(e.why().in_stage(n.op->name)); }  // of a file that it infers columns from
   if (!n.type) refuse(n, why);
   if (n.site == 0) n.site = site_above(n.op->name, next_below(n), n.inserted_by);
   return std::make_shared<const node>(std::move(n));

@@ -259,8 +259,7 @@ class Refused(Converted):
     def test_bad_arguments_are_told(self):
         here = self.path("x.jsonl")
         for arguments, words in ((["range(3)"], "convert needs an input and an output"),
-                                 (["no-such-file", here], "no-such-file is neither a file nor a plan"),
-                                 ([self.shards[0], "no-such-file", here], "no-such-file is no file"),
+                                 ([self.shards[0], "range(3)", here], "range(3) is no file: several inputs are files"),
                                  (["range(3)", self.path("x.xml")], "ends in .jsonl, .csv"),
                                  (["range(3)", here, "--schema", "a: int64"], "--schema applies to files"),
                                  ([self.shards[0], here, "--schema", "a int64"], "parse_example"),
@@ -268,6 +267,8 @@ class Refused(Converted):
                                  ([self.shards[0], self.path("x.npy"), "--quiet"], "npy holds one array"),
                                  (["range(3) | map(string(it))", self.path("x.npy")], "texts would all be as wide as the longest")):
             self.assertIn(words, self.fails(2, "convert", *arguments))
+        for arguments in (["no-such-file", here], [self.shards[0], "no-such-file", here]):
+            self.assertIn("not_found: no-such-file: no such file", self.fails(1, "convert", *arguments))
         self.assertEqual(self.names(), [])
 
     def test_damage_is_told_with_its_place_and_leaves_no_output(self):

@@ -164,7 +164,7 @@ class Detection(ProgramTest):
         self.assertEqual(self.ok("count", f'lines("{path}")').stdout, f"{lines}\n")
         self.ok("verify", "--from", "lines", path)
         self.assertEqual(lines_of(self.ok("select", "a", self.write("rows", b"a,b\n1,2\n"), "--from", "csv")), [{"a": 1}])
-        self.assertIn("--from is of files", self.fails(2, "count", "range(3)", "--from", "csv"))
+        self.assertIn("--from is the format of a file, and range(3) is a plan", self.fails(2, "count", "range(3)", "--from", "csv"))
 
     def test_what_cannot_be_opened_is_told_as_such(self):
         for verb in ("cat", "verify"):

@@ -100,7 +100,7 @@ class Names(Job):
             self.assertEqual(done.returncode, 1)
             self.assertIn("ended by an error after 500 elements", done.stderr)
             self.assertIn(f"--resume {self.here} resumes it", done.stderr)
-            self.assertRegex(done.stderr.splitlines()[-1], "^sluice: .*at element 500")
+            self.assertRegex(done.stderr.splitlines()[0], "^sluice: .*at element 500")
             self.assertEqual((self.names(), self.part().read_text()), (["here", "out.partial"], self.PART))
             again = sluice("run", self.PLAN, "--output", f"jsonl:{self.out}", "--checkpoint", self.here, "--resume", self.here)
             self.assertEqual((again.returncode, self.names(), self.part().read_text()), (1, ["here", "out.partial"], self.PART))

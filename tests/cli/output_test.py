@@ -30,9 +30,9 @@ class Outputs(ProgramTest):
             self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
-    def refused(self, *arguments, **options):
+    def refused(self, *arguments, status=1, **options):
         done = self.run_to("--resume", self.here, *arguments, ok=False, **options)
-        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
         return done.stderr
 
     def names(self):
@@ -337,7 +337,7 @@ class TwoWriters(Outputs):
                         self.assertIsNone(running.poll())
                     words = f"unavailable: {self.out}: is being written by process {running.pid}: wait until it has ended"
                     self.assertIn(words, self.run_to(ok=False).stderr)
-                    self.assertIn(words, self.refused())
+                    self.assertIn(words, self.refused(status=75))
                     self.assertIn(words, self.run_to(output=f"jsonl:{self.out}", plan=plan, ok=False).stderr)
                     running.send_signal(signal.SIGKILL)
                     running.wait(60)

@@ -104,8 +104,8 @@ class World:
         if what in HARMLESS and done.returncode != 0:
             yield f"is no error, and ended with {done.returncode}: {done.stderr}"
         if done.returncode not in (0, -9):
-            said = done.stderr.splitlines()[-1] if done.stderr else ""
-            if done.returncode != 1 or not said.startswith("sluice: "):
+            said = next((line for line in done.stderr.splitlines() if line.startswith("sluice: ") and "warning: " not in line), "")
+            if done.returncode not in (1, 75) or not said.startswith("sluice: "):
                 yield f"ended with {done.returncode}: {done.stderr}"
             elif call != "io_uring_enter" and (WORDS[what] not in said or not self.names_file(said)):
                 yield f"does not say what failed with which file: {said}"

@@ -50,7 +50,7 @@ TEST_CASE("an unknown scheme is refused with the known ones") {
   runtime rt(world);
   add_files(rt, "mem", files_with(world, "mem://a", ""));
   const char* why =
-      "invalid_argument: s4://b/k: no file system answers for s4://; there are file, mem; write such a local path as "
+      "unimplemented: s4://b/k: no file system answers for s4://; there are file, mem; write such a local path as "
       "./s4://…";
   CHECK_THROWS_WITH(sync_wait(rt, files_of(rt).open("s4://b/k")), why);
   CHECK_THROWS_WITH(sync_wait(rt, files_of(rt).stat("s4://b/k")), why);

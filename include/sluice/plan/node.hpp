@@ -94,7 +94,8 @@ struct op_info {
   /// Gives arguments of equal meaning one form, before a node stores them: window(3, shift=3) becomes window(3). So they
   /// print alike and have one fingerprint. Null: they have one form already.
   void (*make_canonical)(sluice::lib::arguments&) = nullptr;
-  /// Returns the type of the output elements; null, with the reason in `why`, if inputs or arguments do not fit.
+  /// Returns the type of the output elements; null, with the reason in `why`, if inputs or arguments do not fit. Throws
+  /// the error of a file from which it infers columns.
   const element_type* (*type)(const node&, std::string& why) = nullptr;
   /// Returns lengths and shapes that are known before a run. See plan_holder::element_spec(). Null: only the type is
   /// known; if the verb's type is always its input's, the spec is the input's.

@@ -31,15 +31,19 @@ namespace sluice::lib {
 /// Longer texts and JSON are rejected; usual plans have some kilobytes.
 inline constexpr std::size_t kPlanBytesMax = 16 << 20;
 
-/// A mistake in the text of a plan, with its place.
+/// A mistake in the text of a plan, or an error of a file that is read to build it, with the place in the text.
 class plan_error : public error {
  public:
-  plan_error(std::size_t column, std::string_view message);
+  plan_error(std::size_t column, std::string_view message, status file_error = {});
   /// The position of the character (of UTF-8) in the text, counted over all lines, from 1; at most one past the end.
   std::size_t column() const noexcept { return column_; }
+  /// Ok: the text is wrong. Otherwise the text is right, and a file could not be read from which a source infers its
+  /// columns: not_found, unavailable, data_loss …; code() is the same.
+  const status& file_error() const noexcept { return file_error_; }
 
  private:
   std::size_t column_;
+  status file_error_;
 };
 
 /// Errors: throws plan_error: "column 17: shufle: no such operator; did you mean shuffle?"

@@ -33,7 +33,8 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr std::size_t kShownBefore = 60, kShownAfter = 40;  // characters shown around the error in a long line
+// Characters shown around the error in a long line, which fits into a terminal of 80 columns.
+constexpr std::size_t kShownBefore = 46, kShownAfter = 28;
 
 /// Returns the byte after `at` where the next character begins, or the one before it.
 std::size_t next_character(std::string_view s, std::size_t at) {
@@ -201,6 +202,17 @@ bool looks_like_path(const std::string& text, const plan_error& why) {
   return !find_op(text) && why.why().message().find("did you mean") == std::string_view::npos;
 }
 
+/// Returns true for a text that is meant as a path, and is no plan.
+bool looks_like_missing(const std::string& text) {
+  std::error_code unknown;
+  if (text.starts_with('@') || text.find_first_of("(|\"\n{") != text.npos || is_file_pattern(text)) return false;
+  if (std::filesystem::exists(text, unknown)) return false;
+  try {
+    parse_plan(text);
+  } catch (const plan_error& e) { return e.file_error().ok() && looks_like_path(text, e); }
+  return false;
+}
+
 /// Returns a stage that opens files like this one. Stages with columns need a list of them, since no file shows the
 /// columns.
 std::string opens_like(const std::string& file) {
@@ -242,10 +254,12 @@ std::string suggestion_for_path(const std::string& path) {
   if (is_file(path)) return absl::StrCat(path, " is a file; the plan that reads it is '", plan_reading(path), "'");
   if (std::filesystem::is_directory(path, ignored)) {
     const std::string files = (std::filesystem::path(path) / "*").string();
-    return absl::StrCat(path, " is a directory; a plan that reads its files is ", plan_reading_all(files));
+    return absl::StrCat(path, " is a folder; a plan that reads its files is ", plan_reading_all(files));
   }
-  return absl::StrCat(path, " is neither a file nor a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)'");
+  return absl::StrCat("expects a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)', and ", path,
+                      " is neither a plan nor a file");
 }
+
 
 }  // namespace
 
@@ -299,6 +313,7 @@ node_ptr plan_in_json(const std::string& text, const std::string& name) {
   try {
     return parse_plan_json(text);
   } catch (const error& e) {
+    if (!e.why().where().file.empty()) throw;  // the plan is right, and a file cannot be read
     throw misuse(absl::StrCat(name, name.empty() ? "" : ": ", std::string(e.why().message())));
   }
 }
@@ -311,6 +326,7 @@ node_ptr plan_of(const std::string& text) {
   try {
     return parse_plan(text);
   } catch (const plan_error& e) {
+    if (!e.file_error().ok()) throw_status(e.file_error());
     if (is_file(text) || looks_like_path(text, e)) throw misuse(suggestion_for_path(text));
     throw misuse(absl::StrCat(std::string(e.why().message()), "\n", pointed_at(text, byte_of(text, e.column()))));
   }
@@ -321,9 +337,22 @@ bool names_data(const std::string& plan_or_file) {
   return plan_or_file == "-" || names_file(plan_or_file) || std::filesystem::is_fifo(plan_or_file, ignored);
 }
 
+void check_not_missing(const std::string& plan_or_file) {
+  if (!looks_like_missing(plan_or_file)) return;
+  throw_status(
+      not_found_error("no such file (and it is no plan, such as 'range(9) | batch(3)')").in_file(plan_or_file));
+}
+
 node_ptr plan_or_reader(const std::string& plan_or_file, const std::string& format) {
   if (names_data(plan_or_file)) return plan_of(plan_reading(plan_or_file, format));
-  if (!format.empty()) throw misuse(absl::StrCat("--from is of files, and ", plan_or_file, " is no file"));
+  check_not_missing(plan_or_file);
+  std::error_code unknown;
+  if (std::filesystem::is_directory(plan_or_file, unknown))
+    throw_status(invalid_argument_error(absl::StrCat("is a folder; a plan that reads its files is ",
+                                                     plan_reading_all(folder_text(plan_or_file) + "*")))
+                     .in_file(plan_or_file));
+  if (!format.empty())
+    throw misuse(absl::StrCat("--from is the format of a file, and ", plan_or_file, " is a plan, which names its reader"));
   return plan_of(plan_or_file);
 }
 
@@ -358,6 +387,7 @@ node_ptr plan_in_file(const std::string& path) {
   try {
     return parse_plan(text);
   } catch (const plan_error& e) {
+    if (!e.file_error().ok()) throw_status(e.file_error());
     std::size_t at = byte_of(text, e.column());
     auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
     auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;

@@ -10,7 +10,9 @@
 #include "base/text/redacted.hpp"
 #include "cli/inputs/run_files.hpp"
 #include "cli/options/option_checks.hpp"
+#include "cli/reports/exit_status.hpp"
 #include "cli/reports/figures.hpp"
+#include "cli/reports/message_text.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "plan/drops_errors.hpp"
@@ -96,9 +98,7 @@ runtime_options runtime_of(const reading_arguments& a) {
   o.memory_budget_bytes = static_cast<std::size_t>(a.memory_budget_bytes);
   o.io = a.io;
   o.io_timeout = a.io_timeout;
-  o.on_warning = [](std::string_view text) {
-    std::fprintf(stderr, "sluice: warning: %s\n", detail::redacted(text).c_str());
-  };
+  o.on_warning = [](std::string_view text) { print_warning(text); };
   return o;
 }
 
@@ -133,6 +133,6 @@ std::string dropped_text(const run_report& report) {
   return absl::StrCat(out, errors_text(report.errors_by_stage));
 }
 
-void report_dropped(const run_report& report) { std::fputs(dropped_text(report).c_str(), stderr); }
+void report_dropped(const run_report& report) { std::fputs(message_text(dropped_text(report)).c_str(), stderr); }
 
 }  // namespace sluice::lib::cli

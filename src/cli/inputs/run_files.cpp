@@ -65,6 +65,9 @@ void check_checkpoint(const run_arguments& a, const std::string& output) {
     if (is_same_file(lock_beside(whole), other))
       throw misuse(other + " is the lock of " + whole + " while that is written: choose another");
   }
+  if (is_same_file(output, a.report.json_file)) throw misuse("--output and --report are the same file, " + output);
+  if (is_same_file(a.checkpoint_file, a.report.json_file))
+    throw misuse("--checkpoint and --report are the same file, " + a.checkpoint_file);
   if (is_same_file(output, a.resume_file)) throw misuse("--output and --resume are the same file, " + output);
 }
 

@@ -19,10 +19,11 @@
 #include "cli/inputs/plugins.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/options/file_verbs.hpp"
+#include "cli/options/help.hpp"
 #include "cli/options/mistyped.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/reports/description.hpp"
-#include "cli/reports/message_text.hpp"
+#include "cli/reports/exit_status.hpp"
 #include "cli/verbs.hpp"
 #include "output/output_stream.hpp"
 #include "sluice/base/field_types.hpp"
@@ -126,7 +127,6 @@ void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
   add_plan(*run, t, "PLAN", t.run.plan, t.run.plan_file,
            "the plan, such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
-  run->footer("example: sluice run 'list_files(\"data/*\") | interleave(tfrecord) | batch(64)' --workers 2");
   auto* output =
       run->add_option(
              "--output", t.run.output.output,
@@ -136,7 +136,8 @@ void add_run(CLI::App& app, typed& t) {
              "binary), npy (one array); - is standard output, as are jsonl, csv, raw and lines alone; an existing file "
              "is "
              "replaced, unless it is an input, a lookup table, the plan or the checkpoint of this run")
-          ->capture_default_str();
+          ->capture_default_str()
+          ->type_name("OUTPUT");
   add_output_options(*run, t, t.run.output);
   run->add_option("--limit", t.run.limit, "end after this number of elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed,
@@ -167,8 +168,7 @@ void add_run(CLI::App& app, typed& t) {
                   "what a resumed run does if an input file has changed since the checkpoint")
       ->check(CLI::IsMember({"refuse", "warn", "ignore"}))
       ->capture_default_str();
-  run->add_flag("--quiet", t.run.quiet, "print no progress line and no report");
-  run->add_flag("--stages", t.run.shows_stages, "print a table of each stage's work, time and waits at the end");
+  add_report_options(*run, t.run.report, true);
   run->callback([&t, output] {
     t.verb = reading([&t, output] {
       t.run.is_output_named = output->count() != 0;
@@ -210,12 +210,7 @@ void add_convert(CLI::App& app, typed& t) {
                    "write the progress to this file; the same command line continues from there")
       ->check(path());
   convert->add_option("--every", t.every, "write it at this interval during the run")->check(interval());
-  convert->add_flag("--quiet", c.run.quiet, "print no progress line and no report");
-  convert->footer(
-      "examples: sluice convert a.tfrecord b.jsonl\n"
-      "          sluice convert part-*.tfrecord all.csv.gz --schema \"text: bytes, label: int64\"\n"
-      "          sluice convert a.arrow b.tfrecord --shards 16\n"
-      "          sluice convert 'range(9) | map(it * 2)' b.npy");
+  add_report_options(*convert, c.run.report, true);
   convert->callback([&t, &c] {
     t.verb = reading([&t, &c] {
       c.run.reading = t.reading;
@@ -229,12 +224,17 @@ void add_convert(CLI::App& app, typed& t) {
 
 void add_readers(CLI::App& app, typed& t) {
   auto* head =
-      app.add_subcommand("head", "print the first elements of a plan or a file, as JSON lines; tf.Examples by name");
+      app.add_subcommand("head",
+                         "print the first elements of a plan or a file: as a table on a terminal, as JSON lines elsewhere");
   add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file,
            "a plan, a file, a pattern of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
   head->add_option("-n,--limit", t.head.elements, "the number of elements")
       ->check(whole(0, kAny))
       ->capture_default_str();
+  head->add_option("--output", t.head.output,
+                   "the form: table (long values are shortened), jsonl or csv; by default table on a terminal and jsonl "
+                   "elsewhere; head writes no files: sluice run and sluice convert do")
+      ->type_name("FORM");
   head->add_flag("--raw", t.head.raw, "print records unchanged, even if they are tf.Examples");
   head->add_option("--from", t.head.from, "the file's format")->check(CLI::IsMember(reader_formats()));
 #if SLUICE_HAVE_IMAGES
@@ -244,7 +244,6 @@ void add_readers(CLI::App& app, typed& t) {
       ->check(path());
 #endif
   add_reading(*head, t);
-  head->footer("example: sluice head -n 3 data/sample-00000-of-00016.tfrecord");
   head->callback([&t] { t.verb = reading_as(t, t.head, cli::head); });
 
   auto* count = app.add_subcommand(
@@ -258,7 +257,6 @@ void add_readers(CLI::App& app, typed& t) {
   count->add_option("--from", t.count.from, "the files' format")->check(CLI::IsMember(reader_formats()));
   count->add_flag("--read", t.count.reads, "count by reading, even if the plan has a known size");
   add_reading(*count, t);
-  count->footer("example: sluice count data/*.tfrecord");
   count->parse_complete_callback([&t] {
     if (t.count.plans_or_files.empty() && t.count.plan_file.empty())
       throw CLI::RequiredError("PLANS_OR_FILES or --file");
@@ -277,7 +275,6 @@ void add_readers(CLI::App& app, typed& t) {
   select->add_option("--from", t.select.from, "the file's format")->check(CLI::IsMember(reader_formats()));
   select->add_option("--limit", t.select.limit, "end after this number of elements")->check(whole(0, kAny));
   add_reading(*select, t);
-  select->footer("example: sluice select label,text data/sample-00000-of-00016.tfrecord --limit 3");
   select->callback([&t] { t.verb = reading_as(t, t.select, cli::select); });
 
   auto* cat = app.add_subcommand("cat",
@@ -290,7 +287,6 @@ void add_readers(CLI::App& app, typed& t) {
       ->required();
   cat->add_option("--from", t.cat.from, "the files' format")->check(CLI::IsMember(reader_formats()));
   add_reading(*cat, t);
-  cat->footer("example: sluice cat data/*.tfrecord | grep label");
   cat->callback([&t] { t.verb = reading_as(t, t.cat, cli::cat); });
 
   auto* verify = app.add_subcommand(
@@ -306,7 +302,6 @@ void add_readers(CLI::App& app, typed& t) {
           CLI::IsMember({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
       ->capture_default_str();
   add_reading_options(*verify, t.reading);
-  verify->footer("example: sluice verify data/*.tfrecord");
   verify->callback([&t] {
     const result<compression> parsed = parse_compression(t.compression);
     t.verify.compression = parsed.ok() ? *parsed : compression::automatic;
@@ -327,7 +322,6 @@ void add_others(CLI::App& app, typed& t) {
              "--json", [&t] { t.what = explained::json; }, "print the plan as JSON")
       ->excludes(spec)
       ->excludes(facts);
-  explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
   explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.what); }; });
 
   auto* ops = app.add_subcommand("ops", "list the operators");
@@ -336,7 +330,6 @@ void add_others(CLI::App& app, typed& t) {
 
   auto* doctor =
       app.add_subcommand("doctor", "print the abilities of this machine and this build, and possible improvements");
-  doctor->footer("example: SLUICE_IO=threads sluice doctor");
   doctor->callback([&t] { t.verb = [] { return cli::doctor(); }; });
 
   auto* completion =
@@ -344,7 +337,6 @@ void add_others(CLI::App& app, typed& t) {
   completion->add_option("SHELL", t.shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  completion->footer("example: source <(sluice completion bash)");
   completion->callback([&app, &t] {
     t.verb = [&app, &t] {
       std::fputs(completion_script(app, t.shell).c_str(), stdout);
@@ -353,7 +345,6 @@ void add_others(CLI::App& app, typed& t) {
   });
 
   auto* man = app.add_subcommand("man", "print the manual page, for man or roff");
-  man->footer("example: sluice man | man -l -");
   man->callback([&app, &t] {
     t.verb = [&app] {
       std::fputs(manual_page(app, SLUICE_VERSION_STRING).c_str(), stdout);
@@ -395,27 +386,8 @@ void make_standard_output_wait() {
   stdout = waiting;
 }
 
-/// Returns true if errors are printed in bold and red: on a terminal, unless NO_COLOR is set (https://no-color.org).
-bool is_colored() {
-  const char* refused = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  return !(refused && *refused) && terminal && std::string_view(terminal) != "dumb" && isatty(STDERR_FILENO);
-}
-
-/// The first line is the error; the lines after it show the position, with a caret.
 int complain(const std::string& words, int exit_status) {
-  const std::string shown = message_text(words);
-  const char* what = shown.c_str();
-  std::fflush(stdout);
-  if (!is_colored()) {
-    std::fprintf(stderr, "sluice: %s\n", what);
-    return exit_status;
-  }
-  std::string_view text = shown;
-  std::size_t first = std::min(text.find('\n'), text.size());
-  std::string rest(text.substr(first));
-  if (std::size_t caret = rest.rfind('^'); caret != rest.npos) rest.replace(caret, 1, "\x1b[1;31m^\x1b[0m");
-  std::fprintf(stderr, "\x1b[1;31msluice:\x1b[0m \x1b[1m%.*s\x1b[0m%s\n", static_cast<int>(first), what, rest.c_str());
+  print_error(words);
   return exit_status;
 }
 
@@ -448,6 +420,7 @@ int run_command_line(int argc, char** argv) {
   add_file_verbs(app, t.reading, file_verb);
   add_describe(app, t.reading, t.errors, file_verb);
   add_others(app, t);
+  add_help(app);
   const std::vector<std::string> arguments = usual_arguments(argc, argv);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the end
@@ -475,9 +448,7 @@ int run_command_line(int argc, char** argv) {
     load_plugins(t.plugins);
     const plan_files known(add_remote_files, t.reading.io_timeout);
     return checked_output(t.verb());
-  } catch (const misuse& e) { return complain(e.what(), kMisuse); } catch (const std::exception& e) {
-    return complain(e.what(), kFailed);
-  }
+  } catch (const std::exception&) { return report_exception(); }
 }
 
 }  // namespace sluice::lib::cli

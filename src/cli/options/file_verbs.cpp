@@ -16,7 +16,6 @@ void add_file_verbs(CLI::App& app, reading_arguments& reading, std::function<int
       ->required();
   ls->add_flag("--json", listed->as_json, "print JSON lines: path, and if known size, modified and version");
   add_reading_options(*ls, reading);
-  ls->footer("example: sluice ls 'data/**/*.tfrecord'");
   ls->callback([&verb, &reading, listed] {
     verb = [&reading, listed] {
       listed->reading = reading;
@@ -35,9 +34,6 @@ void add_file_verbs(CLI::App& app, reading_arguments& reading, std::function<int
   cp->add_flag("--verify", copied->verifies, "read each copy again, and compare it with the source");
   cp->add_flag("--quiet", copied->quiet, "print no progress line and no report");
   add_reading_options(*cp, reading);
-  cp->footer(
-      "examples: sluice cp https://example.org/a.tfrecord data/\n"
-      "          sluice cp 'data/**/*.csv' copy/ --verify");
   cp->callback([&verb, &reading, copied] {
     verb = [&reading, copied] {
       copied->reading = reading;

@@ -140,7 +140,6 @@ void add_describe(CLI::App& app, reading_arguments& reading, error_arguments& er
   });
   add_reading_options(*describe, reading);
   add_error_options(*describe, errors);
-  describe->footer("example: sluice describe people.csv");
   describe->callback([&verb, &reading, &errors, arguments] {
     verb = [&reading, &errors, arguments] {
       arguments->reading = reading;

@@ -4,8 +4,6 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
-#include <algorithm>
-
 namespace sluice::lib::cli {
 namespace {
 
@@ -52,10 +50,6 @@ std::string seconds_text(double seconds) {
 std::string short_seconds(double seconds) {
   static constexpr const char* kUnits[] = {"ns", "µs", "ms", "s"};
   return scaled(seconds * 1e9, 1000, kUnits, 4);
-}
-
-std::size_t display_width(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues_character));
 }
 
 std::string numbered(const std::string& name, std::uint64_t number) {

@@ -16,7 +16,6 @@ std::string seconds_text(double seconds);    ///< 0.52 s, 12 min 3 s
 std::string short_seconds(double seconds);   ///< 420 µs, 12.1 ms, 3.40 s
 /// Returns true if this byte of UTF-8 continues a character.
 inline bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-std::size_t display_width(std::string_view text);  ///< in columns of a terminal, for UTF-8 without wide characters
 /// Returns "map", or "map #2" if `number` distinguishes it from others of that name (site_report::number).
 std::string numbered(const std::string& name, std::uint64_t number);
 /// "1 element", "3 elements"

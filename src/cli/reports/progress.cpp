@@ -3,23 +3,20 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
+#include <absl/time/clock.h>
+#include <absl/time/time.h>
 #include <unistd.h>
 
 #include <cstdio>
 
 #include "cli/inputs/reading.hpp"
 #include "cli/reports/figures.hpp"
+#include "cli/reports/run_record.hpp"
+#include "cli/reports/text_layout.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::cli {
 namespace {
-
-std::size_t terminal_columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79u;
-}
 
 constexpr std::size_t kHoldersTold = 3;
 
@@ -36,30 +33,34 @@ std::string holders_text(const ledger_report& memory) {
   return text.empty() ? text : text + ")";
 }
 
-/// Returns the peak memory of this process: the bytes that the ledger counts, code and threads, and the bytes that
-/// malloc has not returned.
-std::size_t process_peak_bytes() {
-  rusage used{};
-  return ::getrusage(RUSAGE_SELF, &used) == 0 ? static_cast<std::size_t>(used.ru_maxrss) * 1024 : 0;
-}
-
 }  // namespace
 
-progress::progress(const pull_counts& counts, runtime& rt, cardinality total, bool is_shown)
-    : counts_(counts), rt_(rt), total_(total), is_shown_(is_shown), last_(std::chrono::steady_clock::now()) {}
+progress::progress(const pull_counts& counts, runtime& rt, cardinality total, const report_arguments& a)
+    : counts_(counts),
+      rt_(rt),
+      total_(total),
+      is_drawn_(a.progress == progress_form::automatic && !a.quiet && isatty(STDERR_FILENO)),
+      is_printed_(a.progress == progress_form::plain && !a.quiet),
+      every_(a.progress_every),
+      last_(std::chrono::steady_clock::now()) {}
 
 void progress::tick() {
-  if (!is_shown_) return;
   auto now = std::chrono::steady_clock::now();
+  if (!is_drawn_ && (!is_printed_ || now - last_ < every_)) return;
   std::string text = line(std::chrono::duration<double>(now - last_).count());
   last_ = now;
-  if (text.size() > terminal_columns()) text.resize(terminal_columns());  // a line that wraps cannot be overwritten
-  std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
+  if (is_printed_) {
+    std::fprintf(stderr, "%s  %s\n", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone()).c_str(),
+                 text.c_str());
+    return;
+  }
+  const std::size_t columns = terminal_columns(STDERR_FILENO) - 1;  // a line that wraps cannot be overwritten
+  std::fprintf(stderr, "\r\x1b[K%s", std::string(beginning_of(text, columns)).c_str());
   std::fflush(stderr);
 }
 
 void progress::clear() {
-  if (!is_shown_) return;
+  if (!is_drawn_) return;
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
 }
@@ -87,15 +88,16 @@ std::string progress::line(double seconds) {
   return text;
 }
 
-std::string final_report(const pull_counts& counts, double seconds, runtime& rt, const run_report& report) {
-  auto elements = counts.elements.load(), records = counts.records.load(), bytes = counts.bytes.load();
-  double per_second = 1 / std::max(seconds, 1e-9);
+std::string final_report(const run_record& record, runtime& rt) {
+  const std::uint64_t elements = record.elements, records = record.records, bytes = record.bytes;
+  const run_report& report = *record.report;
+  const double seconds = record.seconds, per_second = 1 / std::max(seconds, 1e-9);
   std::string out = counted(elements, "element");
   if (records != elements) absl::StrAppend(&out, " (", counted(records, "record"), ")");
   absl::StrAppend(&out, " in ", seconds_text(seconds), ": ", short_number(static_cast<double>(records) * per_second),
                   " records/s, ", short_bytes(static_cast<double>(bytes) * per_second), "/s, ",
                   short_bytes(static_cast<double>(bytes)), "\n");
-  auto memory = rt.ledger().report();
+  const ledger_report& memory = record.memory;
   absl::StrAppend(&out, "peak memory ", memory_size(memory.peak_bytes), " of ", memory_size(memory.budget_bytes),
                   holders_text(memory), ", process ", memory_size(process_peak_bytes()), ", ",
                   counted(rt.workers(), "worker"), ", ", files_of(rt).description(), ", seed ", report.seed, "\n");

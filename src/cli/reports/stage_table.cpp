@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "cli/reports/figures.hpp"
+#include "cli/reports/text_layout.hpp"
 
 namespace sluice::lib::cli {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/sinks/line_sink.hpp"
 
+#include "cli/reports/text_layout.hpp"
 #include "element/text/print_element.hpp"
 #include "format/example/example_inference.hpp"
 #include "sluice/element/slice.hpp"
@@ -20,9 +21,16 @@ status line_sink::take(const block& elements) {
       if (!file_.empty()) why = why.in_file(file_, provenance::kUnknown, records_);
       break;
     }
+    if (receiver_) {
+      receiver_->add(elements.type(), elements.at(i), std::string_view(text).substr(before));
+      text.resize(before);
+      continue;
+    }
+    if (is_terminal_) text.replace(before, text.npos, without_controls(std::string_view(text).substr(before)));
     text += '\n';
     ends.push_back(text.size());
   }
+  if (receiver_) return why;
   std::size_t accepted = 0;
   status written = out_.write(text, ends, accepted);
   return written.ok() ? why : written;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "output/element_sink.hpp"
@@ -13,8 +14,19 @@
 
 namespace sluice::lib::cli {
 
+/// Receives elements with the JSON that a line_sink makes of them.
+class line_receiver {
+ public:
+  virtual void add(const element_type& type, const void* element, std::string_view json) = 0;
+
+ protected:
+  ~line_receiver() = default;
+};
+
 class line_sink : public element_sink {
  public:
+  /// Passes the lines to `receiver` in place of standard output.
+  void print_to(line_receiver* receiver) { receiver_ = receiver; }
   status take(const block& elements) final;
   bool closed() const final { return out_.closed(); }
 
@@ -35,6 +47,8 @@ class line_sink : public element_sink {
   output_stream out_{STDOUT_FILENO, "standard output", -1, false};
   std::string file_;
   std::uint64_t records_ = 0;
+  line_receiver* receiver_ = nullptr;
+  const bool is_terminal_ = ::isatty(STDOUT_FILENO) != 0;
 };
 
 /// Prints elements as run --output jsonl does.

@@ -6,6 +6,7 @@
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/reports/exit_status.hpp"
 #include "cli/sinks/line_sink.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/pull.hpp"
@@ -21,8 +22,7 @@ int cat(const cat_arguments& a) {
   set_errors(a.errors, o);
   for (auto& file : matched_files(rt, a.files)) {
     const reader& r = a.from.empty() ? reader_of(file) : reader_named(a.from);
-    if (status why = check_name(file); !why.ok())
-      std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
+    if (status why = check_name(file); !why.ok()) print_warning(why.to_string());
     const node_ptr plan = plan_of(plan_for(file, r, ""));
     const quarantine_locks kept = check_errors(*plan, a.errors);
     example_sink examples(example_sink::in_front);  // decided for each file: its records are tf.Examples or not

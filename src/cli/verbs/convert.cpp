@@ -17,6 +17,7 @@
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/reports/run_record.hpp"
 #include "cli/reports/watch.hpp"
 #include "cli/verbs.hpp"
 #include "engine/files/file_head.hpp"
@@ -85,7 +86,7 @@ std::string guessed_parser(const std::vector<std::string>& files, const run_argu
     sequence = *std::move(text);
   }
   if (schema.empty() && sequence.empty()) return {};
-  if (!a.quiet)
+  if (!a.report.quiet)
     std::fprintf(stderr, "schema, inferred from %llu records of %s: %s%s%s\n",
                  static_cast<unsigned long long>(inference.examples()),
                  files.size() == 1 ? detail::redacted(files[0]).c_str() : absl::StrCat(files.size(), " files").c_str(),
@@ -163,6 +164,7 @@ void replace_patterns(convert_arguments& a) {
 std::string plan_text_of(convert_arguments& a) {
   replace_patterns(a);
   if (a.inputs.size() == 1 && a.from.empty() && !names_data(a.inputs[0])) {
+    check_not_missing(a.inputs[0]);
     if (!a.schema.empty()) throw misuse("--schema applies to files: write the schema in the plan");
     return a.inputs[0];
   }
@@ -170,7 +172,10 @@ std::string plan_text_of(convert_arguments& a) {
   std::vector<std::string> plans;
   bool is_records = true;
   for (const std::string& file : a.inputs) {
-    if (file != "-" && !names_data(file)) throw misuse(absl::StrCat(file, " is no file"));
+    if (file != "-" && !names_data(file)) {
+      check_not_missing(file);
+      throw misuse(absl::StrCat(file, " is no file: several inputs are files; one plan can be an input alone"));
+    }
     const reader& r = a.from.empty() ? reader_of(file) : reader_named(a.from);
     is_records = is_records && r.format == "tfrecord";
     plans.push_back(plan_for(file, r, a.schema));
@@ -199,10 +204,11 @@ void refuse_to_replace(const convert_arguments& a) {
 
 }  // namespace
 
-int convert(convert_arguments a) {
+namespace {
+
+int convert_into(convert_arguments& a, watch& interrupts, run_record& record) {
   if (a.inputs.size() < 2)
     throw misuse(absl::StrCat("convert needs an input and an output: sluice convert ", a.inputs[0], " OUT.csv"));
-  watch interrupts;
   a.run.output.output = std::move(a.inputs.back());
   a.inputs.pop_back();
   refuse_to_replace(a);
@@ -212,7 +218,15 @@ int convert(convert_arguments a) {
   a.run.plan = plan_text_of(a);
   a.run.resume_file = a.run.checkpoint_file;
   a.run.starts_without_checkpoint = true;
-  return run(a.run, interrupts);
+  return run(a.run, interrupts, record);
+}
+
+}  // namespace
+
+int convert(convert_arguments a) {
+  watch interrupts;
+  return with_report(a.run.report, "convert",
+                     [&](run_record& record) { return convert_into(a, interrupts, record); });
 }
 
 }  // namespace sluice::lib::cli

@@ -14,7 +14,7 @@
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/reports/figures.hpp"
-#include "cli/reports/message_text.hpp"
+#include "cli/reports/exit_status.hpp"
 #include "cli/reports/watch.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
@@ -141,7 +141,8 @@ class copying {
   }
 
   std::atomic<std::uint64_t> bytes{0};
-  std::atomic<std::uint64_t> files{0}, failed{0};
+  std::atomic<std::uint64_t> files{0};
+  std::atomic<int> exit_status{kOk};  ///< of the copies that failed
   std::atomic<bool> stop{false};
 
  private:
@@ -151,11 +152,12 @@ class copying {
       return;
     }
     if (stop && why.code() == status_code::cancelled) return;
-    ++failed;
     mutex_lock lock(mutex_);
+    exit_status = more_serious(exit_status, exit_status_of(why));
     std::string text = why.to_string();
     if (why.where().file.empty()) text = absl::StrCat(one.from, ": ", text);
-    std::fprintf(stderr, "%ssluice: %s\n", isatty(STDERR_FILENO) ? "\r\x1b[K" : "", message_text(text).c_str());
+    if (isatty(STDERR_FILENO)) std::fputs("\r\x1b[K", stderr);  // the progress line
+    print_error(text);
   }
 
   const std::vector<one_copy>& all_;
@@ -223,7 +225,7 @@ int cp(const cp_arguments& a) {
                  a.verifies ? ", compared," : "", seconds_text(seconds()).c_str(),
                  short_bytes(bytes / std::max(seconds(), 1e-9)).c_str());
   if (c.stop) return interrupts.exit_status();
-  return c.failed == 0 ? kOk : kFailed;
+  return c.exit_status;
 }
 
 }  // namespace sluice::lib::cli

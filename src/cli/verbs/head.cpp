@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <absl/cleanup/cleanup.h>
+#include <absl/strings/str_cat.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +13,7 @@
 #include "cli/inputs/remote_files.hpp"
 #include "cli/sinks/image_sink.hpp"
 #include "cli/sinks/line_sink.hpp"
+#include "cli/sinks/row_table.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/pull.hpp"
 
@@ -36,7 +41,21 @@ std::uint64_t print_first(runtime& rt, const node_ptr& plan, const head_argument
 
 }  // namespace
 
-int head(const head_arguments& a) {
+namespace {
+
+enum class head_form : std::uint8_t { table, csv, lines };
+
+head_form form_of(const std::string& name) {
+  if (name.empty()) return isatty(STDOUT_FILENO) ? head_form::table : head_form::lines;
+  if (name == "table") return head_form::table;
+  if (name == "csv") return head_form::csv;
+  if (name == "jsonl") return head_form::lines;
+  throw misuse(absl::StrCat("head: --output expects table, jsonl or csv, and is ", name,
+                            "; to write a file: sluice convert FILE OUT.csv --limit 10, or sluice run PLAN --output OUT.csv "
+                            "--limit 10"));
+}
+
+void print_inputs(const head_arguments& a, line_receiver* receiver) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   // A pattern is expanded to the files that it matches, until enough elements are printed.
@@ -56,9 +75,23 @@ int head(const head_arguments& a) {
 #endif
     line_sink& sink = images ? *images : a.raw ? static_cast<line_sink&>(elements) : examples;
     if (is_data) sink.begin(input);
+    sink.print_to(receiver);
     left -= print_first(rt, plan, a, left, sink);
     if (left == 0 || sink.closed()) break;
   }
+}
+
+}  // namespace
+
+int head(const head_arguments& a) {
+  const head_form form = form_of(a.output);
+  if (form == head_form::lines) {
+    print_inputs(a, nullptr);
+    return kOk;
+  }
+  row_table rows(form == head_form::csv ? row_table::csv : row_table::table);
+  absl::Cleanup printing = [&rows] { rows.print(); };  // also those before an error
+  print_inputs(a, &rows);
   return kOk;
 }
 

@@ -8,7 +8,7 @@
 
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
-#include "cli/reports/message_text.hpp"
+#include "cli/reports/exit_status.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "sluice/element/type.hpp"
@@ -93,8 +93,8 @@ int ls(const ls_arguments& a) {
     } catch (const error& e) {
       if (e.code() == status_code::not_found && is_local_folder(pattern)) continue;  // the folder is empty
       std::fflush(stdout);
-      std::fprintf(stderr, "sluice: %s\n", message_text(e.what()).c_str());
-      exit_status = kFailed;
+      print_error(e.what());
+      exit_status = more_serious(exit_status, exit_status_of(e.why()));
     }
   }
   return exit_status;

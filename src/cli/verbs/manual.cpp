@@ -52,13 +52,17 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
       ".SH ENVIRONMENT\n"
       ".TP\n\\fBSLUICE_IO\\fR\nhow files are read: auto, uring or threads\n"
       ".TP\n\\fBSLUICE_PRIVATE_REDIRECTS\\fR\n1: servers with public addresses may redirect to private ones\n"
+      ".TP\n\\fBCOLUMNS\\fR\nthe width of help and tables that are not printed on a terminal; 80 by default\n"
       ".TP\n\\fBNO_COLOR\\fR\nif it is set and not empty, output has no colors and no bold text\n"
       ".SH EXIT STATUS\n"
       ".TP\n0\nsuccess; a reader of the output that leaves early is no error\n"
-      ".TP\n1\nthe data, a file or a stage failed\n"
-      ".TP\n2\nthe arguments are invalid\n"
-      ".TP\n129, 130, 143\nhung up (the terminal was closed), interrupted, terminated: a run's output and checkpoint "
-      "contain the elements before\n");
+      ".TP\n1\nthe data or a file failed: damage, a file that does not exist, a full disk, an element that a stage "
+      "refuses\n"
+      ".TP\n2\nthe arguments are wrong: an option, a plan, a format that is not read or written\n"
+      ".TP\n75\na server did not answer, or another process writes the file: the same command may succeed later\n"
+      ".TP\n128+n\nended by signal n: 129 hung up (the terminal was closed), 130 interrupted, 143 terminated; a run's "
+      "output and checkpoint contain the elements before\n"
+      ".PP\nOf several errors, 1 wins over 2, and 2 over 75.\n");
   return out;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -11,7 +10,9 @@
 #include "cli/inputs/remote_files.hpp"
 #include "cli/inputs/run_files.hpp"
 #include "cli/reports/figures.hpp"
+#include "cli/reports/exit_status.hpp"
 #include "cli/reports/progress.hpp"
+#include "cli/reports/run_record.hpp"
 #include "cli/reports/stage_table.hpp"
 #include "cli/reports/watch.hpp"
 #include "cli/sinks/output_choice.hpp"
@@ -21,6 +22,8 @@
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
 #include "plan/plan_parts.hpp"
+#include "sluice/io/files.hpp"
+#include "sluice/plan/text.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -74,11 +77,9 @@ void check_resumable(const node& plan, const run_arguments& a) {
 
 /// Prints each warning once, even with --quiet: warnings are not statistics of the run.
 void warn_of_changed_inputs(const run_report& report) {
-  for (const status& why : report.first_changed_inputs)
-    std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
+  for (const status& why : report.first_changed_inputs) print_warning(why.to_string());
   if (report.inputs_changed > report.first_changed_inputs.size())
-    std::fprintf(stderr, "sluice: warning: and %llu inputs more\n",
-                 static_cast<unsigned long long>(report.inputs_changed - report.first_changed_inputs.size()));
+    print_warning(absl::StrCat("and ", counted(report.inputs_changed - report.first_changed_inputs.size(), "more input")));
 }
 
 void throw_unless_ok(const status& why) {
@@ -96,7 +97,7 @@ bool is_missing(const std::string& path) {
 resumed start_of(const run_arguments& a) {
   if (a.resume_file.empty()) return {};
   if (!a.starts_without_checkpoint || !is_missing(a.resume_file)) return read_resumed(a.resume_file).value();
-  if (!a.quiet) std::fprintf(stderr, "%s does not exist: starting at the beginning\n", a.resume_file.c_str());
+  if (!a.report.quiet) std::fprintf(stderr, "%s does not exist: starting at the beginning\n", a.resume_file.c_str());
   return {};
 }
 
@@ -150,7 +151,7 @@ std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_c
   std::uint64_t cut_bytes = 0;
   auto sink = open_sink(watched, type, start, cut_bytes);
   const std::string& path = output.options.path;
-  if (cut_bytes && !a.quiet)
+  if (cut_bytes && !a.report.quiet)
     std::fprintf(stderr, "%s: %s after the checkpoint cut off\n", path.empty() ? "standard output" : path.c_str(),
                  counted(cut_bytes, "byte").c_str());
   return sink;
@@ -229,16 +230,76 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
   return sync_wait(rt, pull(&request));
 }
 
+void fill_record(run_record& record, const pull_counts& counts, runtime& rt, const run_report& report) {
+  record.elements = counts.elements;
+  record.records = counts.records;
+  record.bytes = counts.bytes;
+  record.workers = rt.workers();
+  record.io = std::string(files_of(rt).description());
+  record.memory = rt.ledger().report();
+  record.report = report;
+}
+
+/// How a run has ended.
+struct run_end {
+  bool interrupted = false;
+  bool is_whole = false;     ///< the end of the plan or the limit was reached
+  bool is_saved = false;     ///< the checkpoint has the position behind the last element
+  bool is_removed = false;   ///< the output is incomplete, and no checkpoint describes it
+  bool is_of_output = false; ///< `why` is an error of the output or the checkpoint, and not of the plan
+  status why;
+};
+
+/// Ends the output, unless it is removed. Errors: in the result.
+run_end end_run(const run_arguments& a, const output_choice& output, output_checkpoint& checkpoint,
+                const pull_outcome& out, element_sink& sink, runtime& rt, const pull_counts& counts) {
+  run_end end;
+  end.why = out.why;
+  end.interrupted = counts.stop && out.why.ok();
+  end.is_whole = out.why.ok() && (out.ended || (a.limit && counts.elements >= *a.limit));
+  end.is_removed = end.interrupted && !end.is_whole && !checkpoint.is_wanted() && takes_name(output);
+  if (end.is_removed) return end;
+  try {
+    status written = end_output(checkpoint, out, sink, end.is_whole || !takes_name(output), end.is_saved);
+    if (end.why.ok()) end.is_of_output = !written.ok(), end.why = written;
+    if (end.why.ok()) send_output(rt, sink);
+  } catch (const error& e) { end.is_of_output = true, end.why = e.why(); }
+  return end;
+}
+
+/// Prints the error first, then the report, unless it would be empty.
+void report_end(const run_arguments& a, const output_choice& output, const output_checkpoint& checkpoint,
+                const pull_outcome& out, const element_sink& sink, const run_end& end, const run_record& record,
+                runtime& rt) {
+  if (!end.why.ok()) print_error(end.why);
+  warn_of_changed_inputs(out.report);
+  const bool is_empty = !end.why.ok() && record.elements == 0 && out.report.errors == 0;
+  const bool was_complete = record.resumed && out.why.ok() && out.ended && record.elements == 0;
+  const bool has_text = !a.report.quiet && !a.report.is_json && !sink.closed();
+  if (was_complete && !a.report.quiet)
+    std::fprintf(stderr, "complete: the checkpoint %s is at the end of the plan, and nothing was left to do\n",
+                 a.resume_file.c_str());
+  else if (has_text && !is_empty) std::fputs(final_report(record, rt).c_str(), stderr);
+  if (a.report.shows_stages && !is_empty) std::fputs(stage_table(out.report.sites).c_str(), stderr);
+  if (end.is_removed) return report_unfinished(output, record.resumed && !a.new_output);
+  const bool is_resumable = end.is_saved || (end.interrupted && !checkpoint.is_wanted());
+  if (!end.is_whole && !a.report.quiet && !sink.closed() && !end.is_of_output && is_resumable)
+    report_resumable(a, output, record.elements, end.interrupted);
+}
+
 }  // namespace
 
 int run(const run_arguments& a) {
   watch interrupts;
-  return run(a, interrupts);
+  return with_report(a.report, "run", [&](run_record& record) { return run(a, interrupts, record); });
 }
 
-int run(const run_arguments& a, watch& interrupts) {
+int run(const run_arguments& a, watch& interrupts, run_record& record) {
   node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
+  record.plan = plan_text(*plan);
+  record.checkpoint_file = a.checkpoint_file;
   output_choice output = read_output(a.output, *plan->type);
+  if (!output.is_null) record.output = output.text();
   check_arguments(a);
   check_run_files(*plan, a, output.options);
   const std::string& resumes_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
@@ -270,34 +331,20 @@ int run(const run_arguments& a, watch& interrupts) {
     request.save = [&](const std::string& position) { return checkpoint.save(position, *sink); };
 
   send_output(rt, *sink);  // reports that nothing can be written before anything is read
-  progress shown(counts, rt, total_of(*plan, a, from), !a.quiet && isatty(STDERR_FILENO));
+  progress shown(counts, rt, total_of(*plan, a, from), a.report);
   auto start = std::chrono::steady_clock::now();
   pull_outcome out = pull_watched(interrupts, request, rt, shown);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-
-  warn_of_changed_inputs(out.report);
-  const bool interrupted = counts.stop && out.why.ok();
-  const bool is_whole = out.why.ok() && (out.ended || (a.limit && counts.elements >= *a.limit));
-  const bool was_complete = !from.at.empty() && out.why.ok() && out.ended && counts.elements == 0;
-  if (was_complete && !a.quiet)
-    std::fprintf(stderr, "complete: the checkpoint %s is at the end of the plan, and nothing was left to do\n",
-                 a.resume_file.c_str());
-  else if (!a.quiet && !sink->closed())
-    std::fputs(final_report(counts, seconds.count(), rt, out.report).c_str(), stderr);
-  if (a.shows_stages) std::fputs(stage_table(out.report.sites).c_str(), stderr);
-  if (interrupted && !is_whole && !checkpoint.is_wanted() && takes_name(output)) {
-    report_unfinished(output, !from.at.empty() && !a.new_output);
-    return interrupts.exit_status();
-  }
-  bool is_saved = false;
-  status written = end_output(checkpoint, out, *sink, is_whole || !takes_name(output), is_saved);
-  const bool is_resumable = is_saved || (interrupted && !checkpoint.is_wanted());
-  if (!is_whole && !a.quiet && !sink->closed() && written.ok() && is_resumable)
-    report_resumable(a, output, counts.elements, interrupted);
-  throw_unless_ok(out.why);
-  throw_unless_ok(written);
-  send_output(rt, *sink);
-  return interrupted ? interrupts.exit_status() : kOk;
+  record.seconds = seconds.count();
+  record.resumed = !from.at.empty();
+  fill_record(record, counts, rt, out.report);
+  const run_end end = end_run(a, output, checkpoint, out, *sink, rt, counts);
+  record.interrupted = end.interrupted;
+  record.complete = end.is_whole && end.why.ok();
+  record.why = end.why;
+  report_end(a, output, checkpoint, out, *sink, end, record, rt);
+  if (!end.why.ok()) return exit_status_of(end.why);
+  return end.interrupted ? interrupts.exit_status() : kOk;
 }
 
 }  // namespace sluice::lib::cli

@@ -10,6 +10,7 @@
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/reports/exit_status.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/sinks/tar_end.hpp"
 #include "cli/verbs.hpp"
@@ -35,15 +36,16 @@ bool is_damage(const status& why) {
 struct verdict {
   std::uint64_t records = 0, bytes = 0, errors = 0;
   std::vector<status> first_errors;
-  status why;  ///< the reason why reading ended early
+  status why;               ///< the reason why reading ended early
+  bool is_unknown = false;  ///< no reader knows its format, which is a matter of the arguments
   bool is_sound() const { return why.ok() && errors == 0; }
   /// Returns true if the file's bytes are wrong, rather than that it could not be opened or read.
   bool is_damaged() const { return is_damage(why) || std::any_of(first_errors.begin(), first_errors.end(), is_damage); }
   int exit_status() const {
     if (is_sound()) return kOk;
-    // The file does not exist, is a directory, has an unknown compression, or exceeds the budget: its bytes were not
-    // checked.
-    return is_damaged() ? kFailed : kMisuse;
+    int status = is_unknown ? kMisuse : exit_status_of(why);
+    for (const lib::status& first : first_errors) status = more_serious(status, exit_status_of(first));
+    return status;
   }
 };
 
@@ -53,6 +55,7 @@ task<verdict> verified(runtime& rt, std::string file, const verify_arguments& a)
   result<file_check> made = check_of(file, a.from, a.compression);
   if (!made.ok()) {
     v.why = made.why();
+    v.is_unknown = v.why.code() == status_code::invalid_argument;
     co_return std::move(v);
   }
   file_check& check = *made;
@@ -104,11 +107,10 @@ void report(const std::string& file, const verdict& v) {
     return;
   }
   std::fflush(stdout);  // prints errors at their place among the results of sound files
-  for (auto& why : v.first_errors) std::fprintf(stderr, "sluice: %s\n", why.to_string().c_str());
+  for (auto& why : v.first_errors) print_error(why.to_string());
   if (v.errors > v.first_errors.size())
-    std::fprintf(stderr, "sluice: %s: %s more\n", file.c_str(),
-                 counted(v.errors - v.first_errors.size(), "error").c_str());
-  if (!v.why.ok()) std::fprintf(stderr, "sluice: %s\n", v.why.to_string().c_str());
+    print_error(absl::StrCat(file, ": ", counted(v.errors - v.first_errors.size(), "more error")));
+  if (!v.why.ok()) print_error(v.why.to_string());
   std::printf("%s: %s: %s\n", file.c_str(), v.is_damaged() ? "damaged" : "not read", read_of(v).c_str());
 }
 
@@ -128,10 +130,10 @@ class verification {
 
   std::size_t files() const { return files_.size(); }
   int exit_status() const {
-    bool any[] = {false, false, false};  // indexed by exit status
+    int status = kOk;
     mutex_lock lock(mutex_);
-    for (auto& v : verdicts_) any[v.exit_status()] = true;
-    return any[kFailed] ? kFailed : any[kMisuse] ? kMisuse : kOk;
+    for (auto& v : verdicts_) status = more_serious(status, v.exit_status());
+    return status;
   }
 
   std::string summary() const {

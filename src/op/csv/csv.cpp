@@ -120,6 +120,7 @@ const element_type* csv_row_type(const node& n, std::string& why) {
                                                 n.errors.on_error.value_or(error_policy::stop),
                                                 limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max));
   if (!s.ok()) {
+    if (!s.why().where().file.empty()) throw_status(s.why());
     why = is_said ? std::string(s.why().message()) : s.why().to_string();
     return nullptr;
   }

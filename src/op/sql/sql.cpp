@@ -199,6 +199,9 @@ const element_type* sql_type(const node& n, std::string& why) {
     } catch (const error& e) { return e.why(); }
   }();
   if (schema.ok()) return schema->row;
+  // SQLite reports a mistake in the query as invalid_argument.
+  const status& fault = schema.why();
+  if (!fault.where().file.empty() && fault.code() != status_code::invalid_argument) throw_status(fault);
   why = a.schema.is_said() ? std::string(schema.why().message()) : schema.why().to_string();
   return nullptr;
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/base/status.hpp"
+
 namespace sluice::lib {
 
 struct argument;
@@ -59,6 +61,7 @@ std::string text_of(const argument& a);
 struct misplaced {
   std::size_t at;  ///< a column, or a JSON object's number
   std::string what;
+  status file_error = {};  ///< the error of a file that is read to build the plan; ok: the argument is wrong
 };
 
 }  // namespace sluice::lib

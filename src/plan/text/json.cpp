@@ -138,7 +138,10 @@ node_ptr parse_plan_json(std::string_view text) {
   node_ptr plan;
   try {
     plan = detail::build_plan(document, true);
-  } catch (const misplaced& e) { refuse(e.what, document, e.at); }
+  } catch (const misplaced& e) {
+    if (!e.file_error.ok()) throw error(e.file_error);
+    refuse(e.what, document, e.at);
+  }
   if (plan->lacks_path) throw error(invalid_argument_error("the plan is a reader: its source needs a path"));
   return plan;
 }

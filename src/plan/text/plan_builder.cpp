@@ -27,6 +27,13 @@ const op_info& op_named(const std::string& name, std::size_t at) {
   throw misplaced{at, absl::StrCat(name, ": no such operator", did_you_mean(name, names))};
 }
 
+/// Returns "csv: not_found: a.csv: cannot open", with the stage first, as in other messages about a call.
+std::string in_front_of_code(const status& why) {
+  const provenance& at = why.where();
+  const status bare = status(why.code(), why.message()).in_file(at.file, at.offset_bytes, at.record_index);
+  return absl::StrCat(at.stage, ": ", bare.to_string());
+}
+
 /// Builds a node from one call.
 class node_builder {
  public:
@@ -103,7 +110,10 @@ class node_builder {
     } catch (const expression_error& e) {
       if (!is_json_) throw misplaced{e.column(), e.message()};
       throw misplaced{at_, absl::StrCat(e.message(), " (column ", e.column(), " of the expression)")};
-    } catch (const error& e) { throw misplaced{at_, std::string(e.why().message())}; }
+    } catch (const error& e) {
+      if (e.why().where().file.empty()) throw misplaced{at_, std::string(e.why().message())};
+      throw misplaced{at_, in_front_of_code(e.why()), e.why()};
+    }
   }
 
  private:

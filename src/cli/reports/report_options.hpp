@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options about what a run prints on standard error: progress and the report at the end.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace sluice::lib::cli {
+
+enum class progress_form : std::uint8_t {
+  automatic,  ///< a line that is overwritten, on a terminal; nothing elsewhere
+  plain,      ///< a line for each interval, for logs
+  none,
+};
+
+struct report_arguments {
+  bool quiet = false;         ///< prints no progress, no notices, and no report as text
+  bool shows_stages = false;  ///< the report as text has a table of the stages
+  progress_form progress = progress_form::automatic;
+  std::chrono::nanoseconds progress_every = std::chrono::seconds(30);  ///< for progress_form::plain
+  bool is_json = false;   ///< the report is a JSON object (docs/report.md) on standard error, in place of the text
+  std::string json_file;  ///< the file for that object, beside the text; empty: none
+};
+
+/// Adds --quiet, --progress, --progress-every and --report; `with_stages`: also --stages.
+void add_report_options(CLI::App& verb, report_arguments& to, bool with_stages);
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/reports/run_record.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <absl/time/clock.h>
+#include <absl/time/time.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/files/whole_file.hpp"
+#include "base/text/redacted.hpp"
+#include "cli/reports/exit_status.hpp"
+#include "cli/verbs.hpp"
+#include "sluice/version.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+double seconds_of(duration t) { return std::chrono::duration<double>(t).count(); }
+
+/// A text, or null if it is empty.
+json text_or_null(const std::string& text) { return text.empty() ? json() : json(detail::redacted(text)); }
+json number_or_null(std::uint64_t n) { return n == provenance::kUnknown ? json() : json(n); }
+
+json json_of(const status& why) {
+  const provenance& at = why.where();
+  return {{"code", std::string(to_string(why.code()))},
+          {"message", detail::redacted(why.message())},
+          {"stage", text_or_null(at.stage)},
+          {"file", text_or_null(at.file)},
+          {"offset_bytes", number_or_null(at.offset_bytes)},
+          {"record", number_or_null(at.record_index)},
+          {"element", number_or_null(at.element)}};
+}
+
+json json_of(const std::vector<status>& all) {
+  json list = json::array();
+  for (const status& why : all) list.push_back(json_of(why));
+  return list;
+}
+
+json json_of(const ledger_report& memory) {
+  json holders = json::array();
+  for (const ledger_line_report& l : memory.lines)
+    holders.push_back({{"stage", text_or_null(l.stage)},
+                       {"purpose", std::string(to_string(l.held_for))},
+                       {"peak_bytes", l.peak_bytes}});
+  return {{"budget_bytes", memory.budget_bytes},
+          {"peak_bytes", memory.peak_bytes},
+          {"process_peak_bytes", process_peak_bytes()},
+          {"holders", std::move(holders)}};
+}
+
+json dropped_json(const run_report& report) {
+  json stages = json::array();
+  for (const stage_errors& s : report.errors_by_stage)
+    stages.push_back({{"stage", detail::redacted(s.stage)},
+                      {"number", s.number},
+                      {"errors", s.errors_in_all},
+                      {"errors_max", number_or_null(s.errors_max)}});
+  return {{"elements", report.errors}, {"by_stage", std::move(stages)}, {"first", json_of(report.first_errors)}};
+}
+
+json json_of(const site_report& s) {
+  json knobs = json::array(), inputs = json::array();
+  for (const knob_report& k : s.knobs)
+    knobs.push_back({{"name", k.name}, {"value", k.value}, {"min", k.least}, {"max", k.most}, {"auto", k.is_free}});
+  for (std::uint64_t path : s.inputs) inputs.push_back(absl::StrCat(absl::Hex(path, absl::kZeroPad16)));
+  std::size_t peak = 0;
+  for (const ledger_line_report& l : s.memory) peak += l.peak_bytes;
+  return {{"path", absl::StrCat(absl::Hex(s.path, absl::kZeroPad16))},
+          {"name", detail::redacted(s.name)},
+          {"number", s.number},
+          {"inner", s.is_inner},
+          {"inputs", std::move(inputs)},
+          {"elements", s.elements},
+          {"skipped", s.passed},
+          {"blocks", s.blocks},
+          {"own_seconds", seconds_of(s.busy)},
+          {"waits", s.waits},
+          {"waited_seconds", seconds_of(s.waited)},
+          {"room_waits", s.room_waits},
+          {"room_waited_seconds", seconds_of(s.room_waited)},
+          {"bytes", s.bytes},
+          {"read_bytes", s.read_bytes},
+          {"memory_peak_bytes", peak},
+          {"knobs", std::move(knobs)}};
+}
+
+json json_of_run(const run_record& r) {
+  const run_report& report = *r.report;
+  json stages = json::array(), warnings = json::array();
+  for (const site_report& s : report.sites) stages.push_back(json_of(s));
+  for (const std::string& text : report.warnings) warnings.push_back(detail::redacted(text));
+  for (const status& why : report.first_changed_inputs) warnings.push_back(detail::redacted(why.to_string()));
+  return {{"seed", absl::StrCat(report.seed)},
+          {"epoch", report.epoch},
+          {"workers", r.workers},
+          {"io", r.io},
+          {"memory", json_of(r.memory)},
+          {"dropped", dropped_json(report)},
+          {"warnings", std::move(warnings)},
+          {"stages", std::move(stages)}};
+}
+
+constexpr std::string_view kBeginning = "{\"report\":\"sluice\"";
+
+/// Takes the file for the report. Throws misuse if it contains something else, which would be lost.
+void open_report(const std::string& path, replaced_file& file) {
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(path, unknown) && std::filesystem::file_size(path, unknown) != 0) {
+    std::string begin(kBeginning.size(), '\0');
+    std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    if (begin != kBeginning)
+      throw misuse(absl::StrCat("--report json:", path, ": the file exists and is no report: name another one"));
+  }
+  if (status why = file.open(path); !why.ok()) throw_status(why);
+}
+
+}  // namespace
+
+std::string report_json(const run_record& r, const char* verb, std::chrono::system_clock::time_point started,
+                        int exit_status) {
+  const char* outcome = !r.why.ok() ? "failed" : r.interrupted ? "interrupted" : "finished";
+  json out{{"report", "sluice"},
+           {"version", kReportVersion},
+           {"program", SLUICE_VERSION_STRING},
+           {"verb", verb},
+           {"started", absl::FormatTime(absl::RFC3339_sec, absl::FromChrono(started), absl::UTCTimeZone())},
+           {"outcome", outcome},
+           {"exit_status", exit_status},
+           {"error", r.why.ok() ? json() : json_of(r.why)},
+           {"plan", text_or_null(r.plan)},
+           {"output", text_or_null(r.output)},
+           {"checkpoint", text_or_null(r.checkpoint_file)},
+           {"resumed", r.resumed},
+           {"complete", r.complete},
+           {"elements", r.elements},
+           {"records", r.records},
+           {"bytes", r.bytes},
+           {"seconds", r.seconds},
+           {"run", r.report ? json_of_run(r) : json()}};
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+int with_report(const report_arguments& a, const char* verb, const std::function<int(run_record&)>& work) {
+  const auto started = std::chrono::system_clock::now();
+  run_record record;
+  replaced_file file;
+  int exit_status = kOk;
+  bool is_file_open = false;
+  try {
+    if (!a.json_file.empty()) open_report(a.json_file, file);
+    is_file_open = !a.json_file.empty();
+    exit_status = work(record);
+  } catch (const std::exception&) { exit_status = report_exception(&record.why); }
+  if (!a.is_json && !is_file_open) return exit_status;
+  const std::string text = report_json(record, verb, started, exit_status) + "\n";
+  if (a.is_json) {
+    std::fputs(text.c_str(), stderr);
+    return exit_status;
+  }
+  status why = file.replace(text);
+  if (why.ok()) return exit_status;
+  print_error(why);
+  return more_serious(exit_status, exit_status_of(why));
+}
+
+std::size_t process_peak_bytes() {
+  rusage used{};
+  return ::getrusage(RUSAGE_SELF, &used) == 0 ? static_cast<std::size_t>(used.ru_maxrss) * 1024 : 0;
+}
+
+}  // namespace sluice::lib::cli
