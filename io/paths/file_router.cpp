@@ -94,7 +94,7 @@ result<file_system*> file_router::home_of(std::string& path) const {
   std::string known(kLocalScheme);
   for (auto& [name, unused] : schemes_) absl::StrAppend(&known, ", ", name);
   return unimplemented_error(absl::StrCat("no file system answers for ", scheme, "://; there are ", known,
-                                             "; write such a local path as ./", scheme, "://…"))
+                                          "; write such a local path as ./", scheme, "://…"))
       .in_file(path);
 }
 

@@ -260,7 +260,6 @@ std::string suggestion_for_path(const std::string& path) {
                       " is neither a plan nor a file");
 }
 
-
 }  // namespace
 
 std::string in_quotes(const std::string& path) {
@@ -352,7 +351,8 @@ node_ptr plan_or_reader(const std::string& plan_or_file, const std::string& form
                                                      plan_reading_all(folder_text(plan_or_file) + "*")))
                      .in_file(plan_or_file));
   if (!format.empty())
-    throw misuse(absl::StrCat("--from is the format of a file, and ", plan_or_file, " is a plan, which names its reader"));
+    throw misuse(
+        absl::StrCat("--from is the format of a file, and ", plan_or_file, " is a plan, which names its reader"));
   return plan_of(plan_or_file);
 }
 

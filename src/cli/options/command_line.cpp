@@ -223,17 +223,17 @@ void add_convert(CLI::App& app, typed& t) {
 }
 
 void add_readers(CLI::App& app, typed& t) {
-  auto* head =
-      app.add_subcommand("head",
-                         "print the first elements of a plan or a file: as a table on a terminal, as JSON lines elsewhere");
+  auto* head = app.add_subcommand(
+      "head", "print the first elements of a plan or a file: as a table on a terminal, as JSON lines elsewhere");
   add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file,
            "a plan, a file, a pattern of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
   head->add_option("-n,--limit", t.head.elements, "the number of elements")
       ->check(whole(0, kAny))
       ->capture_default_str();
-  head->add_option("--output", t.head.output,
-                   "the form: table (long values are shortened), jsonl or csv; by default table on a terminal and jsonl "
-                   "elsewhere; head writes no files: sluice run and sluice convert do")
+  head->add_option(
+          "--output", t.head.output,
+          "the form: table (long values are shortened), jsonl or csv; by default table on a terminal and jsonl "
+          "elsewhere; head writes no files: sluice run and sluice convert do")
       ->type_name("FORM");
   head->add_flag("--raw", t.head.raw, "print records unchanged, even if they are tf.Examples");
   head->add_option("--from", t.head.from, "the file's format")->check(CLI::IsMember(reader_formats()));

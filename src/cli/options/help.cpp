@@ -25,45 +25,84 @@ struct verb_help {
   std::string_view examples[3];
 };
 constexpr verb_help kVerbHelps[] = {
-    {"head", kLookGroup, "the first elements of a file or a plan, as a table", {"sluice head people.csv",
-      "sluice head -n 3 's3://bucket/day-*/part-*.jsonl' --output jsonl",
+    {"head",
+     kLookGroup,
+     "the first elements of a file or a plan, as a table",
+     {"sluice head people.csv", "sluice head -n 3 's3://bucket/day-*/part-*.jsonl' --output jsonl",
       "sluice head 'csv(\"people.csv\", header=true) | filter(age > 30)'"}},
-    {"cat", kLookGroup, "all elements of files, as JSON lines", {"sluice cat data.tfrecord",
-      "sluice cat 'logs/*.jsonl.gz' | grep error", "curl -s https://example.org/a.csv | sluice cat - --from csv"}},
-    {"select", kLookGroup, "some members of each element", {"sluice select id,city people.csv",
-      "sluice select label,text data.tfrecord --limit 3",
+    {"cat",
+     kLookGroup,
+     "all elements of files, as JSON lines",
+     {"sluice cat data.tfrecord", "sluice cat 'logs/*.jsonl.gz' | grep error",
+      "curl -s https://example.org/a.csv | sluice cat - --from csv"}},
+    {"select",
+     kLookGroup,
+     "some members of each element",
+     {"sluice select id,city people.csv", "sluice select label,text data.tfrecord --limit 3",
       "sluice select second.label 'zip(range(3), tfrecord(\"a.tfrecord\"))'"}},
-    {"describe", kLookGroup, "columns, types, missing values, minima and maxima", {"sluice describe people.csv",
-      "sluice describe 'jsonl(\"a.jsonl\") | filter(ok)'", "sluice describe - < people.csv"}},
-    {"count", kLookGroup, "the number of elements", {"sluice count people.csv", "sluice count 'data/*.tfrecord'",
+    {"describe",
+     kLookGroup,
+     "columns, types, missing values, minima and maxima",
+     {"sluice describe people.csv", "sluice describe 'jsonl(\"a.jsonl\") | filter(ok)'",
+      "sluice describe - < people.csv"}},
+    {"count",
+     kLookGroup,
+     "the number of elements",
+     {"sluice count people.csv", "sluice count 'data/*.tfrecord'",
       "sluice count 'lines(\"log.txt\") | filter(contains(it, \"error\"))'"}},
-    {"verify", kLookGroup, "check files for damage", {"sluice verify data.tfrecord", "sluice verify 'data/**'",
+    {"verify",
+     kLookGroup,
+     "check files for damage",
+     {"sluice verify data.tfrecord", "sluice verify 'data/**'",
       "sluice verify backup.bin --from tar --compression zstd"}},
-    {"ls", kLookGroup, "list files, local and remote", {"sluice ls 'data/**/*.tfrecord'", "sluice ls s3://bucket/day-1/",
-      "sluice ls --json 'gs://bucket/*.csv'"}},
-    {"run", kProcessGroup, "stream a plan, and write its elements", {
-      "sluice run 'jsonl(\"a.jsonl\") | filter(n > 3)' --output jsonl",
+    {"ls",
+     kLookGroup,
+     "list files, local and remote",
+     {"sluice ls 'data/**/*.tfrecord'", "sluice ls s3://bucket/day-1/", "sluice ls --json 'gs://bucket/*.csv'"}},
+    {"run",
+     kProcessGroup,
+     "stream a plan, and write its elements",
+     {"sluice run 'jsonl(\"a.jsonl\") | filter(n > 3)' --output jsonl",
       "sluice run 'csv(\"a.csv\", header=true) | top(10, by=score)' --output b.csv",
       "sluice run -f plan.txt --output out.arrow --checkpoint job.ckpt --every 1m"}},
-    {"convert", kProcessGroup, "convert files to another format", {"sluice convert people.csv people.jsonl.gz",
+    {"convert",
+     kProcessGroup,
+     "convert files to another format",
+     {"sluice convert people.csv people.jsonl.gz",
       "sluice convert 'part-*.tfrecord' all.csv --schema \"text: bytes, label: int64\"",
       "sluice convert big.arrow small.tfrecord --limit 1000 --shards 4"}},
-    {"cp", kProcessGroup, "copy files between file systems", {"sluice cp https://example.org/a.tfrecord data/",
-      "sluice cp 'data/**/*.csv' copy/ --verify", "sluice cp - s3://bucket/log.txt < log.txt"}},
-    {"explain", kProcessGroup, "a plan with its types, sizes and options", {
-      "sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'",
+    {"cp",
+     kProcessGroup,
+     "copy files between file systems",
+     {"sluice cp https://example.org/a.tfrecord data/", "sluice cp 'data/**/*.csv' copy/ --verify",
+      "sluice cp - s3://bucket/log.txt < log.txt"}},
+    {"explain",
+     kProcessGroup,
+     "a plan with its types, sizes and options",
+     {"sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'",
       "sluice explain --spec 'csv(\"people.csv\", header=true) | batch(32)'", "sluice explain --json -f plan.txt"}},
-    {"ops", kProcessGroup, "list the operators and functions of plans", {"sluice ops", "sluice ops | grep -A 1 '^batch'",
-      "sluice ops --plugin ./libmine.so"}},
-    {"sample", kProgramGroup, "write sample data: TFRecords of tf.Examples", {"sluice sample",
-      "sluice sample demo --records 10000 --shards 4", "sluice sample demo --records 10000 --shards 4 --seed 7"}},
-    {"doctor", kProgramGroup, "the abilities of this machine and this build", {"sluice doctor",
-      "SLUICE_IO=threads sluice doctor", "sluice doctor | grep -A 9 'possible improvements'"}},
-    {"completion", kProgramGroup, "a script that completes arguments in a shell", {"source <(sluice completion bash)",
-      "source <(sluice completion zsh)",
+    {"ops",
+     kProcessGroup,
+     "list the operators and functions of plans",
+     {"sluice ops", "sluice ops | grep -A 1 '^batch'", "sluice ops --plugin ./libmine.so"}},
+    {"sample",
+     kProgramGroup,
+     "write sample data: TFRecords of tf.Examples",
+     {"sluice sample", "sluice sample demo --records 10000 --shards 4",
+      "sluice sample demo --records 10000 --shards 4 --seed 7"}},
+    {"doctor",
+     kProgramGroup,
+     "the abilities of this machine and this build",
+     {"sluice doctor", "SLUICE_IO=threads sluice doctor", "sluice doctor | grep -A 9 'possible improvements'"}},
+    {"completion",
+     kProgramGroup,
+     "a script that completes arguments in a shell",
+     {"source <(sluice completion bash)", "source <(sluice completion zsh)",
       "sluice completion fish > ~/.config/fish/completions/sluice.fish"}},
-    {"man", kProgramGroup, "the manual page", {"sluice man | man -l -", "sluice man > sluice.1",
-      "sluice man | groff -man -Tpdf > sluice.pdf"}}};
+    {"man",
+     kProgramGroup,
+     "the manual page",
+     {"sluice man | man -l -", "sluice man > sluice.1", "sluice man | groff -man -Tpdf > sluice.pdf"}}};
 
 struct option_group {
   const char* group;
@@ -139,7 +178,8 @@ std::string help_of_program(const CLI::App& app, std::size_t columns) {
   std::string out = absl::StrCat("Usage: sluice VERB [OPTIONS] ARGUMENTS\n\n",
                                  wrapped("Streams files, objects and generators, described by plans: "
                                          "'SOURCE | STAGE | STAGE'.",
-                                         columns, 0, 0), "\n");
+                                         columns, 0, 0),
+                                 "\n");
   for (const char* group : {kLookGroup, kProcessGroup, kProgramGroup}) {
     absl::StrAppend(&out, "\n", group, ":\n");
     for (const verb_help& v : kVerbHelps)
@@ -188,11 +228,10 @@ std::string footer_of(const verb_help& v) {
 }  // namespace
 
 void add_help(CLI::App& app) {
-  auto formatter =
-      std::make_shared<CLI::FormatterLambda>([](const CLI::App* of, std::string, CLI::AppFormatMode) {
-        const std::size_t columns = terminal_columns(STDOUT_FILENO);
-        return of->get_parent() ? help_of_verb(*of, columns) : help_of_program(*of, columns);
-      });
+  auto formatter = std::make_shared<CLI::FormatterLambda>([](const CLI::App* of, std::string, CLI::AppFormatMode) {
+    const std::size_t columns = terminal_columns(STDOUT_FILENO);
+    return of->get_parent() ? help_of_verb(*of, columns) : help_of_program(*of, columns);
+  });
   app.formatter(formatter);
   app.footer(
       "Examples:\n"

@@ -111,10 +111,10 @@ row_table::cell row_table::table_cell(const element_type* type, const void* valu
   if (json == "null") return {"none"};
   if (json == "\"\"") return {"\"\""};
   const bool is_list = json.starts_with('[') || (json.starts_with('{') && !is_bytes(json));
-  if (type && type->kind == kind::tensor && is_list && value)
-    return {static_cast<const tensor*>(value)->spec_text()};
+  if (type && type->kind == kind::tensor && is_list && value) return {static_cast<const tensor*>(value)->spec_text()};
   std::string text = is_text(json) ? text_in(json) : nested_text(json, kCellColumnsMost);
-  const bool is_number = is_number_type(type) || (!json.empty() && (json[0] == '-' || (json[0] >= '0' && json[0] <= '9')));
+  const bool is_number =
+      is_number_type(type) || (!json.empty() && (json[0] == '-' || (json[0] >= '0' && json[0] <= '9')));
   return {shortened(text, kCellColumnsMost), is_number};
 }
 
@@ -229,7 +229,8 @@ void row_table::print_table() {
     for (std::size_t i = 0; i != width[k]; ++i) rules.back() += "─";
   }
   print_row([&rules](std::size_t k) -> const std::string& { return rules[k]; });
-  for (const std::vector<cell>& row : rows_) print_row([&row](std::size_t k) -> const std::string& { return row[k].text; });
+  for (const std::vector<cell>& row : rows_)
+    print_row([&row](std::size_t k) -> const std::string& { return row[k].text; });
   if (!isatty(STDERR_FILENO)) return;
   std::fflush(stdout);
   std::string note;
@@ -237,8 +238,7 @@ void row_table::print_table() {
     note = absl::StrCat(counted(names_.size() - shown, "more column"), ": ",
                         absl::StrJoin(names_.begin() + static_cast<std::ptrdiff_t>(shown), names_.end(), ", "), "; ");
   if (is_cut || !note.empty()) absl::StrAppend(&note, "--output jsonl prints whole values");
-  if (!note.empty())
-    std::fprintf(stderr, "(%s)\n", wrapped(note, terminal_columns(STDERR_FILENO) - 1, 1, 1).c_str());
+  if (!note.empty()) std::fprintf(stderr, "(%s)\n", wrapped(note, terminal_columns(STDERR_FILENO) - 1, 1, 1).c_str());
 }
 
 }  // namespace sluice::lib::cli

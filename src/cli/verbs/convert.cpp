@@ -225,8 +225,7 @@ int convert_into(convert_arguments& a, watch& interrupts, run_record& record) {
 
 int convert(convert_arguments a) {
   watch interrupts;
-  return with_report(a.run.report, "convert",
-                     [&](run_record& record) { return convert_into(a, interrupts, record); });
+  return with_report(a.run.report, "convert", [&](run_record& record) { return convert_into(a, interrupts, record); });
 }
 
 }  // namespace sluice::lib::cli

@@ -50,9 +50,10 @@ head_form form_of(const std::string& name) {
   if (name == "table") return head_form::table;
   if (name == "csv") return head_form::csv;
   if (name == "jsonl") return head_form::lines;
-  throw misuse(absl::StrCat("head: --output expects table, jsonl or csv, and is ", name,
-                            "; to write a file: sluice convert FILE OUT.csv --limit 10, or sluice run PLAN --output OUT.csv "
-                            "--limit 10"));
+  throw misuse(
+      absl::StrCat("head: --output expects table, jsonl or csv, and is ", name,
+                   "; to write a file: sluice convert FILE OUT.csv --limit 10, or sluice run PLAN --output OUT.csv "
+                   "--limit 10"));
 }
 
 void print_inputs(const head_arguments& a, line_receiver* receiver) {

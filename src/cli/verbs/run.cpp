@@ -9,8 +9,8 @@
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/inputs/run_files.hpp"
-#include "cli/reports/figures.hpp"
 #include "cli/reports/exit_status.hpp"
+#include "cli/reports/figures.hpp"
 #include "cli/reports/progress.hpp"
 #include "cli/reports/run_record.hpp"
 #include "cli/reports/stage_table.hpp"
@@ -79,7 +79,8 @@ void check_resumable(const node& plan, const run_arguments& a) {
 void warn_of_changed_inputs(const run_report& report) {
   for (const status& why : report.first_changed_inputs) print_warning(why.to_string());
   if (report.inputs_changed > report.first_changed_inputs.size())
-    print_warning(absl::StrCat("and ", counted(report.inputs_changed - report.first_changed_inputs.size(), "more input")));
+    print_warning(
+        absl::StrCat("and ", counted(report.inputs_changed - report.first_changed_inputs.size(), "more input")));
 }
 
 void throw_unless_ok(const status& why) {
@@ -243,10 +244,10 @@ void fill_record(run_record& record, const pull_counts& counts, runtime& rt, con
 /// How a run has ended.
 struct run_end {
   bool interrupted = false;
-  bool is_whole = false;     ///< the end of the plan or the limit was reached
-  bool is_saved = false;     ///< the checkpoint has the position behind the last element
-  bool is_removed = false;   ///< the output is incomplete, and no checkpoint describes it
-  bool is_of_output = false; ///< `why` is an error of the output or the checkpoint, and not of the plan
+  bool is_whole = false;      ///< the end of the plan or the limit was reached
+  bool is_saved = false;      ///< the checkpoint has the position behind the last element
+  bool is_removed = false;    ///< the output is incomplete, and no checkpoint describes it
+  bool is_of_output = false;  ///< `why` is an error of the output or the checkpoint, and not of the plan
   status why;
 };
 
