@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arrow/formats.hpp"
+#include "element/temporal.hpp"
 #include "sluice/base/utf8.hpp"
 #include "sluice/element/tensor.hpp"
 
@@ -135,7 +136,7 @@ void describe(const element_type& t, const column* c, std::string_view name, boo
   switch (form_of(t)) {
     case column_form::tensors: return describe_tensors(*c->row_spec(), name, nullable, out);
     case column_form::maybe: return describe(*t.element, child_of(c, 0), name, true, o, out);
-    case column_form::values: return make_schema(std::move(kept), number_format(t), name, nullable, out);
+    case column_form::values: return make_schema(std::move(kept), scalar_format(t), name, nullable, out);
     case column_form::texts: return make_schema(std::move(kept), becomes_utf8(t, o) ? "u" : "z", name, nullable, out);
     case column_form::lists:
     case column_form::fixed:
@@ -209,6 +210,28 @@ buffer_ref packed(const char* from, std::size_t n) {
   return bits;
 }
 
+/// Dates and times of 32 bits are columns of int64.
+bool is_narrow(const element_type& t) {
+  temporal_unit u;
+  return temporal_of(t, u) && (u.is == temporal_unit::form::date32 || u.is == temporal_unit::form::time32);
+}
+
+std::int64_t number_at(const char* values, std::size_t i) {
+  std::int64_t v;
+  std::memcpy(&v, values + i * sizeof v, sizeof v);
+  return v;
+}
+
+/// Returns n numbers as int32. Those of absent values may be anything.
+buffer_ref narrowed(const char* values, std::size_t first, std::size_t n) {
+  buffer_ref narrow(buffer::make_recycled((n + 1) * sizeof(std::int32_t)));
+  for (std::size_t i = 0; i != n; ++i) {
+    const auto v = static_cast<std::int32_t>(number_at(values, first + i));
+    std::memcpy(narrow->data() + i * sizeof v, &v, sizeof v);
+  }
+  return narrow;
+}
+
 std::size_t absent_in(const column& c, std::size_t first, std::size_t n) {
   if (first == 0 && n == c.rows()) return c.absent();
   std::size_t absent = 0;
@@ -256,6 +279,12 @@ void fill(const column& c, std::size_t first, std::size_t n, const column* maybe
         kept->buffers[1] = kept->held[1]->data();
         return make_array(std::move(kept), n, nulls, first - skipped, 2, out);
       }
+      if (is_narrow(c.type())) {
+        std::size_t skipped = maybe ? 0 : first;
+        kept->held[1] = narrowed(c.values(), skipped, first + n - skipped);
+        kept->buffers[1] = kept->held[1]->data();
+        return make_array(std::move(kept), n, nulls, first - skipped, 2, out);
+      }
       kept->hold(1, c.main_buffer());
       kept->buffers[1] = pointer(c.values());
       return make_array(std::move(kept), n, nulls, first, 2, out);
@@ -288,11 +317,22 @@ void fill(const column& c, std::size_t first, std::size_t n, const column* maybe
   }
 }
 
-// --- Texts that must be UTF-8 ---
+// --- Values that might not fit: texts that must be UTF-8, and dates of 32 bits ---
+
+status check_narrow(const column& c, std::size_t first, std::size_t n, const place& where) {
+  if (!is_narrow(c.type())) return {};
+  for (std::size_t i = first; i != first + n; ++i)
+    if (const std::int64_t v = number_at(c.values(), i); v != static_cast<std::int32_t>(v))
+      return invalid_argument_error(at(where, "value " + std::to_string(i - first) + ", " + std::to_string(v) +
+                                                  ", is no " + c.type().name +
+                                                  ", which has 32 bits: write int64(…) of it"));
+  return {};
+}
 
 status check_texts(const column& c, std::size_t first, std::size_t n, const arrow_options& o, const place& where) {
   if (n == 0) return {};
   switch (c.form()) {
+    case column_form::values: return check_narrow(c, first, n, where);
     case column_form::texts: {
       if (!becomes_utf8(c.type(), o)) return {};
       auto begin = static_cast<std::size_t>(c.offsets()[first]), end = static_cast<std::size_t>(c.offsets()[first + n]);

@@ -15,13 +15,27 @@ inline constexpr const char* kValueName = "value";
 bool is_bool(const element_type& t);
 /// Returns the format string of a scalar; null if Arrow has none.
 const char* number_format(const element_type& t);
+/// The same with dates, times and durations, whose formats are not literals; empty if Arrow has none.
+std::string scalar_format(const element_type& t);
+/// Returns the type of dates, times, timestamps and durations; null for other formats.
+const element_type* temporal_of_format(std::string_view format);
+/// Returns true if numbers of this format become `t` without loss: the same width and sign, float16 as float, and dates
+/// and times as integers, whose unit is then the caller's business.
+bool fits_number(const element_type& t, std::string_view format);
+/// Returns the name of an Arrow type, for messages: "decimal128(10, 2)".
+std::string format_words(std::string_view format);
 bool becomes_utf8(const element_type& text, const arrow_options& o);
 
 /// The path of a column, as a chain through the frames of the recursion: it becomes a text only for an error.
 struct place {
   const place* above = nullptr;
   std::string_view name{};  ///< of a member; "[]" for the elements of a list or an array
+  /// Of the outermost place: the bytes that values which the array shares (dictionaries, runs, views) may still take;
+  /// null: any number.
+  std::size_t* room = nullptr;
 
+  /// Returns `room` of the outermost place.
+  std::size_t* all_room() const { return above ? above->all_room() : room; }
   std::string to_string() const;
 };
 

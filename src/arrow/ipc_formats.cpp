@@ -11,6 +11,7 @@ namespace sluice::lib::arrow {
 namespace {
 
 constexpr std::size_t kTensorRankMax = 32;
+constexpr std::int64_t kViewBytes = 16;
 
 /// Returns the number at the end of "w:16" or "+w:16"; -1 if it is not a number.
 std::int64_t ipc_width(std::string_view digits) {
@@ -116,6 +117,12 @@ ipc_form ipc_form_of(std::string_view format) {
   if (format == "+s") return {members, 0};
   if (format == "+l" || format == "+m") return {lists, 4};
   if (format == "+L") return {lists, 8};
+  if (format == "vu" || format == "vz") return {views, kViewBytes};
+  if (format == "+vl") return {list_views, 4};
+  if (format == "+vL") return {list_views, 8};
+  if (format == "+r") return {runs, 0};
+  if (format.starts_with("+us:")) return {sparse_union, 0};
+  if (format.starts_with("+ud:")) return {dense_union, 0};
   if (format.size() != 1) return {};
   switch (format[0]) {
     case 'n': return {none, 0};

@@ -22,7 +22,12 @@ enum class ipc_layout : std::uint8_t {
   lists,         ///< validity, offsets of `width` bytes; a child
   fixed_lists,   ///< validity; a child with `width` values per value
   members,       ///< validity; children with one value per value
-  not_supported  ///< a view, a union, runs
+  views,         ///< validity, 16 bytes per value; buffers of bytes, and, in the C data interface, their lengths
+  list_views,    ///< validity, offsets and sizes of `width` bytes; a child
+  runs,          ///< no buffers; two children: the ends of the runs, and their values
+  sparse_union,  ///< type ids; children with one value per value
+  dense_union,   ///< type ids, offsets; children
+  not_supported  ///< no format of this program
 };
 
 struct ipc_form {

@@ -76,6 +76,13 @@ class checked_metadata {
     }
     return true;
   }
+  /// A vector of 64-bit numbers.
+  bool numbers(const Table& of, flatbuffers::voffset_t field, const vector_of<std::int64_t>*& to) {
+    if (!of.VerifyOffset(verifier_, field)) return false;
+    to = of.GetPointer<const vector_of<std::int64_t>*>(field);
+    if (!verifier_.VerifyVector(to)) return false;
+    return !to || to->size() == 0 || reinterpret_cast<std::uintptr_t>(to->Data()) % alignof(std::int64_t) == 0;
+  }
   /// A vector of structs without pointers.
   template <class S> bool structs(const Table& of, flatbuffers::voffset_t field, const vector_of<const S*>*& to) {
     if (!of.VerifyOffset(verifier_, field)) return false;
@@ -102,6 +109,7 @@ struct message_table {
   header_kind kind = header_kind::none;
   const Table* header = nullptr;
   std::int64_t body_bytes = 0;
+  bool is_version4 = false;
 };
 
 /// Reads the fields of every message: its kind, and the length of its body. The header may be null.

@@ -21,7 +21,8 @@ struct ipc_schema_reader {
     if (!from.value(schema, ipc::schema::kEndianness, endianness) || !from.tables(schema, ipc::schema::kFields, fields))
       return broken_stream("the schema is invalid");
     if (endianness != ipc::kLittleEndian)
-      return unread_stream("the Arrow stream is big-endian, and little-endian ones are read");
+      return unread_stream(
+          "the Arrow stream is big-endian, which is not read: pyarrow reads it, and writes it little-endian");
     ArrowSchema& root = to.nodes_.emplace_back();
     root.format = "+s";
     root.name = "";
@@ -59,21 +60,57 @@ struct ipc_schema_reader {
     names_bytes += name.size();
     if (names_bytes > metadata_bytes) return broken_stream("a schema whose names are longer than itself");
     const std::string column = "the column \"" + name + "\" of the Arrow stream ";
-    if (dictionary) return unread_stream(column + "is dictionary-encoded: decode it before it is written");
-    std::string format;
-    status why = format_of(static_cast<ipc::type_kind>(kind), *type, column, format);
-    if (!why.ok()) return why;
-    s.format = kept(std::move(format));
     s.name = kept(std::move(name));
     s.flags = nullable ? ARROW_FLAG_NULLABLE : 0;
-    why = read_metadata(s, field);
+    status why = read_metadata(s, field);
     if (!why.ok()) return why;
+    // The type and the children are those of the values; the column itself has indices.
+    ArrowSchema& values = dictionary ? to.nodes_.emplace_back() : s;
+    why = read_type(values, static_cast<ipc::type_kind>(kind), *type, children, column, depth);
+    return why.ok() && dictionary ? read_dictionary(s, values, *dictionary, column) : why;
+  }
+
+  status read_type(ArrowSchema& s, ipc::type_kind kind, const Table& type, const table_list* children,
+                   const std::string& column, int depth) {
+    std::string format;
+    status why = format_of(kind, type, column, format);
+    if (!why.ok()) return why;
+    s.format = kept(std::move(format));
+    if (!s.name) s.name = "";
     why = read_children(s, children, depth + 1);
     if (!why.ok()) return why;
     const ipc_layout layout = ipc_form_of(ipc_format_of(s)).layout;
-    const bool has_child = layout == ipc_layout::lists || layout == ipc_layout::fixed_lists;
-    const bool fits = has_child ? s.n_children == 1 : layout == ipc_layout::members || s.n_children == 0;
-    return fits ? status() : broken_stream(column + "has " + std::to_string(s.n_children) + " children");
+    return has_children_for(layout, s) ? status()
+                                       : broken_stream(column + "has " + std::to_string(s.n_children) + " children");
+  }
+
+  static bool has_children_for(ipc_layout layout, const ArrowSchema& s) {
+    using enum ipc_layout;
+    switch (layout) {
+      case lists:
+      case fixed_lists:
+      case list_views: return s.n_children == 1;
+      case runs: return s.n_children == 2;
+      case members:
+      case sparse_union:
+      case dense_union: return true;
+      default: return s.n_children == 0;
+    }
+  }
+
+  status read_dictionary(ArrowSchema& s, ArrowSchema& values, const Table& dictionary, const std::string& column) {
+    std::int64_t id = 0;
+    const Table* index = nullptr;
+    const status broken = broken_stream(column + "has a dictionary that is invalid");
+    if (!from.value(dictionary, ipc::dictionary_field::kId, id) ||
+        !from.table(dictionary, ipc::dictionary_field::kIndexType, index))
+      return broken;
+    std::string format = "i";  // the default of the specification
+    if (status why = index ? integer_format(*index, broken, format) : status(); !why.ok()) return why;
+    s.format = kept(std::move(format));
+    return to.add_dictionary(id, s, values)
+               ? status()
+               : broken_stream(column + "shares dictionary " + std::to_string(id) + " with a column of another type");
   }
 
   status read_metadata(ArrowSchema& s, const Table& field) {
@@ -141,12 +178,15 @@ struct ipc_schema_reader {
       case fixed_size_list: return read_width("+w:");
       case large_binary: format = "Z"; return {};
       case large_utf8: format = "U"; return {};
-      case union_of: return unread_stream(column + "is a union: write its members as columns");
-      case run_end_encoded: return unread_stream(column + "is run-end encoded: decode it before it is written");
-      case binary_view:
-      case utf8_view: return unread_stream(column + "has views: cast it to binary or utf8 before it is written");
-      case list_view:
-      case large_list_view: return unread_stream(column + "has list views: cast it to a list before it is written");
+      case union_of:
+        if (!from.value(t, ipc::type::kFirst, unit)) return broken;
+        format = unit == 0 ? "+us:" : "+ud:";
+        return {};
+      case run_end_encoded: format = "+r"; return {};
+      case binary_view: format = "vz"; return {};
+      case utf8_view: format = "vu"; return {};
+      case list_view: format = "+vl"; return {};
+      case large_list_view: format = "+vL"; return {};
       default:
         return unread_stream(column + "is of type " + std::to_string(static_cast<int>(kind)) + ", which is not known");
     }
@@ -180,7 +220,8 @@ status read_ipc_schema(std::string_view metadata, ipc_schema& to) {
   status why = read_message_table(checked, t);
   if (!why.ok()) return why;
   if (t.kind != ipc::header_kind::schema || !t.header) return broken_stream("the first message is not the schema");
-  return ipc_schema_reader{checked, to, metadata.size()}.read(*t.header);
+  why = ipc_schema_reader{checked, to, metadata.size()}.read(*t.header);
+  return why.ok() ? to.decode_dictionaries() : why;
 }
 
 }  // namespace sluice::lib::arrow

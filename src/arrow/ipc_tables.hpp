@@ -27,6 +27,15 @@ inline constexpr auto kName = field(0), kNullable = field(1), kTypeKind = field(
 namespace key_value {
 inline constexpr auto kKey = field(0), kValue = field(1);
 }
+namespace dictionary_field {
+inline constexpr auto kId = field(0), kIndexType = field(1);
+}
+namespace dictionary_batch {
+inline constexpr auto kId = field(0), kData = field(1), kIsDelta = field(2);
+}
+namespace body_compression {
+inline constexpr auto kCodec = field(0), kMethod = field(1);
+}
 namespace record_batch {
 inline constexpr auto kLength = field(0), kNodes = field(1), kBuffers = field(2), kCompression = field(3),
                       kVariadicCounts = field(4);

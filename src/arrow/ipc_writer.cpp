@@ -61,6 +61,33 @@ template <class T> Offset<any_table> table_of_one(FlatBufferBuilder& b, T value)
   return b.EndTable(start);
 }
 
+/// A table with a unit, and a number or a text behind it.
+template <class F> Offset<any_table> unit_table(FlatBufferBuilder& b, std::size_t unit, F add_more) {
+  auto start = b.StartTable();
+  b.AddElement<std::int16_t>(ipc::type::kFirst, static_cast<std::int16_t>(unit), -1);  // always written
+  add_more();
+  return b.EndTable(start);
+}
+
+/// Dates, times, timestamps and durations.
+type_table temporal_table(FlatBufferBuilder& b, std::string_view format) {
+  using enum ipc::type_kind;
+  if (format.size() < 3) return {};
+  const std::size_t unit = std::string_view("smun").find(format[2]);
+  if (format == "tdD" || format == "tdm") return {date, unit_table(b, format == "tdm" ? 1 : 0, [] {})};
+  if (unit == std::string_view::npos) return {};
+  if (format.starts_with("tD")) return {duration, unit_table(b, unit, [] {})};
+  if (format.starts_with("tt")) {
+    const std::int32_t bits = unit < 2 ? 32 : 64;
+    return {time, unit_table(b, unit, [&] { b.AddElement<std::int32_t>(ipc::type::kSecond, bits, 0); })};
+  }
+  if (!format.starts_with("ts") || format.size() < 4) return {};
+  const std::string_view zone = format.substr(4);
+  Offset<flatbuffers::String> text;
+  if (!zone.empty()) text = b.CreateString(zone.data(), zone.size());
+  return {timestamp, unit_table(b, unit, [&] { b.AddOffset(ipc::type::kSecond, text); })};
+}
+
 type_table make_type(FlatBufferBuilder& b, std::string_view format) {
   using enum ipc::type_kind;
   const ipc_form form = ipc_form_of(format);
@@ -69,6 +96,7 @@ type_table make_type(FlatBufferBuilder& b, std::string_view format) {
   if (format == "+s") return {structure, empty_table(b)};
   if (format == "+l") return {list, empty_table(b)};
   if (format == "+L") return {large_list, empty_table(b)};
+  if (format.starts_with("t")) return temporal_table(b, format);
   if (format.starts_with("w:")) return {fixed_size_binary, table_of_one(b, static_cast<std::int32_t>(form.width))};
   if (format.size() != 1) return {};
   const auto width_bits = static_cast<std::int32_t>(form.width * 8);
@@ -285,27 +313,79 @@ status append_ipc_schema(std::string& out, const ArrowSchema& s) {
   return {};
 }
 
-status append_ipc_batch(std::string& out, const ArrowSchema& s, const ArrowArray& a) {
+namespace {
+
+/// Compresses a buffer: the length before, and the bytes. A buffer that does not become smaller has the length -1.
+status append_packed(std::string& out, std::string_view bytes, const ipc_packing& packing) {
+  if (bytes.empty()) return {};
+  const std::size_t start = out.size();
+  auto length = static_cast<std::int64_t>(bytes.size());
+  out.append(reinterpret_cast<const char*>(&length), sizeof length);
+  status why = packing.deflate(packing.codec, bytes, out);
+  if (!why.ok() || out.size() - start - sizeof length < bytes.size()) return why;
+  out.resize(start);
+  length = -1;
+  out.append(reinterpret_cast<const char*>(&length), sizeof length);
+  out.append(bytes);
+  return {};
+}
+
+/// Makes a compressed body, and the range of each buffer.
+status pack_body(const body_plan& plan, const ipc_packing& packing, std::string& body,
+                 std::vector<ipc::range>& ranges) {
+  std::string plain;
+  for (const body_part& p : plan.parts) {
+    const std::size_t start = body.size();
+    plain.clear();
+    append_part(plain, p);
+    if (status why = append_packed(body, plain, packing); !why.ok()) return why;
+    ranges.push_back({static_cast<std::int64_t>(start), static_cast<std::int64_t>(body.size() - start)});
+    body.resize(aligned_up(body.size()));
+  }
+  return {};
+}
+
+Offset<any_table> compression_table(FlatBufferBuilder& b, ipc_codec codec) {
+  if (codec == ipc_codec::none) return {};
+  auto start = b.StartTable();
+  b.AddElement<std::int8_t>(ipc::body_compression::kCodec, codec == ipc_codec::zstd ? 1 : 0, -1);  // always written
+  return b.EndTable(start);
+}
+
+}  // namespace
+
+status append_ipc_batch(std::string& out, const ArrowSchema& s, const ArrowArray& a, const ipc_packing& packing) {
   body_plan plan;
   status why = plan.add_members(s, a, a.offset, a.length);
   if (!why.ok()) return why;
   std::vector<ipc::range> ranges;
+  std::string packed;
   std::size_t body_bytes = 0;
-  for (const body_part& p : plan.parts) {
-    ranges.push_back({static_cast<std::int64_t>(body_bytes), static_cast<std::int64_t>(p.bytes())});
-    body_bytes += aligned_up(p.bytes());
+  const bool is_packed = packing.codec != ipc_codec::none;
+  if (is_packed) {
+    why = pack_body(plan, packing, packed, ranges);
+    if (!why.ok()) return why;
+    body_bytes = packed.size();
+  } else {
+    for (const body_part& p : plan.parts) {
+      ranges.push_back({static_cast<std::int64_t>(body_bytes), static_cast<std::int64_t>(p.bytes())});
+      body_bytes += aligned_up(p.bytes());
+    }
   }
   FlatBufferBuilder b;
   auto nodes = b.CreateVectorOfStructs(plan.nodes);
   auto buffers = b.CreateVectorOfStructs(ranges);
+  auto compression = compression_table(b, packing.codec);
   auto start = b.StartTable();
   b.AddElement<std::int64_t>(ipc::record_batch::kLength, a.length, 0);
   b.AddOffset(ipc::record_batch::kNodes, nodes);
   b.AddOffset(ipc::record_batch::kBuffers, buffers);
+  b.AddOffset(ipc::record_batch::kCompression, compression);
   append_metadata(out, b, ipc::header_kind::record_batch, b.EndTable(start), static_cast<std::int64_t>(body_bytes));
   const std::size_t body = out.size();
   out.reserve(body + body_bytes);
-  for (std::size_t i = 0; i != plan.parts.size(); ++i) {
+  out.append(packed);
+  for (std::size_t i = 0; !is_packed && i != plan.parts.size(); ++i) {
     append_part(out, plan.parts[i]);
     out.resize(body + static_cast<std::size_t>(ranges[i].offset) + aligned_up(plan.parts[i].bytes()));
   }

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "arrow/formats.hpp"
+#include "arrow/import_values.hpp"
 #include "arrow/ipc_formats.hpp"
+#include "element/temporal.hpp"
+#include "element/text/scan_text.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/element/type_of.hpp"
 
@@ -104,7 +107,24 @@ class row_text_reader {
       found.remove_suffix(1);
     return found;
   }
+  /// Reads the name of a column: a word, or a text in double quotes or backticks.
+  std::string name() {
+    skip_space();
+    if (at_ == text_.size() || (text_[at_] != '"' && text_[at_] != '`')) return std::string(word(",:{}()[]?"));
+    try {
+      detail::text_scanner in(text_, "the schema");
+      in.go_to(at_);
+      std::string quoted = in.name("a column");
+      at_ = in.place();
+      return quoted;
+    } catch (const error& e) {
+      refuse(std::string(e.why().message()));
+      return {};
+    }
+  }
   bool is_field() const {
+    const std::size_t first = text_.find_first_not_of(" \n\t");
+    if (first != text_.npos && (text_[first] == '"' || text_[first] == '`')) return true;
     auto stop = text_.find_first_of(",:{}()[]?");
     return stop != text_.npos && text_[stop] == ':';
   }
@@ -118,7 +138,7 @@ class row_text_reader {
     std::vector<member> members;
     std::unordered_set<std::string> names;
     do {
-      std::string name(word(",:{}()[]?"));
+      std::string name = this->name();
       if (name.empty() || !take(':')) return refuse("expected a column, such as label: int64");
       if (!names.insert(name).second) return refuse("column " + name + " appears twice");
       const element_type* t = type(depth);
@@ -158,11 +178,35 @@ class row_text_reader {
       if (!take(')')) return refuse("expected a comma or )");
       return members.size() == 2 ? pair_of(members[0], members[1]) : tuple_of(members);
     }
+    const std::size_t from = at_;
     std::string_view name = word(",:{}()[]?");
-    for (auto& p : plain_types())
-      if (p.name == name) return p.type;
+    if (const element_type* t = temporal(from, name)) return t;
+    auto named = [&](std::string_view wanted) {
+      auto p = std::find_if(plain_types().begin(), plain_types().end(),
+                            [&](const plain_type& known) { return known.name == wanted; });
+      return p == plain_types().end() ? nullptr : p->type;
+    };
+    if (name == "binary" || name == "large_binary") return named("bytes");
+    if (const element_type* t = named(name)) return t;
+    if (const element_type* t = named(detail::usual_type_name(name))) return t;
     return refuse("no type is called \"" + std::string(name) +
-                  "\"; there are bool, int8 … int64, uint8 … uint64, float, double, string, bytes, {…} and (…)");
+                  "\"; there are bool, int8 … int64, uint8 … uint64, float, double, string, bytes, timestamp[us, UTC], "
+                  "date32, time64[us], duration[ms], {…} and (…)");
+  }
+  /// Returns the type of a date or time, whose unit may be in brackets behind the name; null: it is none.
+  const element_type* temporal(std::size_t from, std::string_view name) {
+    if (const element_type* t = temporal_type(name)) {
+      for (std::string_view unit : {"[day]", "[ms]"})  // pyarrow's names of dates
+        if (text_.substr(at_).starts_with(unit) && temporal_type(std::string(name).append(unit)) == t)
+          at_ += unit.size();
+      return t;
+    }
+    const std::size_t end = at_ < text_.size() && text_[at_] == '[' ? text_.find(']', at_) : text_.npos;
+    if (end == text_.npos) return nullptr;
+    const std::size_t begin = text_.find(name, from);
+    const element_type* t = temporal_type(text_.substr(begin, end + 1 - begin));
+    if (t) at_ = end + 1;
+    return t;
   }
 
   std::string_view text_;
@@ -170,37 +214,97 @@ class row_text_reader {
   std::string why_;
 };
 
+/// Returns what to do about a column of a type that is not read.
+std::string_view way_around(std::string_view format) {
+  if (format.starts_with("d:")) return "cast it to string or float64 before it is written";
+  if (format.starts_with("+u")) return "write its members as columns";
+  if (format.starts_with("ti")) return "write it as a duration, or as numbers";
+  return "leave it out, or cast it before it is written";
+}
+
+status no_column(const ArrowSchema& s) {
+  const std::string_view format = ipc_format_of(s);
+  return unimplemented_error("column \"" + std::string(ipc_name_of(s)) + "\" is of type " + format_words(format) +
+                             ", which is not read: " + std::string(way_around(format)));
+}
+
 result<const element_type*> column_type(const ArrowSchema& s);
 
-result<const element_type*> struct_type(const ArrowSchema& s) {
+/// Returns the columns that can be read, as a schema; "" if there is none.
+std::string readable_columns(const ArrowSchema& s) {
+  constexpr std::size_t kShownMax = 200;
+  std::string text;
+  for (std::int64_t k = 0; k != s.n_children; ++k) {
+    auto t = column_type(*s.children[k]);
+    if (!t.ok()) continue;
+    std::vector<member> one;
+    one.push_back({std::string(ipc_name_of(*s.children[k])), 0, *t});
+    const element_type* row = struct_of("row", std::move(one));
+    std::string column = row ? row_text(*row) : std::string();
+    if (column.empty() || text.size() + column.size() > kShownMax) return text.empty() ? text : text + ", …";
+    text += (text.empty() ? "" : ", ") + column;
+  }
+  return text;
+}
+
+result<const element_type*> struct_type(const ArrowSchema& s, bool is_outermost = false) {
   std::vector<member> members;
   std::unordered_set<std::string> names;
   for (std::int64_t k = 0; k != s.n_children; ++k) {
     auto t = column_type(*s.children[k]);
+    if (!t.ok() && is_outermost && t.why().code() == status_code::unimplemented) {
+      const std::string others = readable_columns(s);
+      if (others.empty()) return t.why();
+      return t.why().with_message(std::string(t.why().message()) + ", or read the other columns: schema=\"" + others +
+                                  "\"");
+    }
     if (!t.ok()) return t.why();
     std::string name(ipc_name_of(*s.children[k]));
-    if (!names.insert(name).second) return invalid_argument_error("two columns are called \"" + name + "\"");
+    if (!names.insert(name).second)
+      return invalid_argument_error("two columns are called \"" + name +
+                                    "\": rename one before it is written, or name the columns to read by schema=");
     members.push_back({std::move(name), 0, *t});
   }
   if (members.empty()) return invalid_argument_error("the rows have no columns");
   return struct_of("row", std::move(members));
 }
 
+/// Returns the type of a column that is neither nested nor encoded; null if it is, or has no form.
+const element_type* plain_column_type(std::string_view format) {
+  for (auto& p : plain_types())
+    if (p.format == format || (p.format == "u" && (format == "U" || format == "vu")) ||
+        (p.format == "z" && (format == "Z" || format == "vz" || format.starts_with("w:"))) ||
+        (p.format == "f" && format == "e"))
+      return p.type;
+  return temporal_of_format(format);
+}
+
 result<const element_type*> column_type(const ArrowSchema& s) {
   const std::string_view format = ipc_format_of(s);
   const bool is_nullable = (s.flags & ARROW_FLAG_NULLABLE) != 0;
-  for (auto& p : plain_types())
-    if (p.format == format || (p.format == "u" && format == "U") || (p.format == "z" && format == "Z"))
-      return is_nullable ? p.maybe : p.type;
-  if (format == "n") return &type_of<std::optional<std::int64_t>>();
   // A file of sluice is nullable where its columns are optional.
   auto settled = [&](const element_type* t) -> result<const element_type*> { return is_nullable ? maybe_type(t) : t; };
+  if (const ArrowSchema& behind = plain_schema(s); &behind != &s) {
+    auto t = column_type(behind);
+    if (!t.ok() && behind.n_children == 0) {
+      ArrowSchema with_name{};
+      with_name.format = behind.format;
+      with_name.name = s.name;
+      return no_column(with_name);
+    }
+    if (!t.ok()) return t;
+    const bool has_nulls = s.dictionary ? is_nullable : is_nullable || (*t)->kind == kind::maybe;
+    const element_type* value = (*t)->kind == kind::maybe ? (*t)->element : *t;
+    return has_nulls ? maybe_type(value) : value;
+  }
+  if (const element_type* t = plain_column_type(format)) return settled(t);
+  if (format == "n") return &type_of<std::optional<std::int64_t>>();
   if (format == "+s" && s.n_children != 0) {
     auto t = struct_type(s);
     return t.ok() ? settled(*t) : t;
   }
   const ipc_form form = ipc_form_of(format);
-  const bool is_list = format == "+l" || format == "+L";
+  const bool is_list = form.layout == ipc_layout::lists || form.layout == ipc_layout::list_views;
   const auto shape = is_list ? std::nullopt : ipc_tensor_shape(s);
   if (is_list || shape || (form.layout == ipc_layout::fixed_lists && form.width > 0)) {
     auto t = column_type(*s.children[0]);
@@ -208,16 +312,25 @@ result<const element_type*> column_type(const ArrowSchema& s) {
     if (shape) return settled(tensor_type(*t, *shape));
     return settled(is_list ? list_type(*t) : array_of(*t, static_cast<std::size_t>(form.width)));
   }
-  return invalid_argument_error("column \"" + std::string(ipc_name_of(s)) + "\" has the Arrow format \"" +
-                                std::string(format) +
-                                "\", which rows have no member for: cast it before it is written, or name the columns "
-                                "that are wanted by schema=\"label: int64\"");
+  return no_column(s);
+}
+
+/// Appends the name of a column, in quotes where the reader of schemas needs them.
+void append_column_name(std::string_view name, std::string& out) {
+  const bool is_plain =
+      !name.empty() && name.find_first_of(",:{}()[]?\"`\n\t") == name.npos && name.front() != ' ' && name.back() != ' ';
+  if (is_plain) out += name;
+  else detail::append_name(name, out);
 }
 
 void append_row_text(const element_type& t, std::string& out) {
   switch (t.kind) {
     case kind::scalar: {
       const char* format = number_format(t);
+      if (temporal_unit u; temporal_of(t, u)) {
+        out += t.name;
+        return;
+      }
       for (auto& p : plain_types())
         if (format && p.format == format) out += p.name;
       return;
@@ -242,7 +355,10 @@ void append_row_text(const element_type& t, std::string& out) {
   out += is_struct ? '{' : '(';
   for (std::size_t k = 0; k != t.members.size(); ++k) {
     if (k != 0) out += ", ";
-    if (is_struct) out += t.members[k].name + ": ";
+    if (is_struct) {
+      append_column_name(t.members[k].name, out);
+      out += ": ";
+    }
     append_row_text(*t.members[k].type, out);
   }
   out += is_struct ? '}' : ')';
@@ -257,8 +373,10 @@ result<const element_type*> row_type_of(const ArrowSchema& s) {
     auto value = column_type(*s.children[0]);
     if (!value.ok() || !(*value)->stacks_by_member()) return value;  // rows that are structures are not wrapped
   }
-  return struct_type(s);
+  return struct_type(s, true);
 }
+
+result<const element_type*> column_type_of(const ArrowSchema& s) { return column_type(s); }
 
 std::string row_text(const element_type& row) {
   std::string out;

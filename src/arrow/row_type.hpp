@@ -6,11 +6,12 @@
 //   rows   := field { "," field } | type            field := name ":" type
 //   type   := ( number | "string" | "bytes" | "{" field { "," field } "}" | "(" type { "," type } ")" )
 //             { "[" [ count ] "]" | "?" }
-//   number := "bool" | "int8" … "int64" | "uint8" … "uint64" | "float" | "double"
+//   number := "bool" | "int8" … "int64" | "uint8" … "uint64" | "float" | "double" | "timestamp[us, UTC]" | "date32" …
 //
-// `[]`: a list; `[4]`: exactly four values; `?`: may be null. string is UTF-8, bytes are arbitrary. Optionals of
-// structures, lists and arrays exist only in C++: at run time they are read without the `?`, and a null there is an
-// error of its batch.
+// `[]`: a list; `[4]`: exactly four values; `?`: may be null. string is UTF-8, bytes are arbitrary. Numbers, string and
+// bytes also have the other names that all schemas accept (int, float64, utf8, binary …), and dates and times those of
+// element/temporal.hpp, also in pyarrow's spelling. Names of columns with special characters are in double quotes or
+// backticks.
 // Errors: invalid_argument, with the reason or the column whose type rows do not support.
 #pragma once
 
@@ -27,6 +28,8 @@ result<const element_type*> row_type_of(std::string_view text);
 /// Returns the type of the rows of record batches: a structure. If the only column is called "value", returns that
 /// column's type.
 result<const element_type*> row_type_of(const ArrowSchema& s);
+/// Returns the type of one column.
+result<const element_type*> column_type_of(const ArrowSchema& s);
 /// Returns a text that row_type_of reads as rows with the same columns. REQUIRES: export_schema accepts the type.
 std::string row_text(const element_type& row);
 

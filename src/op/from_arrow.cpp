@@ -7,12 +7,17 @@
 #include <cstring>
 #include <memory>
 
+#include "arrow/import.hpp"
+#include "arrow/ipc_dictionaries.hpp"
+#include "arrow/ipc_formats.hpp"
 #include "arrow/ipc_reader.hpp"
 #include "arrow/row_type.hpp"
 #include "engine/files/arrow_rows_in_file.hpp"
 #include "engine/files/file_head.hpp"
 #include "engine/files/file_stage.hpp"
+#include "format/codec/buffer_codec.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "runtime/held_memory.hpp"
 #include "sluice/arrow/columns.hpp"
 
 namespace sluice::lib {
@@ -52,9 +57,24 @@ arrow_head read_arrow_head(std::string_view bytes, std::uint64_t left, bool last
   return head;
 }
 
+status inflate_part(arrow::ipc_codec codec, std::string_view in, char* out, std::size_t bytes) {
+  return inflate_buffer(codec == arrow::ipc_codec::lz4 ? compression::lz4 : compression::zstd, in, out, bytes);
+}
+
+/// Returns the columns of a schema that rows of this type are made of.
+std::vector<bool> wanted_columns(const element_type& row, const ArrowSchema& s) {
+  std::vector<bool> wanted(static_cast<std::size_t>(s.n_children), true);
+  if (row.kind != kind::structure) return wanted;
+  for (std::size_t k = 0; k != wanted.size(); ++k)
+    wanted[k] = std::any_of(row.members.begin(), row.members.end(),
+                            [&](const member& m) { return m.name == arrow::ipc_name_of(*s.children[k]); });
+  return wanted;
+}
+
 class arrow_format final : public element_format {
  public:
-  explicit arrow_format(const element_type& row) : row_(row) {}
+  /// `memory`: for dictionaries and decompressed buffers.
+  arrow_format(const element_type& row, std::unique_ptr<held_memory> memory) : row_(row), memory_(std::move(memory)) {}
 
   found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
     if (w.offset == 0) return read_head(w);
@@ -62,11 +82,15 @@ class arrow_format final : public element_format {
     auto* batches = static_cast<batch_storage*>(to);
     while (f.elements != elements_max) {
       auto m = arrow::read_ipc_message(w.view().substr(f.used_bytes), left_at(w, f.used_bytes));
-      if (m.is != arrow::ipc_message::kind::batch) return f.elements ? f : without_batch(w, m);
+      if (m.is == arrow::ipc_message::kind::dictionary && f.elements == 0) {
+        if (!take_dictionary(m, f)) return f;
+        continue;
+      }
+      if (m.is != arrow::ipc_message::kind::batch) return f.used_bytes ? f : without_batch(w, m);
       batch_storage b;
       status why = read_batch(m, b);
       if (!why.ok()) {
-        if (f.elements) return f;  // elements before it are delivered first
+        if (f.used_bytes) return f;  // elements before it are delivered first
         f.why = std::move(why);
         f.damaged_bytes = m.size_bytes;
         return f;
@@ -86,7 +110,15 @@ class arrow_format final : public element_format {
     if (w.offset == 0) return w.last && w.bytes.empty() ? ended() : read_head(w);
     const bool with_body = w.end == provenance::kUnknown;
     while (f.elements != elements_max && f.used_bytes < w.bytes.size()) {
-      auto m = arrow::read_ipc_message(w.view().substr(f.used_bytes), left_at(w, f.used_bytes), with_body);
+      const std::string_view bytes = w.view().substr(static_cast<std::size_t>(f.used_bytes));
+      const std::uint64_t left = left_at(w, f.used_bytes);
+      auto m = arrow::read_ipc_message(bytes, left, with_body);
+      if (m.is == arrow::ipc_message::kind::dictionary) {
+        if (f.used_bytes) return f;
+        if (!with_body) m = arrow::read_ipc_message(bytes, left);
+        if (m.is == arrow::ipc_message::kind::dictionary) take_dictionary(m, f);
+        return m.is == arrow::ipc_message::kind::dictionary ? f : without_batch(w, m);
+      }
       if (m.is != arrow::ipc_message::kind::batch) return f.elements ? f : without_batch(w, m);
       ++f.elements;
       f.used_bytes += m.size_bytes;
@@ -104,9 +136,33 @@ class arrow_format final : public element_format {
     if (head.at.used_bytes == 0) return std::move(head.at);
     is_file_ = arrow::ipc_magic_bytes(w.view()) != 0;
     head.at.why = check_arrow_rows(row_, head.schema->get());
-    if (!head.at.why.ok()) head.at.used_bytes = 0;
-    else schema_ = std::move(head.schema);
+    if (!head.at.why.ok()) {
+      head.at.used_bytes = 0;
+      return std::move(head.at);
+    }
+    schema_ = std::move(head.schema);
+    wanted_ = wanted_columns(row_, schema_->get());
+    dictionaries_.clear();
     return std::move(head.at);
+  }
+  /// Batches need the dictionaries before them.
+  found read_before(const byte_window& w, std::uint64_t offset) const override {
+    found f;
+    if (schema_ && !schema_->has_dictionaries()) {
+      f.used_bytes = offset - w.offset;
+      return f;
+    }
+    const std::uint64_t left = left_at(w, 0);
+    const bool with_body = w.end == provenance::kUnknown;
+    auto m = arrow::read_ipc_message(w.view(), left, with_body);
+    if (m.is == arrow::ipc_message::kind::dictionary && !with_body) m = arrow::read_ipc_message(w.view(), left);
+    f.needed_bytes = m.needed_bytes;
+    if (m.is == arrow::ipc_message::kind::incomplete) return f;
+    // A message that could not be read was dropped by the run before the checkpoint, too.
+    if (m.is == arrow::ipc_message::kind::dictionary && !take_dictionary(m, f)) f.why = {};
+    f.used_bytes = m.size_bytes;
+    if (m.size_bytes == 0 || m.is == arrow::ipc_message::kind::end) f.why = data_loss_error("no message begins here");
+    return f;
   }
 
  private:
@@ -168,11 +224,40 @@ class arrow_format final : public element_format {
   status read_batch(const arrow::ipc_message& m, batch_storage& to) const {
     if (!schema_) return data_loss_error("not an Arrow stream, or damaged: a batch without a schema");
     arrow::ipc_batch batch;
-    status why = arrow::read_ipc_batch(m.metadata, m.body, *schema_, batch);
-    return why.ok() ? append_arrow_rows(to, row_, schema_->get(), batch.array()) : why;
+    status why = arrow::read_ipc_batch(m.metadata, m.body, *schema_, batch, reading());
+    if (!why.ok()) return why;
+    why = hold(batch.inflated_bytes());
+    std::size_t room = room_bytes();
+    if (why.ok()) why = arrow::append_rows_within(to, row_, schema_->get(), batch.array(), &room);
+    memory_->shrink_by(memory_->bytes() - dictionaries_.memory_bytes());
+    return why;
   }
+  /// Reads a dictionary. Returns false if it is damaged.
+  bool take_dictionary(const arrow::ipc_message& m, found& f) const {
+    f.why = schema_ ? dictionaries_.read(m.metadata, m.body, *schema_, reading())
+                    : data_loss_error("not an Arrow stream, or damaged: a dictionary without a schema");
+    if (f.why.ok()) f.why = hold(0);
+    if (!f.why.ok()) {
+      f.damaged_bytes = m.size_bytes;
+      return f.used_bytes = 0, false;
+    }
+    f.used_bytes += m.size_bytes;
+    return true;
+  }
+  arrow::ipc_reading reading() const {
+    return {.dictionaries = &dictionaries_, .inflate = inflate_part, .bytes_max = room_bytes(), .wanted = &wanted_};
+  }
+  std::size_t room_bytes() const {
+    const std::size_t held = dictionaries_.memory_bytes();
+    return memory_->budget_bytes() - std::min(memory_->budget_bytes(), held);
+  }
+  /// Charges the dictionaries, and `more` bytes.
+  status hold(std::size_t more) const { return memory_->resize(dictionaries_.memory_bytes() + more); }
 
   const element_type& row_;
+  const std::unique_ptr<held_memory> memory_;
+  mutable std::vector<bool> wanted_;
+  mutable arrow::ipc_dictionaries dictionaries_;
   mutable std::unique_ptr<arrow::ipc_schema> schema_;  // a stage has a format of its own: one thread at a time
   mutable bool is_file_ = false;                       ///< begins with the magic word of an Arrow IPC file
 };
@@ -222,8 +307,12 @@ const element_type* arrow_batches(const node& n, std::string& why) {
 }
 
 erased_stream open_from_arrow(const node& n, open_context& context) {
+  auto memory =
+      std::make_unique<held_memory>(context.run, context.site(n).line(purpose::open_file), context.gate(n).label(),
+                                    "the dictionaries and decompressed buffers of an Arrow file",
+                                    "open fewer files at once, or write smaller batches");
   return open_file_stage(n, context, reading_with<from_arrow_arguments>(n, context),
-                         std::make_shared<arrow_format>(*n.type->element));
+                         std::make_shared<arrow_format>(*n.type->element, std::move(memory)));
 }
 
 /// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrow/ipc_writer.hpp"
+#include "format/codec/buffer_codec.hpp"
 #include "output/element_encoder.hpp"
 #include "sluice/arrow/columns.hpp"
 #include "sluice/element/batched.hpp"
@@ -47,10 +48,22 @@ class element_room {
   void* const memory_;
 };
 
+arrow::ipc_packing packing_of(compression buffers) {
+  if (buffers == compression::none) return {};
+  return {buffers == compression::lz4 ? arrow::ipc_codec::lz4 : arrow::ipc_codec::zstd,
+          [](arrow::ipc_codec codec, std::string_view in, std::string& out) {
+            return deflate_buffer(codec == arrow::ipc_codec::lz4 ? compression::lz4 : compression::zstd, in, out);
+          }};
+}
+
 class arrow_encoder final : public element_encoder {
  public:
-  arrow_encoder(const element_type& type, const arrow_options& texts)
-      : type_(type), row_(row_of(type)), texts_(texts), rows_determine_schema_(has_tensors(row_)) {
+  arrow_encoder(const element_type& type, const arrow_options& texts, compression buffers)
+      : type_(type),
+        row_(row_of(type)),
+        texts_(texts),
+        packing_(packing_of(buffers)),
+        rows_determine_schema_(has_tensors(row_)) {
     if (rows_determine_schema_) return;
     status why = export_schema(row_, &schema_, texts_);
     if (!why.ok()) throw_status(why);
@@ -150,7 +163,7 @@ class arrow_encoder final : public element_encoder {
     status why = export_rows(rows, row_, &array, texts_);
     if (!why.ok()) return with_way_out(why);
     const absl::Cleanup release = [&] { array.release(&array); };
-    why = arrow::append_ipc_batch(to.bytes, schema_, array);
+    why = arrow::append_ipc_batch(to.bytes, schema_, array, packing_);
     to.ends.push_back(to.bytes.size());
     return why;
   }
@@ -166,6 +179,7 @@ class arrow_encoder final : public element_encoder {
   const element_type& type_;
   const element_type& row_;
   const arrow_options texts_;
+  const arrow::ipc_packing packing_;
   const bool rows_determine_schema_;
   std::string reported_{};  ///< the message of the schema that the rows have; empty: none yet
   ArrowSchema schema_{};
@@ -188,11 +202,14 @@ status check_arrow(const element_type& type, const arrow_options& texts) {
 
 }  // namespace
 
-result<std::unique_ptr<element_encoder>> make_arrow_encoder(const element_type& type, bool texts_as_binary) {
+result<std::unique_ptr<element_encoder>> make_arrow_encoder(const element_type& type, bool texts_as_binary,
+                                                            compression buffers) {
   const arrow_options texts{texts_as_binary ? arrow_texts::binary : arrow_texts::by_type};
   status why = check_arrow(type, texts);
+  std::string tried;
+  if (why.ok() && buffers != compression::none) why = deflate_buffer(buffers, "x", tried);  // the build may lack it
   if (!why.ok()) return why;
-  return std::unique_ptr<element_encoder>(std::make_unique<arrow_encoder>(type, texts));
+  return std::unique_ptr<element_encoder>(std::make_unique<arrow_encoder>(type, texts, buffers));
 }
 
 }  // namespace sluice::lib

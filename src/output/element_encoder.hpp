@@ -59,8 +59,10 @@ class element_encoder {
   virtual status load(std::string_view) { return {}; }
 };
 
-/// Errors: those of check_output; invalid_argument if `f` is automatic.
-result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type);
+/// `buffers`: lz4 or zstd for the buffers of Arrow's record batches, else none. Errors: those of check_output;
+/// invalid_argument if `f` is automatic.
+result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type,
+                                                      compression buffers = compression::none);
 
 // Each encoder has its own source. REQUIRES: the format can represent elements of this type.
 std::unique_ptr<element_encoder> make_jsonl_encoder(const element_type& type);
@@ -69,7 +71,8 @@ std::unique_ptr<element_encoder> make_lines_encoder(const element_type& type);
 std::unique_ptr<element_encoder> make_tfrecord_encoder(const element_type& type);
 result<std::unique_ptr<element_encoder>> make_csv_encoder(const element_type& type);
 result<std::unique_ptr<element_encoder>> make_example_encoder(const element_type& type);
-result<std::unique_ptr<element_encoder>> make_arrow_encoder(const element_type& type, bool texts_as_binary);
+result<std::unique_ptr<element_encoder>> make_arrow_encoder(const element_type& type, bool texts_as_binary,
+                                                            compression buffers);
 result<std::unique_ptr<element_encoder>> make_npy_encoder(const element_type& type);
 
 }  // namespace sluice::lib

@@ -129,7 +129,7 @@ status file_sink::open_part(const output_place* from, std::size_t index, std::ui
     cut_bytes += cut;
     to = std::move(file);
   }
-  auto encoder = make_encoder(o_.format, type_);
+  auto encoder = make_encoder(o_.format, type_, o_.buffers);
   if (!encoder.ok()) return encoder.why();
   if (o_.rows) (*encoder)->expect_rows(*o_.rows);
   auto part = std::make_unique<output_part>(*std::move(encoder), o_.compression, std::move(to));

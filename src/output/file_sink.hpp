@@ -30,7 +30,8 @@ namespace sluice::lib {
 struct output_options {
   output_format format = output_format::jsonl;  ///< not automatic
   lib::compression compression = lib::compression::none;
-  std::string path;  ///< empty: standard output
+  lib::compression buffers = lib::compression::none;  ///< of the buffers in an Arrow stream: lz4, zstd
+  std::string path;                                   ///< empty: standard output
   /// An open descriptor to write to: standard output, or the open file that a path such as /dev/stdout, /dev/fd/3 or
   /// /proc/self/fd/3 names. Such a path is not opened, since that would truncate or replace the file. -1: the file that
   /// the path names.

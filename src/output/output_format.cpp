@@ -55,16 +55,21 @@ named_format format_of_path(std::string_view path) {
   return found;
 }
 
+bool compresses_buffers(output_format f, compression c) {
+  const bool is_arrow = f == output_format::arrow || f == output_format::arrow_binary;
+  return is_arrow && (c == compression::lz4 || c == compression::zstd);
+}
+
 status check_output(output_format f, const element_type& type) { return make_encoder(f, type).why(); }
 
-result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type) {
+result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type, compression buffers) {
   using enum output_format;
   switch (f) {
     case jsonl: return make_jsonl_encoder(type);
     case csv: return make_csv_encoder(type);
     case example: return make_example_encoder(type);
-    case arrow: return make_arrow_encoder(type, false);
-    case arrow_binary: return make_arrow_encoder(type, true);
+    case arrow: return make_arrow_encoder(type, false, buffers);
+    case arrow_binary: return make_arrow_encoder(type, true, buffers);
     case numpy: return make_npy_encoder(type);
     case raw:
       if (type.text) return make_raw_encoder(type);

@@ -40,9 +40,13 @@ output_options output_of(std::string path, const write_options& o, const element
               .in_file(path));
     if (by_name.format == output_format::tfrecords && !type.text) out.format = output_format::example;
   }
-  if (o.compression == compression::zlib)
-    throw_status(invalid_argument_error("outputs are compressed by gzip, not by zlib").in_file(path));
   out.compression = o.compression == compression::automatic ? by_name.compression : o.compression;
+  if (compresses_buffers(out.format, o.compression)) out.buffers = std::exchange(out.compression, by_name.compression);
+  if (out.compression != compression::none && out.compression != compression::gzip)
+    throw_status(invalid_argument_error("outputs are compressed by gzip, not by " +
+                                        std::string(to_string(out.compression)) +
+                                        "; lz4 and zstd compress the buffers of Arrow")
+                     .in_file(path));
   if (o.shards < 1) throw_status(invalid_argument_error("shards must be at least 1").in_file(path));
   if (o.shard_bytes.value < 0 || (o.shards != 1 && o.shard_bytes.value != 0))
     throw_status(invalid_argument_error("shards and shard_bytes: set one of them").in_file(path));

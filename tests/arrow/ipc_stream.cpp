@@ -5,9 +5,12 @@
 #include <cstring>
 #include <memory>
 
+#include "arrow/import.hpp"
+#include "arrow/ipc_dictionaries.hpp"
 #include "arrow/ipc_reader.hpp"
 #include "arrow/ipc_writer.hpp"
 #include "arrow/random_columns.hpp"
+#include "format/codec/buffer_codec.hpp"
 
 namespace sluice::lib::test {
 
@@ -57,7 +60,14 @@ arrow::ipc_message next_message(std::string_view left, bool left_known) {
   }
 }
 
-status read_one(const arrow::ipc_message& m, const element_type& row, arrow::ipc_schema& schema, ipc_contents& to) {
+constexpr std::size_t kInflatedMax = std::size_t{4} << 20;
+
+status inflate(arrow::ipc_codec codec, std::string_view in, char* out, std::size_t bytes) {
+  return inflate_buffer(codec == arrow::ipc_codec::lz4 ? compression::lz4 : compression::zstd, in, out, bytes);
+}
+
+status read_one(const arrow::ipc_message& m, const element_type& row, arrow::ipc_schema& schema,
+                arrow::ipc_dictionaries& dictionaries, ipc_contents& to) {
   using kind = arrow::ipc_message::kind;
   if (m.is == kind::incomplete) return data_loss_error("cut short");
   if (m.is == kind::broken) return m.why;
@@ -67,10 +77,13 @@ status read_one(const arrow::ipc_message& m, const element_type& row, arrow::ipc
     return why.ok() ? check_arrow_rows(row, schema.get()) : why;
   }
   if (schema.empty()) return data_loss_error("no schema");
+  const arrow::ipc_reading how{.dictionaries = &dictionaries, .inflate = inflate, .bytes_max = kInflatedMax};
+  if (m.is == kind::dictionary) return dictionaries.read(m.metadata, m.body, schema, how);
   arrow::ipc_batch batch;
-  status why = arrow::read_ipc_batch(m.metadata, m.body, schema, batch);
+  status why = arrow::read_ipc_batch(m.metadata, m.body, schema, batch, how);
   batch_storage rows;
-  if (why.ok()) why = append_arrow_rows(rows, row, schema.get(), batch.array());
+  std::size_t room = kInflatedMax;
+  if (why.ok()) why = arrow::append_rows_within(rows, row, schema.get(), batch.array(), &room);
   if (why.ok()) to.batches.push_back(json_of(rows, row));
   return why;
 }
@@ -82,6 +95,7 @@ ipc_contents read_ipc(std::string_view from, const element_type& row, bool left_
   std::string_view bytes = alone.view();
   ipc_contents out;
   arrow::ipc_schema schema;
+  arrow::ipc_dictionaries dictionaries;
   while (out.read_bytes != bytes.size()) {
     auto m = next_message(bytes.substr(out.read_bytes), left_known);
     if (m.is == arrow::ipc_message::kind::end) {
@@ -89,7 +103,7 @@ ipc_contents read_ipc(std::string_view from, const element_type& row, bool left_
       out.has_end = true;
       return out;
     }
-    out.why = read_one(m, row, schema, out);
+    out.why = read_one(m, row, schema, dictionaries, out);
     if (!out.why.ok()) return out;
     out.read_bytes += m.size_bytes;
   }

@@ -10,18 +10,21 @@
 //
 // Shape:  batched<T>: a batch for each record batch of the file. Members are found by their names; other columns are
 //         skipped. docs/arrow.md lists the Arrow type of each C++ type. Both IPC formats are read, stream and file
-//         (also called Feather 2), also if the whole stream is compressed, as in tfrecord. Not read: individually
-//         compressed buffers, dictionaries, views, unions, big-endian.
+//         (also called Feather 2), with buffers compressed by lz4 or zstd, and also if the whole stream is compressed,
+//         as in tfrecord. Dictionaries and runs are read as their values, dates and times as numbers whose type has
+//         their unit. Not read: decimals, intervals, unions, big-endian.
 // Order:  as in the file.
 // Ends:   with the stream's end marker, or with the file. Bytes after the end marker, but for a directory, are an
 //         error.
 // Errors: those of the file, as in tfrecord. data_loss, with file, byte offset and number of the batch: the batch
 //         violates the format or is cut short. unimplemented: a feature that is not read (Shape). invalid_argument,
 //         with the column: its type is not the member's, it is missing, or it has a null although the member is not an
-//         optional. Under error_policy::skip a damaged batch is dropped, and reading continues after it if its length
+//         optional. resource_exhausted, an error of the element (status::is_element_limit): a batch decompresses, or its
+//         dictionaries expand, to more than the memory budget. Under error_policy::skip a damaged batch is dropped, and reading continues after it if its length
 //         is known. Otherwise, and if the schema does not fit, the rest of the file is dropped.
-// State:  byte offset and index of the next batch. A resume reads the schema, then continues at that offset. Skipping
-//         reads only the metadata of batches, or whole batches if the size of the file is not known.
+// State:  byte offset and index of the next batch. A resume reads the schema and the dictionaries before that offset,
+//         then continues there. Skipping reads only the metadata of batches, or whole batches if the size of the file
+//         is not known.
 // Streams: as tfrecord, if the schema is given.
 #pragma once
 
@@ -53,7 +56,7 @@ struct arrow_file_options {
   knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
-  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct from_arrow_arguments {
   file_path path = {};  ///< "-": standard input

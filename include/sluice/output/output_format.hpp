@@ -41,6 +41,10 @@ struct named_format {
 /// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .npy, .txt (lines), then .gz.
 named_format format_of_path(std::string_view path);
 
+/// Returns true if this compression, asked for by the user, is that of each buffer of Arrow's record batches, as pyarrow
+/// and Feather have it, and not that of the file as a whole.
+bool compresses_buffers(output_format f, compression c);
+
 /// Checks that elements of this type have a form in this format. Errors: invalid_argument, with the reason and a
 /// remedy.
 status check_output(output_format f, const element_type& type);

@@ -109,9 +109,10 @@ template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& 
 
 /// Adds the options of an output other than its format and path.
 void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
-  verb.add_option("--compression", output.compression,
-                  "the output's compression; automatic: gzip if its name ends in .gz")
-      ->check(CLI::IsMember({"automatic", "none", "gzip"}))
+  verb.add_option(
+          "--compression", output.compression,
+          "the output's compression; automatic: gzip if its name ends in .gz. lz4, zstd: of the buffers in Arrow")
+      ->check(CLI::IsMember({"automatic", "none", "gzip", "lz4", "zstd"}))
       ->capture_default_str();
   auto* shards = verb.add_option("--shards", output.shards,
                                  "the number of files, which receive the elements alternately: out-00000-of-00004.csv, "

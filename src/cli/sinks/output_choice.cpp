@@ -85,6 +85,11 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   const bool is_records = by_name.format == output_format::tfrecords && o.format == output_format::tfrecords;
   if (is_records && !type.text && !text.starts_with("tfrecord:")) o.format = output_format::example;
   o.compression = a.compression == "automatic" ? by_name.compression : *parse_compression(a.compression);
+  if (a.compression != "automatic" && compresses_buffers(o.format, o.compression))
+    o.buffers = std::exchange(o.compression, by_name.compression);
+  else if (o.compression == compression::lz4 || (o.compression == compression::zstd && a.compression != "automatic"))
+    throw misuse(absl::StrCat("--compression ", a.compression, " compresses the buffers of Arrow: this output is ",
+                              std::string(to_string(o.format)), "; gzip compresses the file"));
   if (o.path == kStandardOutput) o.path.clear();
   o.path = detail::without_file_scheme(std::move(o.path));
   o.descriptor = o.path.empty() ? STDOUT_FILENO : descriptor_in(o.path);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "element/scalars.hpp"
+#include "element/temporal.hpp"
 #include "element/text/scan_text.hpp"
 #include "sluice/element/none.hpp"
 #include "sluice/element/ragged_tensor.hpp"
@@ -153,7 +154,8 @@ class type_reader {
   }
 
   const element_type* named(const tree& t) {
-    const element_type* found = declared(t.name);
+    const element_type* found = temporal_type(t.name);
+    if (!found) found = declared(t.name);
     if (!found) found = declared(std::string(detail::usual_type_name(t.name)));
     if (!found)
       in_.fail_at(t.at, absl::StrCat("there is no type ", t.name, " in this program; there are bool, int8 … int64, ",
@@ -165,7 +167,8 @@ class type_reader {
   const element_type* enumeration(const tree& t, const element_type& number) {
     if (number.kind != kind::scalar || &detail::number_of(number) != &number)
       in_.fail_at(t.at, absl::StrCat("an enum is a number, and not ", type_text(number)));
-    const element_type* found = type_named(t.name);
+    const element_type* found = temporal_type(t.name);
+    if (!found) found = type_named(t.name);
     return found && found->kind == kind::scalar && found->print == number.print ? found : &number;
   }
 

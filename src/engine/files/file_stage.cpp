@@ -39,6 +39,32 @@ const char* const kNoElementThere =
     "an "
     "older one";
 
+/// Reads what elements from `offset` on depend on. REQUIRES: the window is behind the head.
+task<void> read_before(byte_source& source, const element_format& format, std::uint64_t offset) {
+  long_work work;
+  for (;;) {
+    byte_window w = source.window();
+    if (w.offset == offset) co_return;
+    found f;
+    if (w.offset < offset) f = format.read_before(w, offset);
+    if (!f.why.ok() || f.used_bytes > offset - w.offset || w.offset > offset)
+      co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
+    co_await work.breath();
+    if (f.used_bytes > w.bytes.size()) {
+      auto going = source.go_to(w.offset + f.used_bytes);
+      co_await going;
+      continue;
+    }
+    if (f.used_bytes) {
+      source.consume(f.used_bytes);
+      continue;
+    }
+    if (w.last) co_await fail(data_loss_error("the file has become shorter than the checkpoint records"));
+    auto reading = source.more(std::max(f.needed_bytes, w.bytes.size() + 1));
+    co_await reading;
+  }
+}
+
 /// Reads the head of a file whose elements from `offset` on are wanted, and seeks to `look` bytes before that offset.
 task<void> pass_head(byte_source& source, const element_format& format, std::uint64_t offset, std::size_t look) {
   for (;;) {
@@ -46,13 +72,16 @@ task<void> pass_head(byte_source& source, const element_format& format, std::uin
     found f = format.read_head(w);
     if (!f.why.ok()) co_await fail(f.why.in_file(source.path(), 0));
     if (f.used_bytes > offset) co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
-    if (f.used_bytes) break;
+    if (f.used_bytes) {
+      source.consume(f.used_bytes);
+      break;
+    }
     if (w.last) co_await fail(data_loss_error("the file has become shorter than the checkpoint records"));
     auto reading = source.more(std::max(f.needed_bytes, w.bytes.size() + 1));
     co_await reading;
   }
-  auto going = source.go_to(offset - look);
-  co_await going;
+  auto depending = read_before(source, format, offset - look);
+  co_await depending;
 }
 
 /// Opens the file, seeks to the next element and checks that one can begin there.
@@ -144,8 +173,8 @@ task<passed_damage> pass_damage(byte_source& source, const element_format& forma
   const std::uint64_t lost = source.window().offset - from;
   const bool is_all = source.window().last && !source.has_bytes();
   passed.why = passed.why.with_message(
-                      absl::StrCat(std::string(passed.why.message()), "; with it ", lost, " bytes are lost, up to ",
-                                   is_all ? "the end of the file" : "the next element that was found"));
+      absl::StrCat(std::string(passed.why.message()), "; with it ", lost, " bytes are lost, up to ",
+                   is_all ? "the end of the file" : "the next element that was found"));
   passed.bytes = gate.kept(bytes);
   co_return std::move(passed);
 }

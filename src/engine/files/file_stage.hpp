@@ -63,6 +63,13 @@ class element_format {
     (void)w;
     return {};
   }
+  /// Reads, between the head and the element at `offset` where a resume continues, what later elements depend on (for
+  /// example dictionaries). Called until used_bytes have led there. By default everything is skipped.
+  virtual found read_before(const byte_window& w, std::uint64_t offset) const {
+    found f;
+    f.used_bytes = offset - w.offset;
+    return f;
+  }
   /// Checks a file after it was opened. `end`: its size; kUnknown for compressed files.
   virtual status check(std::uint64_t end) const {
     (void)end;

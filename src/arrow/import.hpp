@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Appends arrays that a file contains, whose dictionaries, runs and views might stand for more values than fit into
+// memory.
+//
+// `room`: the bytes that such values may still take; it becomes less by those that they take. null: any number.
+// Errors: those of sluice/arrow/columns.hpp; resource_exhausted: `room` is exceeded (status::is_element_limit).
+#pragma once
+
+#include <cstddef>
+
+#include "sluice/arrow/columns.hpp"
+
+namespace sluice::lib::arrow {
+
+/// Appends the first n values.
+status append_within(column& to, const ArrowSchema& s, const ArrowArray& a, std::size_t n, std::size_t& room);
+status append_rows_within(batch_storage& to, const element_type& row, const ArrowSchema& s, const ArrowArray& a,
+                          std::size_t* room);
+
+}  // namespace sluice::lib::arrow
