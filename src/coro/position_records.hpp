@@ -32,6 +32,12 @@ struct position_record {
   std::string_view saved = {};  ///< the stage's saved values
 };
 
+struct stage_identity;  // coro/detail/stage_state.hpp
+
+/// Returns ok if a stage with this identity can read the version of the record; otherwise failed_precondition. `label`:
+/// the name of the stage.
+status version_mismatch(const position_record& own, const stage_identity& known, std::string_view label);
+
 class position_records {
  public:
   /// More records than any chain has: it has at most kPlanDepthMax (plan/node.hpp) operators, each of a few stages. A

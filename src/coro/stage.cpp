@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "coro/absent_stage.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/coro/stream_base.hpp"
 
@@ -36,7 +37,7 @@ void stage_base::begin_again() {
 stage_base::stage_base(const element_type& type, yields what)
     : promise_base(on_failure::unwinds), yields_blocks_(what == yields::blocks), tick_(&kNoRun), out_(type) {}
 
-stage_base::~stage_base() = default;
+stage_base::~stage_base() { delete absent_; }
 
 void stage_base::keep(std::shared_ptr<const void> what) { kept_ = std::move(what); }
 

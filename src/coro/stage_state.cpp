@@ -95,12 +95,16 @@ std::uint64_t stage_state::restore(const position_record* own, position_records&
   return input_owner_ ? input_owner_->input_consumed() : inputs_.first().stream->consumed();
 }
 
+status version_mismatch(const position_record& own, const stage_identity& known, std::string_view label) {
+  if (own.version <= known.version && own.version >= known.version_oldest) return {};
+  return failed_precondition_error(
+      std::string(label) + ": the checkpoint holds this stage's state in version " + std::to_string(own.version) +
+      ", and this version of sluice reads versions " + std::to_string(known.version_oldest) + " to " +
+      std::to_string(known.version) + "; resume it with the version of sluice that wrote it");
+}
+
 void stage_state::load_own(const position_record& own, position_records& from, std::string_view label) {
-  if (own.version > identity_.version || own.version < identity_.version_oldest)
-    return from.refuse(failed_precondition_error(
-        std::string(label) + ": the checkpoint holds this stage's state in version " + std::to_string(own.version) +
-        ", and this version of sluice reads versions " + std::to_string(identity_.version_oldest) + " to " +
-        std::to_string(identity_.version) + "; resume it with the version of sluice that wrote it"));
+  if (status why = version_mismatch(own, identity_, label); !why.ok()) return from.refuse(std::move(why));
   position_reader r(own.saved, own.version);
   if (inputs_are_apart()) {
     for (const stage_input& in : inputs_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/stream_base.hpp"
 
+#include "coro/absent_stage.hpp"
 #include "coro/position_records.hpp"
 
 namespace sluice::lib {
@@ -424,6 +425,10 @@ mark stream_base::place_at(std::uint64_t ordinal) {
 }
 
 void stream_base::restore(position_records& from) {
+  restore_absent(child_->absent_ ? child_->absent_->all.size() : 0, from);
+}
+
+void stream_base::restore_stage(position_records& from) {
   // Channels that the library adds have no site: their input's position is used.
   bool nameless = child_->follows_input() && !child_->known_as().site;
   const position_record* own = nameless ? nullptr : from.take(child_->known_as().site);

@@ -158,7 +158,7 @@ const op_info parse_sequence_example_op{
     .doc = "records that hold tf.SequenceExamples become structures",
     .arguments = arguments_of<parse_sequence_example_arguments>,
     .type = sequence_example_type,
-    .facts = {.always = {.outputs = output_count::one_per_input, .keeps_order = true, .uses_place = false},
+    .facts = {.always = {.outputs = output_count::one_per_input, .keeps_order = true, .uses_place = false, .has_record = false},
               .refine = [](const node& n,
                            stage_facts& f) { note_order(f, n.as<parse_sequence_example_arguments>().options.order); },
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/repeat.hpp"
 
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "coro/absent_stage.hpp"
 #include "engine/inner/inner_input.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/plain_stages.hpp"
@@ -90,6 +95,37 @@ erased_stream open_repeat(const node& n, open_context& context) {
                      times < 0 ? kForEver : static_cast<std::uint64_t>(times));
 }
 
+/// repeat(1): its only epoch is its input, whose position its record contains.
+class absent_repeat final : public absent_stage {
+ public:
+  absent_repeat() : absent_stage(true) {}
+  void save(position_writer& w, std::uint64_t made, std::shared_ptr<const position_writer> input) override {
+    w.number(ended_);
+    w.number(!ended_ && made != 0);
+    if (ended_) w.text({});
+    else w.blob(std::move(input));
+    // No streams were opened after a mark: the choices of the input are part of its position.
+    const inner_openings none;
+    none.save(w, none.here());
+  }
+  void load(position_reader& r, std::uint64_t, std::string& input) override {
+    const std::uint64_t epoch = r.number();
+    r.number();
+    std::string position(r.text());
+    inner_openings openings;
+    openings.load(r);
+    if (epoch > 1) r.fail();
+    input = openings.position_of(epoch, std::move(position));
+    ended_ = epoch == 1 && input.empty();
+  }
+  bool has_ended() const override { return ended_; }
+
+ private:
+  bool ended_ = false;  // the consumer has skipped the whole epoch, so the input was never opened
+};
+
+std::unique_ptr<absent_stage> make_absent_repeat(const node&) { return std::make_unique<absent_repeat>(); }
+
 cardinality repeated(const node& n, cardinality once) {
   std::int64_t times = n.as<repeat_arguments>().times;
   if (times >= 0) return once.times(times);
@@ -108,7 +144,7 @@ const op_info repeat_op{
               .rows = [](const node& n) { return repeated(n, row_cardinality_of(*n.inputs[0])); },
               .seeks = seeks_with_inputs,
               .opens_input_again = true},
-    .lowering = {.open = open_repeat},
+    .lowering = {.open = open_repeat, .absent = make_absent_repeat},
 };
 
 preserving repeat(count_or_all times) { return {repeat_op, arguments::of(repeat_arguments{times})}; }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/take.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "coro/absent_stage.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/arguments_of.hpp"
@@ -33,6 +38,25 @@ erased_stream open_take(const node& n, open_context& context) {
   return take_loop(out, std::move(left), std::move(in));
 }
 
+/// Its record states how many elements are left, which follows from the number of those made.
+class absent_take final : public absent_stage {
+ public:
+  explicit absent_take(std::int64_t elements) : absent_stage(false), elements_(static_cast<std::uint64_t>(elements)) {}
+  void save(position_writer& w, std::uint64_t made, std::shared_ptr<const position_writer>) override {
+    w.number(elements_ - std::min(made, elements_));
+  }
+  // Ignored: it follows from the ordinal, and the rule that removes a take knows that another one ends the stream.
+  void load(position_reader& r, std::uint64_t, std::string&) override { r.number(); }
+
+ private:
+  const std::uint64_t elements_;
+};
+
+std::unique_ptr<absent_stage> make_absent_take(const node& n) {
+  const std::int64_t elements = n.as<take_arguments>().elements;
+  return elements < 0 ? nullptr : std::make_unique<absent_take>(elements);
+}
+
 }  // namespace
 
 const op_info take_op{
@@ -51,7 +75,7 @@ const op_info take_op{
                     return most < 0 ? in : in.at_most(most);
                   },
               .seeks = seeks_with_inputs},
-    .lowering = {.open = open_take},
+    .lowering = {.open = open_take, .absent = make_absent_take},
 };
 
 preserving take(count_or_all elements) { return {take_op, arguments::of(take_arguments{elements})}; }

@@ -18,6 +18,7 @@
 #include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/mutex.hpp"
+#include "sluice/optimizer/optimize.hpp"
 #include "sluice/pipeline/one_element.hpp"
 #include "sluice/runtime/simulation.hpp"
 
@@ -164,11 +165,13 @@ task<void> drain(std::shared_ptr<run_base> run) {
 namespace {
 
 /// `on_demand`: no stage works ahead of the root's requests.
-erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& rewritten, const iterate_options& o,
+/// `given`: the plan that runs; null: the optimized form of `written`.
+erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& given, const iterate_options& o,
                         bool on_demand) {
-  if (!written || !rewritten) throw_status(invalid_argument_error("open_run: there is no plan"));
-  if (!is_plan_depth_possible(std::max(written->depth, rewritten->depth)))
+  if (!written) throw_status(invalid_argument_error("open_run: there is no plan"));
+  if (!is_plan_depth_possible(std::max(written->depth, given ? given->depth : 0)))
     throw_status(resource_exhausted_error("the plan is more than " + plan_depth_limit_text()));
+  const node_ptr rewritten = given ? given : optimized_plan(written, {.rules = o.rules, .on_error = o.on_error});
   sealed_position from;
   if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*written), identities_of(*written), o.on_error);
   if (!o.from.empty() && from.position.empty()) throw_status(damaged_position());
@@ -202,11 +205,12 @@ erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& re
 }  // namespace
 
 any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
-  return any_stream(open_root(rt, plan, plan, o, false));
+  return any_stream(open_root(rt, plan, nullptr, o, false));
 }
 
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
                                  const iterate_options& o) {
+  if (!rewritten) throw_status(invalid_argument_error("open_run: there is no plan"));
   return open_root(rt, written, rewritten, o, false);
 }
 

@@ -59,6 +59,7 @@ stage_facts facts_of(const node& n) {
   if (n.op->shape == op_info::source) f.uses_place = false;  // no inputs before
   const bool drops = f.may_fail && n.errors.on_error == error_policy::skip;
   if (drops && f.outputs == output_count::one_per_input) f.outputs = output_count::at_most_one_per_input;
+  f.has_record |= n.errors.on_error == error_policy::skip;
   return f;
 }
 

@@ -18,9 +18,9 @@ namespace sluice::lib::test {
 namespace {
 
 task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& o) {
-  any_stream s = open_run(rt, plan, {.from = r.from, .seed = r.seed});
+  any_stream s = open_run(rt, plan, {.from = r.from, .on_error = r.on_error, .seed = r.seed, .rules = r.rules});
   random_numbers random(r.turns_knobs);
-  for (std::uint32_t ask = 1; o.elements.size() < r.elements_max; ask = r.save ? 1 : ask % 7 + 2) {
+  for (std::uint32_t ask = r.at_once ? r.at_once : 1; o.elements.size() < r.elements_max; ask = r.save ? 1 : r.at_once ? r.at_once : ask % 7 + 2) {
     if (r.save) {
       o.places.push_back(s.position());
       o.dropped_before.push_back(report_of(s).errors);
@@ -43,8 +43,10 @@ task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& 
     for (std::uint32_t i = 0; i != b.view.size(); ++i) print(s.type(), b.view.at(i), o.elements.emplace_back());
   }
   o.dropped = report_of(s).errors;
+  std::shared_ptr<site_table> sites = sites_of(s);
   auto end = cleanup(std::move(s));
   co_await end;
+  o.stages = sites->report();
 }
 
 bool same_element(const row& r, const std::string& got, const std::string& expected) {

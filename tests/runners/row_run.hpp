@@ -20,6 +20,9 @@ struct row_request {
   std::uint64_t seed = 1;
   std::uint64_t turns_knobs =
       0;  ///< 0: never; else the seed that says before which requests which knob is set to which value
+  std::uint32_t at_once = 0;  ///< elements of each request; 0: a few, in turn
+  rule_choice rules = {};
+  error_policy on_error = error_policy::stop;
 };
 
 /// What a run gave.
@@ -29,6 +32,7 @@ struct row_outcome {
   std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the last one if there was no error
   std::vector<std::uint64_t> dropped_before;  ///< dropped_before[i]: the number of elements dropped by places[i]
   std::uint64_t dropped = 0;                  ///< the number of elements that the run dropped
+  std::vector<site_report> stages;            ///< after the run, when all have counted all that they delivered
 };
 
 row_outcome run_on(runtime& rt, const node_ptr& plan, const row_request& request);

@@ -39,6 +39,9 @@
 
 namespace sluice::lib {
 
+class absent_stage;   // coro/absent_stage.hpp
+class absent_stages;  // the same
+
 class stage_base : public promise_base {
  public:
   const element_type& type() const { return out_.type(); }
@@ -64,6 +67,9 @@ class stage_base : public promise_base {
   const stage_identity& known_as() const { return state_.identity(); }
   /// Makes set_identity() do nothing: for a stage that the library adds around another stage, which has the record.
   void stay_nameless() { state_.stay_nameless(); }
+  /// Adds a stage of the written plan that a rewrite has removed downstream of this one, and of those added before.
+  /// Positions contain its record. REQUIRES: no position was taken or restored.
+  void add_absent(std::unique_ptr<absent_stage> stage);
   /// Sets the sink for errors of dropped elements that reach this stage: the root of a run, or the stage that a
   /// channel's pump requests from. REQUIRES: the sink outlives the stage, or all requests on it.
   void set_error_sink(error_sink* s) { error_sink_ = s; }
@@ -184,6 +190,7 @@ class stage_base : public promise_base {
   error_sink* error_sink_ = nullptr;
   dropped_errors errors_;  // they follow the output already made, and precede the output still to be made
   stage_counts* counts_ = nullptr;
+  absent_stages* absent_ = nullptr;  // owned; null: none
   duration others_took_{};  // while sampled_: waits, and the time of its inputs
   std::string_view label_;
   std::shared_ptr<const void> kept_;

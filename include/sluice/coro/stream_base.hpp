@@ -158,7 +158,10 @@ class stream_base {
   /// Records a mark of this moment. REQUIRES: at rest, and left() == 0.
   mark take_mark() {
     SLUICE_REQUIRES(left() == 0, "elements of the view are left");
-    return child_->snapshot(fetched_);
+    mark m = child_->snapshot(fetched_);
+    if (child_->absent_) [[unlikely]]
+      add_absent_records(m);
+    return m;
   }
   /// Calls take_mark() for a mark that the tick requested, and adds its time to environment::marks_took.
   mark take_due_mark();
@@ -291,6 +294,11 @@ class stream_base {
     return fetched_ + todo_ - static_cast<std::size_t>(end_ - cursor) / element_bytes_;
   }
   void keep_marks();
+  /// Makes `m`, a mark of the stage, one of the last absent stage downstream of it (coro/absent_stage.hpp).
+  void add_absent_records(mark& m) const;
+  /// Restores the first `absent` absent stages, and the stage that they follow.
+  void restore_absent(std::size_t absent, position_records& from);
+  void restore_stage(position_records& from);
   /// Resets this stream, but not its stage, to its state before the first request.
   void forget_requests();
   /// The newest mark from which the element `ordinal` can be made again. Null if the stage's current state serves.

@@ -40,6 +40,7 @@
 
 #include "sluice/coro/any_stream.hpp"
 #include "sluice/coro/stream.hpp"
+#include "sluice/optimizer/rule_choice.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/site_table.hpp"
@@ -64,6 +65,9 @@ struct iterate_options {
   /// For a resumed run: the reaction to a changed input. It compares size, time of modification, inode and device of
   /// the files that were open at the checkpoint and of the last 1,000 closed ones, and the names that patterns matched.
   changed_inputs on_changed_inputs = changed_inputs::refuse;
+  /// The rules that may rewrite the plan before it runs (docs/optimizer.md). They change neither the elements nor the
+  /// checkpoints, so a resumed run may have other ones.
+  rule_choice rules = {};
 };
 
 /// A summary of a run, at its end or during it.

@@ -6,7 +6,7 @@
 //
 // An operator states its facts in `op_info::facts`. A function states its own: an expression derives them from its
 // text, and a C++ function may declare them (fn() in plan/function.hpp). The defaults of outputs, forwards,
-// keeps_order, may_fail and uses_place are cautious: rewrites never move an operator that states nothing. An operator
+// keeps_order, may_fail, uses_place and has_record are cautious: rewrites never move an operator that states nothing. An operator
 // must itself state draws, is_live, has_effects and is_concurrent if its own stage draws, is live, has effects or must
 // not be called concurrently; their defaults assume that it does not. The defaults of function_facts are all cautious.
 // tests/runners/facts_test.cpp compares the facts with what the plans of all rows yield.
@@ -71,6 +71,8 @@ struct stage_facts {
   bool uses_place = true;    ///< an output may depend on earlier inputs, or on their number
   bool is_live = false;      ///< another run, or a slower consumer, may see other elements or another order
   bool has_effects = false;  ///< anything beside its elements is observable: printed, counted, sent
+  /// Positions contain a record of the stage. False: its position is that of its input, unless it drops bad elements.
+  bool has_record = true;
   /// Several threads may call all functions of the stage at the same time. True for a stage without functions.
   bool is_concurrent = true;
 };

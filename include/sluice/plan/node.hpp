@@ -24,12 +24,16 @@
 #include "sluice/base/error_policy.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/type.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/plan/arguments.hpp"
 #include "sluice/plan/facts.hpp"
+#include "sluice/plan/plan_memo.hpp"
 
 namespace sluice::lib {
 
+class absent_stage;   // coro/absent_stage.hpp
 class erased_stream;  // coro/erased_stream.hpp
+struct node_history;  // plan/node_history.hpp
 struct open_context;  // engine/lowering/open_context.hpp
 struct row_landing;   // engine/batching/row_landing.hpp
 struct spec;          // element/spec.hpp
@@ -71,6 +75,10 @@ struct op_lowering {
   /// position_reader::version(); any other version is rejected.
   std::uint32_t state_version = 0;
   std::uint32_t state_version_oldest = 0;
+  /// Returns the object that writes and reads the record of this node's stage where a rewrite has removed the node, so
+  /// that positions stay those of the plan as written. Null: the stage has no record. A rewrite may remove only a stage
+  /// that has no record or sets this function.
+  std::unique_ptr<absent_stage> (*absent)(const node&) = nullptr;
 };
 
 /// The description of one operator: a constant NAME_op, declared in the header of its verb and defined in its source. Its
@@ -131,6 +139,11 @@ struct node {
   /// The name of the rewrite that inserted the node: a string literal, for example "add_prefetch". Empty for the user's
   /// nodes. Inserted nodes hash their sites apart, so they change no site of the user's nodes and share none with them.
   std::string_view inserted_by = {};
+  /// The rules that have produced this node, and the nodes that it replaces (plan/node_history.hpp). Null for a node as
+  /// its user wrote it. Part of neither the text nor the hash.
+  shared_ref<const node_history> history = {};
+  /// The optimized forms of the plan that ends here. A copy of the node has none.
+  plan_memo memo = {};
 
   /// The operator's arguments. REQUIRES: A is its struct.
   template <class A> const A& as() const { return arguments.as<A>(); }

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "coro/absent_stage.hpp"
 #include "coro/position_records.hpp"
 #include "engine/lowering/quarantine_file.hpp"
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/argument_codec.hpp"
+#include "plan/node_history.hpp"
 #include "plan/plan_depth.hpp"
 #include "plan/plan_parts.hpp"
 #include "runtime/quarantine_sink.hpp"
@@ -48,7 +50,8 @@ std::string label_of(const node& n) {
 erased_stream open_context::open(const node_ptr& plan) const {
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
-  site_record& record = enter(*plan, context);  // before its inputs, so that the report lists them in this order
+  context.enter_removed(*plan);
+  site_record& record = context.enter(*plan, context);  // before its inputs: the report lists them in this order
   erased_stream s = plan->op->lowering.open(*plan, context);
   finish(*plan, record, s);
   return s;
@@ -58,10 +61,28 @@ erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_pt
   if (!plan->op->lowering.open_rows) return {};
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
-  site_record& record = enter(*plan, context);
+  context.enter_removed(*plan);
+  site_record& record = context.enter(*plan, context);
   erased_stream s = plan->op->lowering.open_rows(*plan, context, landing);
   if (s) finish(*plan, record, s);
   return s;
+}
+
+void open_context::enter_removed(const node& n) {
+  if (!n.history) return;
+  for (auto removed = n.history->removed.rbegin(); removed != n.history->removed.rend(); ++removed)
+    enter(**removed, *this);
+}
+
+void open_context::add_removed(const node& n, erased_stream& s) const {
+  for (const node_ptr& removed : n.history->removed) {
+    if (stage_counts* counts = s.stage()->counts()) site(*removed).stands_for(*counts);
+    if (!removed->op->lowering.absent) continue;
+    std::unique_ptr<absent_stage> absent = removed->op->lowering.absent(*removed);
+    if (!absent) continue;
+    absent->set_identity(identity_of(*removed));
+    s.stage()->add_absent(std::move(absent));
+  }
 }
 
 site_record& open_context::enter(const node& n, open_context& inside) const {
@@ -76,6 +97,7 @@ void open_context::finish(const node& n, site_record& record, erased_stream& s) 
   s.stage()->set_identity(identity_of(n));
   s.stage()->set_counts(record.counts());
   if (s.stage()->counts() == &record.counts()) record.stage_made();
+  if (n.history) add_removed(n, s);
   s.set_environment(run.get());
 }
 

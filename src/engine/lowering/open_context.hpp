@@ -113,6 +113,10 @@ struct open_context {
  private:
   /// Returns the record of `n` as an input of the stage that reads it, and makes it the reader in `inside`.
   site_record& enter(const node& n, open_context& inside) const;
+  /// Makes the records of the nodes that rules have removed downstream of `n`, and the last of them the reader.
+  void enter_removed(const node& n);
+  /// Has the stage of `n` write the records of these nodes into positions, and report their counts.
+  void add_removed(const node& n, erased_stream& s) const;
   /// Labels a stream that an operator has opened, and gives it its environment.
   void finish(const node& n, site_record& record, erased_stream& s) const;
   error_account* account_of(const node& n, error_limit errors_max, error_account* around) const;

@@ -103,6 +103,7 @@ void note_order(stage_facts& f, order o) {
   if (o == order::deterministic) return;
   f.keeps_order = false;
   f.is_live = true;
+  f.has_record = true;  // the order that it has chosen
 }
 
 }  // namespace sluice::lib

@@ -52,6 +52,12 @@ class site_record {
   /// is not reported.
   void stage_made() noexcept { has_stage_.store(true, std::memory_order_relaxed); }
   bool has_stage() const noexcept { return has_stage_.load(std::memory_order_relaxed); }
+  /// Reports these counts as its own: those of a stage that does this one's work. REQUIRES: they live as long as the
+  /// record.
+  void stands_for(const stage_counts& of) noexcept {
+    counts_of_.store(&of, std::memory_order_relaxed);  // an independent pointer to counters of the same run
+    stage_made();
+  }
   /// Records that the stage reads from the stage of `input`: its input, or the end of an inner plan that it opens.
   void add_input(const site_record& input);
   /// Returns the inputs in the order in which they were first added.
@@ -65,6 +71,7 @@ class site_record {
   const bool is_inner_;
   std::atomic<bool> has_stage_{false};
   stage_counts counts_;
+  std::atomic<const stage_counts*> counts_of_{nullptr};  // null: its own
   size_estimate file_sizes_;
   /// What few stages have. Elements do not move.
   struct parts {

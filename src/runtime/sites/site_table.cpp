@@ -138,9 +138,11 @@ site_report site_record::report(std::uint64_t number) const {
   r.number = number;
   r.is_inner = is_inner_;
   const stage_counts& c = counts_;
-  r.elements = read(c.elements);
-  r.passed = read(c.passed);
-  r.blocks = read(c.blocks);
+  const stage_counts* of = counts_of_.load(std::memory_order_relaxed);
+  const stage_counts& delivered = of ? *of : c;
+  r.elements = read(delivered.elements);
+  r.passed = read(delivered.passed);
+  r.blocks = read(delivered.blocks);
   std::uint64_t sampled = read(c.sampled_elements);
   r.busy = nanoseconds(scaled(read(c.sampled_ns), sampled, r.elements + r.passed) + read(c.computed_ns));
   r.bytes = scaled(read(c.sampled_bytes), sampled, r.elements);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// rule_choice: which rules may rewrite a plan.
+//
+//   ds.iterate(rt, {.rules = rule_choice::none()});                  // runs the plan as written
+//   ds.iterate(rt, {.rules = rule_choice().without("push_take")});
+//
+// A checkpoint fits any choice: it belongs to the plan as written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace sluice::lib {
+
+class rule_choice {
+ public:
+  /// All rules.
+  constexpr rule_choice() noexcept = default;
+  /// No rule.
+  static constexpr rule_choice none() noexcept {
+    rule_choice c;
+    c.off_ = ~std::uint64_t{0};
+    return c;
+  }
+  /// Returns the same choice without the rule, or with it. Errors: invalid_argument: no rule has that name.
+  rule_choice without(std::string_view rule) const;
+  rule_choice with(std::string_view rule) const;
+
+  /// `number`: the place of the rule in optimizer_rules().
+  constexpr bool allows(std::size_t number) const noexcept { return !(off_ >> number & 1); }
+  constexpr bool allows_any() const noexcept { return off_ != ~std::uint64_t{0}; }
+  /// Equal choices have equal keys.
+  constexpr std::uint64_t key() const noexcept { return off_; }
+  constexpr bool operator==(const rule_choice&) const noexcept = default;
+
+ private:
+  std::uint64_t off_ = 0;
+};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// The public names.
+using lib::rule_choice;
+
+}  // namespace sluice

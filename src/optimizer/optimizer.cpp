@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "engine/lowering/element_specs.hpp"
+#include "optimizer/rule.hpp"
+#include "optimizer/verify.hpp"
+#include "plan/codecs/argument_codec.hpp"
+#include "sluice/base/hash.hpp"
+#include "sluice/optimizer/optimize.hpp"
+#include "sluice/plan/text.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// The rules in the order in which they are applied. The list is repeated until no rule changes the plan.
+const rule* const kRules[] = {
+    &remove_noops,      // first: what does nothing separates stages that other rules merge
+    &merge_takes,       // before push_take, which then moves one take instead of two
+    &push_take,         // before merge_prefetches: a take between two channels keeps them apart
+    &merge_prefetches,  // after push_take: see there
+};
+constexpr std::size_t kRuleCount = std::size(kRules);
+
+/// A bound for rules that undo each other's work. Each round applies all rules once; plans need two or three.
+constexpr int kRoundsMax = 16;
+
+/// The settings in force at each node of a plan: all those of its consumers together.
+class settings_of_plan {
+ public:
+  settings_of_plan(const node& plan, const in_force& outside) { note(plan, outside, true); }
+  const in_force& at(const node& n) const { return known_.at(&n); }
+
+ private:
+  void note(const node& n, const in_force& settings, bool is_first) {
+    auto [known, is_new] = known_.try_emplace(&n, settings);
+    const in_force all = known->second.joined(settings);
+    if (!is_new && !is_first && all == known->second) return;
+    known->second = all;
+    for (const node_ptr& input : n.inputs) note(*input, all.upstream_of(n), false);
+  }
+  absl::flat_hash_map<const node*, in_force> known_;
+};
+
+/// Rewrites a plan by one function, inputs first. A node that several nodes read is rewritten once.
+template <class F> class pass {
+ public:
+  pass(const settings_of_plan& settings, F& change) : settings_(settings), change_(change) {}
+
+  node_ptr rewritten(const node_ptr& n) {
+    if (auto done = done_.find(n.get()); done != done_.end()) return done->second;
+    std::vector<node_ptr> inputs;
+    inputs.reserve(n->inputs.size());
+    for (const node_ptr& input : n->inputs) inputs.push_back(rewritten(input));
+    node_ptr with_inputs = n;
+    if (inputs != n->inputs) {
+      node copy = *n;
+      copy.inputs = std::move(inputs);
+      with_inputs = make_node(std::move(copy));
+    }
+    node_ptr made = change_(with_inputs, settings_.at(*n));
+    done_.emplace(n.get(), made);
+    return made;
+  }
+
+ private:
+  const settings_of_plan& settings_;
+  F& change_;
+  absl::flat_hash_map<const node*, node_ptr> done_;
+};
+
+template <class F> node_ptr rewritten(const node_ptr& plan, const in_force& outside, F change) {
+  const settings_of_plan settings(*plan, outside);
+  return pass<F>(settings, change).rewritten(plan);
+}
+
+/// One optimization of one plan, without the optimized forms of its inner plans.
+struct form_found {
+  node_ptr plan;  ///< null: unchanged
+  rule_notes notes;
+};
+
+class kept_form final : public plan_memo::entry {
+ public:
+  kept_form(std::uint64_t key, form_found f) : entry(key), form(std::move(f)) {}
+  const form_found form;
+};
+
+std::uint64_t key_of(const rule_choice& rules, const in_force& outside) {
+  return stable_hash(outside.drops ? "drops" : "stops", stable_hash(outside.is_sloppy ? "sloppy" : "", rules.key()));
+}
+
+std::shared_ptr<const form_found> form_of(const node_ptr& written, const rule_choice& rules, const in_force& outside);
+
+/// Returns a copy of the node whose inner plans are optimized; the node itself if none of them changes.
+node_ptr with_inner_forms(const node_ptr& n, const rule_choice& rules, const in_force& settings, rule_notes& notes) {
+  struct inner_plans final : part_visitor {
+    const rule_choice& rules;
+    in_force inside;
+    rule_notes& notes;
+    bool has_changed = false;
+    inner_plans(const rule_choice& r, const in_force& f, rule_notes& to) : rules(r), inside(f), notes(to) {}
+    void plan(const node_ptr& p) override {
+      std::shared_ptr<const form_found> form = form_of(p, rules, inside);
+      notes.refused.insert(notes.refused.end(), form->notes.refused.begin(), form->notes.refused.end());
+      notes.advice.insert(notes.advice.end(), form->notes.advice.begin(), form->notes.advice.end());
+      if (!form->plan) return;
+      has_changed = true;
+      const_cast<node_ptr&>(p) = form->plan;  // a member of the copied arguments, which are not const
+    }
+  };
+  bool has_plans = false;
+  for_each_plan(*n, [&has_plans](const node_ptr&) { has_plans = true; });
+  if (!has_plans) return n;
+  const argument_list& list = n->op->arguments();
+  std::shared_ptr<void> copied = list.copy(n->arguments.get());
+  inner_plans inner(rules, settings.inside_of(*n), notes);
+  list.visit(copied.get(), inner);
+  if (!inner.has_changed) return n;
+  node copy = *n;
+  copy.arguments = arguments(list.tag, std::move(copied));
+  return make_node(std::move(copy));
+}
+
+node_ptr with_rules(node_ptr plan, const rule_choice& rules, const in_force& outside, rule_notes& notes) {
+  for (int round = 0; round != kRoundsMax; ++round) {
+    const node_ptr before = plan;
+    rule_notes of_round;
+    for (std::size_t i = 0; i != kRuleCount; ++i) {
+      if (!rules.allows(i)) continue;
+      const rule& one = *kRules[i];
+      auto change = [&](const node_ptr& n, const in_force& f) { return one.apply(n, f, of_round); };
+      node_ptr next = rewritten(plan, outside, change);
+      if (next == plan) continue;
+      verify_rewrite(*plan, *next, one.info.name);
+      plan = std::move(next);
+    }
+    if (plan != before && round + 1 != kRoundsMax) continue;
+    notes.refused.insert(notes.refused.end(), of_round.refused.begin(), of_round.refused.end());
+    notes.advice.insert(notes.advice.end(), of_round.advice.begin(), of_round.advice.end());
+    break;
+  }
+  return plan;
+}
+
+std::shared_ptr<const form_found> form_of(const node_ptr& written, const rule_choice& rules, const in_force& outside) {
+  const std::uint64_t key = key_of(rules, outside);
+  auto shared = [&written](const plan_memo::entry& e) {
+    return std::shared_ptr<const form_found>(written, &static_cast<const kept_form&>(e).form);
+  };
+  if (const plan_memo::entry* known = written->memo.find(key)) return shared(*known);
+  // The node owns the result, so the result contains a copy of the node.
+  auto start = std::make_shared<const node>(*written);
+  form_found f;
+  auto inner = [&](const node_ptr& n, const in_force& settings) {
+    return with_inner_forms(n, rules, settings, f.notes);
+  };
+  node_ptr plan = with_rules(rewritten(node_ptr(start), outside, inner), rules, outside, f.notes);
+  if (plan != start) f.plan = std::move(plan);
+  std::unique_ptr<plan_memo::entry> made = std::make_unique<kept_form>(key, std::move(f));
+  if (const plan_memo::entry* kept = written->memo.add(made)) return shared(*kept);
+  std::shared_ptr<const plan_memo::entry> own = std::move(made);
+  return {own, &static_cast<const kept_form&>(*own).form};
+}
+
+}  // namespace
+
+std::shared_ptr<const optimized> optimize(const node_ptr& written, const optimize_options& o) {
+  auto result = std::make_shared<optimized>();
+  result->plan = written;
+  if (!o.rules.allows_any()) return result;
+  std::shared_ptr<const form_found> f = form_of(written, o.rules, {.drops = o.on_error == error_policy::skip});
+  if (f->plan) result->plan = f->plan;
+  result->refused = f->notes.refused;
+  result->advice = f->notes.advice;
+  return result;
+}
+
+node_ptr optimized_plan(const node_ptr& written, const optimize_options& o) {
+  if (!o.rules.allows_any()) return written;
+  std::shared_ptr<const form_found> f = form_of(written, o.rules, {.drops = o.on_error == error_policy::skip});
+  return f->plan ? f->plan : written;
+}
+
+std::span<const std::string_view> rules_of(const node& n) {
+  if (!n.history) return {};
+  return n.history->rules;
+}
+
+std::span<const node_ptr> removed_after(const node& n) {
+  if (!n.history) return {};
+  return n.history->removed;
+}
+
+std::span<const rule_info> optimizer_rules() {
+  static const std::vector<rule_info> all = [] {
+    std::vector<rule_info> infos;
+    for (const rule* r : kRules) infos.push_back(r->info);
+    return infos;
+  }();
+  return all;
+}
+
+namespace {
+
+std::size_t number_of(std::string_view name) {
+  std::string known;
+  for (std::size_t i = 0; i != kRuleCount; ++i) {
+    if (kRules[i]->info.name == name) return i;
+    absl::StrAppend(&known, i ? ", " : "", std::string(kRules[i]->info.name));
+  }
+  throw error(invalid_argument_error(absl::StrCat(std::string(name), " is no rule; the rules are ", known)));
+}
+
+}  // namespace
+
+rule_choice rule_choice::without(std::string_view rule) const {
+  rule_choice c = *this;
+  c.off_ |= std::uint64_t{1} << number_of(rule);
+  return c;
+}
+
+rule_choice rule_choice::with(std::string_view rule) const {
+  rule_choice c = *this;
+  c.off_ &= ~(std::uint64_t{1} << number_of(rule));
+  return c;
+}
+
+}  // namespace sluice::lib

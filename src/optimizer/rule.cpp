@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimizer/rule.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "sluice/engine/dataset_options.hpp"
+
+namespace sluice::lib {
+namespace {
+
+void add_rule(node_history& h, std::string_view rule) {
+  if (std::ranges::find(h.rules, rule) == h.rules.end()) h.rules.push_back(rule);
+}
+
+/// Returns the node without its inputs and its history.
+node_ptr bare(const node& n) {
+  node copy = n;
+  copy.inputs.clear();
+  copy.history = {};
+  return std::make_shared<const node>(std::move(copy));
+}
+
+}  // namespace
+
+// More may be in force here than in a run: an outer with_options may keep an inner one from acting.
+in_force in_force::upstream_of(const node& n) const {
+  in_force f = *this;
+  if (n.op->facts.options) {
+    const dataset_options& o = n.op->facts.options(n);
+    f.drops |= o.on_error == error_policy::skip;
+    f.is_sloppy |= o.order == order::sloppy;
+  } else if (n.op->facts.sets_error_policy) {
+    f.drops = true;
+  }
+  return f;
+}
+
+std::shared_ptr<node_history> history_of(const node& n, std::string_view rule) {
+  auto h = n.history ? std::make_shared<node_history>(*n.history) : std::make_shared<node_history>();
+  add_rule(*h, rule);
+  return h;
+}
+
+node_ptr remade(node changed, std::string_view rule) {
+  changed.history = std::shared_ptr<const node_history>(history_of(changed, rule));
+  return make_node(std::move(changed));
+}
+
+node_ptr without_stage(const node_ptr& n, std::string_view rule) {
+  node input = *n->inputs[0];
+  std::shared_ptr<node_history> h = history_of(input, rule);
+  h->removed.push_back(bare(*n));
+  if (n->history) {
+    h->removed.insert(h->removed.end(), n->history->removed.begin(), n->history->removed.end());
+    for (std::string_view earlier : n->history->rules) add_rule(*h, earlier);
+  }
+  input.history = std::shared_ptr<const node_history>(std::move(h));
+  return make_node(std::move(input));
+}
+
+node_ptr without_trace(const node_ptr& n, std::string_view rule) {
+  node input = *n->inputs[0];
+  std::shared_ptr<node_history> h = history_of(input, rule);
+  if (n->history) {
+    h->removed.insert(h->removed.end(), n->history->removed.begin(), n->history->removed.end());
+    for (std::string_view earlier : n->history->rules) add_rule(*h, earlier);
+  }
+  input.history = std::shared_ptr<const node_history>(std::move(h));
+  return make_node(std::move(input));
+}
+
+}  // namespace sluice::lib

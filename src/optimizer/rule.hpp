@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// rule: one rewrite of the optimizer. optimizer.cpp has the list of all rules, and applies them.
+//
+//   node_ptr remove_it(const node_ptr& n, const in_force& settings, rule_notes& notes) {
+//     if (n->op->name != "take" || n->as<take_arguments>().elements >= 0) return n;
+//     return without_stage(n, "remove_noops");
+//   }
+//   const rule remove_noops{{"remove_noops", "take(-1), …"}, remove_it};
+//
+// A rule receives one node, whose inputs were rewritten already, and returns the node that replaces it. It decides by
+// the facts of nodes (plan/facts.hpp), and reads the name of an operator only where it is about that operator. It must be
+// exact (sluice/optimizer/optimize.hpp), so it leaves alone whatever it does not know.
+// Sites:  a copy of a node keeps its site. A stage that is removed stays in the history of the node upstream of it, so
+//   that positions still have its record: without_stage() does that. A stage that moves must have no record that counts
+//   the elements of another place in the chain: has_record of the stages that it passes.
+// Thread: any.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/node_history.hpp"
+#include "sluice/optimizer/optimize.hpp"
+#include "sluice/plan/facts.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+/// The settings of a run, and of stages downstream, that apply to a node.
+struct in_force {
+  bool drops = false;      ///< a stage without an error policy of its own may drop bad elements
+  bool is_sloppy = false;  ///< stages may deliver in the order in which their calls finish
+
+  /// Returns true if the stage of `n` drops elements that are bad.
+  bool drops_at(const node& n) const { return drops || n.errors.on_error == error_policy::skip; }
+  /// Returns the settings for the inputs of `n`, and for its inner plans.
+  in_force upstream_of(const node& n) const;
+  in_force inside_of(const node& n) const { return {drops_at(n), false}; }
+  in_force joined(const in_force& other) const { return {drops || other.drops, is_sloppy || other.is_sloppy}; }
+  bool operator==(const in_force&) const = default;
+};
+
+/// What the rules have to say about the plan. A rule calls refuse() when a user may wonder why it did nothing.
+struct rule_notes {
+  std::vector<rule_note> refused;
+  std::vector<rule_note> advice;
+
+  void refuse(std::string_view rule, std::string text) { refused.push_back({rule, std::move(text)}); }
+  void advise(std::string_view rule, std::string text) { advice.push_back({rule, std::move(text)}); }
+};
+
+struct rule {
+  rule_info info;
+  node_ptr (*apply)(const node_ptr& n, const in_force& settings, rule_notes& notes);
+};
+
+// The rules, in the order of the alphabet.
+extern const rule merge_prefetches;
+extern const rule merge_takes;
+extern const rule push_take;
+extern const rule remove_noops;
+
+/// Makes a node from a changed copy, and adds `rule` to its history.
+node_ptr remade(node changed, std::string_view rule);
+/// Returns the input of the stage `n`, which then also stands for `n`: it writes its record into positions, and reports
+/// its counts. REQUIRES: each element of the input is one of `n`, and the stage of `n` has no record, or
+/// op_lowering::absent.
+node_ptr without_stage(const node_ptr& n, std::string_view rule);
+/// Returns the input of `n`, an operator that uses the stage of its input as its own. Nothing remains of `n`.
+node_ptr without_trace(const node_ptr& n, std::string_view rule);
+/// Returns a history with the rules and removed nodes of `n`, and with this rule.
+std::shared_ptr<node_history> history_of(const node& n, std::string_view rule);
+
+}  // namespace sluice::lib

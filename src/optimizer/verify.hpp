@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks a rewritten plan.
+#pragma once
+
+#include <string_view>
+
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+/// Checks that `after` yields elements of the same type, spec and number as `before`; that no chain has two nodes of one
+/// site; that every node of `after` is one of `before`, or inserted; and that every node of `before` whose stage has a
+/// record is in `after`, or in the history of one of its nodes. Inner plans were checked before.
+/// Errors: throws internal, with the name of the rule.
+void verify_rewrite(const node& before, const node& after, std::string_view rule);
+
+}  // namespace sluice::lib

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// node_history: where a node of a rewritten plan comes from.
+//
+// A rule that removes a node adds it to the node upstream of it. So the run writes the records of the removed stage into
+// positions, and reports its counts (docs/internals/decisions/rewritten_plans.md).
+// Thread: immutable.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+struct node_history {
+  std::vector<std::string_view> rules;  ///< the names of the rules that have produced the node, each once, first first
+  /// The nodes that were removed directly downstream of this one, the most upstream first. Each yields the elements of
+  /// this node, one for each. Only operator, arguments and site of these nodes are used.
+  std::vector<node_ptr> removed;
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the rules, tests/optimizer/RULE.tsv: a plan, what the rule alone does to it, and the plan that it becomes
+// or the reason that `sluice explain` prints. The plans also run, with and without rules: tests/runners/rewritten_test.cpp.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "sluice/optimizer/optimize.hpp"
+#include "sluice/plan/text.hpp"
+
+namespace sluice::lib::rules_test {
+namespace {
+
+optimize_options only(std::string_view rule) {
+  rule_choice one;
+  for (const rule_info& r : optimizer_rules())
+    if (r.name != rule) one = one.without(r.name);
+  return {.rules = one};
+}
+
+/// Returns true if `text` is `pattern`, in which "…" stands for any characters.
+bool matches(std::string_view text, std::string_view pattern) {
+  const std::string_view any = "…";
+  const std::size_t at = pattern.find(any);
+  if (at == pattern.npos) return text == pattern;
+  if (!text.starts_with(pattern.substr(0, at))) return false;
+  const std::string_view rest = pattern.substr(at + any.size());
+  for (std::size_t i = at; i <= text.size(); ++i)
+    if (matches(text.substr(i), rest)) return true;
+  return false;
+}
+
+bool is_made_by(const node& n, std::string_view rule) {
+  for (std::string_view r : rules_of(n))
+    if (r == rule) return true;
+  for (const node_ptr& input : n.inputs)
+    if (is_made_by(*input, rule)) return true;
+  return false;
+}
+
+struct line {
+  std::string plan, what, expected;
+};
+
+line parsed(const std::string& text) {
+  const std::size_t first = text.find('\t'), second = text.find('\t', first + 1);
+  REQUIRE(second != text.npos);
+  return {text.substr(0, first), text.substr(first + 1, second - first - 1), text.substr(second + 1)};
+}
+
+void check(const std::string& rule, const line& l) {
+  optimize_options o = only(rule);
+  const bool skips = l.what.ends_with(" under skip");
+  if (skips) o.on_error = error_policy::skip;
+  const std::string what = l.what.substr(0, l.what.find(' '));
+  node_ptr plan = parse_plan(l.plan);
+  auto made = optimize(plan, o);
+  if (what == "becomes") {
+    CHECK(plan_text(*made->plan) == l.expected);
+    CHECK(same_plan(*parse_plan(plan_text(*made->plan)), *made->plan));
+    CHECK((made->plan == plan || is_made_by(*made->plan, rule) || l.plan.find("interleave") != l.plan.npos ||
+           l.plan.find("group_by") != l.plan.npos));
+  } else {
+    REQUIRE(what == "stays");
+    CHECK(plan_text(*made->plan) == plan_text(*plan));
+    CHECK(made->plan == plan);
+    std::string reasons;
+    for (const rule_note& note : made->refused) {
+      CHECK(note.rule == rule);
+      reasons += note.text;
+    }
+    CHECK((matches(reasons, l.expected) ? l.expected : reasons) == l.expected);
+  }
+  CHECK(optimize(plan, o)->plan == made->plan);  // the second call returns the plan of the first
+  CHECK(fingerprint(*plan) == fingerprint(*parse_plan(l.plan)));
+}
+
+}  // namespace
+
+TEST_CASE("each rule does what its table says") {
+  for (const rule_info& r : optimizer_rules()) {
+    const std::string file = "tests/optimizer/" + std::string(r.name) + ".tsv";
+    INFO(file);
+    std::ifstream in(file);
+    REQUIRE(in);
+    std::size_t becomes = 0, stays = 0, number = 0;
+    for (std::string text; std::getline(in, text);) {
+      ++number;
+      if (text.empty() || text[0] == '#') continue;
+      INFO(file << ":" << number << ": " << text);
+      const line l = parsed(text);
+      check(std::string(r.name), l);
+      (l.what.starts_with("becomes") ? becomes : stays) += 1;
+    }
+    CHECK(becomes != 0);
+    CHECK(stays != 0);
+  }
+}
+
+TEST_CASE("each table belongs to a rule") {
+  std::set<std::string> names;
+  for (const rule_info& r : optimizer_rules()) names.insert(std::string(r.name) + ".tsv");
+  for (const auto& file : std::filesystem::directory_iterator("tests/optimizer"))
+    if (file.path().extension() == ".tsv") CHECK(names.contains(file.path().filename().string()));
+}
+
+TEST_CASE("no rule acts if all are off, and an unknown rule is an error that names the others") {
+  node_ptr plan = parse_plan("range(9) | take(-1) | take(3)");
+  CHECK(optimize(plan, {.rules = rule_choice::none()})->plan == plan);
+  CHECK(plan_text(*optimize(plan, {.rules = rule_choice::none().with("remove_noops")})->plan) == "range(9) | take(3)");
+  CHECK(optimize(plan, {.rules = rule_choice().without("remove_noops").without("merge_takes")})->plan == plan);
+  CHECK_THROWS_WITH(rule_choice().without("push_tke"),
+                    Catch::Contains("push_tke is no rule; the rules are remove_noops, "));
+}
+
+TEST_CASE("a plan is optimized once for each choice of rules and each policy") {
+  node_ptr plan = parse_plan("range(9) | map(it + 1) | take(3)");
+  node_ptr first = optimize(plan)->plan;
+  CHECK(first != plan);
+  CHECK(optimize(plan)->plan == first);
+  CHECK(optimize(plan, {.on_error = error_policy::skip})->plan == plan);
+  CHECK(optimize(plan, {.rules = rule_choice().without("push_take")})->plan == plan);
+  CHECK(optimize(plan)->plan == first);
+  CHECK(optimize(parse_plan("range(9) | map(it + 1) | take(3)"))->plan != first);
+}
+
+TEST_CASE("a removed node stays in the history of the node upstream of it") {
+  node_ptr made = optimize(parse_plan("range(9) | repeat(1) | take(8) | map(it) | take(5)"))->plan;
+  CHECK(plan_text(*made) == "range(9) | take(5)");
+  std::string removed;
+  for (const node_ptr& n : removed_after(*made->inputs[0])) removed += stage_text(*n) + " ";
+  CHECK(removed == "repeat(1) take(8) map(it) ");
+}
+
+TEST_CASE("nodes that two plans read are rewritten once, and a shared input keeps both its readers exact") {
+  node_ptr shared = parse_plan("range(9) | map(10 / (it - 3)) | take(5)");
+  node_ptr skips = make_stage(*find_op("take"), parse_plan("range(1) | take(7)")->arguments, shared);
+  node both = *parse_plan("zip(range(9) | ignore_errors(), range(9))");
+  node ignoring = *both.inputs[0];
+  ignoring.inputs = {shared};
+  both.inputs = {make_node(std::move(ignoring)), skips};
+  node_ptr plan = make_node(std::move(both));
+  // One of the readers drops bad elements, so the take stays; it has one rewritten form for both.
+  node_ptr made = optimize(plan)->plan;
+  CHECK(plan_text(*made).find("map(10 / (it - 3)) | take(5) | ignore_errors") != std::string::npos);
+}
+
+}  // namespace sluice::lib::rules_test

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan with all rules of the optimizer, with none, and with a random half of them gives the same elements, errors and
+// counts, and each of these runs resumes from the positions of the others.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runners/row_run.hpp"
+#include "sluice/optimizer/optimize.hpp"
+#include "sluice/plan/text.hpp"
+#include "support/random/random_numbers.hpp"
+
+namespace sluice::lib::rewritten_test {
+namespace {
+
+using namespace test;
+
+rule_choice half_of_the_rules(std::uint64_t seed) {
+  random_numbers random(seed);
+  rule_choice half;
+  for (const rule_info& r : optimizer_rules())
+    if (random.below(2)) half = half.without(r.name);
+  return half;
+}
+
+std::string described(const row_outcome& o) {
+  std::string text = "[";
+  for (const std::string& e : o.elements) text += (text.size() > 1 ? "," : "") + e;
+  return text + "] " + o.end + ", dropped " + std::to_string(o.dropped);
+}
+
+bool works_ahead(const row_outcome& o) {
+  return std::ranges::any_of(o.stages, [](const site_report& s) { return !s.channels.empty(); });
+}
+
+/// The number of elements of each stage, by its path: delivered, or skipped because the stage downstream needs others. A
+/// shard skips its input's elements, or leaves them out, whichever costs less.
+std::map<std::uint64_t, std::string> counts_of(const row_outcome& o) {
+  std::map<std::uint64_t, std::string> counts;
+  for (const site_report& s : o.stages)  // a repeat whose elements nobody wants never opens the stages upstream
+    if (s.elements + s.passed) counts[s.path] = s.name + " " + std::to_string(s.elements + s.passed);
+  return counts;
+}
+
+/// Compares the counts of those stages that count the same in all runs of the plan as written, `a` and `others`, with
+/// requests of different sizes: what a batch or a zip asks its input for beyond its own end depends on the requests.
+std::string difference_in_counts(const row_outcome& a, const std::vector<row_outcome>& others,
+                                 const row_outcome& rewritten) {
+  const auto x = counts_of(a), y = counts_of(rewritten);
+  std::string text;
+  for (const auto& [path, count] : x) {
+    auto made = y.find(path);
+    const bool is_fixed = std::ranges::all_of(others, [&](const row_outcome& other) {
+      const auto counts = counts_of(other);
+      auto same = counts.find(path);
+      return same != counts.end() && same->second == count;
+    });
+    if (!is_fixed) continue;
+    if (made == y.end() || made->second != count)
+      text += count + " elements, with rules " + (made == y.end() ? "none" : made->second) + "; ";
+  }
+  return text;
+}
+
+/// What a plan is run for.
+struct trial {
+  node_ptr plan;
+  std::size_t elements_max = 0;
+  error_policy on_error = error_policy::stop;
+};
+
+row_outcome run_with(runtime& rt, const trial& t, const rule_choice& rules, bool save, const checkpoint& from = {},
+                     std::size_t done = 0) {
+  return run_on(rt, t.plan,
+                {.elements_max = t.elements_max - done, .save = save, .from = from, .rules = rules, .on_error = t.on_error});
+}
+
+/// Resumes a run with the rules `by` from each position of `saved`. `written`: the run without rules, whose resumed runs
+/// may end with other words than a whole run: a resumed reader does not know the number of a line.
+std::string difference_when_resumed(runtime& rt, const trial& t, const row_outcome& saved, const row_outcome& written,
+                                    const rule_choice& by, const char* how) {
+  for (std::size_t i = 0; i != saved.places.size(); ++i) {
+    const std::size_t done = std::min(i, saved.elements.size());
+    row_outcome rest = run_with(rt, t, by, false, saved.places[i], done);
+    bool same = std::equal(rest.elements.begin(), rest.elements.end(),
+                           saved.elements.begin() + static_cast<std::ptrdiff_t>(done), saved.elements.end());
+    if (rest.end != saved.end)
+      same &= rest.end == run_with(rt, t, rule_choice::none(), false, written.places.at(i), done).end;
+    if (!same) return std::string(how) + " at element " + std::to_string(i) + ": " + described(rest);
+  }
+  return {};
+}
+
+std::string difference_with(runtime& rt, const trial& t, const row_outcome& written, const rule_choice& rules) {
+  const row_outcome whole = run_with(rt, t, rules, false);
+  if (whole.elements != written.elements || whole.end != written.end || whole.dropped != written.dropped)
+    return described(whole) + " where the plan as written gives " + described(written);
+  const row_outcome whole_written = run_with(rt, t, rule_choice::none(), false);
+  const row_outcome at_once = run_on(rt, t.plan, {.elements_max = t.elements_max,
+                                                  .at_once = 1000,
+                                                  .rules = rule_choice::none(),
+                                                  .on_error = t.on_error});
+  if (written.end == "end" && !works_ahead(whole) && !works_ahead(whole_written))
+    if (std::string wrong = difference_in_counts(whole_written, {written, at_once}, whole); !wrong.empty()) return wrong;
+  const row_outcome saved = run_with(rt, t, rules, true);
+  std::string wrong = difference_when_resumed(rt, t, saved, written, rules, "resumed");
+  if (wrong.empty()) wrong = difference_when_resumed(rt, t, saved, written, rule_choice::none(), "resumed without rules");
+  if (wrong.empty()) wrong = difference_when_resumed(rt, t, written, written, rules, "resumed from the plan as written");
+  return wrong;
+}
+
+/// Compares runs of a plan that rules change; other plans are the same anyway.
+std::string difference_in(runtime& rt, const trial& t, std::uint64_t seed) {
+  const optimize_options all{.on_error = t.on_error};
+  const node_ptr rewritten = optimize(t.plan, all)->plan;
+  if (rewritten == t.plan) return {};
+  const row_outcome written = run_with(rt, t, rule_choice::none(), true);
+  std::string wrong = difference_with(rt, t, written, {});
+  if (wrong.empty()) wrong = difference_with(rt, t, written, half_of_the_rules(seed));
+  return wrong.empty() ? wrong : "as " + plan_text(*rewritten) + ": " + wrong;
+}
+
+bool is_text(const row& r) { return r.is_of_a_run() && !r.plan.starts_with("{"); }
+
+std::vector<std::string> plans_of_tables() {
+  std::vector<std::string> plans;
+  for (const auto& file : std::filesystem::directory_iterator("tests/optimizer")) {
+    if (file.path().extension() != ".tsv") continue;
+    std::ifstream in(file.path());
+    for (std::string line; std::getline(in, line);)
+      if (!line.empty() && line[0] != '#') plans.push_back(line.substr(0, line.find('\t')));
+  }
+  std::ranges::sort(plans);
+  return plans;
+}
+
+}  // namespace
+
+TEST_CASE("rows hold without rules") {
+  runtime two({.workers = 2});
+  every_row([&](const row& r) {
+    return difference_of(r, [&](const node_ptr& plan) {
+      return run_on(two, plan, {.elements_max = most_of(r), .rules = rule_choice::none()});
+    });
+  });
+}
+
+TEST_CASE("rows that rules rewrite give the same, and positions fit with and without rules") {
+  runtime two({.workers = 2});
+  std::size_t changed = 0;
+  every_row([&](const row& r) -> std::string {
+    if (!is_text(r)) return {};
+    const trial t{plan_of(r), most_of(r)};
+    changed += optimize(t.plan)->plan != t.plan;
+    return difference_in(two, t, r.line);
+  });
+  CHECK(changed >= (std::getenv("SLUICE_TEST_ROWS") ? 0u : 20u));
+}
+
+TEST_CASE("rows with stages that rules remove or move give the same, and positions fit with and without rules") {
+  runtime two({.workers = 2});
+  every_row([&](const row& r) -> std::string {
+    if (!is_text(r)) return {};
+    std::string wrong;
+    for (const char* after : {" | repeat(1) | take(1000) | map(it) | take(900)", " | prefetch(2) | map(it) | take(3)",
+                              " | take(7) | repeat(1) | take(-1) | prefetch(2) | prefetch(3) | take(4) | repeat(1)",
+                              " | enumerate() | repeat(1) | take(5) | map(it)"}) {
+      const trial t{parse_plan(r.plan + after), r.elements.size() + 1};
+      if (wrong = difference_in(two, t, r.line); !wrong.empty()) return "with" + std::string(after) + " " + wrong;
+    }
+    return wrong;
+  });
+}
+
+TEST_CASE("the plans of the rules' tables give the same with and without rules, under each policy") {
+  runtime two({.workers = 2});
+  const std::vector<std::string> plans = plans_of_tables();
+  CHECK(plans.size() > 30);
+  for (const std::string& text : plans) {
+    for (error_policy policy : {error_policy::stop, error_policy::skip}) {
+      CAPTURE(text, policy == error_policy::skip);
+      CHECK(difference_in(two, {parse_plan(text), 300, policy}, 1) == "");
+    }
+  }
+}
+
+}  // namespace sluice::lib::rewritten_test
