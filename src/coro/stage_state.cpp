@@ -97,10 +97,10 @@ std::uint64_t stage_state::restore(const position_record* own, position_records&
 
 status version_mismatch(const position_record& own, const stage_identity& known, std::string_view label) {
   if (own.version <= known.version && own.version >= known.version_oldest) return {};
-  return failed_precondition_error(
-      std::string(label) + ": the checkpoint holds this stage's state in version " + std::to_string(own.version) +
-      ", and this version of sluice reads versions " + std::to_string(known.version_oldest) + " to " +
-      std::to_string(known.version) + "; resume it with the version of sluice that wrote it");
+  return failed_precondition_error(std::string(label) + ": the checkpoint holds this stage's state in version " +
+                                   std::to_string(own.version) + ", and this version of sluice reads versions " +
+                                   std::to_string(known.version_oldest) + " to " + std::to_string(known.version) +
+                                   "; resume it with the version of sluice that wrote it");
 }
 
 void stage_state::load_own(const position_record& own, position_records& from, std::string_view label) {

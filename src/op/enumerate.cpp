@@ -73,7 +73,8 @@ const op_info enumerate_op{
           s.parts[1] = element_spec_of(*n.inputs[0]);
           return s;
         },
-    .facts = {.always = {.outputs = output_count::one_per_input, .keeps_order = true, .may_fail = false, .has_record = false},
+    .facts = {.always =
+                  {.outputs = output_count::one_per_input, .keeps_order = true, .may_fail = false, .has_record = false},
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .seeks = seeks_with_inputs},
     .lowering = {.open = open_enumerate},

@@ -21,8 +21,11 @@ const op_info map_op{
           auto* f = dynamic_cast<const knows_spec*>(n.as<map_arguments>().function.value.get());
           return f ? f->spec_for(element_spec_of(*n.inputs[0])) : spec_of(*n.type);
         },
-    .facts = {.always =
-                  {.outputs = output_count::one_per_input, .keeps_order = true, .may_fail = false, .uses_place = false, .has_record = false},
+    .facts = {.always = {.outputs = output_count::one_per_input,
+                         .keeps_order = true,
+                         .may_fail = false,
+                         .uses_place = false,
+                         .has_record = false},
               .refine = [](const node& n, stage_facts& f) { note_order(f, n.as<map_arguments>().options.order); },
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .seeks = [](const node& n) { return n.as<map_arguments>().options.order == order::deterministic; }},

@@ -259,7 +259,8 @@ const op_info parse_example_op{
     .type = parsed_type,
     .spec = parsed_spec,
     .facts = {
-        .always = {.outputs = output_count::one_per_input, .keeps_order = true, .uses_place = false, .has_record = false},
+        .always =
+            {.outputs = output_count::one_per_input, .keeps_order = true, .uses_place = false, .has_record = false},
         .refine = [](const node& n, stage_facts& f) { note_order(f, n.as<parse_example_arguments>().options.order); },
         .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
         .seeks = [](const node& n) { return n.as<parse_example_arguments>().options.order == order::deterministic; }},

@@ -36,7 +36,9 @@ struct nodes_of_plan {
   absl::flat_hash_map<std::uint64_t, const node*> all;
   absl::flat_hash_set<const node*> seen;
 
-  static std::uint64_t key(const node& n) { return (std::uint64_t{n.site} << 32) ^ reinterpret_cast<std::uintptr_t>(n.op); }
+  static std::uint64_t key(const node& n) {
+    return (std::uint64_t{n.site} << 32) ^ reinterpret_cast<std::uintptr_t>(n.op);
+  }
   void add(const node& n) {
     if (!seen.insert(&n).second) return;
     all.emplace(key(n), &n);

@@ -76,8 +76,9 @@ struct trial {
 
 row_outcome run_with(runtime& rt, const trial& t, const rule_choice& rules, bool save, const checkpoint& from = {},
                      std::size_t done = 0) {
-  return run_on(rt, t.plan,
-                {.elements_max = t.elements_max - done, .save = save, .from = from, .rules = rules, .on_error = t.on_error});
+  return run_on(
+      rt, t.plan,
+      {.elements_max = t.elements_max - done, .save = save, .from = from, .rules = rules, .on_error = t.on_error});
 }
 
 /// Resumes a run with the rules `by` from each position of `saved`. `written`: the run without rules, whose resumed runs
@@ -101,16 +102,18 @@ std::string difference_with(runtime& rt, const trial& t, const row_outcome& writ
   if (whole.elements != written.elements || whole.end != written.end || whole.dropped != written.dropped)
     return described(whole) + " where the plan as written gives " + described(written);
   const row_outcome whole_written = run_with(rt, t, rule_choice::none(), false);
-  const row_outcome at_once = run_on(rt, t.plan, {.elements_max = t.elements_max,
-                                                  .at_once = 1000,
-                                                  .rules = rule_choice::none(),
-                                                  .on_error = t.on_error});
+  const row_outcome at_once =
+      run_on(rt, t.plan,
+             {.elements_max = t.elements_max, .at_once = 1000, .rules = rule_choice::none(), .on_error = t.on_error});
   if (written.end == "end" && !works_ahead(whole) && !works_ahead(whole_written))
-    if (std::string wrong = difference_in_counts(whole_written, {written, at_once}, whole); !wrong.empty()) return wrong;
+    if (std::string wrong = difference_in_counts(whole_written, {written, at_once}, whole); !wrong.empty())
+      return wrong;
   const row_outcome saved = run_with(rt, t, rules, true);
   std::string wrong = difference_when_resumed(rt, t, saved, written, rules, "resumed");
-  if (wrong.empty()) wrong = difference_when_resumed(rt, t, saved, written, rule_choice::none(), "resumed without rules");
-  if (wrong.empty()) wrong = difference_when_resumed(rt, t, written, written, rules, "resumed from the plan as written");
+  if (wrong.empty())
+    wrong = difference_when_resumed(rt, t, saved, written, rule_choice::none(), "resumed without rules");
+  if (wrong.empty())
+    wrong = difference_when_resumed(rt, t, written, written, rules, "resumed from the plan as written");
   return wrong;
 }
 

@@ -20,7 +20,10 @@ namespace {
 task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& o) {
   any_stream s = open_run(rt, plan, {.from = r.from, .on_error = r.on_error, .seed = r.seed, .rules = r.rules});
   random_numbers random(r.turns_knobs);
-  for (std::uint32_t ask = r.at_once ? r.at_once : 1; o.elements.size() < r.elements_max; ask = r.save ? 1 : r.at_once ? r.at_once : ask % 7 + 2) {
+  for (std::uint32_t ask = r.at_once ? r.at_once : 1; o.elements.size() < r.elements_max; ask = r.save ? 1
+                                                                                                : r.at_once
+                                                                                                    ? r.at_once
+                                                                                                    : ask % 7 + 2) {
     if (r.save) {
       o.places.push_back(s.position());
       o.dropped_before.push_back(report_of(s).errors);

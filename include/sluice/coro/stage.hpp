@@ -191,7 +191,7 @@ class stage_base : public promise_base {
   dropped_errors errors_;  // they follow the output already made, and precede the output still to be made
   stage_counts* counts_ = nullptr;
   absent_stages* absent_ = nullptr;  // owned; null: none
-  duration others_took_{};  // while sampled_: waits, and the time of its inputs
+  duration others_took_{};           // while sampled_: waits, and the time of its inputs
   std::string_view label_;
   std::shared_ptr<const void> kept_;
 };

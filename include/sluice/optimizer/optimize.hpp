@@ -69,7 +69,7 @@ namespace sluice {
 
 // The public names.
 using lib::optimize;
-using lib::optimized;
 using lib::optimize_options;
+using lib::optimized;
 
 }  // namespace sluice

@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "sluice/base/error_policy.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/type.hpp"
-#include "sluice/base/shared_ref.hpp"
 #include "sluice/plan/arguments.hpp"
 #include "sluice/plan/facts.hpp"
 #include "sluice/plan/plan_memo.hpp"

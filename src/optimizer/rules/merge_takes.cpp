@@ -14,7 +14,8 @@ bool is_take(const node& n) { return n.op->name == "take" && n.as<take_arguments
 node_ptr merged_takes(const node_ptr& n, const in_force&, rule_notes&) {
   if (!is_take(*n) || !is_take(*n->inputs[0])) return n;
   const node_ptr& inner = n->inputs[0];
-  if (inner->as<take_arguments>().elements <= n->as<take_arguments>().elements) return without_stage(n, merge_takes.info.name);
+  if (inner->as<take_arguments>().elements <= n->as<take_arguments>().elements)
+    return without_stage(n, merge_takes.info.name);
   node outer = *n;
   outer.inputs = {without_stage(inner, merge_takes.info.name)};
   return remade(std::move(outer), merge_takes.info.name);

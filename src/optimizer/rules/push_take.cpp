@@ -45,7 +45,8 @@ node_ptr pushed(const node_ptr& n, const in_force& settings) {
   if (!why_not_past(*in, of_input).empty()) return n;
 
   node take = *n, passed = *in;
-  std::shared_ptr<node_history> of_take = history_of(take, push_take.info.name), of_passed = history_of(passed, push_take.info.name);
+  std::shared_ptr<node_history> of_take = history_of(take, push_take.info.name),
+                                of_passed = history_of(passed, push_take.info.name);
   take.inputs = {with_removed(in->inputs[0], of_passed->removed)};
   of_passed->removed = std::exchange(of_take->removed, {});
   take.history = std::shared_ptr<const node_history>(std::move(of_take));
@@ -59,8 +60,8 @@ node_ptr with_take_pushed(const node_ptr& n, const in_force& settings, rule_note
   node_ptr made = pushed(n, settings);
   if (made != n || n->inputs[0]->op->shape != op_info::stage) return made;
   const node& in = *n->inputs[0];
-  notes.refuse(push_take.info.name, stage_text(*n) + " stays after " + stage_text(in) + ": " + std::string(in.op->name) + " " +
-                          why_not_past(in, settings.upstream_of(*n)));
+  notes.refuse(push_take.info.name, stage_text(*n) + " stays after " + stage_text(in) + ": " +
+                                        std::string(in.op->name) + " " + why_not_past(in, settings.upstream_of(*n)));
   return n;
 }
 

@@ -52,6 +52,7 @@ node_ptr without_noop(const node_ptr& n, const in_force& settings, rule_notes& n
 
 }  // namespace
 
-const rule remove_noops{{"remove_noops", "remove take(-1), skip(0), repeat(1), shard(1, 0) and a sequential map(it)"}, without_noop};
+const rule remove_noops{{"remove_noops", "remove take(-1), skip(0), repeat(1), shard(1, 0) and a sequential map(it)"},
+                        without_noop};
 
 }  // namespace sluice::lib
