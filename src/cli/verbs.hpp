@@ -45,6 +45,7 @@ struct run_arguments {
   std::optional<std::uint64_t> epoch = {};
   reading_arguments reading = {};
   error_arguments errors = {};
+  optimizer_arguments optimizer = {};
   std::string checkpoint_file = {}, resume_file = {};
   bool starts_without_checkpoint = false;  ///< a missing resume_file is not an error
   std::uint64_t every_elements = 0;        ///< the interval of checkpoints during the run; 0: only at the end
@@ -123,8 +124,9 @@ struct verify_arguments {
 /// Reads files to their ends, and makes the checks that their formats allow. kFailed: at least one file is damaged or
 /// cannot be read; else kMisuse: at least one has a format that is not read; else kUnavailable.
 int verify(const verify_arguments& arguments);
-enum class explained : std::uint8_t { stages, facts, spec, json };
-int explain(const std::string& plan, const std::string& plan_file, explained what);
+/// stages: as the plan runs; written: as it is written; diff: both; optimized: as it runs, as JSON.
+enum class explained : std::uint8_t { stages, written, diff, facts, spec, json, optimized, rules };
+int explain(const std::string& plan, const std::string& plan_file, explained what, const optimizer_arguments& rules);
 
 struct ls_arguments {
   std::vector<std::string> patterns;

@@ -142,6 +142,42 @@ class Verbs(ProgramTest):
         self.assertIn(f"{self.write('bad.json', '{')}: ", self.fails(2, "run", "-f", os.path.join(self.folder.name, "bad.json")))
         self.assertIn("excludes", self.fails(2, "explain", "--json", "--spec", text))
 
+    def test_explain_shows_the_plan_as_it_runs_and_the_rules_that_made_it(self):
+        plan = "range(99) | map(it + 1) | repeat(1) | take(9) | take(5) | shuffle(3, seed=1) | take(2)"
+        said = self.ok("explain", plan).stdout
+        lines = said.splitlines()
+        self.assertEqual([line.split("#")[0].strip("| ") for line in lines[:5]], ["range(99)", "take(5)", "map(it + 1)", "shuffle(3, seed=1)", "take(2)"])
+        self.assertIn("; by merge_takes, push_take", lines[1])
+        self.assertEqual(lines[5], "# push_take: take(2) stays after shuffle(3, seed=1): shuffle changes the order")
+        written = self.ok("explain", "--written", plan).stdout
+        self.assertEqual(written.splitlines()[-1], lines[-1])  # the fingerprint is that of the plan as written
+        self.assertIn("repeat(1)", written)
+        self.assertNotIn("; by ", written)
+        self.assertEqual(self.ok("explain", "--no-optimize", plan).stdout, written)
+        self.assertEqual(self.ok("explain", "--diff", plan).stdout.splitlines(),
+                         ["  range(99)", "- map(it + 1)", "- repeat(1)", "- take(9)", "  take(5)", "+ map(it + 1)", "  shuffle(3, seed=1)", "  take(2)"])
+        self.assertIn("| map(it + 1)         # int64, 99 elements", self.ok("explain", "--rule", "push_take=off", plan).stdout)
+        known = json.loads(self.ok("explain", "--explain-json", plan).stdout)
+        self.assertEqual((known["written"], known["runs"]), (plan, "range(99) | take(5) | map(it + 1) | shuffle(3, seed=1) | take(2)"))
+        self.assertEqual(known["stages"][0]["removed_after"], ["repeat(1)", "take(9)"])
+        self.assertEqual([note["rule"] for note in known["refused"]], ["push_take"])
+        back = self.ok("explain", said).stdout  # the plan that runs is plan text
+        self.assertIn("| take(5)", back)
+        rules = self.ok("explain", "--rules").stdout
+        for rule in ("remove_noops", "merge_takes", "push_take", "merge_prefetches"):
+            self.assertIn(rule, rules)
+        self.assertIn("PLAN or --file", self.fails(2, "explain"))
+
+    def test_a_run_with_other_rules_yields_the_same_and_resumes_the_checkpoint(self):
+        plan = "range(99) | map(it * 2) | repeat(1) | take(50) | take(7)"
+        path = os.path.join(self.folder.name, "position")
+        for save, resume in (([], ["--no-optimize"]), (["--no-optimize"], []), (["--rule", "merge_takes=off"], ["--rule=push_take=off"])):
+            self.assertEqual(self.ok("run", plan, "--output", "jsonl", "--quiet", "--limit", "3", "--checkpoint", path, *save).stdout, "0\n2\n4\n")
+            self.assertEqual(self.ok("run", plan, "--output", "jsonl", "--quiet", "--resume", path, *resume).stdout, "6\n8\n10\n12\n")
+            os.remove(path)
+        self.assertIn("NAME=on or NAME=off", self.fails(2, "run", plan, "--rule", "push_take"))
+        self.assertIn("push_tke is no rule; the rules are remove_noops", self.fails(2, "run", plan, "--rule", "push_tke=off"))
+
     def test_a_plan_in_json_has_texts_that_are_not_utf8(self):
         text = os.fsdecode(b'range(2) | map("a\xff" + string(it))')
         path = self.write("plan.json", self.ok("explain", "--json", text).stdout)

@@ -41,28 +41,28 @@ bool works_ahead(const row_outcome& o) {
 /// The number of elements of each stage, by its path: delivered, or skipped because the stage downstream needs others. A
 /// shard skips its input's elements, or leaves them out, whichever costs less.
 std::map<std::uint64_t, std::string> counts_of(const row_outcome& o) {
-  std::map<std::uint64_t, std::string> counts;
+  std::map<std::uint64_t, std::string> all;
   for (const site_report& s : o.stages)  // a repeat whose elements nobody wants never opens the stages upstream
-    if (s.elements + s.passed) counts[s.path] = s.name + " " + std::to_string(s.elements + s.passed);
-  return counts;
+    if (s.elements + s.passed) all[s.path] = s.name + " " + std::to_string(s.elements + s.passed);
+  return all;
 }
 
-/// Compares the counts of those stages that count the same in all runs of the plan as written, `a` and `others`, with
-/// requests of different sizes: what a batch or a zip asks its input for beyond its own end depends on the requests.
-std::string difference_in_counts(const row_outcome& a, const std::vector<row_outcome>& others,
-                                 const row_outcome& rewritten) {
-  const auto x = counts_of(a), y = counts_of(rewritten);
+using counts = std::map<std::uint64_t, std::string>;
+
+/// Compares the counts of those stages that count the same in all runs of one form, with requests of different sizes: what
+/// a batch or a zip asks its input for beyond its own end depends on the requests.
+std::string difference_in_counts(const std::vector<counts>& written, const std::vector<counts>& rewritten) {
   std::string text;
-  for (const auto& [path, count] : x) {
-    auto made = y.find(path);
-    const bool is_fixed = std::ranges::all_of(others, [&](const row_outcome& other) {
-      const auto counts = counts_of(other);
-      auto same = counts.find(path);
-      return same != counts.end() && same->second == count;
-    });
-    if (!is_fixed) continue;
-    if (made == y.end() || made->second != count)
-      text += count + " elements, with rules " + (made == y.end() ? "none" : made->second) + "; ";
+  auto of = [](const counts& c, std::uint64_t path) {
+    auto found = c.find(path);
+    return found == c.end() ? std::string("none") : found->second;
+  };
+  for (const auto& [path, count] : written[0]) {
+    auto is_first = [&](const std::vector<counts>& runs) {
+      return std::ranges::all_of(runs, [&](const counts& c) { return of(c, path) == of(runs[0], path); });
+    };
+    if (is_first(written) && is_first(rewritten) && of(rewritten[0], path) != count)
+      text += count + " elements, with rules " + of(rewritten[0], path) + "; ";
   }
   return text;
 }
@@ -101,20 +101,19 @@ std::string difference_with(runtime& rt, const trial& t, const row_outcome& writ
   const row_outcome whole = run_with(rt, t, rules, false);
   if (whole.elements != written.elements || whole.end != written.end || whole.dropped != written.dropped)
     return described(whole) + " where the plan as written gives " + described(written);
-  const row_outcome whole_written = run_with(rt, t, rule_choice::none(), false);
-  const row_outcome at_once =
-      run_on(rt, t.plan,
-             {.elements_max = t.elements_max, .at_once = 1000, .rules = rule_choice::none(), .on_error = t.on_error});
-  if (written.end == "end" && !works_ahead(whole) && !works_ahead(whole_written))
-    if (std::string wrong = difference_in_counts(whole_written, {written, at_once}, whole); !wrong.empty())
-      return wrong;
   const row_outcome saved = run_with(rt, t, rules, true);
   std::string wrong = difference_when_resumed(rt, t, saved, written, rules, "resumed");
   if (wrong.empty())
     wrong = difference_when_resumed(rt, t, saved, written, rule_choice::none(), "resumed without rules");
   if (wrong.empty())
     wrong = difference_when_resumed(rt, t, written, written, rules, "resumed from the plan as written");
-  return wrong;
+  if (!wrong.empty() || written.end != "end" || works_ahead(whole) || works_ahead(written)) return wrong;
+  auto counts_with = [&](const rule_choice& which) {
+    const row_request at_once{.elements_max = 100'000, .at_once = 1000, .rules = which, .on_error = t.on_error};
+    return std::vector<counts>{counts_of(run_with(rt, t, which, false)), counts_of(run_with(rt, t, which, true)),
+                               counts_of(run_on(rt, t.plan, at_once))};
+  };
+  return difference_in_counts(counts_with(rule_choice::none()), counts_with(rules));
 }
 
 /// Compares runs of a plan that rules change; other plans are the same anyway.

@@ -102,6 +102,29 @@ runtime_options runtime_of(const reading_arguments& a) {
   return o;
 }
 
+void add_optimizer_options(CLI::App& verb, optimizer_arguments& to) {
+  verb.add_flag("--no-optimize", to.is_off, "run the plan as it is written");
+  verb.add_option("--rule", to.rules,
+                  "NAME=off: do not rewrite the plan by this rule; NAME=on: do; may be repeated; sluice explain --rules "
+                  "lists the rules")
+      ->type_name("NAME=on|off")
+      ->allow_extra_args(false);
+}
+
+rule_choice rules_of(const optimizer_arguments& a) {
+  rule_choice rules = a.is_off ? rule_choice::none() : rule_choice();
+  for (const std::string& given : a.rules) {
+    const std::size_t at = given.find('=');
+    const std::string name = given.substr(0, at), value = at == given.npos ? "" : given.substr(at + 1);
+    if (value != "on" && value != "off")
+      throw misuse(absl::StrCat("--rule expects NAME=on or NAME=off, and is ", given));
+    try {
+      rules = value == "on" ? rules.with(name) : rules.without(name);
+    } catch (const error& e) { throw misuse(absl::StrCat("--rule ", given, ": ", std::string(e.why().message()))); }
+  }
+  return rules;
+}
+
 void set_errors(const error_arguments& a, iterate_options& to) {
   to.on_error = a.skips ? error_policy::skip : error_policy::stop;
   if (a.errors_max) to.errors_max = *a.errors_max;

@@ -39,6 +39,15 @@ struct error_arguments {
   std::optional<std::uint64_t> errors_max = {};
 };
 
+/// The rules that may rewrite the plan.
+struct optimizer_arguments {
+  bool is_off = false;
+  std::vector<std::string> rules = {};  ///< "NAME=on" and "NAME=off", in the order in which they apply
+};
+
+void add_optimizer_options(CLI::App& verb, optimizer_arguments& to);
+/// Errors: misuse: no rule has that name.
+rule_choice rules_of(const optimizer_arguments& a);
 void add_reading_options(CLI::App& verb, reading_arguments& to);
 void add_error_options(CLI::App& verb, error_arguments& to);
 

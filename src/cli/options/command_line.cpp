@@ -48,6 +48,7 @@ struct typed {
   std::string shard_size, every, plan, folder = "data";
   std::string resume_or_start, plan_file, compression = "automatic", shell;
   explained what = explained::stages;
+  optimizer_arguments explain_rules;
   head_arguments head;
   convert_arguments convert;
   count_arguments count;
@@ -169,6 +170,7 @@ void add_run(CLI::App& app, typed& t) {
                   "what a resumed run does if an input file has changed since the checkpoint")
       ->check(CLI::IsMember({"refuse", "warn", "ignore"}))
       ->capture_default_str();
+  add_optimizer_options(*run, t.run.optimizer);
   add_report_options(*run, t.run.report, true);
   run->callback([&t, output] {
     t.verb = reading([&t, output] {
@@ -310,20 +312,35 @@ void add_readers(CLI::App& app, typed& t) {
   });
 }
 
-void add_others(CLI::App& app, typed& t) {
-  auto* explain = app.add_subcommand("explain", "print a plan with types, sizes and the options in force");
+void add_explain(CLI::App& app, typed& t) {
+  auto* explain = app.add_subcommand(
+      "explain", "print a plan as it runs: types, sizes, options, the rules that rewrote it, and what they left");
   add_plan(*explain, t, "PLAN", t.plan, t.plan_file, "the plan");
-  auto* spec =
-      explain->add_flag_callback("--spec", [&t] { t.what = explained::spec; }, "print dtypes and partial shapes");
-  auto* facts = explain->add_flag_callback(
-      "--facts", [&t] { t.what = explained::facts; },
-      "print the facts of each stage: outputs per input, order, errors, members read");
-  facts->excludes(spec);
-  explain->add_flag_callback(
-             "--json", [&t] { t.what = explained::json; }, "print the plan as JSON")
-      ->excludes(spec)
-      ->excludes(facts);
-  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.what); }; });
+  add_optimizer_options(*explain, t.explain_rules);
+  std::vector<CLI::Option*> forms;
+  auto add_form = [&](const char* name, explained what, const char* description) {
+    auto* form = explain->add_flag_callback(name, [&t, what] { t.what = what; }, description);
+    for (CLI::Option* other : forms) form->excludes(other);
+    forms.push_back(form);
+  };
+  add_form("--written", explained::written, "print the plan as it is written");
+  add_form("--diff", explained::diff, "print the plan with the stages that rules have removed (-) and added (+)");
+  add_form("--rules", explained::rules, "list the rules in the order in which they are applied; needs no PLAN");
+  add_form("--spec", explained::spec, "print dtypes and partial shapes");
+  add_form("--facts", explained::facts,
+           "print the facts of each stage as written: outputs per input, order, errors, members read");
+  add_form("--json", explained::json, "print the plan as written, as JSON");
+  add_form("--explain-json", explained::optimized,
+           "print the plan as written and as it runs, the rules, and what they left, as JSON");
+  explain->parse_complete_callback([&t, explain] {
+    if (t.what != explained::rules && explain->count("PLAN") == 0 && explain->count("--file") == 0)
+      throw CLI::RequiredError("PLAN or --file");
+  });
+  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.what, t.explain_rules); }; });
+}
+
+void add_others(CLI::App& app, typed& t) {
+  add_explain(app, t);
 
   auto* ops = app.add_subcommand("ops", "list the operators");
   add_plugins(*ops, t);

@@ -78,7 +78,7 @@ constexpr verb_help kVerbHelps[] = {
       "sluice cp - s3://bucket/log.txt < log.txt"}},
     {"explain",
      kProcessGroup,
-     "a plan with its types, sizes and options",
+     "a plan as it runs: types, sizes, options, rules",
      {"sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'",
       "sluice explain --spec 'csv(\"people.csv\", header=true) | batch(32)'", "sluice explain --json -f plan.txt"}},
     {"ops",
@@ -110,7 +110,7 @@ struct option_group {
 };
 /// In the order in which they are printed. Other options belong to "Options", which comes first.
 constexpr option_group kOptionGroups[] = {
-    {"Plan", " --file --plugin "},
+    {"Plan", " --file --plugin --no-optimize --rule "},
     {"Input", " --from --schema --delimiter --no-header --escape --infer "},
     {"Output", " --output --to --compression --shards --shard-size --overwrite --new-output --images --raw --json "},
     {"Bad elements", " --on-error --errors-max --quarantine "},

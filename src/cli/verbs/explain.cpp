@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
@@ -16,6 +20,7 @@
 #include "plan/codecs/argument_codec.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/engine/dataset_options.hpp"
+#include "sluice/optimizer/optimize.hpp"
 #include "sluice/plan/facts.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
@@ -93,42 +98,125 @@ std::string options_text(const node& n, const settings_downstream& said) {
   return out;
 }
 
-}  // namespace
+/// One stage of a plan, with the settings of stages downstream of it.
+struct stage_line {
+  const node* stage;
+  settings_downstream said;
+};
 
-int explain(const std::string& text, const std::string& plan_file, explained what) {
-  node_ptr plan = plan_file.empty() ? plan_of(text) : plan_in_file(plan_file);
-  if (what == explained::json) {
-    absl::PrintF("%s\n", plan_json(*plan));
-    return kOk;
-  }
-  if (what == explained::spec) {
-    absl::PrintF("%s\n", element_spec_of(*plan).text());
-    return kOk;
-  }
-  struct stage_line {
-    const node* stage;
-    settings_downstream said;
-  };
-  // From the last stage to the source, or to a stage with several inputs, which is one line.
+/// Returns the stages from the source, or from a stage with several inputs, which is one line.
+std::vector<stage_line> lines_of(const node& plan) {
   std::vector<stage_line> stages;
   settings_downstream said;
-  for (const node* n = plan.get();; n = n->inputs[0].get()) {
+  for (const node* n = &plan;; n = n->inputs[0].get()) {
     stages.push_back({n, said});
     said.pass(*n);
     if (n->op->shape != op_info::stage) break;
   }
+  std::ranges::reverse(stages);
+  return stages;
+}
+
+std::string shown(const node& n) { return detail::redacted(stage_text(n)); }
+
+/// Returns "; by push_take, merge_takes" for a node that rules have produced.
+std::string rules_text(const node& n) {
+  std::string out;
+  for (std::string_view rule : lib::rules_of(n)) absl::StrAppend(&out, out.empty() ? "; by " : ", ", std::string(rule));
+  return out;
+}
+
+void print_stages(const node& plan, explained what) {
+  const std::vector<stage_line> stages = lines_of(plan);
   std::size_t width = 0;
-  auto shown = [](const node& n) { return detail::redacted(stage_text(n)); };
   for (auto& line : stages) width = std::max(width, shown(*line.stage).size());
   bool may_be_fewer = false;
-  for (auto at = stages.rbegin(); at != stages.rend(); ++at) {
-    const node& n = *at->stage;
-    may_be_fewer |= !n.errors.on_error && at->said.on_error == error_policy::skip && may_meet_bad(n);
+  for (const stage_line& line : stages) {
+    const node& n = *line.stage;
+    may_be_fewer |= !n.errors.on_error && line.said.on_error == error_policy::skip && may_meet_bad(n);
     may_be_fewer &= !states_its_size(n);
-    absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), shown(n),
-                 n.type->name, size_text(n, may_be_fewer),
-                 what == explained::facts ? "; " + facts_text(n) : options_text(n, at->said));
+    const std::string rest =
+        what == explained::facts ? "; " + facts_text(n) : options_text(n, line.said) + rules_text(n);
+    absl::PrintF("%s%-*s  # %s%s%s\n", &line == &stages.front() ? "  " : "| ", static_cast<int>(width), shown(n),
+                 n.type->name, size_text(n, may_be_fewer), rest);
   }
+}
+
+void print_notes(const optimized& o) {
+  for (const rule_note& note : o.refused)
+    absl::PrintF("# %s: %s\n", std::string(note.rule), detail::redacted(note.text));
+  for (const rule_note& note : o.advice) absl::PrintF("# advice: %s\n", detail::redacted(note.text));
+}
+
+/// Prints the stages of both plans: those of one of them after - or +, common ones after blanks.
+void print_diff(const node& written, const node& runs) {
+  std::vector<std::string> a, b;
+  for (const stage_line& line : lines_of(written)) a.push_back(shown(*line.stage));
+  for (const stage_line& line : lines_of(runs)) b.push_back(shown(*line.stage));
+  // common[i][j]: the length of the longest common subsequence of both from i and j on.
+  std::vector<std::vector<std::size_t>> common(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = a.size(); i-- != 0;)
+    for (std::size_t j = b.size(); j-- != 0;)
+      common[i][j] = a[i] == b[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+  for (std::size_t i = 0, j = 0; i != a.size() || j != b.size();) {
+    if (i != a.size() && j != b.size() && a[i] == b[j]) {
+      absl::PrintF("  %s\n", a[i]);
+      ++i;
+      ++j;
+    } else if (j == b.size() || (i != a.size() && common[i + 1][j] >= common[i][j + 1])) {
+      absl::PrintF("- %s\n", a[i++]);
+    } else {
+      absl::PrintF("+ %s\n", b[j++]);
+    }
+  }
+}
+
+using json = nlohmann::ordered_json;
+
+json as_json(const std::vector<rule_note>& notes) {
+  json list = json::array();
+  for (const rule_note& note : notes)
+    list.push_back(json{{"rule", std::string(note.rule)}, {"text", detail::redacted(note.text)}});
+  return list;
+}
+
+void print_optimized_json(const node& written, const optimized& o) {
+  json stages = json::array();
+  for (const stage_line& line : lines_of(*o.plan)) {
+    const node& n = *line.stage;
+    json rules = json::array(), removed = json::array();
+    for (std::string_view rule : lib::rules_of(n)) rules.push_back(std::string(rule));
+    for (const node_ptr& gone : removed_after(n)) removed.push_back(shown(*gone));
+    stages.push_back(json{{"stage", shown(n)}, {"type", n.type->name}, {"rules", rules}, {"removed_after", removed}});
+  }
+  const json all = {{"written", detail::redacted(plan_text(written))},
+                    {"runs", detail::redacted(plan_text(*o.plan))},
+                    {"fingerprint", absl::StrFormat("%016x", fingerprint(written))},
+                    {"stages", stages},
+                    {"refused", as_json(o.refused)},
+                    {"advice", as_json(o.advice)}};
+  absl::PrintF("%s\n", all.dump(2, ' ', false, json::error_handler_t::replace));
+}
+
+void print_rules() {
+  for (const rule_info& r : optimizer_rules())
+    absl::PrintF("%-18s  %s\n", std::string(r.name), std::string(r.doc));
+}
+
+}  // namespace
+
+int explain(const std::string& text, const std::string& plan_file, explained what, const optimizer_arguments& given) {
+  const rule_choice rules = rules_of(given);
+  if (what == explained::rules) return print_rules(), kOk;
+  node_ptr plan = plan_file.empty() ? plan_of(text) : plan_in_file(plan_file);
+  if (what == explained::json) return absl::PrintF("%s\n", plan_json(*plan)), kOk;
+  if (what == explained::spec) return absl::PrintF("%s\n", element_spec_of(*plan).text()), kOk;
+  const std::shared_ptr<const optimized> o = optimize(plan, {.rules = rules});
+  if (what == explained::optimized) return print_optimized_json(*plan, *o), kOk;
+  if (what == explained::diff) return print_diff(*plan, *o->plan), kOk;
+  const bool as_it_runs = what == explained::stages;
+  print_stages(as_it_runs ? *o->plan : *plan, what);
+  if (as_it_runs) print_notes(*o);
   absl::PrintF("# fingerprint %016x\n", fingerprint(*plan));
   return kOk;
 }
