@@ -104,9 +104,10 @@ runtime_options runtime_of(const reading_arguments& a) {
 
 void add_optimizer_options(CLI::App& verb, optimizer_arguments& to) {
   verb.add_flag("--no-optimize", to.is_off, "run the plan as it is written");
-  verb.add_option("--rule", to.rules,
-                  "NAME=off: do not rewrite the plan by this rule; NAME=on: do; may be repeated; sluice explain --rules "
-                  "lists the rules")
+  verb.add_option(
+          "--rule", to.rules,
+          "NAME=off: do not rewrite the plan by this rule; NAME=on: do; may be repeated; sluice explain --rules "
+          "lists the rules")
       ->type_name("NAME=on|off")
       ->allow_extra_args(false);
 }

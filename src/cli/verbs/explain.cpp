@@ -199,8 +199,7 @@ void print_optimized_json(const node& written, const optimized& o) {
 }
 
 void print_rules() {
-  for (const rule_info& r : optimizer_rules())
-    absl::PrintF("%-18s  %s\n", std::string(r.name), std::string(r.doc));
+  for (const rule_info& r : optimizer_rules()) absl::PrintF("%-18s  %s\n", std::string(r.name), std::string(r.doc));
 }
 
 }  // namespace
