@@ -15,13 +15,13 @@
 #include "element/text/scan_text.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/element/type_of.hpp"
+#include "sluice/element/type_text.hpp"
 
 namespace sluice::lib::arrow {
 
 namespace {
 
 constexpr int kTypeDepthMax = 64;
-constexpr std::size_t kExtentMax = std::size_t{1} << 20;
 
 /// A type that is not composed of other types, and its optional. Lists of both are registered too, for list_of.
 struct plain_type {
@@ -68,11 +68,17 @@ const element_type* maybe_type(const element_type* t) {
   return t->kind == kind::maybe ? t : maybe_of(t);
 }
 
-/// Returns arrays of arrays with these lengths. A length of 0 has no array: such values are empty lists.
+/// Returns an array; null if a value would take more than kTypeBytesMax.
+const element_type* array_type(const element_type* t, std::uint64_t extent) {
+  if (extent == 0 || extent > kTypeBytesMax / std::max<std::size_t>(t->size, 1)) return nullptr;
+  return array_of(t, static_cast<std::size_t>(extent));
+}
+
+/// Returns arrays of arrays with these lengths; null as above. A length of 0 has no array: such values are empty lists.
 const element_type* tensor_type(const element_type* item, const std::vector<std::int64_t>& shape) {
   const auto zero = std::find(shape.begin(), shape.end(), 0);
   const element_type* t = zero == shape.end() ? item : list_type(item);
-  for (auto at = zero; at != shape.begin();) t = array_of(t, static_cast<std::size_t>(*--at));
+  for (auto at = zero; t && at != shape.begin();) t = array_type(t, static_cast<std::uint64_t>(*--at));
   return t;
 }
 
@@ -138,8 +144,10 @@ class row_text_reader {
     std::vector<member> members;
     std::unordered_set<std::string> names;
     do {
+      skip_space();
+      const bool is_quoted = at_ != text_.size() && (text_[at_] == '"' || text_[at_] == '`');
       std::string name = this->name();
-      if (name.empty() || !take(':')) return refuse("expected a column, such as label: int64");
+      if ((name.empty() && !is_quoted) || !take(':')) return refuse("expected a column, such as label: int64");
       if (!names.insert(name).second) return refuse("column " + name + " appears twice");
       const element_type* t = type(depth);
       if (!t) return nullptr;
@@ -165,8 +173,9 @@ class row_text_reader {
     std::size_t extent = 0;
     auto read = std::from_chars(digits.data(), digits.data() + digits.size(), extent);
     const bool good = read.ec == std::errc() && read.ptr == digits.data() + digits.size();
-    if (!good || extent == 0 || extent > kExtentMax) return refuse("expected [] or a number of values, such as [16]");
-    return array_of(t, extent);
+    if (!good || extent == 0) return refuse("expected [] or a number of values, such as [16]");
+    const element_type* array = array_type(t, extent);
+    return array ? array : refuse("a value of such an array would take more than 1 GiB");
   }
   const element_type* base(int depth) {
     if (take('{')) return fields(depth, '}');
@@ -309,8 +318,11 @@ result<const element_type*> column_type(const ArrowSchema& s) {
   if (is_list || shape || (form.layout == ipc_layout::fixed_lists && form.width > 0)) {
     auto t = column_type(*s.children[0]);
     if (!t.ok()) return t.why();
-    if (shape) return settled(tensor_type(*t, *shape));
-    return settled(is_list ? list_type(*t) : array_of(*t, static_cast<std::size_t>(form.width)));
+    const element_type* made = shape     ? tensor_type(*t, *shape)
+                               : is_list ? list_type(*t)
+                                         : array_type(*t, static_cast<std::uint64_t>(form.width));
+    if (made) return settled(made);
+    return element_limit_error("column \"" + std::string(ipc_name_of(s)) + "\": a value takes more than 1 GiB");
   }
   return no_column(s);
 }
@@ -371,7 +383,8 @@ result<const element_type*> row_type_of(std::string_view text) { return row_text
 result<const element_type*> row_type_of(const ArrowSchema& s) {
   if (s.n_children == 1 && ipc_name_of(*s.children[0]) == kValueName) {
     auto value = column_type(*s.children[0]);
-    if (!value.ok() || !(*value)->stacks_by_member()) return value;  // rows that are structures are not wrapped
+    const element_type* row = !value.ok() ? nullptr : (*value)->kind == kind::maybe ? (*value)->element : *value;
+    if (row && !row->stacks_by_member()) return value;  // rows that are structures are not wrapped
   }
   return struct_type(s, true);
 }

@@ -46,6 +46,7 @@ def get_pyarrow():
 try:
     import numpy as np
     import pyarrow as pa
+    import pyarrow.compute as pc
 except ImportError:
     if __name__ == "__main__" and "--no-install" not in sys.argv:
         PYTHON, WHY = get_pyarrow()
@@ -281,10 +282,17 @@ def try_runs(check, shim):
     def cast(name, to):
         return lambda t: t.set_column(t.schema.get_field_index(name), name, t.column(name).cast(to))
     refused(cast("label", pa.int32()), 'column "label"', "int32", "int64")
-    refused(cast("text", pa.string_view()), 'column "text"', "utf8_view")
+    refused(cast("label", pa.decimal128(21, 2)), 'column "label"', "decimal128(21, 2)")
     refused(lambda t: t.drop_columns(["flag"]), 'column "flag"', "not optional")
-    refused(lambda t: t.set_column(0, "text", t.column("text").dictionary_encode()), 'column "text"', "dictionary")
+    refused(lambda t: t.set_column(0, "text", t.column("label").dictionary_encode()), 'column "text"', "int64")
     refused(lambda t: t.set_column(1, "label", pa.array([1, 2, None] + [0] * 5, pa.int64())), 'column "label": value 2 is null')
+    # Indices, runs and views are read as their values.
+    table = pa.Table.from_pylist([post(i) for i in range(8)], schema=expected)
+    column = table.column("text")
+    for other in (column.dictionary_encode(), column.cast(pa.string_view()), pc.run_end_encode(column)):
+        changed = table.set_column(table.schema.get_field_index("text"), "text", other)
+        said = read(iter(changed.to_batches()), changed.schema)
+        check.expect(not said.startswith("error") and json.loads(said)["text"] == column.to_pylist(), f"{other.type} differs: {said}")
     said = read(iter(pa.Table.from_pylist([post(i) for i in range(8)], schema=expected).drop_columns(["note"]).to_batches()),
                 expected.remove(6))
     check.expect(not said.startswith("error") and json.loads(said)["note"] == [None] * 8, f"without an optional column: {said}")

@@ -56,6 +56,7 @@ TEST_CASE("every folder of the corpus belongs to a target, and the other way rou
   CHECK(folders == names);
 }
 
+TEST_CASE("the corpus of arrow_stream holds") { replay(*fuzz::find_target("arrow_stream")); }
 TEST_CASE("the corpus of tfrecord holds") { replay(*fuzz::find_target("tfrecord")); }
 TEST_CASE("the corpus of csv holds") { replay(*fuzz::find_target("csv")); }
 TEST_CASE("the corpus of jsonl holds") { replay(*fuzz::find_target("jsonl")); }

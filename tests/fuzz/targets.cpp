@@ -4,6 +4,7 @@
 
 namespace sluice::lib::fuzz {
 
+void arrow_stream(std::string_view bytes);
 void checkpoint(std::string_view bytes);
 void tfrecord(std::string_view bytes);
 void csv(std::string_view bytes);
@@ -39,6 +40,7 @@ void zip(std::string_view bytes);
 
 std::span<const target> targets() {
   static constexpr target kAll[] = {
+      {"arrow_stream", arrow_stream},
       {"bmp", bmp},
       {"checkpoint", checkpoint},
       {"csv", csv},

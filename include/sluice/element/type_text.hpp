@@ -5,6 +5,7 @@
 //   auto t = type_from_text("{label: int64, image: uint8[3][]}?");
 //
 //   bool int8 … uint64 float double string record line tensor sparse_tensor ragged_tensor none
+//   date32  timestamp[us, UTC]  time64[ns] …        dates and times that Arrow files have: numbers with a unit
 //   T[]  T[16]  T?                                  vector, array, optional, from the left: `int64?[]` is a list of
 //                                                   optionals
 //   (T, U)  (T, U, V)  tuple(T)  tuple(T, U)        a pair, tuples; (T, U) is the pair

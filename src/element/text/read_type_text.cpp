@@ -33,7 +33,7 @@ struct type_tree {
 
 class type_reader {
  public:
-  explicit type_reader(std::string_view text) : in_(text, "the type") {}
+  explicit type_reader(std::string_view text) : text_(text), in_(text, "the type") {}
 
   const element_type* read() {
     type_tree tree = type(0);
@@ -86,6 +86,7 @@ class type_reader {
     }
     bool is_quoted = in_.at('"');
     if (!in_.at('{')) t.name = in_.name("a type");
+    if (!is_quoted && in_.at('[')) take_unit(t);
     if (in_.take('{')) {
       t.form = tree::structure;
       members(t, depth);
@@ -98,6 +99,16 @@ class type_reader {
       in_.expect('>');
     }
     return t;
+  }
+
+  /// Reads the unit of dates and times, in brackets behind their name.
+  void take_unit(tree& t) {
+    const std::size_t from = in_.place(), end = text_.find(']', from);
+    if (end == text_.npos) return;
+    const std::string whole = t.name + std::string(text_.substr(from, end + 1 - from));
+    if (!temporal_type(whole)) return;
+    t.name = whole;
+    in_.go_to(end + 1);
   }
 
   void parts(tree& t, std::size_t depth) {
@@ -187,6 +198,7 @@ class type_reader {
     return true;
   }
 
+  std::string_view text_;
   detail::text_scanner in_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "element/scalars.hpp"
+#include "element/temporal.hpp"
 #include "element/text/scan_text.hpp"
 #include "sluice/base/utf8.hpp"
 
@@ -60,6 +61,10 @@ bool has_own_name(const element_type& t) { return !t.name.empty() && t.name.fron
 void append_type_text(const element_type& t, std::string& out) {
   switch (t.kind) {
     case kind::scalar: {
+      if (temporal_unit u; temporal_of(t, u)) {
+        out += t.name;
+        return;
+      }
       const element_type& number = detail::number_of(t);
       detail::append_name(t.name, out);
       if (&number != &t) absl::StrAppend(&out, "<", number.name, ">");

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "element/temporal.hpp"
 #include "expr/batch_parts.hpp"
 #include "expr/checking/checker.hpp"
 #include "expr/checking/conversions.hpp"
@@ -218,6 +219,7 @@ computed_ptr get_or(function_arguments& a) {
   else if (n != number::none && &t == &type_of_number(n)) otherwise = a.as(1, n);
   else if (t.kind == kind::text) otherwise = a.text(1);
   else if (&a.parts[1]->type() == &t) otherwise = std::move(a.parts[1]);
+  else if (temporal_unit unit; temporal_of(t, unit)) otherwise = a.as(1, n);
   else a.expected(1, shown(t));
   return value_or(std::move(a.parts[0]), std::move(otherwise));
 }

@@ -123,6 +123,21 @@ TEST_CASE("write: structures are read back from TFRecords, Arrow and npy") {
   CHECK(large == std::vector<std::int64_t>{16, 16, 8});
 }
 
+TEST_CASE("write: the buffers of Arrow are compressed by lz4 and zstd, and the file as a whole by gzip") {
+  temporary_folder here;
+  runtime rt({.workers = 2});
+  auto size_of = [&](const char* name) { return std::filesystem::file_size(here.path(name)); };
+  sync_wait(rt, write(rt, range(3000), here.path("plain.arrow")));
+  sync_wait(rt, write(rt, range(3000), here.path("lz4.arrow"), {.compression = compression::lz4}));
+  sync_wait(rt, write(rt, range(3000), here.path("zstd.arrow"), {.compression = compression::zstd}));
+  sync_wait(rt, write(rt, range(3000), here.path("both.arrow.gz"), {.compression = compression::zstd}));
+  for (const char* name : {"lz4.arrow", "zstd.arrow", "both.arrow.gz"}) {
+    CHECK(elements_in(rt, from_arrow<std::int64_t>(here.path(name)) | unbatch()) == numbers_up_to(3000));
+    CHECK(size_of(name) < size_of("plain.arrow") * 2 / 3);
+  }
+  CHECK(bytes_of(here.path("both.arrow.gz")).starts_with("\x1f\x8b"));
+}
+
 TEST_CASE("write: records are written unchanged, and texts as lines or one after the other") {
   temporary_folder here;
   runtime rt({.workers = 1});
@@ -213,6 +228,8 @@ TEST_CASE("write: outputs that cannot be written are refused before anything is 
   fails(rows(3), "a.tfrecord", {.format = output_format::tfrecords}, "the format example");
   fails(range(3) | window(2), "a.csv", {}, "a field of CSV");
   fails(range(3), "a.jsonl", {.compression = compression::zlib}, "by gzip, not by zlib");
+  fails(range(3), "a.jsonl", {.compression = compression::zstd},
+        "by gzip, not by zstd; lz4 and zstd compress the buffers");
   fails(range(3), "a.jsonl", {.shards = 2, .shard_bytes = 5}, "set one of them");
   fails(range(3), "a{shard}-{shards}.jsonl", {.shard_bytes = 5}, "needs their number");
   fails(range(3), "no/folder/a.jsonl", {}, "No such file or directory");
