@@ -206,7 +206,8 @@ class column {
   /// Appends the n rows at `from`, `stride` bytes apart, and destroys the originals. Errors are thrown before any row
   /// is moved. REQUIRES: growth() was the last call, with the same arguments.
   void append(void* from, std::size_t n, std::size_t stride);
-  /// Appends copies of the rows [first, first + n) of a column of the same type. REQUIRES: its values can be copied.
+  /// Appends copies of the rows [first, first + n) of a column of the same type. REQUIRES: the objects in it, if
+  /// any, can be copied.
   void append_copies(const column& from, std::size_t first, std::size_t n);
   /// Appends the rows [first, first + n) of another column. Objects are moved, and `from` does not own them afterwards:
   /// only later rows of it may be read. REQUIRES: `from` still owns the objects of these rows, and of no row before

@@ -60,6 +60,7 @@ void column::put_column(column& from, std::size_t first, std::size_t n, giving h
   switch (form_) {
     case column_form::values: std::memcpy(values() + rows_ * size, from.values() + first * size, n * size); break;
     case column_form::objects:
+      SLUICE_REQUIRES(how == giving::moved || type_->copy, "values of this type cannot be copied");
       if (how == giving::moved) from.move_objects(first, n, values() + rows_ * size, size);
       else type_->copy(*type_, values() + rows_ * size, from.values() + first * size, n, size, size);
       break;
@@ -108,7 +109,6 @@ void column::append_column(column& from, std::size_t first, std::size_t n, givin
 }
 
 void column::append_copies(const column& from, std::size_t first, std::size_t n) {
-  SLUICE_REQUIRES(from.type_->copy, "values of this type cannot be copied");
   SLUICE_REQUIRES(first <= from.rows_ && n <= from.rows_ - first, "the other column does not have these rows");
   append_column(const_cast<column&>(from), first, n, giving::copies);
 }
