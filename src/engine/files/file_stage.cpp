@@ -73,7 +73,8 @@ task<void> pass_head(byte_source& source, const element_format& format, std::uin
     if (!f.why.ok()) co_await fail(f.why.in_file(source.path(), 0));
     if (f.used_bytes > offset) co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
     if (f.used_bytes) {
-      source.consume(f.used_bytes);
+      // The bytes before the first element are those of the head.
+      source.consume(std::min<std::uint64_t>(f.used_bytes, offset - look));
       break;
     }
     if (w.last) co_await fail(data_loss_error("the file has become shorter than the checkpoint records"));
