@@ -39,13 +39,18 @@ TEST_CASE("from_arrow prints as text, and is read again") {
 }
 
 TEST_CASE("schemas of rows are read from text, and print as it") {
-  for (const char* text : {"a: int64", "a: int64?, b: string[], c: float[16], d: bytes?",
-                           "x: {a: bool[], b: {c: int8}[]}[3], y: (int8, double)", "(string, int64)", "int32",
-                           "string?[]", "a: int64[][]", "image/encoded: bytes", "a: uint16[2][]"})
+  for (const char* text :
+       {"a: int64", "a: int64?, b: string[], c: float[16], d: bytes?",
+        "x: {a: bool[], b: {c: int8}[]}[3], y: (int8, double)", "(string, int64)", "int32", "string?[]", "a: int64[][]",
+        "image/encoded: bytes", "a: uint16[2][]", "a: timestamp[us, UTC]?, b: date32[], c: time32[ms][2]",
+        "duration[ns]", "\"a:b\": int64, \"\": date64"})
     CHECK(text_of_rows(text) == text);
   CHECK(text_of_rows(" a :int64 ,b: {c:string}") == "a: int64, b: {c: string}");
   CHECK(text_of_rows("a: {b: int8}?, c: int8[]?, d: int8[2]?[]") == "a: {b: int8}?, c: int8[]?, d: int8[2]?[]");
-  CHECK_THAT(text_of_rows("a: int"), Contains("no type is called \"int\""));
+  CHECK(text_of_rows("a: int, b: binary, c: utf8, d: float64[]") == "a: int64, b: bytes, c: string, d: double[]");
+  CHECK(text_of_rows("a: timestamp[ns, tz=+05:30], b: date64[ms]?") == "a: timestamp[ns, +05:30], b: date64?");
+  CHECK_THAT(text_of_rows("a: complex"), Contains("no type is called \"complex\""));
+  CHECK_THAT(text_of_rows("a: time32[us]"), Contains("no type is called \"time32\""));
   CHECK_THAT(text_of_rows("a: int8, a: int8"), Contains("column a appears twice"));
   for (const char* bad : {"", "a:", "a: int64 b", "a: int64,", "{a: int8", "a: int8[0]", "a: int8[", "a: int8[x]",
                           "(int8", ":", "a: int8}", "a: int8, b"})
