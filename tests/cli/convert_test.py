@@ -92,6 +92,33 @@ class Files(Converted):
             self.assertEqual(self.lines_in(name + ".jsonl"), rows)
         self.ok("verify", self.path("a.arrow.gz"), "--compression", "gzip")
 
+    def test_the_buffers_of_arrow_are_compressed_by_lz4_and_zstd(self):
+        plan = "range(3000) | map({a: it, b: string(it)})"
+        self.ok("run", plan, "--quiet", "--output", self.path("a.arrow"))
+        plain = pathlib.Path(self.path("a.arrow"))
+        for codec in ("lz4", "zstd"):
+            packed = pathlib.Path(self.path(codec + ".arrow"))
+            self.convert(plain, packed, "--compression", codec)
+            self.assertTrue(packed.read_bytes().startswith(b"\xff\xff\xff\xff"))
+            self.assertLess(packed.stat().st_size, plain.stat().st_size * 0.8)
+            self.assertEqual(self.ok("cat", packed).stdout, self.ok("cat", plain).stdout)
+            self.assertRegex(self.ok("verify", packed).stdout, "3,?000 sound records")
+        why = self.fails(2, "run", "range(3)", "--output", self.path("b.jsonl"), "--compression", "lz4")
+        self.assertIn("compresses the buffers of Arrow: this output is jsonl", why)
+
+    def test_the_types_of_arrow_files_stay(self):
+        data = GOLDEN.parent / "verbs/data"
+        self.convert(data / "arrow_temporal.arrow", self.path("again.arrow"))
+        table = self.ok("describe", data / "arrow_temporal.arrow").stdout
+        self.assertRegex(table, r"zoned +timestamp\[us, Europe/Berlin\]\? +1 +-1 +1577836800\n")
+        self.assertRegex(table, r"d32 +date32\? +1 +-1 +18262\n")
+        self.assertEqual(self.ok("describe", self.path("again.arrow")).stdout, table)
+        self.assertEqual(self.ok("count", data / "arrow_lz4.feather").stdout, "200\n")
+        self.assertIn("200 sound records", self.ok("verify", data / "arrow_zstd.feather").stdout)
+        why = self.fails(2, "cat", data / "arrow_unread.arrow")
+        self.assertIn('column "price" is of type decimal128(5, 2), which is not read', why)
+        self.assertIn('schema="n: int64?, s: string?"', why)
+
     def test_records_stay_as_they_are_between_tfrecords(self):
         self.convert(*self.shards, self.path("a.tfrecord"))
         whole = b"".join(pathlib.Path(s).read_bytes() for s in self.shards)
