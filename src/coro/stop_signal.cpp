@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "sluice/base/assert.hpp"
+#include "sluice/coro/environment.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -14,6 +15,12 @@ const std::stop_token& token_at(const std::byte* room) noexcept {
 }
 
 }  // namespace
+
+status environment::stop_error() const {
+  if (!is_homeless.load(std::memory_order_relaxed)) return cancelled_error();
+  return cancelled_error(
+      "stopped: the runtime of this stream is destroyed; keep the runtime until its streams are read");
+}
 
 stop_signal::stop_signal() noexcept : stop_signal(std::stop_token()) {}
 

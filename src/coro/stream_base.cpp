@@ -200,7 +200,7 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
   std::uint32_t t =
       e.tick.load(std::memory_order_acquire);  // pairs with the release of a stop: `stopping` is then true
   if (e.stopping.load(std::memory_order_acquire)) {
-    c->failure = cancelled_error();
+    c->failure = e.stop_error();
     c->end();
     return over_without_filling(owner, skip);
   }
@@ -320,7 +320,7 @@ void stream_base::renew_marks() {
 
 std::coroutine_handle<> stream_base::requested_after_end(promise_base* owner, std::uint64_t skip) {
   environment* e = owner->env;
-  if (child_->failure.ok() && e && e->stopping.load(std::memory_order_acquire)) child_->failure = cancelled_error();
+  if (child_->failure.ok() && e && e->stopping.load(std::memory_order_acquire)) child_->failure = e->stop_error();
   std::coroutine_handle<> next = over_without_filling(owner, skip);
   if (!e || !e->time || !e->exec || !(turn_.due() || turn_.step())) return next;
   if (!turn_.look(*e).others_first) return next;

@@ -225,6 +225,26 @@ TEST_CASE("rows of every kind go in and come out as they were, in blocks of any 
   }
 }
 
+TEST_CASE("a batch is a range of its rows") {
+  batched<row> b;
+  source random(1);
+  std::vector<std::string> before;
+  for (int i = 0; i != 5; ++i) {
+    row r = random.next();
+    before.push_back(json(r));
+    b.push_back(std::move(r));
+  }
+  std::vector<std::string> rows;
+  for (const auto& r : std::as_const(b)) rows.push_back(json(static_cast<const row&>(r)));
+  CHECK(rows == before);
+  CHECK(b.end() - b.begin() == b.size());
+  batched<std::int64_t> numbers;
+  for (std::int64_t x : {3, 1, 2}) numbers.push_back(x);
+  std::int64_t sum = 0;
+  for (std::int64_t x : numbers) sum = sum * 10 + x;
+  CHECK(sum == 312);
+}
+
 TEST_CASE("columns are random-access ranges of their types") {
   using texts = decltype(std::declval<batched<row>&>()[&row::text]);
   STATIC_REQUIRE(std::ranges::random_access_range<texts>);

@@ -128,6 +128,22 @@ MISTAKES = {
         ("auto ds = concatenate(range(3), lines(\"a\"));", ["concatenate: the inputs must have one type", "long"]),
     "inputs of two types, as they come":
         ("auto ds = merge(range(3), lines(\"a\"));", ["merge: the inputs must have one type", "long"]),
+    "batch's option without braces":
+        ("auto ds = range(5) | batch(4, true);", ["batch: options stand in braces, with their names: batch(4, {.drop_remainder = true})"]),
+    "shuffle's seed without braces":
+        ("auto ds = range(5) | shuffle(4, 7);", ["shuffle: options stand in braces, with their names: shuffle(1000, {.seed = 7})"]),
+    "range's start without braces":
+        ("auto ds = range(5, 10);", ["range: options stand in braces", "{.start = 2}"]),
+    "map's parallelism without braces":
+        ("auto ds = range(5) | map([](std::int64_t x) { return x; }, 4);", ["map: options stand in braces", "{.parallelism = 4}"]),
+    "interleave's cycle length without braces":
+        ("auto ds = list_files(\"*\") | interleave(lines, 4);", ["interleave: options stand in braces", "{.cycle_length = 4}"]),
+    "a structure with a base class":
+        ("struct base { std::int64_t a; }; struct derived : base { std::int64_t b; }; auto ds = csv<derived>(\"a.csv\");",
+         ["a structure with a base class cannot be an element"]),
+    "transform's coroutine takes other arguments":
+        ("stream<std::int64_t> f(stream<std::int64_t> in, std::string s); auto ds = range(5) | transform(f, 5);",
+         ["transform: the coroutine must take stream<T> and return stream<U>; further arguments of transform follow", "long"]),
     # A misspelt designator makes the braces fit nothing; the compilers name the struct, not the word.
     "a misspelt option of a named struct":
         ("auto ds = range(5) | shuffle(10, shuffle_options{.sead = 7});", ["shuffle_options", "sead"]),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -32,7 +33,36 @@ stream<int64> throwing(stream<int64> in) {
   }
 }
 
+stream<int64> scaled(saved<int64> seen, stream<int64> in, int64 by, std::string label) {
+  while (auto x = co_await in.next()) {
+    int64 element = *x;
+    co_yield ++*seen * 1000 + element* by + static_cast<int64>(label.size());
+  }
+}
+
+stream<int64> passed_on(stateless, stream<int64> in) {
+  while (auto x = co_await in.next()) co_yield int64(*x);
+}
+
 }  // namespace
+
+TEST_CASE("further arguments follow the stream, and saved values before it begin with their defaults") {
+  conforms({.stage = [](const auto& in) { return in | transform(scaled, 3, std::string("ab")); },
+            .expected =
+                [](const int64s& in) {
+                  int64s out;
+                  for (int64 x : in) out.push_back(static_cast<int64>(out.size() + 1) * 1000 + x * 3 + 2);
+                  return out;
+                }});
+}
+
+TEST_CASE("a named coroutine with a parameter before the stream keeps its name") {
+  auto named = range(5) | transform(fn("passed_on", 1, passed_on));
+  CHECK(named.plan()->as<transform_arguments>().function.value->name == "passed_on");
+  CHECK(consume(named, {}).elements == int64s{0, 1, 2, 3, 4});
+  auto with_argument = range(5) | transform(fn("scaled", 1, scaled), 3, std::string("ab"));
+  CHECK(with_argument.plan()->as<transform_arguments>().function.value->name.empty());
+}
 
 TEST_CASE("a stage may end before its input") {
   conforms({.stage = [](const auto& in) { return in | transform(early); },

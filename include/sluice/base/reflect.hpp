@@ -40,6 +40,14 @@ template <class T> struct any_but_self {
   operator U() const noexcept;
 };
 
+/// Converts to the base classes of T only. The first initializer of an aggregate with bases initializes a base.
+template <class T> struct any_base_of {
+  template <class U>
+    requires(std::is_base_of_v<U, T> && !std::is_same_v<U, T>)
+  operator U() const noexcept;
+};
+template <class T> inline constexpr bool has_base = requires { T{any_base_of<T>{}}; };
+
 template <class T, std::size_t... I> constexpr bool takes(std::index_sequence<I...>) {
   return requires { T{(void(I), any_but_self<T>{})...}; };
 }
@@ -119,11 +127,17 @@ template <auto Pointer> consteval std::string_view member_name() {
   return s.substr(s.find_last_of(".:") + 1);
 }
 
+template <class T> constexpr std::size_t counted_members() {
+  static_assert(!has_base<T>,
+                "sluice: a structure with a base class cannot be an element: make the base a member, or repeat its "
+                "members");
+  if constexpr (has_base<T>) return 0;
+  else return count_members<T, flat_count<T, fewest_initialisers<T>()>()>();
+}
+
 }  // namespace detail
 
-template <reflectable T>
-inline constexpr std::size_t member_count =
-    detail::count_members<T, detail::flat_count<T, detail::fewest_initialisers<T>()>()>();
+template <reflectable T> inline constexpr std::size_t member_count = detail::counted_members<T>();
 
 /// Returns f(m1, m2, …) with a reference to each member.
 template <class S, class F> constexpr decltype(auto) with_members(S&& s, F&& f) {

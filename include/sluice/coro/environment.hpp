@@ -116,6 +116,7 @@ class clock {
   ~clock() = default;
 };
 
+class status;
 struct run_context;
 class error_sink;
 
@@ -138,9 +139,14 @@ struct environment {
   std::atomic<std::uint32_t> tick{0};
   /// Set, before `tick` is incremented, when a stop is requested.
   std::atomic<bool> stopping{false};
+  /// Set before `stopping` when the runtime ends while the run has streams.
+  std::atomic<bool> is_homeless{false};
   /// The time of the last request for marks, and the time that recording marks has taken since then; nanoseconds of
   /// `time`.
   std::atomic<std::int64_t> marks_asked_at{0}, marks_took{0};
+
+  /// Returns the error of a stream that is used after a stop: `cancelled`, which says whether the runtime is gone.
+  status stop_error() const;
 
   /// Every stream that keeps marks records a new one before it requests its next block.
   void request_marks() noexcept { tick.fetch_add(1, std::memory_order_relaxed); }

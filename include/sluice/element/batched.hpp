@@ -162,6 +162,10 @@ template <class T> class batched {
   }
   /// Returns all rows, of any type: structures, pairs and tuples are built as they are read.
   column_rows<const T> rows() const { return all_rows<const T>(); }
+  /// The same rows: `for (const auto& row : batch)`. A row of a structure is built when the loop reaches it; a loop over
+  /// columns builds none.
+  auto begin() const { return rows().begin(); }
+  auto end() const { return rows().end(); }
   /// Returns one row of tensors: a view, which shares the batch's bytes. Errors: throws out_of_range.
   tensor operator[](std::size_t row) const
     requires detail::is_tensor<T>

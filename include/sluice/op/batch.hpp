@@ -25,6 +25,7 @@
 
 #include "sluice/base/wait_time.hpp"
 #include "sluice/element/batched.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -64,6 +65,7 @@ class batch_verb : public stage_base_tag {
 };
 
 batch_verb batch(count size, batch_options o = {});
+SLUICE_OPTIONS_IN_BRACES(batch_verb, batch, count, batch_options, "batch(4, {.drop_remainder = true})")
 
 }  // namespace sluice::lib
 

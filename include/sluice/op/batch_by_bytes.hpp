@@ -24,6 +24,7 @@
 
 #include "sluice/element/batched.hpp"
 #include "sluice/engine/batch_limits.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -60,6 +61,8 @@ class batch_by_bytes_verb : public stage_base_tag {
 };
 
 batch_by_bytes_verb batch_by_bytes(byte_size bytes_max, batch_by_bytes_options o = {});
+SLUICE_OPTIONS_IN_BRACES(batch_by_bytes_verb, batch_by_bytes, byte_size, batch_by_bytes_options,
+                         "batch_by_bytes(1 << 20, {.rows_max = 64})")
 
 }  // namespace sluice::lib
 

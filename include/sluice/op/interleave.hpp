@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "sluice/engine/detail/inner_functions.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -55,6 +56,8 @@ template <class F> class interleave_verb : public stage_base_tag {
 };
 
 template <class F> interleave_verb<F> interleave(F f, interleave_options o = {}) { return {std::move(f), o}; }
+SLUICE_FUNCTION_OPTIONS_IN_BRACES(interleave_verb<F>, interleave, interleave_options,
+                                  "interleave(f, {.cycle_length = 4})")
 
 }  // namespace sluice::lib
 

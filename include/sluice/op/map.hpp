@@ -37,6 +37,7 @@
 
 #include "sluice/engine/detail/element_functions.hpp"
 #include "sluice/engine/map_options.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 
@@ -81,6 +82,7 @@ template <class F> class map_verb : public stage_base_tag {
 };
 
 template <class F> map_verb<F> map(F f, map_options o = {}) { return {std::move(f), o}; }
+SLUICE_FUNCTION_OPTIONS_IN_BRACES(map_verb<F>, map, map_options, "map(f, {.parallelism = 4})")
 /// Yields the values of an expression, which are of type U.
 template <class U> verb<detail::becomes<U>::template of> map(typed_expression<U> e, map_options o = {}) {
   return {map_op, map_by_expression(std::move(e.value), type_of<U>(), o)};

@@ -29,6 +29,7 @@
 
 #include "sluice/element/batched.hpp"
 #include "sluice/engine/pad_value.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/member_map.hpp"
 
@@ -68,6 +69,8 @@ class padded_batch_verb : public stage_base_tag {
 };
 
 padded_batch_verb padded_batch(count size, padded_batch_options o = {});
+SLUICE_OPTIONS_IN_BRACES(padded_batch_verb, padded_batch, count, padded_batch_options,
+                         "padded_batch(4, {.drop_remainder = true})")
 
 }  // namespace sluice::lib
 

@@ -23,6 +23,7 @@
 #include "sluice/element/batched.hpp"
 #include "sluice/element/ragged_rows.hpp"
 #include "sluice/element/ragged_tensor.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -58,6 +59,8 @@ class ragged_batch_verb : public stage_base_tag {
 };
 
 ragged_batch_verb ragged_batch(count size, ragged_batch_options o = {});
+SLUICE_OPTIONS_IN_BRACES(ragged_batch_verb, ragged_batch, count, ragged_batch_options,
+                         "ragged_batch(4, {.drop_remainder = true})")
 
 }  // namespace sluice::lib
 

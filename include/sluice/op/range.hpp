@@ -10,6 +10,7 @@
 // State:  the number of elements delivered. Skipping costs nothing.
 #pragma once
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -26,6 +27,7 @@ struct range_arguments {
 };
 
 dataset<std::int64_t> range(integer stop, range_options o = {});
+SLUICE_OPTIONS_IN_BRACES(dataset<std::int64_t>, range, integer, range_options, "range(10, {.start = 2})")
 
 }  // namespace sluice::lib
 

@@ -24,6 +24,7 @@
 //         elements again.
 #pragma once
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -40,6 +41,7 @@ struct shuffle_arguments {
 };
 
 preserving shuffle(count buffer_size, shuffle_options o = {});
+SLUICE_OPTIONS_IN_BRACES(preserving, shuffle, count, shuffle_options, "shuffle(1000, {.seed = 7})")
 
 }  // namespace sluice::lib
 

@@ -7,8 +7,13 @@
 //   }
 //   auto ds = lines("a.txt") | transform(words) | batch(10);
 //
-// The coroutine takes stream<T> and returns stream<U>. To give it further parameters, pass a function that calls the
-// coroutine with them.
+// The coroutine takes stream<T> and returns stream<U>. A parameter before the stream, `stateless` or saved<S>, begins
+// with its default value. Parameters after the stream get the further arguments of transform, of which each stream has
+// its own copy:
+//
+//   stream<double> above(saved<std::int64_t> seen, stream<double> in, double least);
+//   auto ds = from_elements(values) | transform(above, 0.5);
+//
 // Order:  that of the coroutine's co_yields.
 // Errors: an exception of the coroutine is an error of the input element that it consumed last, element n, and of the
 //         stage "transform(name)". An error of the input ends the stage without being thrown in the coroutine
@@ -30,7 +35,7 @@
 //           stream<sample> decoded(stateless, stream<record> in) {                // drops what does not parse
 //             while (auto r = co_await in.next()) co_yield parse_or_throw(*r);
 //           }
-//           auto ds = tfrecord("a") | transform([](stream<record> in) { return decoded(stateless(), std::move(in)); });
+//           auto ds = tfrecord("a") | transform(decoded);
 // State:  a resume runs the coroutine from its start and skips the elements delivered before, unless it is `stateless`,
 //         has a `saved` parameter or calls commit() (coro/saved.hpp).
 #pragma once
@@ -56,9 +61,12 @@ template <class F> class transform_verb : public stage_base_tag {
       using function = detail::transform_function<T, F>;
       return dataset<typename function::U>(
           transform_op, arguments::of(transform_arguments{detail::adopt(new function(f_))}), in.plan());
+    } else if constexpr (detail::transforms<detail::stage_call<F>, T>) {
+      return transform_verb<detail::stage_call<F>>({f_, {}}).apply(in);
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
-                    "transform: the coroutine must take stream<T> and return stream<U>");
+                    "transform: the coroutine must take stream<T> and return stream<U>; further arguments of "
+                    "transform follow the stream");
       return dataset<refused>();
     }
   }
@@ -68,6 +76,12 @@ template <class F> class transform_verb : public stage_base_tag {
 };
 
 template <class F> transform_verb<F> transform(F f) { return transform_verb<F>(std::move(f)); }
+/// Calls f(in, arguments…) for each stream.
+template <class F, class... A>
+  requires(sizeof...(A) != 0)
+transform_verb<detail::stage_call<F, A...>> transform(F f, A... arguments) {
+  return transform_verb<detail::stage_call<F, A...>>({std::move(f), {std::move(arguments)...}});
+}
 
 }  // namespace sluice::lib
 

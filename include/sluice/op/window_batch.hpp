@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "sluice/element/batched.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -57,6 +58,7 @@ class window_batch_verb : public stage_base_tag {
 };
 
 window_batch_verb window_batch(count size, window_batch_options o = {});
+SLUICE_OPTIONS_IN_BRACES(window_batch_verb, window_batch, count, window_batch_options, "window_batch(4, {.shift = 2})")
 
 }  // namespace sluice::lib
 

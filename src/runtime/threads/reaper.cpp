@@ -34,7 +34,10 @@ void reaper::stop_and_wait(executor& exec) {
     runs.swap(runs_);
   }
   for (auto& weak : runs)
-    if (auto run = weak.lock()) run->request_stop();
+    if (auto run = weak.lock()) {
+      run->is_homeless.store(true, std::memory_order_relaxed);
+      run->request_stop();
+    }
   executor::driven step = executor::driven::ran;
   while (live() > 0 && step == executor::driven::ran) step = exec.drive();
   if (live() > 0 && step == executor::driven::stuck)

@@ -223,6 +223,26 @@ TEST_CASE("a shuffle releases the memory of held elements one by one") {
   CHECK(w.rt.ledger().used_bytes() == 0);
 }
 
+namespace {
+task<status> status_of_next(stream<int64>* s) {
+  try {
+    (void)co_await s->next();
+  } catch (const error& e) { co_return e.why(); }
+  co_return status();
+}
+}  // namespace
+
+TEST_CASE("a stream that is read after its runtime is destroyed says so") {
+  runtime other({.workers = 1});
+  stream<std::int64_t> orphan = [] {
+    runtime rt({.workers = 1});
+    return range(10).iterate(rt);
+  }();
+  status why = sync_wait(other, status_of_next(&orphan));
+  CHECK(why.code() == status_code::cancelled);
+  CHECK_THAT(why.to_string(), Catch::Contains("the runtime of this stream is destroyed"));
+}
+
 TEST_CASE("an element that outlives its run keeps its bytes charged until it goes") {
   file_world w;
   w.files->put("a", file_of(10, 100));
