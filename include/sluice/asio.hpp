@@ -9,6 +9,9 @@
 //   async_next(s, [](std::exception_ptr why, std::optional<std::string> element) { … });
 //   std::future<std::optional<std::string>> f = async_next(s, asio::use_future);
 //
+//   auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+//   timed_next<std::string> got = co_await async_next(s, soon, asio::use_awaitable);   // an element, the end, or late
+//
 //   asio::awaitable<void> receive(tcp::socket socket, channel_sender<std::string> push) {
 //     std::string line;
 //     while (co_await read_line(socket, line))
@@ -32,21 +35,30 @@
 //         and back.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <unordered_set>
 
+#include <asio/any_io_executor.hpp>
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
 #include <asio/async_result.hpp>
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
+#include <asio/cancellation_signal.hpp>
 #include <asio/cancellation_type.hpp>
+#include <asio/dispatch.hpp>
 #include <asio/execution/context.hpp>
 #include <asio/execution_context.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <asio/query.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/strand.hpp>
+#include <asio/system_executor.hpp>
 
 #include "sluice/base/mutex.hpp"
 #include "sluice/coro/stream.hpp"
@@ -54,6 +66,16 @@
 #include "sluice/pipeline/loan.hpp"
 
 namespace sluice::lib {
+
+/// The result of async_next with a deadline.
+template <class T> struct timed_next {
+  std::optional<T> element;  ///< empty at the end of the stream and after the deadline
+  bool is_late = false;      ///< the deadline has passed without an element; the next request returns the element
+  explicit operator bool() const noexcept { return element.has_value(); }
+  T& operator*() noexcept { return *element; }
+  T* operator->() noexcept { return &*element; }
+};
+
 namespace detail {
 
 inline std::exception_ptr as_exception(const status& why) {
@@ -218,6 +240,74 @@ template <class T> struct start_next {
   }
 };
 
+/// An async_next and a timer. The timer cancels the request when the deadline passes; only the request's completion
+/// calls the handler, so an element that is ready by then is delivered. Thread: the strand's.
+template <class T, class Handler> class timed_wait : public std::enable_shared_from_this<timed_wait<T, Handler>> {
+ public:
+  using executor = asio::associated_executor_t<Handler>;
+
+  timed_wait(Handler handler, std::chrono::steady_clock::time_point deadline)
+      : handler_(std::move(handler)),
+        executor_(asio::get_associated_executor(handler_)),
+        work_(executor_),
+        strand_(strand_of(executor_)),
+        timer_(strand_, deadline) {}
+
+  void start(stream<T>* s) {
+    if (auto slot = asio::get_associated_cancellation_slot(handler_); slot.is_connected())
+      slot.assign([me = this->weak_from_this()](asio::cancellation_type type) {
+        if (auto there = me.lock()) asio::post(there->strand_, [there, type] { there->stop_.emit(type); });
+      });
+    asio::dispatch(strand_, [me = this->shared_from_this(), s] {
+      auto done = [me](std::exception_ptr why, std::optional<T> x) { me->finish(std::move(why), std::move(x)); };
+      start_next<T>()(asio::bind_cancellation_slot(me->stop_.slot(), asio::bind_executor(me->strand_, std::move(done))),
+                      s);
+      me->timer_.async_wait([me](asio::error_code why) {
+        if (why || me->is_over_) return;
+        me->is_late_ = true;
+        me->stop_.emit(asio::cancellation_type::terminal);
+      });
+    });
+  }
+
+ private:
+  static asio::any_io_executor strand_of(const executor& e) {
+    if constexpr (std::is_constructible_v<asio::any_io_executor, asio::strand<executor>>) return asio::make_strand(e);
+    else return asio::make_strand(asio::system_executor());  // use_future's executor has no timers
+  }
+  static bool is_cancelled(const std::exception_ptr& why) {
+    try {
+      if (why) std::rethrow_exception(why);
+    } catch (const error& e) { return e.code() == status_code::cancelled; } catch (...) {
+    }
+    return false;
+  }
+  void finish(std::exception_ptr why, std::optional<T> element) {
+    is_over_ = true;
+    timer_.cancel();
+    if (auto slot = asio::get_associated_cancellation_slot(handler_); slot.is_connected()) slot.clear();
+    timed_next<T> got{std::move(element), is_late_ && is_cancelled(why)};
+    if (got.is_late) why = nullptr;
+    asio::dispatch(executor_, [handler = std::move(handler_), work = std::move(work_), why = std::move(why),
+                               got = std::move(got)]() mutable { std::move(handler)(std::move(why), std::move(got)); });
+  }
+
+  Handler handler_;
+  executor executor_;
+  asio::executor_work_guard<executor> work_;
+  asio::any_io_executor strand_;  // a work guard of a strand of any_io_executor does not compile with asio 1.22
+  asio::steady_timer timer_;
+  asio::cancellation_signal stop_;
+  bool is_over_ = false, is_late_ = false;
+};
+
+template <class T> struct start_timed_next {
+  template <class Handler>
+  void operator()(Handler&& handler, stream<T>* s, std::chrono::steady_clock::time_point deadline) const {
+    std::make_shared<timed_wait<T, std::decay_t<Handler>>>(std::forward<Handler>(handler), deadline)->start(s);
+  }
+};
+
 /// Converts the handler of an async_push to one of an async_next of bools.
 template <class Handler> struct push_handler {
   using executor_type = asio::associated_executor_t<Handler>;
@@ -288,6 +378,15 @@ template <class T, class Token> auto async_next(stream<T>& s, Token&& token) {
   return asio::async_initiate<Token, void(std::exception_ptr, std::optional<T>)>(detail::start_next<T>(), token, &s);
 }
 
+/// Completes with void(std::exception_ptr, timed_next<T>): an element, the end, or neither if the deadline passes first.
+/// A late request is not lost: the next async_next returns its element. (asio's `||` with a timer would drop the error of
+/// a request that fails before the timer, because it waits for the first success.)
+template <class T, class Token>
+auto async_next(stream<T>& s, std::chrono::steady_clock::time_point deadline, Token&& token) {
+  return asio::async_initiate<Token, void(std::exception_ptr, timed_next<T>)>(detail::start_timed_next<T>(), token, &s,
+                                                                              deadline);
+}
+
 }  // namespace sluice::lib
 
 namespace sluice {
@@ -295,5 +394,6 @@ namespace sluice {
 // The public names.
 using lib::async_next;
 using lib::async_push;
+using lib::timed_next;
 
 }  // namespace sluice

@@ -267,6 +267,105 @@ TEST_CASE("a timeout around a wait leaves the stream usable") {
   }
 }
 
+namespace {
+constexpr auto kPast = std::chrono::steady_clock::time_point();
+auto far_away() { return std::chrono::steady_clock::now() + kForEver; }
+
+template <class T> asio::awaitable<std::vector<int>> asked_until_the_end(stream<T>& s, std::promise<void>& gate) {
+  std::vector<int> outcomes;  // 0: an element, 1: late, 2: the end
+  for (bool is_first = true;; is_first = false) {
+    timed_next<T> got = co_await async_next(s, is_first ? kPast : far_away(), asio::use_awaitable);
+    outcomes.push_back(got ? 0 : got.is_late ? 1 : 2);
+    if (is_first) gate.set_value();
+    if (!got && !got.is_late) break;
+  }
+  co_return outcomes;
+}
+
+template <class Plan> void late_once(unsigned workers, Plan plan) {
+  runtime rt({.workers = workers});
+  std::promise<void> gate;
+  std::shared_future<void> opened = gate.get_future();
+  auto s = plan(opened).iterate(rt);
+  asio::io_context io;
+  auto outcomes = asio::co_spawn(io, asked_until_the_end(s, gate), asio::use_future);
+  io.run();
+  CHECK(outcomes.get() == std::vector<int>{1, 0, 0, 0, 2});
+}
+}  // namespace
+
+TEST_CASE("after a deadline the next request gets the element, for every kind of element and channel") {
+  auto numbers = [](const std::shared_future<void>& opened) {
+    return range(3) | map([opened](std::int64_t x) {
+             opened.wait();
+             return x;
+           });
+  };
+  auto moved_only = [&](const std::shared_future<void>& opened) {
+    return numbers(opened) | map([](std::int64_t x) { return std::make_unique<std::int64_t>(x); });
+  };
+  auto large = [&](const std::shared_future<void>& opened) {
+    return numbers(opened) | map([](std::int64_t x) { return std::string(1 << 20, static_cast<char>('a' + x)); });
+  };
+  for (unsigned workers : {1u, 2u}) {
+    late_once(workers, numbers);
+    late_once(workers, moved_only);
+    late_once(workers, large);
+    late_once(workers, [&](const auto& opened) { return numbers(opened) | prefetch(2); });
+    late_once(workers, [&](const auto& opened) { return large(opened) | prefetch(1); });
+  }
+}
+
+TEST_CASE("a deadline hides no error, no end and no cancellation") {
+  runtime rt({.workers = 2});
+  asio::io_context io;
+  auto failing = (range(3) | map([](std::int64_t x) -> result<std::int64_t> {
+                    if (x == 1) return data_loss_error("bad");
+                    return x;
+                  })).iterate(rt);
+  CHECK(*async_next(failing, far_away(), asio::use_future).get() == 0);
+  for (int i = 0; i != 2; ++i) {
+    try {
+      (void)async_next(failing, far_away(), asio::use_future).get();
+      FAIL("no error");
+    } catch (const error& e) { CHECK(e.code() == status_code::data_loss); }
+  }
+  auto empty = range(0).iterate(rt);
+  timed_next<std::int64_t> end = async_next(empty, far_away(), asio::use_future).get();
+  CHECK_FALSE(end);
+  CHECK_FALSE(end.is_late);
+
+  auto s = two_then_never().iterate(rt);
+  for (int i = 0; i != 2; ++i) CHECK(*async_next(s, far_away(), asio::use_future).get() == i);
+  CHECK(async_next(s, kPast, asio::use_future).get().is_late);
+  asio::cancellation_signal cancel;
+  status_code code = status_code::ok;
+  bool is_late = true;
+  async_next(s, far_away(),
+             asio::bind_cancellation_slot(
+                 cancel.slot(), asio::bind_executor(io, [&](std::exception_ptr why, timed_next<std::int64_t> got) {
+                   code = code_of(why);
+                   is_late = got.is_late;
+                 })));
+  asio::post(io, [&] { cancel.emit(asio::cancellation_type::terminal); });
+  io.run();
+  CHECK(code == status_code::cancelled);
+  CHECK_FALSE(is_late);
+}
+
+TEST_CASE("a context that ends takes requests with deadlines along") {
+  runtime rt({.workers = 2});
+  auto s = two_then_never().iterate(rt);
+  for (int i = 0; i != 2; ++i) (void)async_next(s, asio::use_future).get();
+  int called = 0;
+  {
+    asio::io_context io;
+    async_next(s, far_away(), asio::bind_executor(io, [&](std::exception_ptr, timed_next<std::int64_t>) { ++called; }));
+    io.poll();
+  }
+  CHECK(called == 0);
+}
+
 TEST_CASE("a stream dropped mid-flight ends its wait, stops its run and blocks no thread") {
   asio::io_context io;
   answer waited;
