@@ -187,6 +187,35 @@ class Detection(ProgramTest):
         plan = said[said.index("list_files("):said.index(" reads it")]
         self.assertEqual(lines_of(self.ok("run", "--quiet", "--output", "jsonl", plan)), [[[[7]]]])
 
+    def test_the_delimiter_of_a_table_is_detected(self):
+        for name, mark in (("a.tsv", "\t"), ("a.tab", "\t"), ("tabs.csv", "\t"), ("semicolons.csv", ";"), ("bars.csv", "|"), ("commas.csv", ",")):
+            price = "1.5" if mark == "," else "1,5"
+            text = "".join(mark.join(row) + "\r\n" for row in (["id", "price"], ["1", price], ["2", f'"2{mark}5"'])).encode()
+            value = 1.5 if mark == "," else "1,5"
+            for path in (self.write(name, text), self.write(name + ".gz", gzip.compress(text))):
+                rows = lines_of(self.ok("head", path))
+                self.assertEqual([list(r) for r in rows], [["id", "price"]] * 2, path)
+                self.assertEqual([rows[0]["id"], rows[1]["price"]], [1, f"2{mark}5"], path)
+                self.assertEqual(str(rows[0]["price"]), str(value), path)
+                self.assertEqual(lines_of(self.ok("cat", path)), rows, path)
+                self.assertEqual(lines_of(self.ok("select", "id", path)), [{"id": 1}, {"id": 2}], path)
+                self.assertEqual(self.ok("count", path).stdout.split()[0], "2", path)
+                self.ok("verify", path)
+                out = self.path("out.jsonl")
+                self.ok("convert", "--quiet", "--overwrite", path, out)
+                self.assertEqual([json.loads(line) for line in pathlib.Path(out).read_text().splitlines()], rows, path)
+
+    def test_text_in_one_column_is_not_split(self):
+        for name, text in (("a.csv", b"note\na;b\nc\n"), ("b.csv", b"note;s\na;b\nc\n"), ("c.csv", b'"x;y"\n1\n2\n'), ("d.tsv", b"a;b\n1;2\n")):
+            for row in lines_of(self.ok("head", self.write(name, text))):
+                self.assertEqual(len(row), 1, (name, row))
+
+    def test_from_tsv_names_the_delimiter(self):
+        path = self.write("rows", b"a\tb\n1\t2\n")
+        self.assertEqual(lines_of(self.ok("head", path, "--from", "tsv")), [{"a": 1, "b": 2}])
+        self.assertEqual(self.ok("count", path, "--from", "tsv").stdout.split()[0], "1")
+        self.ok("verify", path, "--from", "tsv")
+
 
 if __name__ == "__main__":
     main()

@@ -53,8 +53,9 @@ class json_lines_sink final : public checking_sink {
 };
 
 /// Reads every field as a text, and the header as a row like the others: the types of the values are not checked.
-file_check check_of_csv(const std::string& file, compression c) {
+file_check check_of_csv(const std::string& file, char delimiter, compression c) {
   csv_dialect dialect;
+  dialect.delimiter = delimiter;
   dialect.header = true;
   csv_schema inferred = infer_csv_schema(file, dialect, c, error_policy::skip).value();
   std::vector<csv_column> columns(inferred.columns.size());
@@ -66,6 +67,7 @@ file_check check_of_csv(const std::string& file, compression c) {
   a.path.value = file;
   a.schema = column_schema_arg(csv_schema_of(std::move(columns)), "csv");
   a.options.compression = c;
+  a.options.delimiter = std::string(1, delimiter);
   file_check made;
   made.plan = make_source(csv_op, arguments::of(std::move(a)));
   made.sink = std::make_unique<checking_sink>();
@@ -80,10 +82,11 @@ std::size_t tar_piece(const std::string& file) {
   return !unknown && size % kTarBlockBytes == 0 ? kTarBlockBytes : 1;
 }
 
-file_check check_by(const std::string& file, std::string_view format, compression c) {
+file_check check_by(const std::string& file, const reader& found, compression c) {
+  std::string_view format = found.format;
   const std::string options =
       c == compression::automatic ? "" : absl::StrCat(", compression=", std::string(to_string(c)));
-  if (format == "csv") return check_of_csv(file, c);
+  if (found.op == "csv") return check_of_csv(file, found.delimiter, c);
   // A plan's error has no code, and a damaged schema is damage.
   if (format == "arrow" && file != "-") arrow_rows_in_file(file, c).value();
   file_check made;
@@ -121,9 +124,9 @@ result<file_check> check_of(const std::string& file, const std::string& format, 
   try {
     if (c == compression::automatic)
       if (status why = check_name(file); !why.ok()) return why;
-    if (!format.empty()) return check_by(file, format, c);
+    if (!format.empty()) return check_by(file, reader_named(format), c);
     auto found = find_reader(file, c);
-    return found.ok() ? check_by(file, (*found)->format, c)
+    return found.ok() ? check_by(file, **found, c)
                       : result<file_check>(found.why().in_file(file == "-" ? "standard input" : file));
   } catch (const error& e) { return e.why(); } catch (const misuse& e) {
     return invalid_argument_error(e.what()).in_file(file);

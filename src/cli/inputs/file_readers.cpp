@@ -19,15 +19,27 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr reader kReaders[] = {{"tfrecord", "tfrecord", false, "", ""},
-                               {"lines", "lines", false, "", ""},
-                               {"csv", "csv", true, "header=true", ""},
-                               {"jsonl", "jsonl", true, "", ""},
-                               {"npy", "npy", false, "", ""},
-                               {"tar", "tar", false, "", ""},
-                               {"webdataset", "webdataset", false, "", ""},
-                               {"zip", "zip_members", false, "", ""},
-                               {"arrow", "from_arrow", true, "", " | unbatch"}};
+constexpr reader kReaders[] = {
+    {"tfrecord", "tfrecord", false, "", ""}, {"lines", "lines", false, "", ""},
+    {"csv", "csv", true, "header=true", ""}, {"tsv", "csv", true, "header=true, delimiter=\"\\t\"", "", '\t'},
+    {"jsonl", "jsonl", true, "", ""},        {"npy", "npy", false, "", ""},
+    {"tar", "tar", false, "", ""},           {"webdataset", "webdataset", false, "", ""},
+    {"zip", "zip_members", false, "", ""},   {"arrow", "from_arrow", true, "", " | unbatch"}};
+
+/// CSV whose header shows another delimiter than the comma.
+constexpr reader kSemicolons{"csv", "csv", true, "header=true, delimiter=\";\"", "", ';'};
+constexpr reader kBars{"csv", "csv", true, "header=true, delimiter=\"|\"", "", '|'};
+
+/// The reader of a text whose name ends in .csv or .tsv: in a .tsv the delimiter is always the tab.
+const reader& reader_of_table(std::string_view format, const sampled_file& s) {
+  if (format == "tsv") return reader_named(format);
+  switch (delimiter_of(s.head, s.is_all)) {
+    case '\t': return reader_named("tsv");
+    case ';': return kSemicolons;
+    case '|': return kBars;
+    default: return reader_named(format);
+  }
+}
 
 }  // namespace
 
@@ -45,7 +57,8 @@ const reader& reader_named(std::string_view format) {
 
 result<const reader*> find_reader(const std::string& file, compression c) {
   const std::string_view by_name = kind_of_name(file);
-  const bool has_checks = !by_name.empty() && by_name != "lines" && by_name != "csv" && by_name != "jsonl";
+  const bool has_checks =
+      !by_name.empty() && by_name != "lines" && by_name != "csv" && by_name != "tsv" && by_name != "jsonl";
   if (detail::is_remote(file) && has_checks) return &reader_named(by_name);
   std::error_code unknown;
   const std::string path = detail::without_file_scheme(file);
@@ -57,6 +70,7 @@ result<const reader*> find_reader(const std::string& file, compression c) {
   if (kind.ok() && *kind == "zip" && (s.is_packed || !names_file(file)))
     return unimplemented_error(
         "is a zip archive, whose list of members is at its end: unpack it, or copy it to a file, and name that");
+  if (kind.ok() && (*kind == "csv" || *kind == "tsv")) return &reader_of_table(*kind, s);
   if (kind.ok()) return &reader_named(*kind);
   if (kind.why().code() != status_code::invalid_argument || c != compression::automatic) return kind.why();
   // Bytes of an unknown kind in a file that is named as a compressed one are damage.

@@ -18,6 +18,7 @@ struct reader {
   bool takes_schema;
   std::string_view options;  ///< for a file that convert writes
   std::string_view behind;   ///< the text after it in the plan
+  char delimiter = ',';      ///< of csv
 };
 
 /// The names of the formats, for --from.

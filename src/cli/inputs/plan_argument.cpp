@@ -229,7 +229,8 @@ std::string opens_like(const std::string& file) {
                                 : row.name;
   } catch (const misuse&) {}  // reading it reports the mistake
   const std::string schema = in_quotes(columns);
-  return absl::StrCat("interleave(", name, "(schema=", schema, name == "csv" ? ", header=true" : "", "))",
+  return absl::StrCat("interleave(", name, "(schema=", schema,
+                      name == "csv" ? absl::StrCat(", ", std::string(reader_of(file).options)) : "", "))",
                       name == "from_arrow" ? " | unbatch" : "");
 }
 
