@@ -269,7 +269,7 @@ class Outputs(Converted):
     def test_standard_output_needs_a_format(self):
         self.assertEqual(self.convert("range(3)", "-", "--to", "csv").stdout, "value\n0\n1\n2\n")
         self.assertIn("choose its format with --to", self.fails(2, "convert", "range(3)", "-"))
-        self.assertIn("no stream", self.fails(1, "convert", "range(3)", "-", "--to", "npy"))
+        self.assertIn("no stream", self.fails(2, "convert", "range(3)", "-", "--to", "npy"))
         done = sluice("run", "range(3)", "--output", "csv", "--quiet")
         self.assertEqual(done.stdout, "value\n0\n1\n2\n")
 
