@@ -404,27 +404,6 @@ bool reads_text(std::string_view format) {
   return format == "csv" || format == "tsv" || format == "jsonl" || format == "lines";
 }
 
-/// Returns the number of `mark`s outside quotes in a line that has no line end.
-std::size_t marks_in(std::string_view line, char mark) {
-  std::size_t count = 0;
-  bool is_quoted = false;
-  for (const char c : line) {
-    if (c == '"') is_quoted = !is_quoted;
-    else if (c == mark && !is_quoted) ++count;
-  }
-  return count;
-}
-
-/// Returns the beginning of `head` up to the first line end outside quotes, and removes both from `head`.
-std::string_view take_row(std::string_view& head) {
-  bool is_quoted = false;
-  std::size_t end = 0;
-  for (; end != head.size() && (is_quoted || head[end] != '\n'); ++end) is_quoted ^= head[end] == '"';
-  const std::string_view row = head.substr(0, end);
-  head.remove_prefix(std::min(end + 1, head.size()));
-  return row;
-}
-
 }  // namespace
 
 bool is_text_head(std::string_view head, bool is_all) {
@@ -436,27 +415,6 @@ bool is_text_head(std::string_view head, bool is_all) {
   for (std::size_t n = 1; is_cut && n != 4 && n < head.size(); ++n)
     if (is_utf8(head.substr(0, head.size() - n))) return true;
   return false;
-}
-
-char delimiter_of(std::string_view head, bool is_all) {
-  constexpr std::size_t kRows = 20;
-  const std::size_t end = head.find('\n');
-  if (end == head.npos && !is_all) return '\0';  // the header is not complete
-  std::string_view rest = head;
-  const std::string_view header = take_row(rest);
-  if (marks_in(header, ',') != 0) return ',';
-  for (const char mark : {'\t', ';', '|'}) {
-    const std::size_t marks = marks_in(header, mark);
-    std::string_view rows = rest;
-    bool fits_all = marks != 0;
-    for (std::size_t n = 0; n != kRows && fits_all && !rows.empty(); ++n) {
-      const std::string_view row = take_row(rows);
-      const bool is_cut = rows.empty() && !is_all;
-      if (!is_cut && row != "" && row != "\r") fits_all = marks_in(row, mark) == marks;
-    }
-    if (fits_all) return mark;
-  }
-  return '\0';
 }
 
 std::string_view kind_of_name(std::string_view name) {

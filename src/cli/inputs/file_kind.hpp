@@ -37,11 +37,6 @@ result<std::string_view> kind_of(const file_sample& file);
 /// Returns the format of the reader that the name shows; empty if it shows none.
 std::string_view kind_of_name(std::string_view name);
 
-/// Returns the delimiter of a table in text: a comma if the header has one outside quotes, else the tab, semicolon or bar
-/// that the header contains, and that each of the next rows contains as often. Returns 0 if there is none.
-/// `is_all`: `head` is the whole file.
-char delimiter_of(std::string_view head, bool is_all);
-
 /// Returns true if the first KiB of `head` is UTF-8 and has no NUL bytes. `is_all`: the file has no further bytes, so
 /// that the last character must be complete.
 bool is_text_head(std::string_view head, bool is_all);
