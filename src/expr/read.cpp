@@ -53,8 +53,15 @@ class expression_reader {
 
   /// Returns what is written in place of the present token, if it is an operator of another language.
   std::string way_to_operator() const {
-    const bool is_other = is_sign("=") || (kind_ == name && !is_quoted_name_);
-    return is_other ? instead_of_operator(token_) : std::string();
+    const bool is_word = kind_ == name && !is_quoted_name_;
+    std::string way = is_sign("=") || is_word ? instead_of_operator(token_) : std::string();
+    if (!way.empty() || !is_word || last_end_ == 0) return way;
+    std::size_t begin = last_end_;
+    while (begin != 0 && continues_name(text_[begin - 1])) --begin;
+    const std::string_view before = text_.substr(begin, last_end_ - begin);
+    if (before == "lambda") return " (the element is `it`, as in map(it + 1))";
+    if (before.empty() || is_digit(before[0])) return {};
+    return absl::StrCat(" (a name with blanks stands in backquotes: `", std::string(before), " ", token_, "`)");
   }
   bool is_word(std::string_view word) const {
     return kind_ == name && !is_quoted_name_ &&

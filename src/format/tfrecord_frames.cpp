@@ -92,6 +92,8 @@ void explain_tfrecord(const tfrecord_window& w, tfrecord_scan& scan, bool check_
   header h = read_header(p);
   if (!sound(h)) {
     scan.why = wrong_crc("length", h.masked_crc, h.computed_crc);
+    if (w.offset + scan.used_bytes == 0)
+      scan.why = scan.why.with_message(absl::StrCat(std::string(scan.why.message()), ", or this is no TFRecord file"));
     return;
   }
   scan.why = check_size(w, scan.used_bytes, h.size);

@@ -141,7 +141,7 @@ TEST_CASE("a file that cannot be made or filled is named") {
   scratch here;
   whole_file f, full;
   CHECK(f.begin(here.path("no/a")).to_string() ==
-        "not_found: " + here.path("no/a") + ": cannot create: No such file or directory");
+        "not_found: " + here.path("no/a") + ": cannot create: the folder " + here.path("no") + " does not exist");
   REQUIRE(full.begin("/dev/full").ok());
   CHECK(full.write("a").to_string() == "resource_exhausted: /dev/full: cannot write: No space left on device");
 }

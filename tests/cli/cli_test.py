@@ -323,12 +323,12 @@ class Misuse(ProgramTest):
         for arguments, words in [
             ([], "a verb is needed"),
             (["walk"], "there is no verb walk"),
-            (["walk", "--help"], "The following argument was not expected: walk"),
-            (["--help", "walk"], "The following argument was not expected: walk"),
-            (["walk", "--version"], "The following argument was not expected: walk"),
-            (["run"], "PLAN or --file is required"),
-            (["verify"], "FILES is required"),
-            (["run", "range(3)", "--output", "xml"], "--output is null, jsonl, raw, lines, csv, or FORMAT:PATH with one of the formats jsonl, csv, raw, lines, tfrecord, "),
+            (["walk", "--help"], "there is no verb walk"),
+            (["--help", "walk"], "there is no verb walk"),
+            (["walk", "--version"], "there is no verb walk"),
+            (["run"], "run needs PLAN or --file"),
+            (["verify"], "verify needs FILES"),
+            (["run", "range(3)", "--output", "xml"], "--output xml: it names no format. Write a PATH that ends in .jsonl, .csv"),
             (["run", "range(3)", "--output", "tfrecord:x"], "takes records, lines or strings, and the plan gives int64"),
             (["run", "range(3)", "--memory-budget", "much"], "--memory-budget: expects a size such as 64MiB, and is \"much\""),
             (["run", "range(3)", "--memory-budget", ""], "--memory-budget: expects a size such as 64MiB, and is \"\""),
@@ -336,7 +336,7 @@ class Misuse(ProgramTest):
             (["run", "range(3)", "--workers", "0"], "--workers"),
             (["run", "range(3)", "--io", "magic"], "--io"),
             (["run", "range(3)", "--on-error", "cry"], "--on-error"),
-            (["run", "range(3)", "--limit", "few"], "--limit: expects a whole number from 0 to 18446744073709551615, and is \"few\""),
+            (["run", "range(3)", "--limit", "few"], "--limit: expects a whole number, such as 1000, and is \"few\""),
             (["run", "range(3)", "--limit", "-1"], "--limit: expects a whole number"),
             (["run", "range(3)", "--limit", "9" * 23], "--limit: expects a whole number"),
             (["run", "range(3)", "--limit", ""], "--limit: expects a whole number"),
@@ -352,7 +352,7 @@ class Misuse(ProgramTest):
             *[(["run", "range(3)", "--checkpoint", "x", "--every", every], "--every: expects a number of elements such as 5000 or a time")
               for every in ("", "0", "0s", "-1", "5x", "1.5", "1.s.", ".", "s", " ", "5 ", "nan", "infs", "0.0s", "1e3s", "0.0000000001s",
                             "9" * 23, "9999999h", "9" * 400 + "s")],
-            *[(["run", "range(3)", "--output", output], "--output is null, jsonl, raw, ")
+            *[(["run", "range(3)", "--output", output], "Write a PATH that ends in .jsonl")
               for output in ("null:x", "tfrecord", "tfrecord:", "jsonl:", "raw:", "")],
             (["run", "range(3)", "--output", "raw"], "takes records, lines or strings, and the plan gives int64"),
             (["run", 'lines("x")', "--output", "tfrecord:" + self.path("x"), "--checkpoint", self.path("./x")],

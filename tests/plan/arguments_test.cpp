@@ -127,7 +127,7 @@ TEST_CASE("codecs report the expected form and the broken rule") {
   CHECK(a.options.kind == arguments_test::fruit::plum);
   CHECK(read(a, "memory", "2 parsecs") ==
         "op: memory expects a size in bytes, such as 64MiB (or 64M), 64MB, 4096, and is 2 parsecs");
-  CHECK(read(a, "name", "n") == "op: name expects a text in quotes, and is n");
+  CHECK(read(a, "name", "n") == "op: name expects a text in quotes, and is n: write \"n\"");
   CHECK(read(a, "name", "", true) == "");
   a = {};
   CHECK(all().check(&a) == "size must be at least 1, and is 0");

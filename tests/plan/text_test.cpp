@@ -132,7 +132,7 @@ TEST_CASE("an error in a plan names its column") {
             "column 7: range: stop: -9223372036854775808 stands for a number that is not given: one more is the least"},
            {"range(5) | interleave(lines)", 12, "column 12: interleave: expects paths, and gets int64"},
            {"lines", 1, "column 1: lines: needs a path"},
-           {"lines(f)", 7, "column 7: lines: path expects a text in quotes, and is f"},
+           {"lines(f)", 7, "column 7: lines: path expects a text in quotes, and is f: write \"f\""},
            {"take(5)", 1, "column 1: take: a plan starts with a source"},
            {"range(5) | range(5)", 12, "column 12: range: a source takes no input"},
            {"zip(range(1))", 1, "column 1: zip: needs two inputs or more"},
@@ -162,7 +162,7 @@ TEST_CASE("an error in a plan names its column") {
             "column 36: columns: table[1][1] must be at least 1, and is 0"},
            {"range(5) | columns(limit=some)", 26, "column 26: columns: limit expects a whole number, and is some"},
            {"range(5) | columns(names={x=[\"a\", b]})", 35,
-            "column 35: columns: names.x[1] expects a text in quotes, and is b"},
+            "column 35: columns: names.x[1] expects a text in quotes, and is b: write \"b\""},
            {"range(5) | route([range(2), lines])", 29, "column 29: lines: needs a path"},
            {"range(5) | route([], [next_of, 5])", 12,
             "column 12: route: no expression can stand at functions=, which is for functions that C++ registers "

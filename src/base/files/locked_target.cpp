@@ -206,6 +206,13 @@ status locked_target::sync_names() { return sync_folder(folder_) ? status() : fa
 
 void locked_target::discard() noexcept { ::unlink(partial_.c_str()); }
 
-status locked_target::failed(const char* what) const { return errno_error(errno, what).in_file(path_); }
+status locked_target::failed(const char* what) const {
+  const int number = errno;
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  std::error_code unknown;
+  if (number == ENOENT && !folder.empty() && !std::filesystem::exists(folder, unknown))
+    return not_found_error(std::string(what) + ": the folder " + folder + " does not exist").in_file(path_);
+  return errno_error(number, what).in_file(path_);
+}
 
 }  // namespace sluice::lib

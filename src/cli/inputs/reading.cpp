@@ -65,7 +65,7 @@ void add_reading_options(CLI::App& verb, reading_arguments& to) {
           "the limit of all bytes in flight, such as 64MiB; by default a part of the machine's memory")
       ->check(memory_size());
   verb.add_option("--workers", to.workers, "the number of threads that compute")->check(whole(1, 1024));
-  verb.add_option("--io", to.io, "the back end that reads files")->check(CLI::IsMember({"auto", "uring", "threads"}));
+  verb.add_option("--io", to.io, "the back end that reads files")->check(one_of({"auto", "uring", "threads"}));
   auto set_timeout = [&to](const std::string& text) { read_time(text, to.io_timeout); };
   verb.add_option_function<std::string>("--io-timeout", set_timeout,
                                         "the longest wait for a file, such as 30s; pipes have no limit")

@@ -113,7 +113,7 @@ void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
   verb.add_option(
           "--compression", output.compression,
           "the output's compression; automatic: gzip if its name ends in .gz. lz4, zstd: of the buffers in Arrow")
-      ->check(CLI::IsMember({"automatic", "none", "gzip", "lz4", "zstd"}))
+      ->check(one_of({"automatic", "none", "gzip", "lz4", "zstd"}))
       ->capture_default_str();
   auto* shards = verb.add_option("--shards", output.shards,
                                  "the number of files, which receive the elements alternately: out-00000-of-00004.csv, "
@@ -168,7 +168,7 @@ void add_run(CLI::App& app, typed& t) {
   run->add_flag("--new-output", t.run.new_output, "write the rest of a resumed run to a new output");
   run->add_option("--changed-inputs", t.run.changed_inputs,
                   "what a resumed run does if an input file has changed since the checkpoint")
-      ->check(CLI::IsMember({"refuse", "warn", "ignore"}))
+      ->check(one_of({"refuse", "warn", "ignore"}))
       ->capture_default_str();
   add_optimizer_options(*run, t.run.optimizer);
   add_report_options(*run, t.run.report, true);
@@ -197,9 +197,9 @@ void add_convert(CLI::App& app, typed& t) {
           ".tfrecord, .csv, .jsonl, .arrow, .npy, .txt, and .gz for gzip; inputs are also recognized by their contents")
       ->required();
   add_plugins(*convert, t);
-  convert->add_option("--from", c.from, "the inputs' format")->check(CLI::IsMember(reader_formats()));
+  convert->add_option("--from", c.from, "the inputs' format")->check(one_of(reader_formats()));
   convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
-      ->check(CLI::IsMember({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
+      ->check(one_of({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
   convert->add_option(
       "--schema", c.schema,
       "names and types of the input, such as \"text: bytes, label: int64, values: float[16]\" for tf.Examples and CSV, "
@@ -225,6 +225,16 @@ void add_convert(CLI::App& app, typed& t) {
   });
 }
 
+/// Accepts the forms of head's --output.
+CLI::Validator head_form() {
+  auto check = [](const std::string& text) -> std::string {
+    if (text == "table" || text == "jsonl" || text == "csv") return {};
+    return absl::StrCat("expects table, jsonl or csv, and is \"", text,
+                        "\"; to write a file: sluice convert FILE OUT.csv --limit 10");
+  };
+  return CLI::Validator(check, "{table,jsonl,csv}");
+}
+
 void add_readers(CLI::App& app, typed& t) {
   auto* head = app.add_subcommand(
       "head", "print the first elements of a plan or a file: as a table on a terminal, as JSON lines elsewhere");
@@ -237,9 +247,9 @@ void add_readers(CLI::App& app, typed& t) {
           "--output", t.head.output,
           "the form: table (long values are shortened), jsonl or csv; by default table on a terminal and jsonl "
           "elsewhere; head writes no files: sluice run and sluice convert do")
-      ->type_name("FORM");
+      ->check(head_form());
   head->add_flag("--raw", t.head.raw, "print records unchanged, even if they are tf.Examples");
-  head->add_option("--from", t.head.from, "the file's format")->check(CLI::IsMember(reader_formats()));
+  head->add_option("--from", t.head.from, "the file's format")->check(one_of(reader_formats()));
 #if SLUICE_HAVE_IMAGES
   head->add_option("--images", t.head.images_folder,
                    "write tensors that are images to this folder, as PNG, and print their paths")
@@ -257,7 +267,7 @@ void add_readers(CLI::App& app, typed& t) {
   auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
   add_plugins(*count, t);
-  count->add_option("--from", t.count.from, "the files' format")->check(CLI::IsMember(reader_formats()));
+  count->add_option("--from", t.count.from, "the files' format")->check(one_of(reader_formats()));
   count->add_flag("--read", t.count.reads, "count by reading, even if the plan has a known size");
   add_reading(*count, t);
   count->parse_complete_callback([&t] {
@@ -275,7 +285,7 @@ void add_readers(CLI::App& app, typed& t) {
       ->required();
   add_plan(*select, t, "PLAN_OR_FILE", t.select.plan_or_file, t.select.plan_file,
            "a plan, a file, or - for data on standard input");
-  select->add_option("--from", t.select.from, "the file's format")->check(CLI::IsMember(reader_formats()));
+  select->add_option("--from", t.select.from, "the file's format")->check(one_of(reader_formats()));
   select->add_option("--limit", t.select.limit, "end after this number of elements")->check(whole(0, kAny));
   add_reading(*select, t);
   select->callback([&t] { t.verb = reading_as(t, t.select, cli::select); });
@@ -288,7 +298,7 @@ void add_readers(CLI::App& app, typed& t) {
          "FILES", t.cat.files,
          "TFRecords, CSV, JSON lines, Arrow, npy, tar, zip, lines of text; compressed, too; or patterns of them")
       ->required();
-  cat->add_option("--from", t.cat.from, "the files' format")->check(CLI::IsMember(reader_formats()));
+  cat->add_option("--from", t.cat.from, "the files' format")->check(one_of(reader_formats()));
   add_reading(*cat, t);
   cat->callback([&t] { t.verb = reading_as(t, t.cat, cli::cat); });
 
@@ -299,10 +309,10 @@ void add_readers(CLI::App& app, typed& t) {
       "declared length; exit status 0: sound, 1: damaged, 2: none damaged, but some cannot be read");
   verify->add_option("FILES", t.verify.files, "files of every format, or patterns of them, read at once on all workers")
       ->required();
-  verify->add_option("--from", t.verify.from, "the files' format")->check(CLI::IsMember(reader_formats()));
+  verify->add_option("--from", t.verify.from, "the files' format")->check(one_of(reader_formats()));
   verify->add_option("--compression", t.compression, "the files' compression")
       ->check(
-          CLI::IsMember({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
+          one_of({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
       ->capture_default_str();
   add_reading_options(*verify, t.reading);
   verify->callback([&t] {
@@ -354,7 +364,7 @@ void add_others(CLI::App& app, typed& t) {
       app.add_subcommand("completion", "print a script that completes this program's arguments in a shell");
   completion->add_option("SHELL", t.shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(one_of({"bash", "zsh", "fish"}));
   completion->callback([&app, &t] {
     t.verb = [&app, &t] {
       std::fputs(completion_script(app, t.shell).c_str(), stdout);
@@ -443,7 +453,8 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the end
   } catch (const CLI::Success& asked) {                                         // --help, --version
-    if (auto extra = app.remaining(); !extra.empty()) return complain(CLI::ExtrasError(extra).what(), kMisuse);
+    if (auto extra = app.remaining(); !extra.empty())
+      return complain(message_of_mistake(app, extra, CLI::ExtrasError(extra)), kMisuse);
     std::ostringstream out, err;
     int status = app.exit(asked, out, err);
     std::fputs(out.str().c_str(), stdout);
@@ -452,9 +463,8 @@ int run_command_line(int argc, char** argv) {
   if (file_verb) t.verb = reading(std::move(file_verb));
   if (!t.verb)
     return complain(
-        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, explain, ops or sample; "
-        "see "
-        "--help",
+        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, explain, ops or sample, as "
+        "in sluice head people.csv; see sluice --help",
         kMisuse);
   try {
 #if SLUICE_HAVE_IMAGES

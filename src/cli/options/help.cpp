@@ -227,6 +227,11 @@ std::string footer_of(const verb_help& v) {
 
 }  // namespace
 
+std::string example_of(const std::string& verb) {
+  const verb_help* v = help_of(verb);
+  return v ? std::string(v->examples[0]) : std::string();
+}
+
 void add_help(CLI::App& app) {
   auto formatter = std::make_shared<CLI::FormatterLambda>([](const CLI::App* of, std::string, CLI::AppFormatMode) {
     const std::size_t columns = terminal_columns(STDOUT_FILENO);

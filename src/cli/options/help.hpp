@@ -3,9 +3,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace sluice::lib::cli {
 
+/// Returns a command line of the verb that works; empty for other words.
+std::string example_of(const std::string& verb);
 /// Sorts verbs and options into groups, and adds the examples. Call it when all verbs are added.
 void add_help(CLI::App& app);
 

@@ -2,12 +2,14 @@
 #include "cli/options/mistyped.hpp"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <memory>
 #include <string_view>
 
 #include "base/text/closest.hpp"
+#include "cli/options/help.hpp"
 #include "cli/options/option_checks.hpp"
 
 namespace sluice::lib::cli {
@@ -118,6 +120,29 @@ std::string mistyped_option(const CLI::App& verb, const std::string& argument) {
       none, similar.empty() ? absl::StrCat("; sluice ", verb.get_name(), " --help lists its options") : similar);
 }
 
+/// Returns the message for arguments that are missing: "PLAN or --file is required".
+std::string missing_argument(const CLI::App& verb, const std::string& plain) {
+  const std::string what = plain.substr(0, plain.find(" is required"));
+  return absl::StrCat(verb.get_name(), " needs ", what, ", as in: ", example_of(verb.get_name()));
+}
+
+/// Returns the message for an option without its value: "--output: 1 required TEXT:PATH missing".
+std::string missing_value(const CLI::App& verb, const std::string& plain) {
+  const std::string option = plain.substr(0, plain.find(':'));
+  return absl::StrCat(verb.get_name(), ": ", option, " needs a value; sluice ", verb.get_name(), " --help describes it");
+}
+
+/// Returns the message for arguments that the verb does not accept.
+std::string surplus_arguments(const CLI::App& verb, const std::vector<std::string>& surplus) {
+  std::string accepted;
+  for (const CLI::Option* o : verb.get_options([](const CLI::Option* one) { return one->get_positional(); }))
+    absl::StrAppend(&accepted, accepted.empty() ? "" : " ", o->get_name(true));
+  const std::string found = absl::StrJoin(surplus, " ");
+  if (accepted.empty()) return absl::StrCat(verb.get_name(), " takes no arguments, and found ", found);
+  return absl::StrCat(verb.get_name(), " takes ", accepted, ", and found more: ", found,
+                      "; plans and patterns stand in quotes, as in: ", example_of(verb.get_name()));
+}
+
 bool is_count(std::string_view s) {
   return s.size() > 1 && s[0] == '-' &&
          std::all_of(s.begin() + 1, s.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -168,16 +193,21 @@ std::vector<std::string> usual_arguments(int argc, char** argv) {
 std::string message_of_mistake(const CLI::App& app, const std::vector<std::string>& arguments,
                                const CLI::ParseError& mistake) {
   const std::string plain = mistake.what();
+  const bool is_surplus = dynamic_cast<const CLI::ExtrasError*>(&mistake) != nullptr;
+  if (is_surplus && !arguments.empty() && arguments[0].starts_with("-"))
+    return absl::StrCat("sluice has no option ", arguments[0], " before a verb; sluice --help lists verbs and options");
   if (arguments.empty() || arguments[0].starts_with("-")) return plain;
   const CLI::App* verb = verb_named(app, arguments[0]);
   if (!verb) return mistyped_verb(app, arguments[0]);
-  if (!dynamic_cast<const CLI::ExtrasError*>(&mistake) && plain.find("expected") == plain.npos) return plain;
+  if (dynamic_cast<const CLI::RequiredError*>(&mistake)) return missing_argument(*verb, plain);
+  if (plain.ends_with(" missing")) return missing_value(*verb, plain);
+  if (!is_surplus && plain.find("expected") == plain.npos) return plain;
   for (std::size_t i = 1; i != arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& a = arguments[i];
     if (a.size() < 2 || a[0] != '-' || is_count(a)) continue;
     if (std::string message = mistyped_option(*verb, a); !message.empty()) return message;
   }
-  return plain;
+  return is_surplus ? surplus_arguments(*verb, verb->remaining()) : plain;
 }
 
 }  // namespace sluice::lib::cli

@@ -2,9 +2,13 @@
 #include "cli/options/option_checks.hpp"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
+#include "base/text/closest.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/pace_types.hpp"
 
@@ -25,7 +29,10 @@ CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
     auto end = text.data() + text.size();
     auto read = std::from_chars(text.data(), end, n);
     if (read.ec == std::errc() && read.ptr == end && n >= least && n <= most) return {};
-    return absl::StrCat("expects a whole number from ", least, " to ", most, ", and is ", quoted_value(text));
+    const bool has_limit = least > 1 || most < kAny - 1;
+    return absl::StrCat("expects a whole number", least == 1 && !has_limit ? " from 1 on" : "",
+                        has_limit ? absl::StrCat(" from ", least, " to ", most) : ", such as 1000", ", and is ",
+                        quoted_value(text));
   };
   return CLI::Validator(check, "N");
 }
@@ -84,6 +91,17 @@ CLI::Validator time_span() {
     return absl::StrCat("expects a time such as 500ms, 1.5s, 5m, 1h, and is ", quoted_value(text));
   };
   return CLI::Validator(check, "TIME");
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  std::string list = absl::StrJoin(words, ", ");
+  if (const std::size_t last = list.rfind(", "); last != list.npos) list.replace(last, 2, " or ");
+  const std::string name = absl::StrCat("{", absl::StrJoin(words, ","), "}");
+  auto check = [words = std::move(words), list](const std::string& text) -> std::string {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return {};
+    return absl::StrCat("expects ", list, ", and is ", quoted_value(text), detail::did_you_mean(text, words));
+  };
+  return CLI::Validator(check, name);
 }
 
 CLI::Validator path() {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sluice::lib::cli {
 
@@ -23,6 +24,8 @@ CLI::Validator time_span();
 /// Accepts the texts that read_interval reads.
 CLI::Validator interval();
 CLI::Validator path();
+/// Accepts these words.
+CLI::Validator one_of(std::vector<std::string> words);
 
 /// Returns false if the text is not a time, or is zero.
 bool read_time(const std::string& text, std::chrono::nanoseconds& time);

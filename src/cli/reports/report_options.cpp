@@ -36,7 +36,7 @@ void add_report_options(CLI::App& verb, report_arguments& to, bool with_stages) 
                                         "auto: one line that is overwritten, on a terminal only; plain: a line with "
                                         "the time for each interval, for logs; none")
       ->type_name("FORM")
-      ->check(CLI::IsMember({"auto", "plain", "none"}));
+      ->check(one_of({"auto", "plain", "none"}));
   auto set_interval = [&to](const std::string& text) {
     read_time(text, to.progress_every);
     to.progress = progress_form::plain;

@@ -40,6 +40,21 @@ bool is_given(int descriptor) {
   return flags >= 0 && (flags & FD_CLOEXEC) == 0;
 }
 
+/// Returns the message for a text that names no output.
+std::string unknown_output(const std::string& text) {
+  if (text == "table") return "--output table is of sluice head: sluice head 'PLAN' --output table";
+  const std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  const std::string why =
+      text.ends_with(":") ? "a path is missing after the colon"
+      : dot != name.npos  ? absl::StrCat("nothing is written as ", std::string(name.substr(dot)))
+                          : std::string("it names no format");
+  return absl::StrCat("--output ", text, ": ", why,
+                      ". Write a PATH that ends in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy; or FORMAT:PATH with "
+                      "jsonl, csv, raw, lines, tfrecord, example, arrow, arrow-binary or npy; or jsonl, csv, raw or "
+                      "lines alone, which print");
+}
+
 /// "csv:a.csv", "csv", "a.csv".
 void read_format(const std::string& text, output_options& o) {
   const auto colon = text.find(':');
@@ -55,11 +70,7 @@ void read_format(const std::string& text, output_options& o) {
     o.format = output_format::automatic;
     o.path = text;
   } else {
-    throw misuse(absl::StrCat(
-        "--output is null, jsonl, raw, lines, csv, or FORMAT:PATH with one of the formats jsonl, csv, raw, lines, "
-        "tfrecord, example, "
-        "arrow, arrow-binary, npy, or a PATH that ends in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy, not ",
-        text));
+    throw misuse(unknown_output(text));
   }
 }
 
@@ -115,7 +126,7 @@ std::unique_ptr<element_sink> open_sink(const output_choice& output, const eleme
     throw_status(status(why.code(), absl::StrCat(std::string(why.message()), "; --new-output begins another output"))
                      .in_file(why.where().file));
   if (why.code() == status_code::invalid_argument)
-    throw misuse(absl::StrCat("--output ", why.where().file, ": ", std::string(why.message())));
+    throw misuse(absl::StrCat("--output ", output.text(), ": ", std::string(why.message())));
   throw_status(why);
 }
 

@@ -152,10 +152,7 @@ void row_table::add(const element_type& type, const void* element, std::string_v
 
 void row_table::print() {
   for (std::vector<cell>& row : rows_) row.resize(names_.size());
-  if (rows_.empty()) {
-    if (form_ == table && isatty(STDERR_FILENO)) std::fputs("no elements\n", stderr);
-    return;
-  }
+  if (rows_.empty()) return;
   if (form_ == table) print_table();
   else print_csv();
   rows_.clear();

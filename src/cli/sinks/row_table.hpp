@@ -27,6 +27,7 @@ class row_table final : public line_receiver {
   /// Prints the rows on standard output, and forgets them. A table says on standard error, if that is a terminal, what
   /// it does not show.
   void print();
+  bool is_empty() const { return rows_.empty(); }
 
  private:
   struct cell {

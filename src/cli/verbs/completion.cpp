@@ -34,11 +34,11 @@ struct values {
 };
 
 values values_of(const CLI::Option& o) {
-  if (o.check_lname("output")) return {.words = "null jsonl raw lines jsonl: raw: lines: tfrecord:"};
-  // "TEXT:{stop,skip}", as CLI::IsMember prints it
+  // "TEXT:{stop,skip}", as one_of() prints it
   std::string type = o.get_type_name();
   std::size_t begin = type.find('{'), end = type.find('}');
   if (end != type.npos) return {.words = absl::StrReplaceAll(type.substr(begin + 1, end - begin - 1), {{",", " "}})};
+  if (o.check_lname("output")) return {.words = "null jsonl raw lines jsonl: raw: lines: tfrecord:"};
   if (!o.get_positional()) return {.files = type.find("PATH") != type.npos};
   const std::string name = o.get_name(true);
   return {.files = name.find("FILE") != name.npos || name.find("FOLDER") != name.npos};

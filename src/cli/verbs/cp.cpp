@@ -220,7 +220,7 @@ int cp(const cp_arguments& a) {
   }
   if (is_shown) std::fputs("\r\x1b[K", stderr);
   const auto bytes = static_cast<double>(c.bytes.load());
-  if (!a.quiet)
+  if (!a.quiet && (c.files != 0 || c.exit_status == kOk))
     std::fprintf(stderr, "%s of %s bytes%s in %s: %s/s\n", counted(c.files, "file").c_str(), grouped(c.bytes).c_str(),
                  a.verifies ? ", compared," : "", seconds_text(seconds()).c_str(),
                  short_bytes(bytes / std::max(seconds(), 1e-9)).c_str());

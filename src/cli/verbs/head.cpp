@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/cleanup/cleanup.h>
-#include <absl/strings/str_cat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -43,17 +42,11 @@ std::uint64_t print_first(runtime& rt, const node_ptr& plan, const head_argument
 
 namespace {
 
-enum class head_form : std::uint8_t { table, csv, lines };
+enum class head_output : std::uint8_t { table, csv, lines };
 
-head_form form_of(const std::string& name) {
-  if (name.empty()) return isatty(STDOUT_FILENO) ? head_form::table : head_form::lines;
-  if (name == "table") return head_form::table;
-  if (name == "csv") return head_form::csv;
-  if (name == "jsonl") return head_form::lines;
-  throw misuse(
-      absl::StrCat("head: --output expects table, jsonl or csv, and is ", name,
-                   "; to write a file: sluice convert FILE OUT.csv --limit 10, or sluice run PLAN --output OUT.csv "
-                   "--limit 10"));
+head_output form_of(const std::string& name) {
+  if (name.empty()) return isatty(STDOUT_FILENO) ? head_output::table : head_output::lines;
+  return name == "table" ? head_output::table : name == "csv" ? head_output::csv : head_output::lines;
 }
 
 void print_inputs(const head_arguments& a, line_receiver* receiver) {
@@ -85,14 +78,15 @@ void print_inputs(const head_arguments& a, line_receiver* receiver) {
 }  // namespace
 
 int head(const head_arguments& a) {
-  const head_form form = form_of(a.output);
-  if (form == head_form::lines) {
+  const head_output form = form_of(a.output);
+  if (form == head_output::lines) {
     print_inputs(a, nullptr);
     return kOk;
   }
-  row_table rows(form == head_form::csv ? row_table::csv : row_table::table);
+  row_table rows(form == head_output::csv ? row_table::csv : row_table::table);
   absl::Cleanup printing = [&rows] { rows.print(); };  // also those before an error
   print_inputs(a, &rows);
+  if (rows.is_empty() && form == head_output::table && isatty(STDERR_FILENO)) std::fputs("no elements\n", stderr);
   return kOk;
 }
 

@@ -40,7 +40,12 @@ void refuse_other_samples(const std::string& folder, const sample_options& optio
 int sample(const std::string& folder, const sample_options& options) {
   if (detail::is_remote(folder))
     throw misuse(absl::StrCat(folder, ": a sample is written to a local folder; sluice cp copies it"));
-  std::filesystem::create_directories(folder);
+  if (is_file(folder))
+    throw misuse(absl::StrCat(folder, " is a file, and sample writes data into a folder; to see a file's first rows: "
+                              "sluice head ", folder));
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) throw_status(errno_error(failed.value(), "cannot create the folder").in_file(folder));
   refuse_other_samples(folder, options);
   std::atomic<std::uint32_t> next{0}, written{0};
   lib::mutex mutex;

@@ -19,11 +19,15 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-std::string fields_of(const element_type& t) {
+std::string list_of_fields(const element_type& t) {
   std::string out;
   for (auto& m : t.members) absl::StrAppend(&out, out.empty() ? "" : ", ", m.name);
   constexpr std::size_t kFieldsMax = 400;
-  return out.empty() ? absl::StrCat(shown(t), " has no fields") : absl::StrCat(shown(t), " has ", cut(out, kFieldsMax));
+  return cut(out, kFieldsMax);
+}
+std::string fields_of(const element_type& t) {
+  const std::string out = list_of_fields(t);
+  return out.empty() ? absl::StrCat(shown(t), " has no fields") : absl::StrCat(shown(t), " has ", out);
 }
 std::vector<std::string> names_of(const element_type& t) {
   std::vector<std::string> names;
@@ -146,8 +150,11 @@ computed_ptr checker::name(const expression_tree& e) {
   if (scope_.state) known.emplace_back("state");
   std::string way = detail::did_you_mean(e.text, known);
   if (way.empty()) way = way_to_name(e.text);
-  fail(e, absl::StrCat("no field is named ", e.text, "; the element, `it`, is ", shown(in_),
-                       in_.has_members() ? absl::StrCat(", and ", fields_of(in_)) : "", way));
+  const bool has_long_name = in_.has_members() && shown(in_).starts_with('{');
+  fail(e, absl::StrCat("no field is named ", e.text, "; the element, `it`, ",
+                       has_long_name ? std::string() : absl::StrCat("is ", shown(in_)),
+                       in_.has_members() && !has_long_name ? absl::StrCat(", and ", fields_of(in_)) : "",
+                       has_long_name ? absl::StrCat("has ", list_of_fields(in_)) : "", way));
 }
 
 /// Returns a column of a batch, by the name of the rows' member.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators: - ! and those of two operands.
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "expr/batch_parts.hpp"
@@ -38,11 +39,31 @@ bool is_numbers(const element_type& t) {
 
 }  // namespace
 
+namespace {
+
+/// Returns how a text and a number become values of one kind; empty for other operands.
+std::string way_to_one_kind(const expression_tree& e, const computed& a, const computed& b) {
+  auto is_number = [](const computed& c) {
+    const number n = number_of(c.type());
+    return n != number::none && n != number::boolean;
+  };
+  for (auto [text, other, k] : {std::tuple(&a, &b, 0), std::tuple(&b, &a, 1)}) {
+    if (text->type().kind != kind::text || !is_number(*other)) continue;
+    const expression_tree& written = e.parts[static_cast<std::size_t>(k)];
+    if (written.kind == expression_tree::text_) return "; numbers are written without quotes";
+    return absl::StrCat("; to_number(", shown(written), ") reads the text as a number");
+  }
+  return {};
+}
+
+}  // namespace
+
 void checker::refuse_operands(const expression_tree& e, const computed& a, const computed& b,
                               std::string_view what) const {
   const bool any_tensor = a.type().kind == kind::tensor || b.type().kind == kind::tensor;
   fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a.type()),
                        ", and ", shown(e.parts[1]), " is ", shown(b.type()),
+                       way_to_one_kind(e, a, b),
                        is_numbers(a.type()) || is_numbers(b.type()) ? "; to_tensor() makes a tensor of numbers"
                        : any_tensor ? "; double(t), int64(t) … are the number of a tensor that holds one"
                                     : ""));

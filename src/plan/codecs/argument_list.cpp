@@ -26,7 +26,9 @@ void reading::read(const codec& type, void* field, const argument& a, std::strin
 }
 
 void reading::expected(const argument& a, std::string_view what) const {
-  throw misplaced{place_of(a.at), absl::StrCat(path_, " expects ", std::string(what), ", and is ", a.shown())};
+  const bool lacks_quotes = a.kind == argument::word && what == "a text in quotes";
+  throw misplaced{place_of(a.at), absl::StrCat(path_, " expects ", std::string(what), ", and is ", a.shown(),
+                                               lacks_quotes ? absl::StrCat(": write \"", a.shown(), "\"") : "")};
 }
 
 void reading::fail(const argument& a, std::string_view what) const {

@@ -43,7 +43,8 @@ void lexer::refuse_character() {
   auto bytes = utf8_length(rest);
   auto c = static_cast<unsigned char>(rest[0]);
   if (bytes != 0 && c >= 0x20 && c != 0x7F)
-    throw plan_error(column, "no plan has the character '" + std::string(rest.substr(0, bytes)) + "' here");
+    throw plan_error(column, "no plan has the character '" + std::string(rest.substr(0, bytes)) + "' here" +
+                                 (c == '>' || c == '.' || c == ';' ? "; stages are separated by |" : ""));
   constexpr char kHex[] = "0123456789abcdef";
   throw plan_error(column, std::string("no plan has the byte 0x") + kHex[c >> 4] + kHex[c & 15] + " here");
 }

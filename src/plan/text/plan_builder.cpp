@@ -24,7 +24,12 @@ const op_info& op_named(const std::string& name, std::size_t at) {
     throw misplaced{at, absl::StrCat("there is no verb ", name, " in plan text", std::string(instead))};
   std::vector<std::string> names;
   for (auto* known : known_operators()) names.emplace_back(known->name);
-  throw misplaced{at, absl::StrCat(name, ": no such operator", did_you_mean(name, names))};
+  if (is_expression_function(name))
+    throw misplaced{at, absl::StrCat(name, " is a function of elements: write map(", name, "(it))")};
+  std::string way = did_you_mean(name, names);
+  if (way.empty() && name.find('.') != name.npos)
+    way = absl::StrCat("; to read a file, write its path in quotes: csv(\"", name, "\"), lines(\"", name, "\") …");
+  throw misplaced{at, absl::StrCat(name, ": no such operator", way)};
 }
 
 /// Returns "csv: not_found: a.csv: cannot open", with the stage first, as in other messages about a call.
@@ -66,9 +71,12 @@ class node_builder {
       return one.required && one.type->takes_functions();
     });
     const std::string similar = did_you_mean(a.name, names);
+    const bool is_arrow = may_compare && a.source.starts_with('>');  // x => x + 1
     reading_.refuse_name(
         a, absl::StrCat("has no ", a.name, none ? "" : absl::StrCat(" (it has ", list_.names(), ")"), similar,
-                        may_compare && similar.empty() ? absl::StrCat("; to compare, write ", a.name, " == …") : ""));
+                        is_arrow                         ? "; the element is `it`, as in map(it + 1)"
+                        : may_compare && similar.empty() ? absl::StrCat("; to compare, write ", a.name, " == …")
+                                                         : ""));
   }
 
   /// Sets the next field that is written without a name.
@@ -82,6 +90,11 @@ class node_builder {
     bool is_later = position_ + 1 < may && may_lack_path_ && fields[position_].type->is_later() && !is_text_argument(a);
     if (is_later) ++position_;
     if (position_ < may) return set(fields[position_++], a);
+    const bool is_behind_function = may < fields.size() && may != 0 && fields[may - 1].type->takes_functions();
+    if (is_behind_function && !is_json_ && a.kind == argument::word)
+      reading_.refuse_name(a, absl::StrCat("takes one expression, and found ", a.shown(),
+                                           " after it; several fields stand in braces: ", std::string(node_.op->name),
+                                           "({…, ", a.shown(), "})"));
     if (may < fields.size())
       reading_.refuse_name(
           a, absl::StrCat(a.shown(), " needs a name, such as ", std::string(fields[may].name), "=", a.shown()));
@@ -131,6 +144,9 @@ class node_builder {
       const std::string_view inside = a.source.substr(1, a.source.find('\'', 1) - 1);
       reading_.refuse(a, absl::StrCat("texts are written in double quotes: \"", std::string(inside), "\""));
     }
+    if (a.kind == argument::expression && a.source.starts_with('"') && !f.type->takes_functions())
+      reading_.refuse(a, absl::StrCat("a comma is missing after ",
+                                      std::string(a.source.substr(0, a.source.find('"', 1) + 1))));
     given_[k] = true;
     reading_.read(*f.type, argument_list::at(value_.get(), f), a, f.name);
   }

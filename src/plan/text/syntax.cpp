@@ -49,8 +49,15 @@ class syntax_reader {
     return calls;
   }
 
+  /// Returns a hint for a bar where a stage is expected.
+  std::string way_to_stage() const {
+    if (!lexer_.now().is('|')) return {};
+    return lexer_.now().from == 0 ? "; a plan begins with a source, such as csv(\"a.csv\", header=true)"
+                                  : "; stages are separated by one |";
+  }
+
   call_syntax call() {
-    if (lexer_.now().kind != token::word) fail("expected a stage, " + lexer_.now().found());
+    if (lexer_.now().kind != token::word) fail("expected a stage, " + lexer_.now().found() + way_to_stage());
     call_syntax c;
     c.at = lexer_.now().column;
     c.name = lexer_.now().text;
