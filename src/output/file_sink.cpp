@@ -64,14 +64,14 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
   cut_bytes = 0;
   const bool is_stream = o.descriptor >= 0 || (!o.is_sharded() && output_file::is_stream(o.path));
   if (o.is_remote() && o.format == output_format::numpy)
-    return invalid_argument_error(
+    return unimplemented_error(
                "an npy file's first bytes, which contain the array's length, are written last, and a remote object is "
                "written once: write a local file, and copy it")
         .in_file(o.path);
   if (o.is_sharded() && is_stream)
-    return invalid_argument_error("a stream cannot be split into shards").in_file(o.path);
+    return unimplemented_error("a stream cannot be split into shards").in_file(o.path);
   if (o.format == output_format::numpy && (o.compression != compression::none || is_stream))
-    return invalid_argument_error(
+    return unimplemented_error(
         "an npy file is not compressed, and no stream: its first bytes, which contain the array's length, are written "
         "last");
   std::unique_ptr<file_sink> sink(new file_sink(o, type));

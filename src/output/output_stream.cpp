@@ -118,7 +118,7 @@ status output_stream::resume(const output_place& from, std::uint64_t& cut_bytes)
 }
 
 status output_stream::reserve_head(std::size_t) {
-  return invalid_argument_error("this format's first bytes are written last: it needs a file of its own, not " + name_);
+  return unimplemented_error("this format's first bytes are written last: it needs a file of its own, not " + name_);
 }
 status output_stream::write_head(std::string_view) { return reserve_head(0); }
 

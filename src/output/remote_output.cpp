@@ -44,7 +44,7 @@ status remote_output::write(std::string_view bytes, const std::vector<std::size_
 }
 
 status remote_output::reserve_head(std::size_t) {
-  return invalid_argument_error("this format's first bytes are written last, and a remote object is written once");
+  return unimplemented_error("this format's first bytes are written last, and a remote object is written once");
 }
 status remote_output::write_head(std::string_view) { return reserve_head(0); }
 

@@ -338,6 +338,11 @@ bool names_data(const std::string& plan_or_file) {
 }
 
 void check_not_missing(const std::string& plan_or_file) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(plan_or_file, unknown))
+    throw_status(invalid_argument_error(absl::StrCat("is a folder; a plan that reads its files is ",
+                                                     plan_reading_all(folder_text(plan_or_file) + "*")))
+                     .in_file(plan_or_file));
   if (!looks_like_missing(plan_or_file)) return;
   throw_status(
       not_found_error("no such file (and it is no plan, such as 'range(9) | batch(3)')").in_file(plan_or_file));
@@ -346,11 +351,6 @@ void check_not_missing(const std::string& plan_or_file) {
 node_ptr plan_or_reader(const std::string& plan_or_file, const std::string& format) {
   if (names_data(plan_or_file)) return plan_of(plan_reading(plan_or_file, format));
   check_not_missing(plan_or_file);
-  std::error_code unknown;
-  if (std::filesystem::is_directory(plan_or_file, unknown))
-    throw_status(invalid_argument_error(absl::StrCat("is a folder; a plan that reads its files is ",
-                                                     plan_reading_all(folder_text(plan_or_file) + "*")))
-                     .in_file(plan_or_file));
   if (!format.empty())
     throw misuse(
         absl::StrCat("--from is the format of a file, and ", plan_or_file, " is a plan, which names its reader"));

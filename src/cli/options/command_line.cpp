@@ -24,6 +24,7 @@
 #include "cli/options/option_checks.hpp"
 #include "cli/reports/description.hpp"
 #include "cli/reports/exit_status.hpp"
+#include "cli/reports/text_layout.hpp"
 #include "cli/verbs.hpp"
 #include "output/output_stream.hpp"
 #include "sluice/base/field_types.hpp"
@@ -401,11 +402,23 @@ void open_standard_files() {
       std::_Exit(kFailed);
 }
 
+/// Writes a part of the text that is printed on a terminal, with its control characters escaped: names and values in data
+/// may contain any. A character that the part ends within is written with the next part.
+bool write_to_terminal(std::string_view part) {
+  static std::string text;  // printing is serialized by the lock of stdout
+  text += part;
+  const std::size_t whole = whole_characters_of(text).size();
+  const bool done = write_to_standard_output(without_controls(std::string_view(text).substr(0, whole), "\n\t"));
+  text.erase(0, whole);
+  return done;
+}
+
 /// Makes printing wait for a slow reader even if the descriptor does not block, as a terminal's may not.
 void make_standard_output_wait() {
   cookie_io_functions_t functions{};
   functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
-    return write_to_standard_output({text, size}) ? static_cast<ssize_t>(size) : 0;
+    const bool done = ::isatty(STDOUT_FILENO) ? write_to_terminal({text, size}) : write_to_standard_output({text, size});
+    return done ? static_cast<ssize_t>(size) : 0;
   };
   std::FILE* waiting = ::fopencookie(nullptr, "w", functions);
   if (!waiting) return;

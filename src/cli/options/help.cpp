@@ -201,7 +201,7 @@ std::string usage_of(const CLI::App& verb, std::size_t columns) {
 std::string help_of_verb(const CLI::App& verb, std::size_t columns) {
   std::string what = verb.get_description();
   if (!what.empty() && what[0] >= 'a' && what[0] <= 'z') what[0] = static_cast<char>(what[0] - 'a' + 'A');
-  std::string out = absl::StrCat(usage_of(verb, columns), "\n\n", wrapped(what, columns, 0, 0), ".\n");
+  std::string out = absl::StrCat(usage_of(verb, columns), "\n\n", wrapped(what + ".", columns, 0, 0), "\n");
   auto add_group = [&](const std::string& title, const auto& is_in) {
     const auto options = verb.get_options(is_in);
     if (options.empty()) return;

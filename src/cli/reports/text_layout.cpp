@@ -108,15 +108,26 @@ bool is_control(char32_t c) {
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
-std::string without_controls(std::string_view text) {
+std::string without_controls(std::string_view text, std::string_view kept) {
   std::string out;
-  each_character(text, [&out](std::string_view bytes, std::size_t) {
+  each_character(text, [&out, kept](std::string_view bytes, std::size_t) {
     const bool is_utf8 = utf8_length(bytes) != 0;
-    if (is_utf8 && !is_control(character_of(bytes))) out += bytes;
+    if (is_utf8 && (!is_control(character_of(bytes)) || kept.find(bytes) != kept.npos)) out += bytes;
     else out += escape_of(bytes, is_utf8);
     return true;
   });
   return out;
+}
+
+std::string_view whole_characters_of(std::string_view text) {
+  constexpr std::size_t kCharacterBytesMost = 4;
+  for (std::size_t n = 1; n <= std::min(text.size(), kCharacterBytesMost); ++n) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - n]);
+    if ((byte & 0xC0) == 0x80) continue;
+    const std::size_t wanted = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    return wanted > n ? text.substr(0, text.size() - n) : text;
+  }
+  return text;
 }
 
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent, std::size_t first_column) {

@@ -23,8 +23,11 @@ std::string shortened(std::string_view text, std::size_t columns);
 /// Returns true for a character that a terminal would execute and not show: controls, DEL, and marks that change the
 /// direction of a text. A line end and a tab are controls, too.
 bool is_control(char32_t character);
-/// Returns the text with each such character, and each byte that is not UTF-8, as an escape: \n, \u001b, \xff.
-std::string without_controls(std::string_view text);
+/// Returns the text with each such character, and each byte that is not UTF-8, as an escape: \n, \u001b, \xff. `kept`:
+/// controls that stay.
+std::string without_controls(std::string_view text, std::string_view kept = {});
+/// Returns the beginning of the text that does not end within a character.
+std::string_view whole_characters_of(std::string_view text);
 
 /// Breaks a text at its blanks into lines of at most `columns`. Lines after the first begin with `indent` blanks. A line
 /// end in the text begins a line. A word that is longer than a line stays whole. `first_column`: the column in which the

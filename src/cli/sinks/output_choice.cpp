@@ -125,8 +125,6 @@ std::unique_ptr<element_sink> open_sink(const output_choice& output, const eleme
   if (why.code() == status_code::failed_precondition && start.continues)
     throw_status(status(why.code(), absl::StrCat(std::string(why.message()), "; --new-output begins another output"))
                      .in_file(why.where().file));
-  if (why.code() == status_code::invalid_argument)
-    throw misuse(absl::StrCat("--output ", output.text(), ": ", std::string(why.message())));
   throw_status(why);
 }
 

@@ -193,7 +193,7 @@ std::vector<std::size_t> row_table::widths(std::size_t columns, std::size_t& sho
     return sum;
   };
   shown = names_.size();
-  while (shown > 1 && all(shown, 0) > columns) --shown;
+  while (shown > 1 && all(shown, kCellColumnsLeast) > columns) --shown;
   std::size_t most = kCellColumnsMost;
   while (most > kCellColumnsLeast && all(shown, most) > columns) --most;
   std::vector<std::size_t> result;

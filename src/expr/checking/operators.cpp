@@ -50,7 +50,10 @@ std::string way_to_one_kind(const expression_tree& e, const computed& a, const c
   for (auto [text, other, k] : {std::tuple(&a, &b, 0), std::tuple(&b, &a, 1)}) {
     if (text->type().kind != kind::text || !is_number(*other)) continue;
     const expression_tree& written = e.parts[static_cast<std::size_t>(k)];
-    if (written.kind == expression_tree::text_) return "; numbers are written without quotes";
+    if (written.kind == expression_tree::text_) {
+      const bool is_number_in_quotes = written.text.find_first_not_of("0123456789.-") == std::string::npos;
+      return is_number_in_quotes ? "; numbers are written without quotes" : "";
+    }
     return absl::StrCat("; to_number(", shown(written), ") reads the text as a number");
   }
   return {};

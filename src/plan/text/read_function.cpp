@@ -81,7 +81,7 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
     std::string why = is_built_in_function(name)
                           ? absl::StrCat(name, " is a function of expressions: write ", name, "(it)")
                           : absl::StrCat("no function is registered as ", name, similar,
-                                         similar.empty() ? "; the element is `it`, as in map(it + 1)" : "");
+                                         similar.empty() && r.step() == "function" ? "; the element is `it`, as in map(it + 1)" : "");
     if (a.kind == argument::word)
       return read_expression(a, r, a.source, a.at, absl::StrCat(std::string(r.step()), ": ", why));
     r.fail(a, why);
