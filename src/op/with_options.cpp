@@ -16,7 +16,7 @@ erased_stream open_with_options(const node& n, open_context& context) {
 
 const element_type* type_with_options(const node& n, std::string& why) {
   const dataset_options& o = n.as<with_options_arguments>().options;
-  if (!o.on_error && !o.order) why = "needs an option: on_error or order";
+  if (!o.on_error && !o.order && !o.optimize.is_given()) why = "needs an option: on_error, order or optimize";
   if (o.errors_max.is_given() && o.on_error != error_policy::skip) why = "errors_max needs on_error=skip";
   return why.empty() ? n.inputs[0]->type : nullptr;
 }
@@ -33,11 +33,36 @@ bool keeps_numbers(const node& n) {
   return o.on_error != error_policy::skip && o.order != order::sloppy;
 }
 
+class run_switch_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override {
+    if (get(p).is_given()) to.plain(get(p).is_on() ? "true" : "false");
+    else to.nothing();
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    auto& field = *static_cast<run_switch*>(p);
+    const bool is_nothing = a.kind == argument::null || a.text == "nothing";
+    if (!is_nothing && a.text != "true" && a.text != "false") r.expected(a, "true or false");
+    field = is_nothing ? run_switch() : run_switch(a.text == "true");
+  }
+  bool is_knob() const override { return true; }
+  bool equal(const void* a, const void* b) const override { return get(a).value == get(b).value; }
+  std::string type_name() const override { return "bool or nothing"; }
+
+ private:
+  static const run_switch& get(const void* p) { return *static_cast<const run_switch*>(p); }
+};
+
 }  // namespace
+
+template <> const codec& codec_of<run_switch>() {
+  static const run_switch_codec c;
+  return c;
+}
 
 const op_info with_options_op{
     .name = "with_options",
-    .doc = "error policy and order of the stages upstream",
+    .doc = "error policy, order and rewriting of the stages upstream",
     .arguments = arguments_of<with_options_arguments>,
     .type = type_with_options,
     .spec = same_spec,

@@ -91,8 +91,9 @@ class kept_form final : public plan_memo::entry {
   const form_found form;
 };
 
-std::uint64_t key_of(const rule_choice& rules, const in_force& outside) {
-  return stable_hash(outside.drops ? "drops" : "stops", stable_hash(outside.is_sloppy ? "sloppy" : "", rules.key()));
+std::uint64_t key_of(const rule_choice& rules, const in_force& f) {
+  const char settings[] = {f.drops ? 'd' : '-', f.is_sloppy ? 's' : '-', f.is_fixed ? 'f' : '-', f.is_decided ? 'o' : '-'};
+  return stable_hash(std::string_view(settings, sizeof settings), rules.key());
 }
 
 std::shared_ptr<const form_found> form_of(const node_ptr& written, const rule_choice& rules, const in_force& outside);
@@ -134,7 +135,9 @@ node_ptr with_rules(node_ptr plan, const rule_choice& rules, const in_force& out
     for (std::size_t i = 0; i != kRuleCount; ++i) {
       if (!rules.allows(i)) continue;
       const rule& one = *kRules[i];
-      auto change = [&](const node_ptr& n, const in_force& f) { return one.apply(n, f, of_round); };
+      auto change = [&](const node_ptr& n, const in_force& f) {
+        return f.is_fixed ? n : one.apply(n, f, of_round);
+      };
       node_ptr next = rewritten(plan, outside, change);
       if (next == plan) continue;
       verify_rewrite(*plan, *next, one.info.name);

@@ -31,6 +31,8 @@ in_force in_force::upstream_of(const node& n) const {
     const dataset_options& o = n.op->facts.options(n);
     f.drops |= o.on_error == error_policy::skip;
     f.is_sloppy |= o.order == order::sloppy;
+    if (o.optimize.is_given() && !is_decided) f.is_fixed = !o.optimize.is_on();
+    f.is_decided |= o.optimize.is_given();
   } else if (n.op->facts.sets_error_policy) {
     f.drops = true;
   }

@@ -31,13 +31,19 @@ namespace sluice::lib {
 struct in_force {
   bool drops = false;      ///< a stage without an error policy of its own may drop bad elements
   bool is_sloppy = false;  ///< stages may deliver in the order in which their calls finish
+  bool is_fixed = false;   ///< the plan says optimize=false: the node runs as written
+  /// The plan says either: an `optimize` further upstream does not apply.
+  bool is_decided = false;
 
   /// Returns true if the stage of `n` drops elements that are bad.
   bool drops_at(const node& n) const { return drops || n.errors.on_error == error_policy::skip; }
   /// Returns the settings for the inputs of `n`, and for its inner plans.
   in_force upstream_of(const node& n) const;
-  in_force inside_of(const node& n) const { return {drops_at(n), false}; }
-  in_force joined(const in_force& other) const { return {drops || other.drops, is_sloppy || other.is_sloppy}; }
+  in_force inside_of(const node& n) const { return {drops_at(n), false, is_fixed, is_decided}; }
+  in_force joined(const in_force& other) const {
+    return {drops || other.drops, is_sloppy || other.is_sloppy, is_fixed || other.is_fixed,
+            is_decided && other.is_decided};
+  }
   bool operator==(const in_force&) const = default;
 };
 

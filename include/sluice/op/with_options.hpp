@@ -9,6 +9,7 @@
 //              precedence. on_error=stop is for plans that are run with skip
 //   order      sloppy: every map, parse and interleave upstream is sloppy, and works ahead, also with parallelism 1. A stage that
 //              is sloppy by its own option stays sloppy under order=deterministic
+//   optimize   false: no rule rewrites the stages upstream (docs/optimizer.md)
 // Stages of inner plans are also upstream, but keep their own order. The options of the run apply to stages downstream
 // (iterate_options). The number of workers and the memory budget belong to the runtime (runtime_options).
 // Shape:  the input's.

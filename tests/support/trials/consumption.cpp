@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "sluice/optimizer/optimize.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/random/random_numbers.hpp"
@@ -93,12 +94,24 @@ task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& 
   c.length = s.consumed();
 }
 
+/// All rules of the optimizer, none, or a random half: runs that resume each other's positions have different ones.
+rule_choice rules_drawn(std::uint64_t seed) {
+  random_numbers random(seed * 7919 + 1);
+  const std::uint64_t kind = random.below(4);
+  if (kind < 2) return kind == 0 ? rule_choice() : rule_choice::none();
+  rule_choice half;
+  for (const rule_info& r : optimizer_rules())
+    if (random.below(2)) half = half.without(r.name);
+  return half;
+}
+
 task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how, consumed& c) {
   iterate_options o;
   o.from = how.from;
   o.on_error = how.on_error;
   o.errors_max = how.errors_max;
   o.seed = 1;
+  o.rules = rules_drawn(how.seed);
   erased_stream s = tree_of(open_run(rt, ds.plan(), o));
   if (how.ask_max) {
     auto consuming = consume_by_block(s, how, c);
