@@ -141,7 +141,7 @@ class Memory(ProgramTest):
         pathlib.Path(self.path("signs.csv")).write_text('a,b\n"' + ",\n" * 12_000_000)
         self.check(f'csv("{self.path("signs.csv")}", schema="a: int64, b: int64", header=true)', dict.fromkeys((16, 64, 256), signs))
         status, peak, said = self.peak_mib("explain", f'csv("{self.path("signs.csv")}", header=true)')
-        self.assertEqual((status, peak < 80), (2, True), (status, peak, said))
+        self.assertEqual((status, peak < 80), (1, True), (status, peak, said))
         words = "resource_exhausted: csv: .*(line 2: a row is longer than 16 MiB; perhaps a quote is not closed|does not fit into the memory budget)"
         pathlib.Path(self.path("words.csv")).write_text('a,b\n"' + "some words, " * 1_800_000)
         self.check(f'csv("{self.path("words.csv")}", schema="a: int64, b: int64", header=true)', dict.fromkeys((16, 64, 256), words))
@@ -185,7 +185,7 @@ class Memory(ProgramTest):
             self.assertEqual(done.returncode, 0, (end, done.stderr))
             self.assertIn("{a: int64?, b: string}", done.stdout)
         done = limited("run", "--quiet", "--output", "null", f'sql("{self.path("t.db")}", "SELECT a, b FROM t ORDER BY a")')
-        self.assertEqual(done.returncode, 1, done.stderr)   # the run itself sorts all rows
+        self.assertEqual(done.returncode, 75, done.stderr)   # the run itself sorts all rows, in a file that cannot be written
         # No other rows are examined than those of the query.
         for end, row in (("LIMIT 3", "a: int64?"), ("LIMIT 1", "a: string?"), ("LIMIT 1 OFFSET 1", "a: int64"), ("LIMIT 1, 3", "a: int64"),
                          ("LIMIT 0", "a: string"), ("LIMIT '1'", "a: string?"), ("LIMIT 100 OFFSET 60000", "a: int64")):

@@ -131,7 +131,7 @@ class OneFileTwice(Whole):
     def test_a_place_where_nothing_can_be_kept_is_told_before_anything_is_read(self):
         good = self.path("good.jsonl")
         pathlib.Path(good).write_text('{"a":1}\n')
-        for kept, words in ((self.path("nothing/q.jsonl"), "No such file or directory"), ("/dev/full", "not a regular file"),
+        for kept, words in ((self.path("nothing/q.jsonl"), "does not exist"), ("/dev/full", "not a regular file"),
                             (self.folder.name, "Is a directory"), (f"{good}/q", "Not a directory"), (self.bad, "has other content"),
                             (self.path("n" * 300), "File name too long")):
             for verb in (["convert", good, self.out], ["count", good, "--read"], ["head", good], ["cat", good], ["select", "a", good]):

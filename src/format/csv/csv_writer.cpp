@@ -38,15 +38,7 @@ bool is_field(const element_type& type) {
   return type.kind == kind::text || type.kind == kind::scalar;
 }
 
-}  // namespace
-
-void append_csv_field(std::string& out, std::string_view text) {
-  const bool has_blank_at_end =
-      !text.empty() && (text.front() == ' ' || text.back() == ' ' || text.front() == '\t' || text.back() == '\t');
-  if (!text.empty() && !has_blank_at_end && text.find_first_of(",\"\r\n") == text.npos) {
-    out += text;
-    return;
-  }
+void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (std::size_t quote; (quote = text.find('"')) != text.npos; text.remove_prefix(quote + 1)) {
     out += text.substr(0, quote + 1);
@@ -54,6 +46,15 @@ void append_csv_field(std::string& out, std::string_view text) {
   }
   out += text;
   out += '"';
+}
+
+}  // namespace
+
+void append_csv_field(std::string& out, std::string_view text) {
+  const bool has_blank_at_end =
+      !text.empty() && (text.front() == ' ' || text.back() == ' ' || text.front() == '\t' || text.back() == '\t');
+  if (!text.empty() && !has_blank_at_end && text.find_first_of(",\"\r\n") == text.npos) out += text;
+  else append_quoted(out, text);
 }
 
 result<csv_writer> csv_writer::of(const element_type& type) {
@@ -71,6 +72,9 @@ result<csv_writer> csv_writer::of(const element_type& type) {
 }
 
 void csv_writer::append_header(std::string& out) const {
+  // A reader that looks for the delimiter in a header without a comma must not find one within the only name.
+  if (columns_.size() == 1 && columns_[0].path.find_first_of("\t;|") != std::string::npos)
+    return append_quoted(out, columns_[0].path), out.push_back('\n');
   for (const flat_member& c : columns_) {
     if (&c != &columns_.front()) out += ',';
     append_csv_field(out, c.path);
