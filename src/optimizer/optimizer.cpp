@@ -92,7 +92,8 @@ class kept_form final : public plan_memo::entry {
 };
 
 std::uint64_t key_of(const rule_choice& rules, const in_force& f) {
-  const char settings[] = {f.drops ? 'd' : '-', f.is_sloppy ? 's' : '-', f.is_fixed ? 'f' : '-', f.is_decided ? 'o' : '-'};
+  const char settings[] = {f.drops ? 'd' : '-', f.is_sloppy ? 's' : '-', f.is_fixed ? 'f' : '-',
+                           f.is_decided ? 'o' : '-'};
   return stable_hash(std::string_view(settings, sizeof settings), rules.key());
 }
 
@@ -135,9 +136,7 @@ node_ptr with_rules(node_ptr plan, const rule_choice& rules, const in_force& out
     for (std::size_t i = 0; i != kRuleCount; ++i) {
       if (!rules.allows(i)) continue;
       const rule& one = *kRules[i];
-      auto change = [&](const node_ptr& n, const in_force& f) {
-        return f.is_fixed ? n : one.apply(n, f, of_round);
-      };
+      auto change = [&](const node_ptr& n, const in_force& f) { return f.is_fixed ? n : one.apply(n, f, of_round); };
       node_ptr next = rewritten(plan, outside, change);
       if (next == plan) continue;
       verify_rewrite(*plan, *next, one.info.name);

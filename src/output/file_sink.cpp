@@ -68,8 +68,7 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
                "an npy file's first bytes, which contain the array's length, are written last, and a remote object is "
                "written once: write a local file, and copy it")
         .in_file(o.path);
-  if (o.is_sharded() && is_stream)
-    return unimplemented_error("a stream cannot be split into shards").in_file(o.path);
+  if (o.is_sharded() && is_stream) return unimplemented_error("a stream cannot be split into shards").in_file(o.path);
   if (o.format == output_format::numpy && (o.compression != compression::none || is_stream))
     return unimplemented_error(
         "an npy file is not compressed, and no stream: its first bytes, which contain the array's length, are written "

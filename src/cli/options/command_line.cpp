@@ -312,8 +312,7 @@ void add_readers(CLI::App& app, typed& t) {
       ->required();
   verify->add_option("--from", t.verify.from, "the files' format")->check(one_of(reader_formats()));
   verify->add_option("--compression", t.compression, "the files' compression")
-      ->check(
-          one_of({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
+      ->check(one_of({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
       ->capture_default_str();
   add_reading_options(*verify, t.reading);
   verify->callback([&t] {
@@ -363,9 +362,7 @@ void add_others(CLI::App& app, typed& t) {
 
   auto* completion =
       app.add_subcommand("completion", "print a script that completes this program's arguments in a shell");
-  completion->add_option("SHELL", t.shell, "bash, zsh or fish")
-      ->required()
-      ->check(one_of({"bash", "zsh", "fish"}));
+  completion->add_option("SHELL", t.shell, "bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
   completion->callback([&app, &t] {
     t.verb = [&app, &t] {
       std::fputs(completion_script(app, t.shell).c_str(), stdout);
@@ -417,7 +414,8 @@ bool write_to_terminal(std::string_view part) {
 void make_standard_output_wait() {
   cookie_io_functions_t functions{};
   functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
-    const bool done = ::isatty(STDOUT_FILENO) ? write_to_terminal({text, size}) : write_to_standard_output({text, size});
+    const bool done =
+        ::isatty(STDOUT_FILENO) ? write_to_terminal({text, size}) : write_to_standard_output({text, size});
     return done ? static_cast<ssize_t>(size) : 0;
   };
   std::FILE* waiting = ::fopencookie(nullptr, "w", functions);
@@ -476,7 +474,8 @@ int run_command_line(int argc, char** argv) {
   if (file_verb) t.verb = reading(std::move(file_verb));
   if (!t.verb)
     return complain(
-        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, explain, ops or sample, as "
+        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, explain, ops or sample, "
+        "as "
         "in sluice head people.csv; see sluice --help",
         kMisuse);
   try {

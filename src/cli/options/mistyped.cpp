@@ -129,7 +129,8 @@ std::string missing_argument(const CLI::App& verb, const std::string& plain) {
 /// Returns the message for an option without its value: "--output: 1 required TEXT:PATH missing".
 std::string missing_value(const CLI::App& verb, const std::string& plain) {
   const std::string option = plain.substr(0, plain.find(':'));
-  return absl::StrCat(verb.get_name(), ": ", option, " needs a value; sluice ", verb.get_name(), " --help describes it");
+  return absl::StrCat(verb.get_name(), ": ", option, " needs a value; sluice ", verb.get_name(),
+                      " --help describes it");
 }
 
 /// Returns the message for arguments that the verb does not accept.

@@ -45,10 +45,9 @@ std::string unknown_output(const std::string& text) {
   if (text == "table") return "--output table is of sluice head: sluice head 'PLAN' --output table";
   const std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
-  const std::string why =
-      text.ends_with(":") ? "a path is missing after the colon"
-      : dot != name.npos  ? absl::StrCat("nothing is written as ", std::string(name.substr(dot)))
-                          : std::string("it names no format");
+  const std::string why = text.ends_with(":") ? "a path is missing after the colon"
+                          : dot != name.npos  ? absl::StrCat("nothing is written as ", std::string(name.substr(dot)))
+                                              : std::string("it names no format");
   return absl::StrCat("--output ", text, ": ", why,
                       ". Write a PATH that ends in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy; or FORMAT:PATH with "
                       "jsonl, csv, raw, lines, tfrecord, example, arrow, arrow-binary or npy; or jsonl, csv, raw or "

@@ -41,8 +41,10 @@ int sample(const std::string& folder, const sample_options& options) {
   if (detail::is_remote(folder))
     throw misuse(absl::StrCat(folder, ": a sample is written to a local folder; sluice cp copies it"));
   if (is_file(folder))
-    throw misuse(absl::StrCat(folder, " is a file, and sample writes data into a folder; to see a file's first rows: "
-                              "sluice head ", folder));
+    throw misuse(absl::StrCat(folder,
+                              " is a file, and sample writes data into a folder; to see a file's first rows: "
+                              "sluice head ",
+                              folder));
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) throw_status(errno_error(failed.value(), "cannot create the folder").in_file(folder));

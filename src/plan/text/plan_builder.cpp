@@ -145,8 +145,8 @@ class node_builder {
       reading_.refuse(a, absl::StrCat("texts are written in double quotes: \"", std::string(inside), "\""));
     }
     if (a.kind == argument::expression && a.source.starts_with('"') && !f.type->takes_functions())
-      reading_.refuse(a, absl::StrCat("a comma is missing after ",
-                                      std::string(a.source.substr(0, a.source.find('"', 1) + 1))));
+      reading_.refuse(
+          a, absl::StrCat("a comma is missing after ", std::string(a.source.substr(0, a.source.find('"', 1) + 1))));
     given_[k] = true;
     reading_.read(*f.type, argument_list::at(value_.get(), f), a, f.name);
   }

@@ -78,10 +78,11 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
   auto forms = find_functions(name);
   if (forms.empty()) {
     const std::string similar = did_you_mean(name, function_names());
-    std::string why = is_built_in_function(name)
-                          ? absl::StrCat(name, " is a function of expressions: write ", name, "(it)")
-                          : absl::StrCat("no function is registered as ", name, similar,
-                                         similar.empty() && r.step() == "function" ? "; the element is `it`, as in map(it + 1)" : "");
+    std::string why =
+        is_built_in_function(name)
+            ? absl::StrCat(name, " is a function of expressions: write ", name, "(it)")
+            : absl::StrCat("no function is registered as ", name, similar,
+                           similar.empty() && r.step() == "function" ? "; the element is `it`, as in map(it + 1)" : "");
     if (a.kind == argument::word)
       return read_expression(a, r, a.source, a.at, absl::StrCat(std::string(r.step()), ": ", why));
     r.fail(a, why);
