@@ -162,8 +162,12 @@ std::shared_ptr<const form_found> form_of(const node_ptr& written, const rule_ch
   auto inner = [&](const node_ptr& n, const in_force& settings) {
     return with_inner_forms(n, rules, settings, f.notes);
   };
-  node_ptr plan = with_rules(rewritten(node_ptr(start), outside, inner), rules, outside, f.notes);
-  if (plan != start) f.plan = std::move(plan);
+  if (std::string twice = stage_without_own_site(*written); !twice.empty()) {
+    f.notes.refuse("all", twice + " has the site of another stage: the plan runs as written");
+  } else {
+    node_ptr plan = with_rules(rewritten(node_ptr(start), outside, inner), rules, outside, f.notes);
+    if (plan != start) f.plan = std::move(plan);
+  }
   std::unique_ptr<plan_memo::entry> made = std::make_unique<kept_form>(key, std::move(f));
   if (const plan_memo::entry* kept = written->memo.add(made)) return shared(*kept);
   std::shared_ptr<const plan_memo::entry> own = std::move(made);

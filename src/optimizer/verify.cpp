@@ -94,9 +94,13 @@ void verify_rewrite(const node& before, const node& after, std::string_view rule
     if (!old.all.contains(key) && n->inserted_by.empty()) broken(rule, absl::StrCat(stage_text(*n), " is new"));
   for (const auto& [key, n] : old.all)
     if (!made.all.contains(key) && !may_vanish(*n)) broken(rule, absl::StrCat(stage_text(*n), " has left no record"));
-  absl::flat_hash_set<const node*> begun;
-  if (std::string twice = nodes_of_plan::site_twice(after, begun); !twice.empty())
+  if (std::string twice = stage_without_own_site(after); !twice.empty())
     broken(rule, absl::StrCat("two stages have the site of ", twice));
+}
+
+std::string stage_without_own_site(const node& plan) {
+  absl::flat_hash_set<const node*> begun;
+  return nodes_of_plan::site_twice(plan, begun);
 }
 
 }  // namespace sluice::lib

@@ -2,6 +2,7 @@
 // Checks a rewritten plan.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "sluice/plan/node.hpp"
@@ -13,5 +14,9 @@ namespace sluice::lib {
 /// record is in `after`, or in the history of one of its nodes. Inner plans were checked before.
 /// Errors: throws internal, with the name of the rule.
 void verify_rewrite(const node& before, const node& after, std::string_view rule);
+
+/// Returns a stage that has the site of another stage of its chain, so that their positions cannot be told apart; empty if
+/// there is none. Only programs that assemble nodes by themselves make such plans.
+std::string stage_without_own_site(const node& plan);
 
 }  // namespace sluice::lib

@@ -99,7 +99,7 @@ TEST_CASE("values are built if the batch does not follow directly, or if calls w
     decode f;
     auto elements = range(50) | map(f, {.parallelism = way == 0 ? 2 : 1});
     if (way == 1) lines_of(elements | filter([](const word&) { return true; }) | batch(8));
-    else if (way == 2) lines_of(elements | take(50) | batch(8));
+    else if (way == 2) lines_of(elements | assert_cardinality(50) | batch(8));
     else lines_of(elements | batch(8));
     CHECK(f.count->made == 50);
     CHECK(f.count->appended == 0);

@@ -41,8 +41,13 @@ std::string why_map_stays(const node& n, const in_force& settings) {
 
 node_ptr without_noop(const node_ptr& n, const in_force& settings, rule_notes& notes) {
   if (n->op->shape != op_info::stage) return n;
+  const bool is_repeat = n->op->name == "repeat" && n->as<repeat_arguments>().times == 1;
+  if ((is_repeat || opens_no_stage(*n)) && n->errors.on_error) {
+    notes.refuse(remove_noops.info.name, stage_text(*n) + " stays: it has an error policy of its own");
+    return n;
+  }
   if (opens_no_stage(*n)) return without_trace(n, remove_noops.info.name);
-  if (n->op->name == "repeat" && n->as<repeat_arguments>().times == 1) return without_stage(n, remove_noops.info.name);
+  if (is_repeat) return without_stage(n, remove_noops.info.name);
   if (!is_identity(*n)) return n;
   std::string why = why_map_stays(*n, settings);
   if (why.empty()) return without_stage(n, remove_noops.info.name);

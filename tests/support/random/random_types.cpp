@@ -247,7 +247,13 @@ dataset<std::int64_t> with_stages(const dataset<std::int64_t>& in, const std::st
   const node_ptr chain = parse_plan("range(1) | " + stages);
   const node* first = chain.get();
   while (!first->inputs.empty()) first = first->inputs[0].get();
-  return dataset<std::int64_t>(rewrite(chain, [&](const node_ptr& n) { return n.get() == first ? in.plan() : n; }));
+  auto moved = [&](const node_ptr& n) {
+    if (n.get() == first) return in.plan();
+    node copy = *n;
+    copy.site = 0;  // its site depends on the stages of `in`
+    return make_node(std::move(copy));
+  };
+  return dataset<std::int64_t>(rewrite(chain, moved));
 }
 
 }  // namespace sluice::lib::test
