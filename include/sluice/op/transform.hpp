@@ -11,8 +11,8 @@
 // with its default value. Parameters after the stream get the further arguments of transform, of which each stream has
 // its own copy:
 //
-//   stream<double> above(saved<std::int64_t> seen, stream<double> in, double least);
-//   auto ds = from_elements(values) | transform(above, 0.5);
+//   stream<std::int64_t> above(saved<std::int64_t> seen, stream<std::int64_t> in, std::int64_t least);
+//   auto large = range(10) | transform(above, 5);
 //
 // Order:  that of the coroutine's co_yields.
 // Errors: an exception of the coroutine is an error of the input element that it consumed last, element n, and of the
