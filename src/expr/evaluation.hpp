@@ -41,6 +41,7 @@ inline constexpr std::size_t kRunBytes = std::size_t{1} << 20;
 /// Thrown if a value cannot be computed.
 struct bad_value {
   std::string why;
+  status own_status = {};  ///< an error of another code than invalid_argument; ok if only `why` is set
 };
 /// Thrown if the values of several elements take more than kRunBytes. The caller retries with fewer elements.
 struct too_heavy {
@@ -245,7 +246,7 @@ template <class F> void each(selection s, F f) {
   std::uint32_t i = 0;
   try {
     for (; i != s.n; ++i) f(i);
-  } catch (bad_value& bad) { throw failed_at{s.element(i), std::move(bad.why)}; }
+  } catch (bad_value& bad) { throw failed_at{s.element(i), std::move(bad.why), std::move(bad.own_status)}; }
 }
 
 }  // namespace sluice::lib::expressions

@@ -2,173 +2,58 @@
 #include "format/npy_rows.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
-#include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <absl/strings/str_cat.h>
 
-#include "base/text/ascii.hpp"
+#include "sluice/format/npy.hpp"
 
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
-constexpr std::uint64_t kNpyFileBytesMax = std::uint64_t{1} << 62;
-
-[[noreturn]] void refuse_npy(std::string_view why) {
-  throw_status(data_loss_error(absl::StrCat("not a file of NumPy, or damaged: ", std::string(why))));
-}
-
-/// Parses the header's text, a dict of Python.
-class npy_dict_reader {
- public:
-  explicit npy_dict_reader(std::string_view text) : text_(text) {}
-
-  void read() {
-    expect('{');
-    while (!take('}')) {
-      const std::string key = quoted();
-      expect(':');
-      if (key == "descr") descr = descr_text();
-      else if (key == "fortran_order") fortran = boolean();
-      else if (key == "shape") shape = tuple();
-      else refuse_npy("its header has the key " + key);
-      if (!take(',') && !at('}')) refuse_npy("a comma is missing in its header");
-    }
-    spaces();
-    if (at_ != text_.size()) refuse_npy("text follows its header");
-    if (!descr || !fortran || !shape) refuse_npy("its header lacks descr, fortran_order or shape");
-  }
-
-  std::optional<std::string> descr{};
-  std::optional<bool> fortran{};
-  std::optional<std::vector<std::int64_t>> shape{};
-
- private:
-  void spaces() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
-  }
-  bool at(char c) {
-    spaces();
-    return at_ < text_.size() && text_[at_] == c;
-  }
-  bool take(char c) {
-    const bool exists = at(c);
-    at_ += exists;
-    return exists;
-  }
-  void expect(char c) {
-    if (!take(c)) refuse_npy(absl::StrCat("its header lacks '", std::string(1, c), "'"));
-  }
-  std::string quoted() {
-    spaces();
-    const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    const std::size_t end = quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : text_.npos;
-    if (end == text_.npos) refuse_npy("its header lacks a text in quotes");
-    std::string out(text_.substr(at_ + 1, end - at_ - 1));
-    at_ = end + 1;
-    return out;
-  }
-  std::string descr_text() {
-    if (at('['))
-      throw_status(unimplemented_error("rows with fields (a structured dtype) are not read: save a file for each"));
-    return quoted();
-  }
-  bool boolean() {
-    spaces();
-    for (bool value : {true, false}) {
-      const std::string_view word = value ? "True" : "False";
-      if (!text_.substr(at_).starts_with(word)) continue;
-      at_ += word.size();
-      return value;
-    }
-    refuse_npy("fortran_order is neither True nor False");
-  }
-  std::vector<std::int64_t> tuple() {
-    std::vector<std::int64_t> all;
-    expect('(');
-    while (!take(')')) {
-      spaces();
-      std::int64_t n = 0;
-      const char *begin = text_.data() + at_, *end = text_.data() + text_.size();
-      auto r = std::from_chars(begin, end, n);
-      if (r.ec != std::errc() || n < 0) refuse_npy("its shape has no such dimension");
-      if (all.size() == tensor_shape::kRankMax + 1)
-        throw_status(invalid_argument_error("the array has more than 9 dimensions, and its rows more than 8"));
-      at_ += static_cast<std::size_t>(r.ptr - begin);
-      if (at('L')) take('L');  // the suffix of long numbers in Python 2
-      all.push_back(n);
-      if (!take(',') && !at(')')) refuse_npy("a comma is missing in its shape");
-    }
-    return all;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
-
-/// Parses '<f4', '|u1', '<U12'.
-void read_npy_descr(const std::string& descr, npy_head& to) {
-  auto refuse = [&] {
-    throw_status(unimplemented_error(absl::StrCat(
-        "the dtype '", descr.substr(0, 40), "' is not read: bool, integers, float16, float32, float64, S and U are")));
-  };
-  std::uint64_t size = 0;
-  const char* end = descr.data() + descr.size();
-  if (descr.size() < 3) refuse();
-  auto r = std::from_chars(descr.data() + 2, end, size);
-  const char order = descr[0], letter = descr[1];
-  if (r.ec != std::errc() || r.ptr != end || std::string_view("<>|=").find(order) == std::string_view::npos) refuse();
-  to.is_swapped = order == '>';
-  to.item_bytes = static_cast<std::size_t>(size);
-  struct known {
-    char letter;
-    std::uint64_t size;
-    lib::dtype dtype;
-  };
-  static constexpr known kAll[] = {{'b', 1, dtype::boolean}, {'i', 1, dtype::int8},    {'i', 2, dtype::int16},
-                                   {'i', 4, dtype::int32},   {'i', 8, dtype::int64},   {'u', 1, dtype::uint8},
-                                   {'u', 2, dtype::uint16},  {'u', 4, dtype::uint32},  {'u', 8, dtype::uint64},
-                                   {'f', 2, dtype::float16}, {'f', 4, dtype::float32}, {'f', 8, dtype::float64}};
-  for (const known& k : kAll) {
-    if (k.letter != letter || k.size != size) continue;
-    to.dtype = k.dtype;
+/// Copies items that lie in Fortran order into C order. `dims`: of the result; `strides`: the distances of neighbors in
+/// `from`, in bytes.
+void gather_npy(const char* from, std::span<const std::int64_t> dims, std::span<const std::uint64_t> strides,
+                std::size_t item_bytes, char* to) {
+  if (dims.empty()) {
+    std::memcpy(to, from, item_bytes);
     return;
   }
-  constexpr std::uint64_t kTextMost = std::uint64_t{1} << 28;
-  const bool is_text = (letter == 'S' || letter == 'U') && size != 0 && size <= kTextMost;
-  if (!is_text) refuse();
-  to.dtype = dtype::string;
-  to.is_utf32 = letter == 'U';
-  if (to.is_utf32) to.item_bytes *= 4;
+  std::uint64_t each = item_bytes;
+  for (std::int64_t d : dims.subspan(1)) each *= static_cast<std::uint64_t>(d);
+  if (dims.size() != 1) {
+    for (std::int64_t i = 0; i != dims[0]; ++i, from += strides[0], to += each)
+      gather_npy(from, dims.subspan(1), strides.subspan(1), item_bytes, to);
+    return;
+  }
+  auto copy = [&](auto size) {
+    for (std::int64_t i = 0; i != dims[0]; ++i, from += strides[0], to += item_bytes) std::memcpy(to, from, size);
+  };
+  switch (item_bytes) {
+    case 1: return copy(std::integral_constant<std::size_t, 1>());
+    case 2: return copy(std::integral_constant<std::size_t, 2>());
+    case 4: return copy(std::integral_constant<std::size_t, 4>());
+    case 8: return copy(std::integral_constant<std::size_t, 8>());
+    default: return copy(item_bytes);
+  }
 }
 
-void read_npy_dict(std::string_view text, npy_head& to) {
-  npy_dict_reader dict(text);
-  dict.read();
-  read_npy_descr(*dict.descr, to);
-  const std::vector<std::int64_t>& shape = *dict.shape;
-  if (shape.empty()) throw_status(invalid_argument_error("the array is a single value: it has no rows"));
-  if (*dict.fortran && shape.size() > 1)
-    throw_status(unimplemented_error(
-        "the array is in Fortran order, in which rows are not contiguous: save numpy.ascontiguousarray(x)"));
-  to.row_shape = tensor_shape(std::span(shape).subspan(1));
-  tensor_spec{to.dtype, to.row_shape}.check();
-  to.rows = static_cast<std::uint64_t>(shape[0]);
-  to.row_bytes = to.item_bytes;
-  for (std::int64_t d : to.row_shape.dims()) {
-    if (d != 0 && to.row_bytes > kNpyFileBytesMax / static_cast<std::uint64_t>(d)) refuse_npy("its rows are too long");
-    to.row_bytes *= static_cast<std::uint64_t>(d);
+std::vector<std::uint64_t> fortran_strides(const npy_head& h) {
+  std::vector<std::uint64_t> strides;
+  std::uint64_t bytes = h.item_bytes;
+  for (std::int64_t d : h.shape) {
+    strides.push_back(bytes);
+    bytes *= static_cast<std::uint64_t>(d);
   }
-  if (to.row_bytes == 0 && to.rows != 0) throw_status(invalid_argument_error("the array's rows have no elements"));
-  if (to.rows != 0 && to.row_bytes > kNpyFileBytesMax / to.rows) refuse_npy("its shape is larger than any file");
+  return strides;
 }
 
 void append_utf8(std::uint32_t c, std::string& out) {
-  if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) refuse_npy("a text has an invalid character");
+  if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+    throw_status(data_loss_error("not a file of NumPy, or damaged: a text has an invalid character"));
   auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
   if (c < 0x80) return put(c);
   if (c < 0x800) {
@@ -207,40 +92,6 @@ void copy_swapped(char* to, const char* from, std::size_t bytes, std::size_t eac
 
 }  // namespace
 
-npy_scan read_npy_head(std::string_view bytes, npy_head& to) {
-  npy_scan s;
-  const std::size_t known = std::min(bytes.size(), kNpyMagic.size());
-  if (bytes.substr(0, known) != kNpyMagic.substr(0, known)) {
-    s.why = data_loss_error("not a file of NumPy: it does not begin with \\x93NUMPY");
-    return s;
-  }
-  s.needed_bytes = 12;
-  if (bytes.size() < 10) return s;
-  const auto version = static_cast<unsigned char>(bytes[6]);
-  const bool is_long = version >= 2;
-  if (version == 0 || version > 3) {
-    s.why = unimplemented_error(absl::StrCat("version ", static_cast<int>(version), " of NumPy's format is not known"));
-    return s;
-  }
-  if (is_long && bytes.size() < 12) return s;
-  std::uint32_t length = 0;
-  std::memcpy(&length, bytes.data() + 8, is_long ? 4 : 2);
-  const std::size_t begin = is_long ? 12 : 10;
-  if (length > kNpyHeadBytesMax) {
-    s.why = data_loss_error(absl::StrCat("not a file of NumPy, or damaged: its header has ", length, " bytes"));
-    return s;
-  }
-  s.needed_bytes = begin + length;
-  if (bytes.size() < s.needed_bytes) return s;
-  try {
-    npy_head head;
-    read_npy_dict(bytes.substr(begin, length), head);
-    to = head;
-    s.used_bytes = std::exchange(s.needed_bytes, 0);
-  } catch (const error& e) { s.why = e.why(); }
-  return s;
-}
-
 tensor npy_head::row(const char* bytes, buffer& owner) const {
   const tensor_spec spec{dtype, row_shape};
   if (dtype == lib::dtype::string) {
@@ -267,6 +118,52 @@ tensor npy_head::row(const char* bytes, buffer& owner) const {
   else if (is_swapped && item_bytes != 1) copy_swapped(to, bytes, size, item_bytes);
   else std::memcpy(to, bytes, size);
   return made;
+}
+
+tensor npy_head::fortran_row(const char* array, std::uint64_t index) const {
+  const std::vector<std::uint64_t> strides = fortran_strides(*this);
+  buffer_ref gathered(buffer::make(std::max<std::size_t>(1, static_cast<std::size_t>(row_bytes))));
+  gather_npy(array + index * item_bytes, row_shape.dims(), std::span(strides).subspan(1), item_bytes, gathered->data());
+  return row(gathered->data(), *gathered.get());
+}
+
+namespace {
+
+/// Builds the tensor of a whole array, whose items begin at `items`.
+tensor tensor_of_npy(npy_head h, std::string_view items) {
+  h.row_shape = tensor_shape(std::span<const std::int64_t>(h.shape));
+  tensor_spec{h.dtype, h.row_shape}.check();
+  h.row_bytes = h.bytes_of(h.shape);
+  if (items.size() < h.row_bytes)
+    throw_status(data_loss_error(
+        absl::StrCat("it ends within its items: ", items.size(), " of ", h.row_bytes, " bytes are there")));
+  if (items.size() > h.row_bytes)
+    throw_status(data_loss_error(absl::StrCat(items.size() - h.row_bytes, " bytes follow its items")));
+  buffer_ref copied(buffer::make(std::max<std::size_t>(1, items.size())));
+  if (items.empty()) {
+    // A dimension is 0.
+  } else if (h.is_fortran) {
+    gather_npy(items.data(), h.row_shape.dims(), fortran_strides(h), h.item_bytes, copied->data());
+  } else {
+    std::memcpy(copied->data(), items.data(), items.size());
+  }
+  return h.row(copied->data(), *copied.get());
+}
+
+}  // namespace
+
+result<tensor> decode_npy(std::string_view encoded) {
+  npy_head head;
+  npy_scan s = read_npy_array_head(encoded, head);
+  if (s.why.ok() && s.needed_bytes)
+    s.why = data_loss_error(encoded.empty() ? "these bytes are no array of NumPy: they are empty"
+                                            : "these bytes are no array of NumPy: they end within its header");
+  if (!s.why.ok()) return s.why.with_message(absl::StrCat("decode_npy: ", std::string(s.why.message())));
+  try {
+    return tensor_of_npy(std::move(head), encoded.substr(s.used_bytes));
+  } catch (const error& e) {
+    return e.why().with_message(absl::StrCat("decode_npy: ", std::string(e.why().message())));
+  }
 }
 
 }  // namespace sluice::lib

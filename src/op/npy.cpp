@@ -3,9 +3,15 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
 #include "engine/files/file_stage.hpp"
 #include "format/npy_rows.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "runtime/held_memory.hpp"
 
 namespace sluice::lib {
 
@@ -13,6 +19,9 @@ namespace {
 
 class npy_format final : public element_format {
  public:
+  /// `memory`: for an array in Fortran order.
+  explicit npy_format(std::unique_ptr<held_memory> memory) : memory_(std::move(memory)) {}
+
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
     if (w.offset == 0) return read_head(w);
     found f;
@@ -21,7 +30,9 @@ class npy_format final : public element_format {
     auto* rows = static_cast<tensor*>(to);
     for (; f.elements != n; ++f.elements) {
       try {
-        ::new (static_cast<void*>(rows + f.elements)) tensor(head_.row(w.bytes.data() + f.used_bytes, owner));
+        ::new (static_cast<void*>(rows + f.elements))
+            tensor(head_.is_fortran ? head_.fortran_row(columns_->data(), (w.offset - data_) / row_bytes() + f.elements)
+                                    : head_.row(w.bytes.data() + f.used_bytes, owner));
       } catch (const error& e) {
         if (f.elements) return f;  // elements before it are delivered first
         f.why = e.why();
@@ -47,14 +58,15 @@ class npy_format final : public element_format {
   }
   bool has_head() const override { return true; }
   found read_head(const byte_window& w) const override {
-    npy_scan s = read_npy_head(w.view(), head_);
     found f;
+    npy_scan s = read_npy_head(w.view(), head_);
     f.needed_bytes = s.needed_bytes;
     f.used_bytes = data_ = s.used_bytes;
     f.why = std::move(s.why);
     if (w.last && f.why.ok() && s.needed_bytes)
       f.why = data_loss_error("not a file of NumPy: it ends within its header");
-    return f;
+    if (!f.why.ok() || f.needed_bytes || !head_.is_fortran || head_.rows == 0) return f;
+    return read_columns(w);
   }
 
  private:
@@ -70,6 +82,47 @@ class npy_format final : public element_format {
     if (is_empty && !f.ended) f.why = data_loss_error("not a file of NumPy: it is empty");
     return f;
   }
+  /// Copies an array in Fortran order, whose rows are spread over the whole file, as its bytes arrive. The head is
+  /// complete when they are all there; the stage then passes over the rows' bytes as if they were in C order.
+  found read_columns(const byte_window& w) const {
+    constexpr std::size_t kStepBytes = std::size_t{1} << 20;
+    const bool is_known = w.end != provenance::kUnknown;
+    const std::uint64_t all = head_.rows * head_.row_bytes, there = w.bytes.size() - data_;
+    const std::uint64_t has = is_known ? w.end - data_ : there;
+    found f;
+    if ((is_known || w.last) && has < all) {
+      f.why = data_loss_error(absl::StrCat("the file ends before its last rows: an array in Fortran order has ", all,
+                                           " bytes, and ", all - has, " of them are missing"));
+      return f;
+    }
+    // Without the file's size the memory grows with the bytes that were read: a header may declare any size.
+    f.why = make_room(is_known ? all : std::min(all, std::max<std::uint64_t>(2 * there, kStepBytes)));
+    if (!f.why.ok()) return f;
+    const auto n = static_cast<std::size_t>(std::min(all, there));
+    if (n > copied_bytes_)
+      std::memcpy(columns_->data() + copied_bytes_, w.bytes.data() + data_ + copied_bytes_, n - copied_bytes_);
+    copied_bytes_ = n;
+    if (n == all) {
+      f.used_bytes = data_;
+      copied_bytes_ = 0;
+    } else {
+      f.needed_bytes = static_cast<std::size_t>(data_ + std::min<std::uint64_t>(all, n + kStepBytes));
+    }
+    return f;
+  }
+
+  /// Makes room for `bytes` bytes of the array, and retains the bytes that were copied.
+  status make_room(std::uint64_t bytes) const {
+    if (columns_ && columns_->capacity() >= bytes) return {};
+    if (bytes > memory_->budget_bytes()) return memory_->refused_of(static_cast<std::size_t>(bytes));
+    const status why = memory_->resize(static_cast<std::size_t>(bytes));
+    if (!why.ok()) return why;
+    buffer_ref larger(buffer::make_exact(static_cast<std::size_t>(bytes)));
+    if (copied_bytes_) std::memcpy(larger->data(), columns_->data(), copied_bytes_);
+    columns_ = std::move(larger);
+    return {};
+  }
+
   /// Returns the result for a window without a whole row.
   found without_row(const byte_window& w) const {
     found f;
@@ -113,11 +166,19 @@ class npy_format final : public element_format {
 
   mutable npy_head head_{};  // a stage has a format of its own: one thread at a time
   mutable std::uint64_t data_ = 0;
-  mutable bool is_reported_ = false;  ///< the error of a file that is too short was returned, and nothing follows
+  const std::unique_ptr<held_memory> memory_;
+  mutable buffer_ref columns_;            ///< an array in Fortran order
+  mutable std::size_t copied_bytes_ = 0;  ///< of such an array, while it is read
+  mutable bool is_reported_ = false;      ///< the error of a file that is too short was returned, and nothing follows
 };
 
 erased_stream open_npy(const node& n, open_context& context) {
-  return open_file_stage(n, context, reading_with<npy_arguments>(n, context), std::make_shared<npy_format>());
+  auto memory =
+      std::make_unique<held_memory>(context.run, context.site(n).line(purpose::open_file), context.gate(n).label(),
+                                    "an array in Fortran order, whose rows are spread over the whole file",
+                                    "save numpy.ascontiguousarray(x), whose rows are read one after the other");
+  return open_file_stage(n, context, reading_with<npy_arguments>(n, context),
+                         std::make_shared<npy_format>(std::move(memory)));
 }
 
 }  // namespace

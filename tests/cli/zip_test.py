@@ -49,6 +49,25 @@ class Archives(ProgramTest):
     def found(self, path):
         return [(e["name"], bytes_of(e["bytes"])) for e in lines_of(self.ok("run", f'zip_members("{path}")', "--output", "jsonl"))]
 
+    def test_npz_files_give_their_arrays(self):
+        expected = [{"name": "weights.npy", "array": [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]}, {"name": "bias.npy", "array": 0.5},
+                    {"name": "names.npy", "array": ["a", "é"]}, {"name": "none.npy", "array": []}]
+        for name in ("stored", "deflated"):
+            path = pathlib.Path(f"tests/golden/npy/{name}.npz").resolve()
+            self.assertEqual(lines_of(self.ok("head", path)), expected)
+            self.assertEqual(self.ok("count", path).stdout, "4\n")
+            self.assertIn("sound: 4 sound records", self.ok("verify", path).stdout)
+            damaged = bytearray(path.read_bytes())
+            damaged[damaged.index(b"weights.npy") + 100] ^= 1  # within the first member's bytes
+            copy = self.path(f"{name}.npz")
+            pathlib.Path(copy).write_bytes(damaged)
+            out = sluice("verify", copy)
+            self.assertEqual(out.returncode, 1, out.stdout)
+            self.assertIn("damaged", out.stdout)
+        objects = sluice("cat", pathlib.Path("tests/golden/npy/objects.npz").resolve())
+        self.assertEqual(objects.returncode, 2)
+        self.assertIn("decode_npy: the dtype '|O' is not read: its items are pickled objects", objects.stderr)
+
     def test_what_zipfile_writes_is_read(self):
         for seed in range(8):
             path = self.path(f"{seed}.zip")

@@ -20,24 +20,39 @@ def arrays():
     yield "bytes", np.array([[b"a", b"bcd"], [b"", b"\xff"]])
     yield "texts", np.array(["é", "", "日本語", "𝄞x"])
     yield "texts_big_endian", np.array(["ab", "ß"], dtype=">U2")
+    yield "fortran_two", np.asfortranarray(np.arange(6, dtype="<i4").reshape(2, 3))
+    yield "fortran_three", np.asfortranarray(np.arange(24, dtype=">f8").reshape(2, 3, 4))
+    yield "fortran_texts", np.asfortranarray(np.array([["a", "bc"], ["é", ""], ["d", "x"]]))
+    yield "fortran_bool", np.asfortranarray(np.arange(6).reshape(3, 2) % 3 == 0)
+    yield "fortran_no_rows", np.asfortranarray(np.zeros((0, 3), "<f4"))
+    yield "days", np.array(["2020-01-01", "NaT", "1969-12-31"], "<M8[D]")
+    yield "microseconds", np.array([["2020-01-01T00:00:00.000001"], ["1970-01-01"]], ">M8[us]")
+    yield "durations", np.array([1, -5], "<m8[25s]")
     yield "many_dimensions", np.arange(16, dtype="u1").reshape((2,) + (1, 2) * 3)
 
 
 def plain(row):
     if row.dtype.kind == "S":
         return [x.decode("latin-1") for x in row.ravel()]
+    if row.dtype.kind in "Mm":
+        row = row.astype(row.dtype.newbyteorder("=")).view("i8")
     return [str(x) if row.dtype.kind == "U" else x.item() for x in row.ravel()]
 
 
 def main():
     OUT.mkdir(exist_ok=True)
     expected = {}
-    names = {"b": "bool", "i": "int", "u": "uint", "f": "float", "S": "string", "U": "string"}
+    names = {"b": "bool", "i": "int", "u": "uint", "f": "float", "S": "string", "U": "string", "M": "int64", "m": "int64"}
     for name, a in arrays():
         np.save(OUT / f"{name}.npy", a)
         dtype = names[a.dtype.kind] + (str(8 * a.dtype.itemsize) if a.dtype.kind in "iuf" else "")
         spec = dtype + "[" + ",".join(map(str, a.shape[1:])) + "]"
         expected[name] = {"spec": spec, "rows": [plain(np.asarray(row)) for row in a]}
+    mixed = {"weights": np.asfortranarray(np.arange(6, dtype="f4").reshape(2, 3)), "bias": np.float64(0.5),
+             "names": np.array(["a", "é"]), "none": np.zeros((0, 2), "i1")}
+    np.savez(OUT / "stored.npz", **mixed)
+    np.savez_compressed(OUT / "deflated.npz", **mixed)
+    np.savez(OUT / "objects.npz", a=np.arange(2), o=np.array([None]))
     (OUT / "expected.json").write_text(json.dumps({"numpy": np.__version__, "files": expected}, ensure_ascii=False) + "\n")
 
 

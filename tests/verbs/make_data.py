@@ -196,6 +196,19 @@ def npys():
         "more": "{'more': 1" + tail, "comma": "{'descr': '<f4' 'fortran_order'",
     }.items():
         write(f"npy/{name}.npy", head(text))
+    for name, descr, items in (("question_mark", "?", b"\1\0\2"), ("letter", "h", struct.pack("<3h", -1, 0, 1)),
+                               ("without_order", "i4", struct.pack("<3i", -1, 0, 1)),
+                               ("named", "float16", struct.pack("<3e", 0.1, 65504, -2**-24)),
+                               ("named_big", ">int32", struct.pack(">3i", -1, 0, 1)), ("a3", "|a3", b"ab\0\0\0\0abc"),
+                               ("nanoseconds", "<M8[ns]", struct.pack("<3q", 0, 1, -2**63)),
+                               ("generic", "m8", struct.pack("<3q", 0, 1, -2**63))):
+        write(f"npy/descr_{name}.npy", head("{'descr': '%s', 'fortran_order': False, 'shape': (3,), }" % descr) + items)
+    for name, descr in (("unit", "<M8[x]"), ("long", "l"), ("longdouble", "<f16"), ("void", "|V4")):
+        write(f"npy/descr_{name}.npy", head("{'descr': '%s'" % descr + tail))
+    columns = "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }"
+    write("npy/fortran_long.npy", head(columns) + bytes(25))
+    write("npy/fortran_lies.npy", head(columns.replace("2", "137438953472")) + bytes(24))
+    write("npy/fortran_lies.npy.gz", gz(head(columns.replace("2", "137438953472")) + bytes(24)))
     write("npy/sound.npy", head("{'descr': '<f4'" + tail) + struct.pack("<6f", *range(6)))
     write("npy/cut_head.npy", head("{'descr': '<f4'" + tail)[:60])
     write("npy/cut_magic.npy", b"\x93NUM")

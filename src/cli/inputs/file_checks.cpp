@@ -97,7 +97,7 @@ file_check check_by(const std::string& file, const reader& found, compression c)
     format = "lines";
   }
   const reader& r = reader_named(format);
-  const bool takes_compression = format != "zip";
+  const bool takes_compression = r.op != "zip_members";
   std::string text = plan_for(file, r, "");
   if (takes_compression && !options.empty()) text.insert(text.rfind(')'), options);
   made.plan = plan_of(text);

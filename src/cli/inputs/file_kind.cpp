@@ -281,7 +281,7 @@ bool is_lzma(std::string_view head) {
 
 bool is_riff(std::string_view head) {
   return head.starts_with("RIFF"sv) || head.starts_with("RIFX"sv) || head.starts_with("RF64"sv) ||
-         head.starts_with("FORM"sv);
+         head.starts_with("BW64"sv) || head.starts_with("FORM"sv);
 }
 
 bool fits(const magic& m, const file_sample& file) {
@@ -423,6 +423,7 @@ std::string_view kind_of_name(std::string_view name) {
   const std::string_view data = name_of_data(name);
   if (data.ends_with(".tar")) return "tar";
   if (data.ends_with(".zip")) return "zip";
+  if (data.ends_with(".npz")) return "npz";
   if (data.ends_with(".tsv") || data.ends_with(".tab")) return "tsv";
   switch (format_of_path(std::string(data)).format) {
     case output_format::csv: return "csv";
@@ -442,6 +443,7 @@ result<std::string_view> kind_of(const file_sample& file) {
     if (by_content == "zip")
       for (const known_suffix& s : kZipSuffixes)
         if (has_suffix(data, s.suffix)) return refused(file, s.what, s.way_out);
+    if (by_content == "zip" && by_name == "npz") return by_name;
     return by_content;
   }
   if (status why = check_content(file, by_name.empty()); !why.ok()) return why;

@@ -26,7 +26,8 @@ constexpr reader kReaders[] = {
     {"csv", "csv", true, "header=true", ""}, {"tsv", "csv", true, "header=true, delimiter=\"\\t\"", "", '\t'},
     {"jsonl", "jsonl", true, "", ""},        {"npy", "npy", false, "", ""},
     {"tar", "tar", false, "", ""},           {"webdataset", "webdataset", false, "", ""},
-    {"zip", "zip_members", false, "", ""},   {"arrow", "from_arrow", true, "", " | unbatch"}};
+    {"zip", "zip_members", false, "", ""},   {"arrow", "from_arrow", true, "", " | unbatch"},
+    {"npz", "zip_members", false, "", " | map({name: name, array: decode_npy(bytes)})"}};
 
 /// CSV whose header shows another delimiter than the comma.
 constexpr reader kSemicolons{"csv", "csv", true, "header=true, delimiter=\";\"", "", ';'};
@@ -114,7 +115,7 @@ result<const reader*> find_reader(const std::string& file, compression c) {
   const sampled_file s = sample_of(file, c);
   const std::string name(without_query(file));
   auto kind = kind_of({.name = name, .head = s.head, .tail = s.tail, .is_all = s.is_all, .is_packed = s.is_packed});
-  if (kind.ok() && *kind == "zip" && (s.is_packed || !names_file(file)))
+  if (kind.ok() && (*kind == "zip" || *kind == "npz") && (s.is_packed || !names_file(file)))
     return unimplemented_error(
         "is a zip archive, whose list of members is at its end: unpack it, or copy it to a file, and name that");
   if (kind.ok() && (*kind == "csv" || *kind == "tsv")) return &reader_of_table(*kind, s);

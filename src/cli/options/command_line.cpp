@@ -297,7 +297,7 @@ void add_readers(CLI::App& app, typed& t) {
                                  "{\"base64\":\"…\"}, names as \"base64:…\"");
   cat->add_option(
          "FILES", t.cat.files,
-         "TFRecords, CSV, JSON lines, Arrow, npy, tar, zip, lines of text; compressed, too; or patterns of them")
+         "TFRecords, CSV, JSON lines, Arrow, npy, npz, tar, zip, lines of text; compressed, too; or patterns of them")
       ->required();
   cat->add_option("--from", t.cat.from, "the files' format")->check(one_of(reader_formats()));
   add_reading(*cat, t);

@@ -12,6 +12,7 @@
 #include "sluice/element/sparse_tensor.hpp"
 #include "sluice/element/tensor_array.hpp"
 #include "sluice/element/tensor_cast.hpp"
+#include "sluice/format/npy.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -37,6 +38,15 @@ computed_ptr raw_bytes(function_arguments& a) {
   a.need(2, 2);
   dtype d = dtype_at(a, 1);
   return tensor_from<view>(a.text(0), [d](view bytes) { return decode_raw(bytes, d); });
+}
+
+computed_ptr decoded_npy(function_arguments& a) {
+  a.need(1, 1);
+  return tensor_from<view>(a.text(0), [](view bytes) {
+    result<tensor> made = decode_npy(bytes);
+    if (!made.ok()) throw bad_value{std::string(made.why().message()), made.why()};
+    return std::move(*made);
+  });
 }
 
 computed_ptr cast_tensor(function_arguments& a) {
@@ -306,6 +316,7 @@ computed_ptr tensor_slice(computed_ptr of, computed_ptr first, computed_ptr last
 const std::vector<built_in>& tensor_functions() {
   static const std::vector<built_in> all{
       {"decode_raw", raw_bytes},
+      {"decode_npy", decoded_npy},
       {"cast", cast_tensor},
       {"reshape", reshaped},
       {"shape", shape_of},
