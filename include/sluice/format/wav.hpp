@@ -4,11 +4,13 @@
 //   audio s = decode_wav(bytes).value();                       // s.samples: float32[16000,2]; s.rate: 16000
 //   result<audio> second = decode_wav(bytes, {.channels = 1, .samples = 16000});
 //
-// Shape:  float32[samples, channels], in [-1, 1): 8, 16, 24 and 32 bits are divided by 2^7, 2^15, 2^23 and 2^31 (in 8
-//         bits, 128 is zero); floating-point numbers of 32 and 64 bits stay as they are.
-// Errors: data_loss: truncated, or sizes that contradict each other. invalid_argument: not WAV; compressed (A-law,
-//         ADPCM …); other numbers of bits. resource_exhausted: a result above `bytes_max`, before anything is
-//         allocated.
+// Shape:  float32[samples, channels], in [-1, 1): PCM of up to 8, 16, 24 and 32 bits is divided by 2^7, 2^15, 2^23 and
+//         2^31 (in 8 bits, 128 is zero; fewer bits are the upper ones); A-law and µ-law are expanded to 16 bits;
+//         floating-point numbers of 32 and 64 bits stay as they are. RIFF, RIFX (big-endian), and RF64 (BW64), whose
+//         sizes have 64 bits. In a stream, whose header has the size 0 or 0xffffffff (SoX: 0x7ffff000), the samples
+//         end with the bytes.
+// Errors: data_loss: truncated, or sizes that contradict each other. invalid_argument: not WAV; other formats (ADPCM …)
+//         and numbers of bits. resource_exhausted: a result above `bytes_max`, before anything is allocated.
 // Equal:  to tf.audio.decode_wav (which only reads 16 bits), to the bit (tests/golden/README.md).
 // Thread: a pure function.
 #pragma once
