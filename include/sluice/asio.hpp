@@ -198,6 +198,7 @@ template <class T, class Handler> class asio_waiter final : public loan::waiter 
     if (!all_->outstanding.erase(wait_)) return;
     wait_->what->carry(std::move(with));
     delivery<T, Handler>::post(*std::move(wait_->what));
+    wait_->what.reset();  // a strand in the handler must not outlive the context
   }
 
   std::shared_ptr<wait> wait_;
@@ -222,6 +223,8 @@ template <class T> struct start_next {
     auto refuse = [](std::unique_ptr<loan::waiter> who, status why) {
       static_cast<own_waiter&>(*who).give_up(std::move(why));
     };
+    if (const environment* e = !out && tree ? tree.stage()->env : nullptr; e && e->is_homeless.load())
+      return refuse(std::move(w), e->stop_error());
     if (!out && !(tree && tree.run()))
       return refuse(std::move(w), failed_precondition_error("this is no stream of a run: ask iterate() for one"));
     if (!out) out = loan::lend(tree);

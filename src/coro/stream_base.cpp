@@ -356,6 +356,8 @@ void stream_base::refuse_two_consumers(const char* what) {
 
 std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
   check_not_empty();
+  if (const environment* e = child_->env; e && e->is_homeless.load(std::memory_order_relaxed))
+    throw_status(e->stop_error());
   if (asked_.exchange(true, std::memory_order_relaxed)) refuse_two_consumers("next()");
   std::uint32_t want = request_want_ ? request_want_ : ramp_;
   std::uint64_t skip = std::exchange(request_skip_, 0);

@@ -139,7 +139,7 @@ struct environment {
   std::atomic<std::uint32_t> tick{0};
   /// Set, before `tick` is incremented, when a stop is requested.
   std::atomic<bool> stopping{false};
-  /// Set before `stopping` when the runtime ends while the run has streams.
+  /// Set when the runtime has ended and the run still has streams. `exec` and `time` are gone then.
   std::atomic<bool> is_homeless{false};
   /// The time of the last request for marks, and the time that recording marks has taken since then; nanoseconds of
   /// `time`.

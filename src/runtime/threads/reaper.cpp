@@ -34,18 +34,22 @@ void reaper::stop_and_wait(executor& exec) {
     runs.swap(runs_);
   }
   for (auto& weak : runs)
-    if (auto run = weak.lock()) {
-      run->is_homeless.store(true, std::memory_order_relaxed);
-      run->request_stop();
-    }
+    if (auto run = weak.lock()) run->request_stop();
+  // Streams that are left belong to a destroyed runtime from the end of this function on.
+  auto orphan = [&runs] {
+    for (auto& weak : runs)
+      if (auto run = weak.lock()) run->is_homeless.store(true, std::memory_order_release);
+  };
   executor::driven step = executor::driven::ran;
   while (live() > 0 && step == executor::driven::ran) step = exec.drive();
   if (live() > 0 && step == executor::driven::stuck)
     std::fprintf(stderr, "sluice: the simulated runtime ends while %zu tasks wait for ever\n", live());
-  if (step == executor::driven::stuck) return;
+  if (step == executor::driven::stuck) return orphan();
   mutex_lock lock(mutex_);
   while (!changed_.wait_for(lock.inner(), kPatience, [this] { return live() == 0; }))
     std::fprintf(stderr, "sluice: the runtime's end waits for %zu tasks; does a stream outlive its runtime?\n", live());
+  lock.unlock();
+  orphan();
 }
 
 }  // namespace sluice::lib

@@ -3,12 +3,14 @@
 #include <string>
 #include <vector>
 
+#include <asio/use_future.hpp>
 #include <catch2/catch.hpp>
 
 #include "io/temporary_folder.hpp"
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
 #include "pipeline/record_files.hpp"
+#include "sluice/asio.hpp"
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/plan/text.hpp"
@@ -240,6 +242,8 @@ TEST_CASE("a stream that is read after its runtime is destroyed says so") {
   }();
   CHECK_THAT(sync_wait(other, failure_of_next(&orphan)),
              Catch::Contains("cancelled") && Catch::Contains("the runtime of this stream is destroyed"));
+  CHECK_THROWS_WITH(async_next(orphan, asio::use_future).get(),
+                    Catch::Contains("the runtime of this stream is destroyed"));
 }
 
 TEST_CASE("an element that outlives its run keeps its bytes charged until it goes") {
