@@ -244,7 +244,7 @@ template <class T> struct start_next {
 };
 
 /// An async_next and a timer. The timer cancels the request when the deadline passes; only the request's completion
-/// calls the handler, so an element that is ready by then is delivered. Thread: the strand's.
+/// calls the handler, so an element that is ready by then is delivered. Thread: start(): any; the rest: the strand.
 template <class T, class Handler> class timed_wait : public std::enable_shared_from_this<timed_wait<T, Handler>> {
  public:
   using executor = asio::associated_executor_t<Handler>;
@@ -261,10 +261,13 @@ template <class T, class Handler> class timed_wait : public std::enable_shared_f
       slot.assign([me = this->weak_from_this()](asio::cancellation_type type) {
         if (auto there = me.lock()) asio::post(there->strand_, [there, type] { there->stop_.emit(type); });
       });
-    asio::dispatch(strand_, [me = this->shared_from_this(), s] {
-      auto done = [me](std::exception_ptr why, std::optional<T> x) { me->finish(std::move(why), std::move(x)); };
-      start_next<T>()(asio::bind_cancellation_slot(me->stop_.slot(), asio::bind_executor(me->strand_, std::move(done))),
-                      s);
+    auto me = this->shared_from_this();
+    auto done = [me](std::exception_ptr why, std::optional<T> x) { me->finish(std::move(why), std::move(x)); };
+    // The request begins in this call: the stream may be moved or destroyed after it. The strand may run finish() on
+    // another thread from here on.
+    start_next<T>()(asio::bind_cancellation_slot(stop_.slot(), asio::bind_executor(strand_, std::move(done))), s);
+    asio::dispatch(strand_, [me] {
+      if (me->is_over_) return;
       me->timer_.async_wait([me](asio::error_code why) {
         if (why || me->is_over_) return;
         me->is_late_ = true;

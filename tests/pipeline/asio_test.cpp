@@ -353,6 +353,58 @@ TEST_CASE("a deadline hides no error, no end and no cancellation") {
   CHECK_FALSE(is_late);
 }
 
+TEST_CASE("a stream may be moved or dropped while a request with a deadline waits for its executor") {
+  for (int round = 0; round != 50; ++round) {
+    runtime rt({.workers = 2});
+    asio::io_context io;
+    std::optional<std::int64_t> got;
+    auto s = range(3).iterate(rt);
+    auto handler = [&](std::exception_ptr why, timed_next<std::int64_t> x) {
+      CHECK_FALSE(why);
+      got = std::move(x.element);
+    };
+    async_next(s, far_away(), asio::bind_executor(io, handler));  // nobody runs `io` yet
+    auto moved = std::move(s);
+    io.run();
+    CHECK(got == 0);
+    CHECK(*async_next(moved, far_away(), asio::use_future).get() == 1);
+    status_code code = status_code::ok;
+    {
+      auto dropped = two_then_never().iterate(rt);
+      for (int i = 0; i != 2; ++i) (void)async_next(dropped, asio::use_future).get();
+      async_next(dropped, far_away(), asio::bind_executor(io, [&](std::exception_ptr why, timed_next<std::int64_t>) {
+                   code = code_of(why);
+                 }));
+    }
+    io.restart();
+    io.run();
+    CHECK(code == status_code::cancelled);
+  }
+}
+
+TEST_CASE("an error that arrives after a deadline is the next request's") {
+  for (const unsigned workers : {1u, 2u}) {
+    runtime rt({.workers = workers});
+    std::promise<void> gate;
+    std::shared_future<void> opened = gate.get_future();
+    auto s = (range(3) | map([opened](std::int64_t) -> result<std::int64_t> {
+                opened.wait();
+                return data_loss_error("bad");
+              }) |
+              prefetch(1))
+                 .iterate(rt);
+    CHECK(async_next(s, kPast, asio::use_future).get().is_late);
+    gate.set_value();
+    for (int i = 0; i != 2; ++i) {
+      status_code code = status_code::ok;
+      try {
+        (void)async_next(s, far_away(), asio::use_future).get();
+      } catch (const error& e) { code = e.code(); }
+      CHECK(code == status_code::data_loss);
+    }
+  }
+}
+
 TEST_CASE("a context that ends takes requests with deadlines along") {
   runtime rt({.workers = 2});
   auto s = two_then_never().iterate(rt);
