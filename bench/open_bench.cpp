@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a short stream costs: the time to open five stages, and the memory of a stream that is open and idle.
+// The cost of a short stream: the time to open five stages, and the memory of an open stream that is idle.
 #include <unistd.h>
 
 #include <cstdint>

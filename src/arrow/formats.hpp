@@ -30,8 +30,8 @@ bool becomes_utf8(const element_type& text, const arrow_options& o);
 struct place {
   const place* above = nullptr;
   std::string_view name{};  ///< of a member; "[]" for the elements of a list or an array
-  /// Of the outermost place: the bytes that values which the array shares (dictionaries, runs, views) may still take;
-  /// null: any number.
+  /// The number of bytes that shared values (dictionaries, runs, views) may still take when they are copied. Only the
+  /// outermost place has it. Null: no limit.
   std::size_t* room = nullptr;
 
   /// Returns `room` of the outermost place.

@@ -128,7 +128,7 @@ struct ipc_batch_reader {
     }
   }
 
-  /// Unions have no column: their parts are passed over. Before version 5 they had a validity.
+  /// Skips the parts of a union, which has no column. Before version 5 a union had a validity bitmap.
   status read_union(ArrowArray& a, const ArrowSchema& s, bool is_dense) {
     const bool skipped_before = std::exchange(skips, true);
     auto& buffers = make_buffers(a, is_dense ? 2 : 1);

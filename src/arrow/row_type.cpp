@@ -202,7 +202,7 @@ class row_text_reader {
                   "\"; there are bool, int8 … int64, uint8 … uint64, float, double, string, bytes, timestamp[us, UTC], "
                   "date32, time64[us], duration[ms], {…} and (…)");
   }
-  /// Returns the type of a date or time, whose unit may be in brackets behind the name; null: it is none.
+  /// Returns the type of a date or time: a name, perhaps followed by the unit in brackets. Null for any other name.
   const element_type* temporal(std::size_t from, std::string_view name) {
     if (const element_type* t = temporal_type(name)) {
       for (std::string_view unit : {"[day]", "[ms]"})  // pyarrow's names of dates
@@ -239,7 +239,7 @@ status no_column(const ArrowSchema& s) {
 
 result<const element_type*> column_type(const ArrowSchema& s);
 
-/// Returns the columns that can be read, as a schema; "" if there is none.
+/// Returns a schema of the columns that can be read; an empty text if no column can be read.
 std::string readable_columns(const ArrowSchema& s) {
   constexpr std::size_t kShownMax = 200;
   std::string text;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "sluice/engine/dataset_options.hpp"
 
@@ -20,6 +21,19 @@ node_ptr bare(const node& n) {
   copy.inputs.clear();
   copy.history = {};
   return std::make_shared<const node>(std::move(copy));
+}
+
+/// Returns the input of `n` with the history of both, and `removed` in it.
+node_ptr input_with(const node_ptr& n, const std::vector<node_ptr>& removed, std::string_view rule) {
+  node input = *n->inputs[0];
+  std::shared_ptr<node_history> h = history_of(input, rule);
+  h->removed.insert(h->removed.end(), removed.begin(), removed.end());
+  if (n->history) {
+    h->removed.insert(h->removed.end(), n->history->removed.begin(), n->history->removed.end());
+    for (std::string_view earlier : n->history->rules) add_rule(*h, earlier);
+  }
+  input.history = std::shared_ptr<const node_history>(std::move(h));
+  return make_node(std::move(input));
 }
 
 }  // namespace
@@ -50,27 +64,8 @@ node_ptr remade(node changed, std::string_view rule) {
   return make_node(std::move(changed));
 }
 
-node_ptr without_stage(const node_ptr& n, std::string_view rule) {
-  node input = *n->inputs[0];
-  std::shared_ptr<node_history> h = history_of(input, rule);
-  h->removed.push_back(bare(*n));
-  if (n->history) {
-    h->removed.insert(h->removed.end(), n->history->removed.begin(), n->history->removed.end());
-    for (std::string_view earlier : n->history->rules) add_rule(*h, earlier);
-  }
-  input.history = std::shared_ptr<const node_history>(std::move(h));
-  return make_node(std::move(input));
-}
+node_ptr without_stage(const node_ptr& n, std::string_view rule) { return input_with(n, {bare(*n)}, rule); }
 
-node_ptr without_trace(const node_ptr& n, std::string_view rule) {
-  node input = *n->inputs[0];
-  std::shared_ptr<node_history> h = history_of(input, rule);
-  if (n->history) {
-    h->removed.insert(h->removed.end(), n->history->removed.begin(), n->history->removed.end());
-    for (std::string_view earlier : n->history->rules) add_rule(*h, earlier);
-  }
-  input.history = std::shared_ptr<const node_history>(std::move(h));
-  return make_node(std::move(input));
-}
+node_ptr without_trace(const node_ptr& n, std::string_view rule) { return input_with(n, {}, rule); }
 
 }  // namespace sluice::lib

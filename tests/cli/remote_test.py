@@ -6,35 +6,15 @@ import json
 import os
 import pathlib
 import random
-import socketserver
 import subprocess
-import threading
 
 from program import GOLDEN, PROGRAM, lines_of, main, sluice
 from served import ServedTest
 
 
-class Said(socketserver.StreamRequestHandler):
-    """Answers every request with the bytes `server.said`, or never."""
-    def handle(self):
-        while self.rfile.readline().strip():
-            pass
-        if self.server.said is None:
-            self.server.ended.wait()
-        else:
-            self.wfile.write(self.server.said)
-
-
 class Remote(ServedTest):
     def error_where_a_server_says(self, said, *arguments):
-        with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Said) as server:
-            server.daemon_threads = True
-            server.said, server.ended = said, threading.Event()
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            url = f"http://127.0.0.1:{server.server_address[1]}/small.txt"
-            done = sluice("cat", url, "--io-timeout", "1s", *arguments)
-            server.ended.set()
-            server.shutdown()
+        done = sluice("cat", f"{self.answering(said)}/small.txt", "--io-timeout", "1s", *arguments)
         self.assertNotEqual(done.returncode, 0)
         return done.stderr
 

@@ -3,6 +3,7 @@
 import hashlib
 import http.server
 import pathlib
+import socketserver
 import threading
 
 from program import ProgramTest
@@ -44,6 +45,17 @@ class Servers(http.server.ThreadingHTTPServer):
         """A client that goes away with its process is no error."""
 
 
+class Answer(socketserver.StreamRequestHandler):
+    """Answers every request with the bytes `server.said`, or never."""
+    def handle(self):
+        while self.rfile.readline().strip():
+            pass
+        if self.server.said is None:
+            self.server.ended.wait()
+        else:
+            self.wfile.write(self.server.said)
+
+
 class ServedTest(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -61,3 +73,14 @@ class ServedTest(ProgramTest):
     def serve(self, name, data):
         (self.served / name).write_bytes(data)
         return self.url(name)
+
+    def answering(self, said):
+        """The URL of a server that answers every request with these bytes; None: never."""
+        server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answer)
+        server.daemon_threads = True
+        server.said, server.ended = said, threading.Event()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.addCleanup(server.ended.set)
+        return f"http://127.0.0.1:{server.server_address[1]}"

@@ -21,13 +21,17 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr reader kReaders[] = {
-    {"tfrecord", "tfrecord", false, "", ""}, {"lines", "lines", false, "", ""},
-    {"csv", "csv", true, "header=true", ""}, {"tsv", "csv", true, "header=true, delimiter=\"\\t\"", "", '\t'},
-    {"jsonl", "jsonl", true, "", ""},        {"npy", "npy", false, "", ""},
-    {"tar", "tar", false, "", ""},           {"webdataset", "webdataset", false, "", ""},
-    {"zip", "zip_members", false, "", ""},   {"arrow", "from_arrow", true, "", " | unbatch"},
-    {"npz", "zip_members", false, "", " | map({name: name, array: decode_npy(bytes)})"}};
+constexpr reader kReaders[] = {{"tfrecord", "tfrecord", false, "", ""},
+                               {"lines", "lines", false, "", ""},
+                               {"csv", "csv", true, "header=true", ""},
+                               {"tsv", "csv", true, "header=true, delimiter=\"\\t\"", "", '\t'},
+                               {"jsonl", "jsonl", true, "", ""},
+                               {"npy", "npy", false, "", ""},
+                               {"tar", "tar", false, "", ""},
+                               {"webdataset", "webdataset", false, "", ""},
+                               {"zip", "zip_members", false, "", ""},
+                               {"arrow", "from_arrow", true, "", " | unbatch"},
+                               {"npz", "zip_members", false, "", " | map({name: name, array: decode_npy(bytes)})"}};
 
 /// CSV whose header shows another delimiter than the comma.
 constexpr reader kSemicolons{"csv", "csv", true, "header=true, delimiter=\";\"", "", ';'};
@@ -54,8 +58,8 @@ std::string_view take_row(std::string_view& head) {
   return row;
 }
 
-/// Returns the delimiter of a table in text: a comma if the header has one outside quotes, else the tab, semicolon or bar
-/// that the header contains, and that each of the next rows contains as often. Returns 0 if there is none.
+/// Returns the delimiter of a table in text: a comma if the header has one outside quotes; else the tab, semicolon or bar
+/// that occurs equally often in the header and in each of the next rows; 0 if no such character exists.
 /// `is_all`: `head` is the whole file.
 char delimiter_of(std::string_view head, bool is_all) {
   constexpr std::size_t kRows = 20;
