@@ -20,10 +20,13 @@ namespace {
 
 /// The rules in the order in which they are applied. The list is repeated until no rule changes the plan.
 const rule* const kRules[] = {
-    &remove_noops,      // first: what does nothing separates stages that other rules merge
-    &merge_takes,       // before push_take, which then moves one take instead of two
-    &push_take,         // before merge_prefetches: a take between two channels keeps them apart
-    &merge_prefetches,  // after push_take: see there
+    &remove_noops,  // first: what does nothing separates stages that other rules merge
+    &merge_takes,   // before push_take, which then moves one take instead of two
+    &push_take,     // before merge_prefetches: a take between two channels keeps them apart
+    &push_shard,    // before merge_prefetches, for the same reason
+    &filter_early,  // before shrink_before_buffers: no filter follows a map past a shuffle
+    &shrink_before_buffers,
+    &merge_prefetches,  // last: the others move the stages between two channels
 };
 constexpr std::size_t kRuleCount = std::size(kRules);
 

@@ -15,21 +15,18 @@ void add_rule(node_history& h, std::string_view rule) {
   if (std::ranges::find(h.rules, rule) == h.rules.end()) h.rules.push_back(rule);
 }
 
-/// Returns the node without its inputs and its history.
-node_ptr bare(const node& n) {
-  node copy = n;
-  copy.inputs.clear();
-  copy.history = {};
-  return std::make_shared<const node>(std::move(copy));
+void append(std::vector<node_ptr>& to, const std::vector<node_ptr>& more) {
+  to.insert(to.end(), more.begin(), more.end());
 }
 
 /// Returns the input of `n` with the history of both, and `removed` in it.
 node_ptr input_with(const node_ptr& n, const std::vector<node_ptr>& removed, std::string_view rule) {
   node input = *n->inputs[0];
   std::shared_ptr<node_history> h = history_of(input, rule);
-  h->removed.insert(h->removed.end(), removed.begin(), removed.end());
+  append(h->removed, removed);
   if (n->history) {
-    h->removed.insert(h->removed.end(), n->history->removed.begin(), n->history->removed.end());
+    append(h->removed, n->history->removed);
+    append(h->counted, n->history->counted);
     for (std::string_view earlier : n->history->rules) add_rule(*h, earlier);
   }
   input.history = std::shared_ptr<const node_history>(std::move(h));
@@ -62,6 +59,37 @@ std::shared_ptr<node_history> history_of(const node& n, std::string_view rule) {
 node_ptr remade(node changed, std::string_view rule) {
   changed.history = std::shared_ptr<const node_history>(history_of(changed, rule));
   return make_node(std::move(changed));
+}
+
+node_ptr bare(const node& n) {
+  node copy = n;
+  copy.inputs.clear();
+  copy.history = {};
+  return std::make_shared<const node>(std::move(copy));
+}
+
+node_ptr exchanged_with_input(node moved, std::string_view rule, passed_counts counts,
+                              absl::FunctionRef<node_ptr(const node_ptr&)> further) {
+  node passed = *moved.inputs[0];
+  node_ptr below = passed.inputs[0];
+  std::shared_ptr<node_history> of_moved = history_of(moved, rule), of_passed = history_of(passed, rule);
+  std::vector<node_ptr> counted = std::exchange(of_passed->counted, std::exchange(of_moved->counted, {}));
+  if (counts == passed_counts::of_its_input && !std::exchange(of_passed->is_counted_elsewhere, true))
+    counted.push_back(bare(passed));
+  std::vector<node_ptr> removed = std::exchange(of_passed->removed, std::exchange(of_moved->removed, {}));
+  if (!removed.empty() || !counted.empty()) {
+    node copy = *below;
+    std::shared_ptr<node_history> h = history_of(copy, rule);
+    append(h->removed, removed);
+    append(h->counted, counted);
+    copy.history = std::shared_ptr<const node_history>(std::move(h));
+    below = make_node(std::move(copy));
+  }
+  moved.inputs = {below};
+  moved.history = std::shared_ptr<const node_history>(std::move(of_moved));
+  passed.history = std::shared_ptr<const node_history>(std::move(of_passed));
+  passed.inputs = {further(make_node(std::move(moved)))};
+  return make_node(std::move(passed));
 }
 
 node_ptr without_stage(const node_ptr& n, std::string_view rule) { return input_with(n, {bare(*n)}, rule); }

@@ -16,6 +16,9 @@
 // Thread: any.
 #pragma once
 
+#include <absl/functional/function_ref.h>
+
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,10 +65,13 @@ struct rule {
 };
 
 // The rules, in the order of the alphabet.
+extern const rule filter_early;
 extern const rule merge_prefetches;
 extern const rule merge_takes;
+extern const rule push_shard;
 extern const rule push_take;
 extern const rule remove_noops;
+extern const rule shrink_before_buffers;
 
 /// Makes a node from a changed copy, and adds `rule` to its history.
 node_ptr remade(node changed, std::string_view rule);
@@ -75,6 +81,18 @@ node_ptr remade(node changed, std::string_view rule);
 node_ptr without_stage(const node_ptr& n, std::string_view rule);
 /// Returns the input of `n`, an operator that uses the stage of its input as its own. Nothing remains of `n`.
 node_ptr without_trace(const node_ptr& n, std::string_view rule);
+/// Which stages report the counts of the input of a stage that has moved upstream of another one.
+enum class passed_counts : std::uint8_t {
+  own,          ///< the stage that is passed counts what it counted in the plan as written
+  of_its_input  ///< it counted all elements of the input, and works for fewer now
+};
+/// Exchanges the stage `moved` with its input, and returns the former input. `moved`: a copy of the node, which may have
+/// other arguments. `further` is applied to the moved stage. REQUIRES: the input yields one element for each of its own
+/// input, in order, and has no record. So what was removed downstream of either place can stay at that place.
+node_ptr exchanged_with_input(node moved, std::string_view rule, passed_counts counts,
+                              absl::FunctionRef<node_ptr(const node_ptr&)> further);
+/// Returns the node without its inputs and its history, as histories store it.
+node_ptr bare(const node& n);
 /// Returns a history with the rules and removed nodes of `n`, and with this rule.
 std::shared_ptr<node_history> history_of(const node& n, std::string_view rule);
 

@@ -34,6 +34,7 @@ void refuse(registry& r, std::string why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(r.mutex)
 }  // namespace
 
 stage_function::~stage_function() = default;
+function_ptr stage_function::for_input(const element_type&) const { return nullptr; }
 
 void add_function(function_ptr function) {
   auto& r = functions();

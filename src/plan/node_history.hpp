@@ -18,6 +18,10 @@ struct node_history {
   /// The nodes that were removed directly downstream of this one, the most upstream first. Each yields the elements of
   /// this node, one for each. Only operator, arguments and site of these nodes are used.
   std::vector<node_ptr> removed;
+  /// Nodes that stood directly downstream of this one in the plan as written, where each of them yielded one element for
+  /// each of this node, and that work elsewhere now. They report the counts of this node.
+  std::vector<node_ptr> counted;
+  bool is_counted_elsewhere = false;  ///< this node is in such a list
 };
 
 }  // namespace sluice::lib

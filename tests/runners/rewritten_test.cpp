@@ -169,9 +169,11 @@ TEST_CASE("rows with stages that rules remove or move give the same, and positio
   every_row([&](const row& r) -> std::string {
     if (!is_text(r)) return {};
     std::string wrong;
-    for (const char* after : {" | repeat(1) | take(1000) | map(it) | take(900)", " | prefetch(2) | map(it) | take(3)",
-                              " | take(7) | repeat(1) | take(-1) | prefetch(2) | prefetch(3) | take(4) | repeat(1)",
-                              " | enumerate() | repeat(1) | take(5) | map(it)"}) {
+    for (const char* after :
+         {" | repeat(1) | take(1000) | map(it) | take(900)", " | prefetch(2) | map(it) | take(3)",
+          " | take(7) | repeat(1) | take(-1) | prefetch(2) | prefetch(3) | take(4) | repeat(1)",
+          " | enumerate() | repeat(1) | take(5) | map(it)",
+          " | map({v: it}) | filter(index() % 2 == 0) | shuffle(3) | map({w: 1.5}) | shard(2, 1)"}) {
       const trial t{parse_plan(r.plan + after), r.elements.size() + 1};
       if (wrong = difference_in(two, t, r.line); !wrong.empty()) return "with" + std::string(after) + " " + wrong;
     }

@@ -48,6 +48,8 @@ struct stage_function {
   function_facts facts = {};
   bool uses_place = false;   ///< a result may depend on the number of the element
   names_read reads = {};     ///< the members of the element that it reads
+  /// The members of the result that are the members of the element with these names, of the same types, unchanged. Sorted.
+  std::vector<std::string> copies = {};
   bool values_known = true;  ///< values() is a hash of all values that it contains; false: some cannot be compared
 
   stage_function() = default;
@@ -58,6 +60,9 @@ struct stage_function {
   virtual std::uint64_t values() const { return captured; }
   /// Returns true for elements in memory (from_elements), false for code.
   virtual bool is_data() const { return false; }
+  /// Returns the same function for elements of another type. Null: it has no form for them. REQUIRES: `in` has the
+  /// members that the function reads, with the same types.
+  virtual function_ptr for_input(const element_type& in) const;
   /// True if its name is the text of an expression, which needs no registration.
   bool is_expression = false;
   /// True if functions of the same name and version may have other element types.

@@ -35,12 +35,16 @@ struct expression_map final : block_function, knows_spec {
 
 struct expression_filter final : predicate_function {
   compiled_expression c;
-  expression_filter(const expression& e, const element_type& in) : c(e, in, nullptr, {.is_condition = true}) {
+  const expression read;
+  expression_filter(const expression& e, const element_type& in) : c(e, in, nullptr, {.is_condition = true}), read(e) {
     if (&c.p->type() != &type_of<bool>())
       throw expression_error(e.tree().at, absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()),
                                                        " is ", expressions::shown(c.p->type())));
     describe_expression(*this, e, c, &in);
     captured = c.used.values();
+  }
+  function_ptr for_input(const element_type& other) const override {
+    return std::make_shared<expression_filter>(read, other);
   }
   outcome keep(const block& in, const element_place& first) const override {
     answers yes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/expressions/expression_forms.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -137,6 +138,36 @@ void functions_used::note_call(const callable& called) {
   facts_.may_fail |= f.facts.may_fail;
 }
 
+namespace {
+
+const element_type* type_of_member(const element_type& t, std::string_view name) {
+  for (const member& m : t.members)
+    if (m.name == name) return m.type;
+  return nullptr;
+}
+
+/// Returns true if the expression is the member `name` of the element.
+bool is_member(const expression_tree& e, std::string_view name) {
+  using tree = expression_tree;
+  if (e.kind == tree::member) return e.text == name && e.parts[0].kind == tree::name && e.parts[0].text == "it";
+  return e.kind == tree::name && e.text == name && name != "it";
+}
+
+/// See stage_function::copies.
+std::vector<std::string> members_copied(const expression_tree& e, const element_type& in, const element_type& out) {
+  std::vector<std::string> names;
+  if (e.kind != expression_tree::structure) return names;
+  for (std::size_t i = 0; i != e.names.size(); ++i) {
+    const element_type* before = type_of_member(in, e.names[i]);
+    if (before && before == type_of_member(out, e.names[i]) && is_member(e.parts[i], e.names[i]))
+      names.push_back(e.names[i]);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace
+
 void describe_expression(stage_function& f, const expression& e, const compiled_expression& c,
                          const element_type* out) {
   f.name = e.text();
@@ -150,6 +181,7 @@ void describe_expression(stage_function& f, const expression& e, const compiled_
   f.uses_place = c.p->uses_place();
   if (c.p->reads()) f.reads = names_read(*c.p->reads());
   f.values_known = c.used.values_known();
+  if (out) f.copies = members_copied(e.tree(), c.p->in(), *out);
 }
 
 }  // namespace sluice::lib

@@ -75,8 +75,11 @@ void open_context::enter_removed(const node& n) {
 }
 
 void open_context::add_removed(const node& n, erased_stream& s) const {
+  stage_counts* counts = s.stage()->counts();
+  for (const node_ptr& moved : n.history->counted)
+    if (counts) site(*moved).stands_for(*counts);
   for (const node_ptr& removed : n.history->removed) {
-    if (stage_counts* counts = s.stage()->counts()) site(*removed).stands_for(*counts);
+    if (counts) site(*removed).stands_for(*counts);
     if (!removed->op->lowering.absent) continue;
     std::unique_ptr<absent_stage> absent = removed->op->lowering.absent(*removed);
     if (!absent) continue;

@@ -3,12 +3,8 @@
 // not work for elements that nobody takes.
 //
 // Exact if each stage that is passed yields one output per input in order, drops none, and has no record: then the
-// ordinals upstream and downstream of it are equal, and so are the records of take in both places. Whatever was removed
-// at one of the places stays there: what follows the take then follows the passed stage, and what follows that stage
-// follows its input, since the passed stage adds nothing to positions.
-#include <memory>
+// ordinals upstream and downstream of it are equal, and so are the records of take in both places.
 #include <string>
-#include <utility>
 
 #include "optimizer/rule.hpp"
 #include "sluice/op/take.hpp"
@@ -28,31 +24,13 @@ std::string why_not_past(const node& n, const in_force& settings) {
   return {};
 }
 
-/// Returns `below` with the nodes that were removed downstream of it.
-node_ptr with_removed(const node_ptr& below, const std::vector<node_ptr>& removed) {
-  if (removed.empty()) return below;
-  node copy = *below;
-  std::shared_ptr<node_history> h = history_of(copy, push_take.info.name);
-  h->removed.insert(h->removed.end(), removed.begin(), removed.end());
-  copy.history = std::shared_ptr<const node_history>(std::move(h));
-  return make_node(std::move(copy));
-}
-
 node_ptr pushed(const node_ptr& n, const in_force& settings) {
   const node_ptr& in = n->inputs[0];
   if (in->op->shape != op_info::stage) return n;
   const in_force of_input = settings.upstream_of(*n);
   if (!why_not_past(*in, of_input).empty()) return n;
-
-  node take = *n, passed = *in;
-  std::shared_ptr<node_history> of_take = history_of(take, push_take.info.name),
-                                of_passed = history_of(passed, push_take.info.name);
-  take.inputs = {with_removed(in->inputs[0], of_passed->removed)};
-  of_passed->removed = std::exchange(of_take->removed, {});
-  take.history = std::shared_ptr<const node_history>(std::move(of_take));
-  passed.history = std::shared_ptr<const node_history>(std::move(of_passed));
-  passed.inputs = {pushed(make_node(std::move(take)), of_input.upstream_of(*in))};
-  return make_node(std::move(passed));
+  auto further = [&](const node_ptr& take) { return pushed(take, of_input.upstream_of(*in)); };
+  return exchanged_with_input(*n, push_take.info.name, passed_counts::own, further);
 }
 
 node_ptr with_take_pushed(const node_ptr& n, const in_force& settings, rule_notes& notes) {

@@ -144,8 +144,9 @@ site_report site_record::report(std::uint64_t number) const {
   r.passed = read(delivered.passed);
   r.blocks = read(delivered.blocks);
   std::uint64_t sampled = read(c.sampled_elements);
-  r.busy = nanoseconds(scaled(read(c.sampled_ns), sampled, r.elements + r.passed) + read(c.computed_ns));
-  r.bytes = scaled(read(c.sampled_bytes), sampled, r.elements);
+  const std::uint64_t made = read(c.elements);
+  r.busy = nanoseconds(scaled(read(c.sampled_ns), sampled, made + read(c.passed)) + read(c.computed_ns));
+  r.bytes = scaled(read(c.sampled_bytes), sampled, made);
   r.waits = read(c.waits);
   r.waited = nanoseconds(read(c.waited_ns));
   r.room_waits = read(c.room_waits);
