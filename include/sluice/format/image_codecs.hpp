@@ -45,8 +45,8 @@ struct jpeg_options {
   /// If both are not 0: uses the largest ratio that leaves at least this many rows and columns. For a resize that
   /// follows.
   int height_min = 0, width_min = 0;
-  /// A part of the (scaled) image: only its rows, and the blocks that its columns touch, are decoded. Damage below it
-  /// is not detected.
+  /// A part of the (scaled) image, with exactly the pixels of a crop after decoding. Only its rows, and the blocks that
+  /// its columns depend on, are decoded. Damage below it is not detected.
   image_box crop = {};
   jpeg_dct dct = jpeg_dct::fast;
   bool fancy_upscaling = true;  ///< colors with a lower resolution are interpolated, not repeated

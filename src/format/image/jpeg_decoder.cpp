@@ -160,6 +160,35 @@ struct jpeg_rows {
   std::uint8_t* row = nullptr;     // memory for a row that is copied afterwards
 };
 
+/// jpeg_crop_scanline() calculates the width of a component as if it were scaled like the image. That is wrong for one
+/// that is scaled less because of its lower resolution, and matters unless it then has the image's full resolution.
+bool can_crop_columns(const jpeg_decompress_struct& c) {
+  for (int i = 0; i != c.num_components; ++i) {
+    const jpeg_component_info& part = c.comp_info[i];
+    const bool is_full = part.h_samp_factor * part.DCT_scaled_size == c.max_h_samp_factor * c.min_DCT_scaled_size &&
+                         part.v_samp_factor * part.DCT_scaled_size == c.max_v_samp_factor * c.min_DCT_scaled_size;
+    if (part.DCT_scaled_size != c.min_DCT_scaled_size && !is_full) return false;
+  }
+  return true;
+}
+
+/// Limits libjpeg to the columns of `box` and those that their pixels depend on. Called inside guarded(). Returns the
+/// first column that libjpeg will return.
+///
+/// libjpeg treats the first and last decoded column as the edges of the image. Interpolation of colors reads one sample
+/// next to the pixel's own. Smoothing, of a progressive image without all scans, reads two more blocks.
+JDIMENSION crop_jpeg_columns(jpeg_decompress_struct& c, const image_box& box) {
+  if (!can_crop_columns(c)) return 0;
+  const auto sample = static_cast<JDIMENSION>(c.max_h_samp_factor);
+  const JDIMENSION margin =
+      c.progressive_mode ? 3 * sample * static_cast<JDIMENSION>(c.min_DCT_scaled_size) : 2 * sample;
+  const auto begin = static_cast<JDIMENSION>(box.x), end = begin + static_cast<JDIMENSION>(box.width);
+  JDIMENSION x = begin < margin ? 0 : begin - margin;
+  JDIMENSION width = (c.output_width - end < margin ? c.output_width : end + margin) - x;
+  if (width != c.output_width) jpeg_crop_scanline(&c, &x, &width);
+  return x;
+}
+
 /// The same as TensorFlow: Adobe's values are inverted.
 void cmyk_to_rgb(const std::uint8_t* in, std::uint8_t* out, std::size_t pixels, bool inverted) {
   const int flip = inverted ? 0 : 255;
@@ -169,37 +198,35 @@ void cmyk_to_rgb(const std::uint8_t* in, std::uint8_t* out, std::size_t pixels, 
   }
 }
 
-/// Called inside guarded().
+/// Reads the rows up to the last one of the box. Called inside guarded().
 void read_jpeg_rows(jpeg_decompress_struct& c, const jpeg_rows& r, bool recovers) {
-  std::uint8_t* out = r.out;
   const bool cmyk = c.out_color_space == JCS_CMYK;
+  // Rows above the box are read only to recover: the first row of the box may be missing, and repeats the row above it.
+  const auto place = [&r](JDIMENSION y) { return r.out + (y > r.begin ? y - r.begin : 0) * r.out_row_bytes; };
   while (c.output_scanline < r.end) {
-    JDIMENSION read;
+    JDIMENSION read, y = c.output_scanline;
     if (r.row) {
       JSAMPROW row = r.row;
       read = jpeg_read_scanlines(&c, &row, 1);
       if (read != 0) {
         const std::uint8_t* from = r.row + r.skipped_pixels * static_cast<std::size_t>(c.output_components);
-        if (cmyk) cmyk_to_rgb(from, out, r.out_row_bytes / 3, c.saw_Adobe_marker);
-        else std::memcpy(out, from, r.out_row_bytes);
+        if (cmyk) cmyk_to_rgb(from, place(y), r.out_row_bytes / 3, c.saw_Adobe_marker);
+        else std::memcpy(place(y), from, r.out_row_bytes);
       }
     } else {
       JSAMPROW rows[kJpegRowsAtOnce];
-      const JDIMENSION left = r.end - c.output_scanline;
+      const JDIMENSION left = r.end - y;
       const JDIMENSION wanted = left < kJpegRowsAtOnce ? left : kJpegRowsAtOnce;
-      for (JDIMENSION i = 0; i != wanted; ++i) rows[i] = out + i * r.out_row_bytes;
+      for (JDIMENSION i = 0; i != wanted; ++i) rows[i] = place(y + i);
       read = jpeg_read_scanlines(&c, rows, wanted);
     }
-    if (read == 0) {  // only with `recovers`: the rest of the data is missing
-      if (!recovers) return;
-      for (JDIMENSION y = c.output_scanline; y < r.end; ++y, out += r.out_row_bytes) {
-        if (y == r.begin) std::memset(out, 0, r.out_row_bytes);
-        else std::memcpy(out, out - r.out_row_bytes, r.out_row_bytes);
-      }
-      c.output_scanline = r.end;
-      return;
+    if (read != 0) continue;
+    if (!recovers) return;
+    for (; y < r.end; ++y) {  // the rest of the data is missing
+      if (y == 0) std::memset(place(0), 0, r.out_row_bytes);
+      else if (place(y) != place(y - 1)) std::memcpy(place(y), place(y - 1), r.out_row_bytes);
     }
-    out += read * r.out_row_bytes;
+    c.output_scanline = r.end;
   }
 }
 
@@ -250,17 +277,13 @@ status decode_jpeg_rows(jpeg_decoder& d, const jpeg_options& o, const image_box&
   rows.begin = static_cast<JDIMENSION>(box.y);
   rows.end = rows.begin + static_cast<JDIMENSION>(box.height);
   if (!o.crop.is_all()) {
-    JDIMENSION x = static_cast<JDIMENSION>(box.x), width = static_cast<JDIMENSION>(box.width);
+    JDIMENSION x = 0;
     bool done = d.guarded([&] {
-      if (width != c.output_width) jpeg_crop_scanline(&c, &x, &width);
-      if (rows.begin != 0) jpeg_skip_scanlines(&c, rows.begin);
+      x = crop_jpeg_columns(c, box);
+      if (!o.try_recover_truncated && rows.begin != 0) jpeg_skip_scanlines(&c, rows.begin);
     });
     if (!done) return d.why();
-    if (c.output_scanline != rows.begin) {  // the data ends above the crop
-      if (!o.try_recover_truncated) return image_truncated(kJpegFunction, d.at_byte());
-      std::memset(out, 0, spec.bytes());
-      return {};
-    }
+    if (!o.try_recover_truncated && c.output_scanline != rows.begin) return image_truncated(kJpegFunction, d.at_byte());
     rows.skipped_pixels = static_cast<std::size_t>(box.x) - x;
   }
   std::unique_ptr<std::uint8_t[]> row;

@@ -13,6 +13,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string content(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
 fs::path golden_images() {
   for (auto from : {fs::absolute(__FILE__).parent_path(), fs::current_path()})
     for (; from.has_relative_path(); from = from.parent_path())
@@ -21,15 +28,17 @@ fs::path golden_images() {
   throw std::runtime_error("tests/golden/images is not to be found");
 }
 
-std::string content(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-}  // namespace
-
 golden_cases::golden_cases() : bytes_(content(golden_images() / "bytes.bin")) {
   cases_ = nlohmann::json::parse(content(golden_images() / "cases.json")).at("cases");
+  corrections_ = nlohmann::json::parse(content(golden_images() / "corrections.json"));
+}
+
+const nlohmann::json* golden_cases::correction_of(const nlohmann::json& wanted) const {
+  for (auto& c : corrections_)
+    if (c.at("call") == wanted.at("call") && c.at("name") == wanted.at("name") &&
+        c.at("encoded") == wanted.at("encoded"))
+      return &c;
+  return nullptr;
 }
 
 std::vector<const nlohmann::json*> golden_cases::of(std::string_view call) const {
@@ -54,6 +63,16 @@ std::string golden_cases::inflated(const nlohmann::json& place) const {
     at += s.consumed;
     if (s.ended) return plain;
   }
+}
+
+std::string golden_cases::pixels_of(const nlohmann::json& answer) const {
+  const nlohmann::json& pixels = answer.at("pixels");
+  if (!pixels.is_string()) return inflated(pixels);
+  const std::string hex = pixels;
+  std::string plain;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    plain += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return plain;
 }
 
 }  // namespace sluice::lib::test
