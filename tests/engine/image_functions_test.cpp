@@ -124,6 +124,6 @@ TEST_CASE("bad arguments and bad images are errors of the element") {
   CHECK(error_of("decode_jpeg(read_file(\"/nowhere/x.jpg\"))").find("/nowhere/x.jpg") != std::string::npos);
   CHECK(error_of("resize(image, \"a\", 5)").find("resize takes (tensor, int64, int64)") != std::string::npos);
 }
-#endif
-
 }  // namespace sluice::lib::image_functions_test
+
+#endif

@@ -107,7 +107,8 @@ void png(std::string_view bytes) {
 
 void gif(std::string_view bytes) {
   input in(bytes);
-  const gif_options o{.frames = frames_of(in.byte()), .limits = kLimits};
+  const std::uint8_t how = in.byte();
+  const gif_options o{.channels = how & 1 ? 4 : 0, .frames = frames_of(how), .limits = kLimits};
   check_decoder(in.rest(), [&](std::string_view file, pixel_sink to) { return decode_gif(file, o, to); });
 }
 

@@ -14,8 +14,8 @@
 //         byte 1234"). invalid_argument: another format, or options that the format does not have. resource_exhausted:
 //         above `limits`, before anything is allocated for pixels. unimplemented: built without the format's library.
 //         Exceptions: std::bad_alloc, and those of the caller's sink.
-// Equal:  to TensorFlow 2.21: PNG, BMP, GIF and WebP to the bit, JPEG within 1 (tests/golden/README.md). EXIF
-//         orientation is ignored unless it is requested, like in TensorFlow.
+// Equal:  to TensorFlow 2.21: PNG, BMP, GIF and WebP to the bit, JPEG within 1, except where its pixels are wrong
+//         (tests/golden/README.md). EXIF orientation is ignored unless it is requested, like in TensorFlow.
 // Thread: pure functions. No state is kept between calls.
 // Cost:   pixels are written once, directly to their destination. Other memory: a few rows; for a progressive JPEG all
 //         coefficients (6 bytes or more per pixel); for lossless WebP 4 bytes per pixel, for animated WebP 8. bytes_max
@@ -101,20 +101,27 @@ result<tensor> decode_webp(std::string_view encoded, const webp_options& options
 result<image_spec> decode_webp(std::string_view encoded, const webp_options& options, pixel_sink to);
 
 struct gif_options {
+  int channels = 0;  ///< 0: RGB; 3; 4: with alpha, which is 0 where nothing was drawn and 255 elsewhere
   frame_choice frames = frame_choice::first;
   image_limits limits = {};
 };
 
-/// Decodes to RGB. Each frame is drawn over the previous one. Pixels that no frame has drawn are black.
+/// Decodes to RGB. Each frame is drawn over the previous one, whose area stays, is restored to what it was before, or is
+/// restored to the background, as the file says. The background is the color that the file declares for its screen, or
+/// transparent if the frame has a transparent color or the file declares none. Transparent pixels are black in RGB.
 result<tensor> decode_gif(std::string_view encoded, const gif_options& options = {});
 result<image_spec> decode_gif(std::string_view encoded, const gif_options& options, pixel_sink to);
 
 struct bmp_options {
-  int channels = 0;  ///< 0: as in the file (8, 24, 32 bits: 1, 3, 4); 3; 4
+  /// 0: 1 for a palette of grays, 4 if the file declares bits of alpha, otherwise 3; 3; 4. With 4, the fourth byte of 32
+  /// bits without masks is alpha, unless it is 0 everywhere.
+  int channels = 0;
   image_limits limits = {};
 };
 
-/// Decodes files without compression and palettes, bottom-up and top-down. 8 bits are gray, as in TensorFlow.
+/// Decodes palettes of 1, 2, 4 and 8 bits, also run-length encoded; 16 and 32 bits with any masks; 24 bits; headers of
+/// Windows and OS/2; bottom-up and top-down. Pixels that run-length encoding skips have color 0. Bytes after the pixels
+/// are ignored.
 result<tensor> decode_bmp(std::string_view encoded, const bmp_options& options = {});
 result<image_spec> decode_bmp(std::string_view encoded, const bmp_options& options, pixel_sink to);
 

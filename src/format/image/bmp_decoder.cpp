@@ -2,7 +2,9 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstring>
+#include <vector>
 
+#include "format/image/bmp_parts.hpp"
 #include "format/image/image_checks.hpp"
 #include "sluice/format/image_codecs.hpp"
 
@@ -10,67 +12,86 @@ namespace sluice::lib {
 namespace detail {
 namespace {
 
-constexpr std::string_view kBmpFunction = "decode_bmp";
-constexpr std::size_t kBmpHeadBytes = 34;   // up to the compression
-constexpr std::int32_t kBmpInfoBytes = 40;  // of the header's second part, since Windows 3
-enum : std::int32_t { kBmpPlain = 0, kBmpBitFields = 3 };
-
-std::int32_t little_endian32(const char* p) noexcept {
-  std::int32_t n;
-  std::memcpy(&n, p, sizeof n);
-  return n;
+/// Writes a row of colors of the palette.
+status write_colors(const bmp_header& h, const std::uint8_t* colors, std::uint8_t* out, int channels,
+                    std::size_t at_byte) {
+  for (int x = 0; x != h.width; ++x, out += channels) {
+    if (colors[x] >= h.palette.size())
+      return image_damage(kBmpFunction, absl::StrCat("color ", colors[x], " of a palette of ", h.palette.size(), ","),
+                          at_byte);
+    const auto& rgb = h.palette[colors[x]];
+    out[0] = rgb[0];
+    if (channels == 1) continue;
+    out[1] = rgb[1], out[2] = rgb[2];
+    if (channels == 4) out[3] = 255;
+  }
+  return {};
 }
 
-/// Converts one row; files store blue first. 1 channel is possible from grey only, 3 or 4 from any file.
-void convert_bmp_row(const std::uint8_t* in, int in_channels, std::uint8_t* out, int out_channels, int width) {
-  for (int x = 0; x != width; ++x, in += in_channels, out += out_channels) {
-    out[0] = in_channels == 1 ? in[0] : in[2];
-    if (out_channels == 1) continue;
-    out[1] = in_channels == 1 ? in[0] : in[1];
-    out[2] = in[0];
-    if (out_channels == 4) out[3] = in_channels == 4 ? in[3] : 255;
+/// Reads the colors of a row of 1, 2, 4 or 8 bits; the first pixel has the highest bits of its byte.
+void unpack_colors(const bmp_header& h, const std::uint8_t* row, std::uint8_t* colors) {
+  const int per_byte = 8 / h.bits, most = (1 << h.bits) - 1;
+  for (int x = 0; x != h.width; ++x)
+    colors[x] = static_cast<std::uint8_t>(row[x / per_byte] >> (8 - h.bits - x % per_byte * h.bits) & most);
+}
+
+/// Writes a row of 24 bits, or of 32 bits without masks. Files store blue first. `alpha`: the fourth byte is alpha.
+void write_bytes(const bmp_header& h, const std::uint8_t* in, std::uint8_t* out, int channels, bool alpha) {
+  const int step = h.bits / 8;
+  for (int x = 0; x != h.width; ++x, in += step, out += channels) {
+    out[0] = in[2], out[1] = in[1], out[2] = in[0];
+    if (channels == 4) out[3] = alpha ? in[3] : 255;
   }
 }
 
-struct bmp_header {
-  std::uint64_t pixels_at = 0, row_bytes = 0;
-  int height = 0, width = 0, channels = 0;
-  bool top_down = false;
-};
+std::uint8_t masked(std::uint32_t pixel, const bmp_mask& m, std::uint8_t otherwise) noexcept {
+  if (m.bits == 0) return otherwise;
+  const std::uint64_t value = (pixel & m.bits) >> m.shift;
+  return static_cast<std::uint8_t>(m.most == 255 ? value : (value * 255 + m.most / 2) / m.most);
+}
 
-result<bmp_header> read_bmp_header(std::string_view encoded, const image_limits& limits) {
-  if (encoded.size() < kBmpHeadBytes) return image_truncated(kBmpFunction, encoded.size());
-  const std::int64_t pixels_at = little_endian32(encoded.data() + 10), width = little_endian32(encoded.data() + 18),
-                     height = little_endian32(encoded.data() + 22);
-  std::uint16_t bits;
-  std::memcpy(&bits, encoded.data() + 28, sizeof bits);
-  if (little_endian32(encoded.data() + 14) < kBmpInfoBytes)
-    return image_error(kBmpFunction, "a header of OS/2, which is not read");
-  const std::int32_t compression = little_endian32(encoded.data() + 30);
-  if (bits != 8 && bits != 24 && bits != 32)
-    return image_error(kBmpFunction, absl::StrCat(bits, " bits a pixel; 8, 24 and 32 are read"));
-  // Masks of 32 bits are blue, green, red in all known files. Like TensorFlow, this code does not read them.
-  if (compression != kBmpPlain && !(compression == kBmpBitFields && bits == 32))
-    return image_error(kBmpFunction, absl::StrCat("compression ", compression, ", which is not read"));
-  if (width <= 0 || height == 0)
-    return image_error(kBmpFunction, absl::StrCat("an image of ", height, " rows and ", width, " columns"));
-  if (pixels_at < 0) return image_damage(kBmpFunction, "a negative offset of the pixels", 10);
-  const std::int64_t rows = height < 0 ? -height : height;
-  if (status why =
-          check_size(kBmpFunction, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(width), 1, limits);
-      !why.ok())
-    return why;
-  bmp_header h;
-  h.channels = bits / 8;
-  h.row_bytes = (static_cast<std::uint64_t>(width) * static_cast<unsigned>(h.channels) + 3) / 4 * 4;
-  h.pixels_at = static_cast<std::uint64_t>(pixels_at);
-  h.height = static_cast<int>(rows);
-  h.width = static_cast<int>(width);
-  h.top_down = height < 0;
-  const std::uint64_t end = h.pixels_at + h.row_bytes * static_cast<std::uint64_t>(rows);
-  if (encoded.size() < end) return image_truncated(kBmpFunction, encoded.size());
-  if (encoded.size() > end) return image_damage(kBmpFunction, "there are bytes after the last row,", end);
-  return h;
+void write_masked(const bmp_header& h, const std::uint8_t* in, std::uint8_t* out, int channels) {
+  const auto step = static_cast<std::size_t>(h.bits / 8);
+  for (int x = 0; x != h.width; ++x, in += step, out += channels) {
+    std::uint32_t pixel = 0;
+    std::memcpy(&pixel, in, step);
+    for (std::size_t i = 0; i != 3; ++i) out[i] = masked(pixel, h.masks[i], 0);
+    if (channels == 4) out[3] = masked(pixel, h.masks[3], 255);
+  }
+}
+
+/// Returns true unless the fourth bytes of all pixels are 0.
+bool has_fourth_bytes(const bmp_header& h, const std::uint8_t* pixels) {
+  const std::size_t bytes = h.row_bytes * static_cast<std::size_t>(h.height);
+  for (std::size_t i = 3; i < bytes; i += 4)
+    if (pixels[i] != 0) return true;
+  return false;
+}
+
+status write_pixels(std::string_view encoded, const bmp_header& h, const image_spec& spec, std::uint8_t* out) {
+  const auto* pixels = reinterpret_cast<const std::uint8_t*>(encoded.data()) + h.pixels_at;
+  const bool alpha = h.has_spare_byte && spec.channels == 4 && has_fourth_bytes(h, pixels);
+  std::vector<std::uint8_t> colors(h.bits <= 8 ? static_cast<std::size_t>(h.width) : 0);
+  bmp_runs runs(encoded, h);
+  for (int stored = 0; stored != h.height; ++stored) {
+    const int y = h.top_down ? stored : h.height - 1 - stored;
+    std::uint8_t* to = out + static_cast<std::size_t>(y) * spec.row_bytes();
+    if (h.encoding != bmp_encoding::plain) {
+      if (status why = runs.next_row(colors.data()); !why.ok()) return why;
+      if (status why = write_colors(h, colors.data(), to, spec.channels, runs.at_byte()); !why.ok()) return why;
+      continue;
+    }
+    const std::size_t at = static_cast<std::size_t>(stored) * h.row_bytes;
+    if (h.bits <= 8) {
+      unpack_colors(h, pixels + at, colors.data());
+      if (status why = write_colors(h, colors.data(), to, spec.channels, h.pixels_at + at); !why.ok()) return why;
+    } else if (h.bits == 24 || h.has_spare_byte) {
+      write_bytes(h, pixels + at, to, spec.channels, alpha);
+    } else {
+      write_masked(h, pixels + at, to, spec.channels);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -93,12 +114,7 @@ result<image_spec> decode_bmp(std::string_view encoded, const bmp_options& optio
   if (status why = check_result(kBmpFunction, spec, options.limits); !why.ok()) return why;
   result<std::uint8_t*> out = to.room(spec);
   if (!out.ok()) return out.why();
-  const auto* pixels = reinterpret_cast<const std::uint8_t*>(encoded.data()) + h->pixels_at;
-  for (int y = 0; y != spec.height; ++y) {
-    const int from = h->top_down ? y : spec.height - 1 - y;
-    convert_bmp_row(pixels + static_cast<std::size_t>(from) * h->row_bytes, h->channels,
-                    *out + static_cast<std::size_t>(y) * spec.row_bytes(), spec.channels, spec.width);
-  }
+  if (status why = write_pixels(encoded, *h, spec, *out); !why.ok()) return why;
   return spec;
 }
 

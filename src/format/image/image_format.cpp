@@ -51,9 +51,9 @@ result<image_spec> decode_image(std::string_view encoded, const image_options& o
     case image_format::webp:
       return decode_webp(encoded, {.channels = o.channels, .frames = o.frames, .limits = o.limits}, to);
     case image_format::gif:
-      if (o.channels != 0 && o.channels != 3)
-        return detail::image_error("decode_image", "a GIF has 3 channels: `channels` must be 0 or 3");
-      return decode_gif(encoded, {.frames = o.frames, .limits = o.limits}, to);
+      if (o.channels != 0 && o.channels != 3 && o.channels != 4)
+        return detail::image_error("decode_image", "a GIF has 3 or 4 channels: `channels` must be 0, 3 or 4");
+      return decode_gif(encoded, {.channels = o.channels, .frames = o.frames, .limits = o.limits}, to);
     case image_format::unknown: break;
   }
   return detail::image_error("decode_image", "these bytes are no JPEG, PNG, GIF, BMP or WebP");

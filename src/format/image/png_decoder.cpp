@@ -122,7 +122,7 @@ void set_png_transforms(png_structp png, const png_header& h, int channels, bool
   const bool has_alpha = (h.colours & PNG_COLOR_MASK_ALPHA) != 0, is_grey = (h.colours & PNG_COLOR_MASK_COLOR) == 0;
   if (channels % 2 == 0) {
     if (!has_alpha && h.has_transparency) png_set_tRNS_to_alpha(png);
-    else if (!has_alpha) png_set_add_alpha(png, (1u << h.depth) - 1, PNG_FILLER_AFTER);
+    else if (!has_alpha) png_set_add_alpha(png, 0xffff, PNG_FILLER_AFTER);  // 0xff for 8 bits
   } else if (has_alpha || h.has_transparency) {
     png_set_strip_alpha(png);
   }

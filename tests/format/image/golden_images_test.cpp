@@ -224,6 +224,6 @@ TEST_CASE("colours are TensorFlow's, within 1 of 255 and 1e-5 of floats") {
   CHECK(cases >= 25);
 }
 
-#endif
-
 }  // namespace sluice::lib::golden_images_test
+
+#endif

@@ -120,6 +120,6 @@ TEST_CASE("an image that is damaged is an error of its element, and may be skipp
   }
 }
 
-#endif
-
 }  // namespace sluice::lib::images_in_plans_test
+
+#endif

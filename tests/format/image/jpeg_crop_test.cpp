@@ -105,6 +105,6 @@ TEST_CASE("every box of a small JPEG is the part of the image") {
   CHECK(boxes > 3'000);
 }
 
-#endif
-
 }  // namespace sluice::lib::jpeg_crop_test
+
+#endif

@@ -304,6 +304,6 @@ TEST_CASE("random flips occur about half of the time, and colors stay within the
         *colour_jitter(image, {.brightness = 0.3f, .hue = 0.2f}, y));
 }
 
-#endif
-
 }  // namespace sluice::lib::transforms_test
+
+#endif
