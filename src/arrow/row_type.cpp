@@ -140,6 +140,13 @@ class row_text_reader {
     return nullptr;
   }
 
+  /// `name`: all that stands before the place of the colon: "label int64".
+  static std::string message_of_no_colon(std::string_view name) {
+    const std::size_t blank = name.find(' ');
+    const std::string column(name.substr(0, blank));
+    const std::string type(blank == name.npos ? "int64" : name.substr(name.find_last_of(' ') + 1));
+    return "a colon and a type are missing after " + column + ": write " + column + ": " + type;
+  }
   const element_type* fields(int depth, char end) {
     std::vector<member> members;
     std::unordered_set<std::string> names;
@@ -147,7 +154,8 @@ class row_text_reader {
       skip_space();
       const bool is_quoted = at_ != text_.size() && (text_[at_] == '"' || text_[at_] == '`');
       std::string name = this->name();
-      if ((name.empty() && !is_quoted) || !take(':')) return refuse("expected a column, such as label: int64");
+      if (name.empty() && !is_quoted) return refuse("expected a column, such as label: int64");
+      if (!take(':')) return refuse(message_of_no_colon(name));
       if (!names.insert(name).second) return refuse("column " + name + " appears twice");
       const element_type* t = type(depth);
       if (!t) return nullptr;
@@ -198,6 +206,8 @@ class row_text_reader {
     if (name == "binary" || name == "large_binary") return named("bytes");
     if (const element_type* t = named(name)) return t;
     if (const element_type* t = named(detail::usual_type_name(name))) return t;
+    if (const std::size_t blank = name.find(' '); blank != name.npos && blank != 0)
+      return refuse(message_of_no_colon(name));
     return refuse("no type is called \"" + std::string(name) +
                   "\"; there are bool, int8 … int64, uint8 … uint64, float, double, string, bytes, timestamp[us, UTC], "
                   "date32, time64[us], duration[ms], {…} and (…)");

@@ -1,37 +1,269 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expr/other_operators.hpp"
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/text/ascii.hpp"
+#include "sluice/base/utf8.hpp"
 
 namespace sluice::lib::expressions {
 namespace {
 
-struct other_operator {
-  std::string_view word, instead;
-};
-constexpr other_operator kOperators[] = {
-    {"=", "== compares"},
-    {"and", "write &&"},
-    {"or", "write ||"},
-    {"is", "write x == none and x != none, which test whether a value is missing"},
-    {"like", "write contains(x, \"text\"), starts_with(x, \"text\") or ends_with(x, \"text\")"},
-    {"ilike", "write contains(lower(x), \"text\")"},
-    {"in", "write contains([1, 2, 3], x)"},
-    {"between", "write x >= a && x <= b"},
-    {"div", "write /, which truncates for integers"},
-    {"mod", "write %"},
-    {"if", "write if(condition, a, b)"},
-    {"as", "write {name: x}, which names a value"}};
+constexpr std::size_t kPartMax = 80;  // bytes of a part of the expression in a message
+constexpr std::size_t kMessageMax = 300;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool in_name(char c) { return detail::starts_word(c) || detail::is_digit(c); }
+bool is_word(std::string_view word, std::string_view other) {
+  return absl::EqualsIgnoreCase(absl::string_view(word.data(), word.size()),
+                                absl::string_view(other.data(), other.size()));
+}
+
+std::string_view without_blanks(std::string_view s) {
+  while (!s.empty() && is_blank(s.front())) s.remove_prefix(1);
+  while (!s.empty() && is_blank(s.back())) s.remove_suffix(1);
+  return s;
+}
+
+/// Returns the word at the beginning; empty if none begins there.
+std::string_view first_word(std::string_view s) {
+  std::size_t n = 0;
+  while (n != s.size() && in_name(s[n])) ++n;
+  return s.substr(0, n);
+}
+
+/// Returns the number of bytes before the first of `ends` that stands outside brackets and quotes, or before a bracket
+/// that closes one opened earlier.
+std::size_t length_up_to(std::string_view s, std::string_view ends) {
+  int depth = 0;
+  char quote = '\0';
+  for (std::size_t i = 0; i != s.size(); ++i) {
+    const char c = s[i];
+    if (quote != '\0') {
+      quote = c == quote ? '\0' : quote;
+    } else if (c == '"' || c == '\'' || c == '`') {
+      quote = c;
+    } else if (depth == 0 && (ends.find(c) != ends.npos || c == ')' || c == ']' || c == '}')) {
+      return i;
+    } else {
+      depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    }
+  }
+  return s.size();
+}
+
+/// Returns the value at the beginning: a text, a group in brackets, a number or a name with its call. Empty: none.
+std::string first_value(std::string_view s) {
+  s = without_blanks(s);
+  if (s.empty()) return {};
+  if (s[0] == '"' || s[0] == '\'') {
+    const std::size_t end = s.find(s[0], 1);
+    return end == s.npos ? std::string() : absl::StrCat("\"", std::string(s.substr(1, end - 1)), "\"");
+  }
+  std::size_t n = s[0] == '-' ? 1 : 0;
+  while (n != s.size() && (in_name(s[n]) || s[n] == '.')) ++n;
+  if (n != s.size() && (s[n] == '(' || s[n] == '[') && s[0] != '-') {
+    const std::size_t inside = length_up_to(s.substr(n + 1), "");
+    if (n + 1 + inside == s.size()) return {};
+    n += inside + 2;
+  }
+  return std::string(s.substr(0, n));
+}
+
+/// Returns the expression before byte `end`, if that is a whole one; else the value that ends there.
+std::string_view value_before(std::string_view text, std::size_t end, std::string_view otherwise) {
+  const std::string_view whole = without_blanks(text.substr(0, end));
+  return length_up_to(whole, ",:=?") == whole.size() && !whole.empty() && whole[0] != '{' ? whole : otherwise;
+}
+
+/// Returns "starts_with(city, \"R\")" for city like "R%".
+std::string instead_of_like(const std::string& value, std::string pattern, bool ignores_case) {
+  const std::string of = ignores_case ? absl::StrCat("lower(", value, ")") : value;
+  if (pattern.size() < 2 || pattern[0] != '"')
+    return absl::StrCat("contains(", of, ", \"text\"), starts_with() or ends_with()");
+  pattern = pattern.substr(1, pattern.size() - 2);
+  const bool is_open_left = pattern.starts_with('%'), is_open_right = pattern.size() > 1 && pattern.ends_with('%');
+  std::string part = pattern.substr(is_open_left ? 1 : 0);
+  if (is_open_right) part.pop_back();
+  part = absl::StrCat("\"", part, "\"");
+  if (is_open_left && is_open_right) return absl::StrCat("contains(", of, ", ", part, ")");
+  if (is_open_left) return absl::StrCat("ends_with(", of, ", ", part, ")");
+  if (is_open_right) return absl::StrCat("starts_with(", of, ", ", part, ")");
+  return absl::StrCat(of, " == ", part);
+}
+
+std::string instead_of_in(const std::string& value, std::string list) {
+  if (list.size() < 2 || (list[0] != '[' && list[0] != '(')) return absl::StrCat("contains(LIST, ", value, ")");
+  list.front() = '[';
+  list.back() = ']';
+  std::replace(list.begin(), list.end(), '\'', '"');
+  return absl::StrCat("contains(", list, ", ", value, ")");
+}
+
+std::string instead_of_is(const std::string& value, std::string_view rest) {
+  const bool is_not = is_word(first_word(rest), "not");
+  if (is_not) rest = without_blanks(rest.substr(3));
+  const std::string other = first_value(rest);
+  const bool is_none = other.empty() || is_word(other, "null") || is_word(other, "none");
+  return absl::StrCat(value, is_not ? " != " : " == ", is_none ? "none" : other);
+}
+
+/// Returns what replaces `word` and the value after it; empty if `word` is no operator of another language.
+std::string instead_of(std::string_view word, const std::string& value, std::string_view rest) {
+  const std::string other = first_value(rest);
+  auto joined = [&](std::string_view sign) {
+    return absl::StrCat(value, " ", std::string(sign), " ", other.empty() ? "…" : other);
+  };
+  if (word == "=") return joined("==");
+  if (is_word(word, "and")) return "&&";
+  if (is_word(word, "or")) return "||";
+  if (is_word(word, "div")) return joined("/") + ", which truncates integers";
+  if (is_word(word, "mod")) return joined("%");
+  if (is_word(word, "eq")) return joined("==");
+  if (is_word(word, "is")) return instead_of_is(value, rest);
+  if (is_word(word, "in")) return instead_of_in(value, other);
+  if (is_word(word, "like") || is_word(word, "ilike")) return instead_of_like(value, other, is_word(word, "ilike"));
+  if (is_word(word, "between")) {
+    const std::string_view most =
+        without_blanks(without_blanks(rest).substr(std::min(other.size(), without_blanks(rest).size())));
+    const bool is_whole = is_word(first_word(most), "and");
+    return absl::StrCat(value, " >= ", other, " && ", value, " <= ", is_whole ? first_value(most.substr(3)) : "…");
+  }
+  return {};
+}
+
+/// Returns the body with `it` in place of the parameter.
+std::string with_it(std::string_view body, std::string_view parameter) {
+  std::string out;
+  char quote = '\0';
+  for (std::size_t i = 0; i != body.size();) {
+    const std::string_view word = quote == '\0' ? first_word(body.substr(i)) : std::string_view();
+    if (word.empty()) {
+      if (body[i] == '"' || body[i] == '\'') quote = quote == '\0' ? body[i] : quote == body[i] ? '\0' : quote;
+      out += body[i++];
+      continue;
+    }
+    out += word == parameter ? "it" : std::string(word);
+    i += word.size();
+  }
+  return out;
+}
+
+/// Returns the names around a blank: "first middle name".
+std::string names_with_blanks(const misplaced_operator& m) {
+  std::size_t begin = m.operand_end, end = m.end;
+  while (begin != 0 && in_name(m.text[begin - 1])) --begin;
+  for (;;) {
+    std::size_t next = end;
+    while (next != m.text.size() && m.text[next] == ' ') ++next;
+    const std::string_view more = first_word(m.text.substr(next));
+    const bool is_operator = !instead_of(more, "", "").empty();
+    if (next == end || more.empty() || detail::is_digit(more[0]) || is_operator) break;
+    end = next + more.size();
+  }
+  const std::string_view before = m.text.substr(begin, m.operand_end - begin);
+  if (before.empty() || detail::is_digit(before[0]) || end - begin > kPartMax) return {};
+  return std::string(m.text.substr(begin, end - begin));
+}
 
 }  // namespace
 
-std::string instead_of_operator(std::string_view word) {
-  for (const other_operator& o : kOperators)
-    if (absl::EqualsIgnoreCase(absl::string_view(word.data(), word.size()),
-                               absl::string_view(o.word.data(), o.word.size())))
-      return absl::StrCat(" (", std::string(o.instead), ")");
-  return {};
+std::string without_lambda(std::string_view stage, std::string_view parameter, std::string_view body) {
+  const std::string it = with_it(without_blanks(body), parameter);
+  return absl::StrCat("plans have no lambdas, and the element is `it`: write ",
+                      stage.empty() ? it : absl::StrCat(std::string(stage), "(", it, ")"));
+}
+
+namespace {
+
+std::string advice_for(const misplaced_operator& m) {
+  const std::string_view word = m.text.substr(m.begin, m.end - m.begin);
+  std::string_view rest = without_blanks(m.text.substr(m.end));
+  const std::string_view operand = without_blanks(m.text.substr(m.operand_begin, m.operand_end - m.operand_begin));
+  if (operand == "lambda" && rest.starts_with(':'))
+    return without_lambda("", word, rest.substr(1, length_up_to(rest.substr(1), ",")));
+  if (word == ">") {
+    const bool is_arrow = m.begin != 0 && m.text[m.begin - 1] == '-' && m.begin - 1 >= m.operand_begin;
+    const std::string_view parameter = without_blanks(m.text.substr(m.operand_begin, m.begin - 1 - m.operand_begin));
+    return is_arrow ? without_lambda("", parameter, rest.substr(0, length_up_to(rest, ","))) : std::string();
+  }
+  if (word == "=" && rest.starts_with('>')) {
+    const std::string_view body = rest.substr(1, length_up_to(rest.substr(1), ","));
+    const std::string_view name = operand.starts_with('(') ? operand.substr(1, operand.size() - 2) : operand;
+    return without_lambda("", name, body);
+  }
+  const std::string value(operand.size() > kPartMax ? "x" : operand);
+  if (is_word(word, "as"))
+    return absl::StrCat("there is no operator as; a value gets its name in braces: write {",
+                        std::string(first_word(rest)), ": ", std::string(value_before(m.text, m.operand_end, value)),
+                        "}");
+  if (is_word(word, "if")) {
+    const std::size_t otherwise = rest.find(" else ");
+    if (otherwise == rest.npos) return "there is no operator if; write if(condition, a, b)";
+    const std::string_view last = rest.substr(otherwise + 6);
+    return absl::StrCat("there is no operator if; write if(", std::string(without_blanks(rest.substr(0, otherwise))),
+                        ", ", std::string(value_before(m.text, m.operand_end, value)), ", ",
+                        std::string(without_blanks(last.substr(0, length_up_to(last, ",")))), ")");
+  }
+  const bool is_not = is_word(word, "not");
+  if (is_not) {
+    const std::string_view next = first_word(rest);
+    rest = without_blanks(rest.substr(next.size()));
+    const std::string instead = instead_of(next, value, rest);
+    if (!instead.empty())
+      return absl::StrCat("there is no operator not ", std::string(next), "; write !(", instead, ")");
+  }
+  const std::string instead = instead_of(word, value, rest);
+  if (!instead.empty())
+    return word == "="
+               ? absl::StrCat("= does not compare; write ", instead)
+               : absl::StrCat(
+                     "there is no operator ", std::string(word), "; write ", instead,
+                     instead == "&&" || instead == "||" ? absl::StrCat(" in place of ", std::string(word)) : "");
+  const std::string names = word == "=" ? std::string() : names_with_blanks(m);
+  return names.empty() ? std::string()
+                       : absl::StrCat("a name with blanks is written in backticks: `", names,
+                                      "`; otherwise a comma or an operator is missing before ", std::string(word));
+}
+
+}  // namespace
+
+std::string message_of(const misplaced_operator& m) {
+  std::string why = advice_for(m);
+  return why.size() <= kMessageMax && is_utf8(why) ? why : std::string();
+}
+
+std::string value_at(std::string_view text) { return first_value(text); }
+
+std::string message_of_single_quote(std::string_view text, std::size_t at) {
+  std::string_view inside = text.substr(at + 1);
+  inside = inside.substr(0, inside.find('\''));
+  if (inside.size() > kPartMax || !is_utf8(inside)) inside = "…";
+  return absl::StrCat("texts are written in double quotes: \"", std::string(inside), "\"");
+}
+
+std::string way_to_column(std::string_view word) {
+  if (word.size() > kPartMax || !is_utf8(word)) word = "…";
+  return absl::StrCat(
+      "; a column whose name has other characters than ASCII letters, digits and _ is written in backticks: `",
+      std::string(word), "`");
+}
+
+std::string message_of_question_mark(std::string_view text, std::size_t at) {
+  const std::string_view condition = value_before(text, at, "condition");
+  const std::string_view rest = text.substr(at + 1);
+  const std::size_t colon = length_up_to(rest, ":,");
+  std::string_view a = "a", b = "b";
+  if (colon != rest.size() && rest[colon] == ':') {
+    const std::string_view last = rest.substr(colon + 1);
+    a = without_blanks(rest.substr(0, colon));
+    b = without_blanks(last.substr(0, length_up_to(last, ",")));
+  }
+  const std::string why = absl::StrCat("there is no ?: in expressions; write if(", std::string(condition), ", ",
+                                       std::string(a), ", ", std::string(b), ")");
+  return why.size() <= kMessageMax && is_utf8(why) ? why : "there is no ?: in expressions; write if(condition, a, b)";
 }
 
 }  // namespace sluice::lib::expressions

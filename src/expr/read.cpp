@@ -44,24 +44,28 @@ class expression_reader {
 
   expression_tree whole() {
     expression_tree e = binary(1);
-    if (kind_ != end) fail_here(absl::StrCat("expected an operator or the end", way_to_operator()));
+    if (kind_ != end) fail_after_value("expected an operator or the end");
     return e;
   }
 
  private:
   using tree = expression_tree;
 
-  /// Returns what is written in place of the present token, if it is an operator of another language.
-  std::string way_to_operator() const {
-    const bool is_word = kind_ == name && !is_quoted_name_;
-    std::string way = is_sign("=") || is_word ? instead_of_operator(token_) : std::string();
-    if (!way.empty() || !is_word || last_end_ == 0) return way;
-    std::size_t begin = last_end_;
-    while (begin != 0 && continues_name(text_[begin - 1])) --begin;
-    const std::string_view before = text_.substr(begin, last_end_ - begin);
-    if (before == "lambda") return " (the element is `it`, as in map(it + 1))";
-    if (before.empty() || is_digit(before[0])) return {};
-    return absl::StrCat(" (a name with blanks stands in backquotes: `", std::string(before), " ", token_, "`)");
+  /// Reports the present token, which cannot follow a value.
+  [[noreturn]] void fail_after_value(std::string_view expected) const {
+    if (is_sign(":") && operand_from_ < last_end_ &&
+        is_plain_name(text_.substr(operand_from_, last_end_ - operand_from_)))
+      fail(from_, absl::StrCat("a value with a name stands in braces: write {",
+                               std::string(text_.substr(operand_from_, last_end_ - operand_from_)), ": ",
+                               value_at(text_.substr(at_)), "}"));
+    if (is_sign("*") && last_end_ != 0 && text_[last_end_ - 1] == '(')
+      fail(from_, "* does not stand for all: leave it out");
+    if (is_sign("=") || is_sign(">") || (kind_ == name && !is_quoted_name_)) {
+      const std::string why = message_of({text_, from_, at_, operand_from_, last_end_});
+      if (!why.empty()) fail(from_, why);
+    }
+    if (kind_ == sign && is_operator(token_)) fail(from_, absl::StrCat("a value is missing before ", token_));
+    fail_here(expected);
   }
   bool is_word(std::string_view word) const {
     return kind_ == name && !is_quoted_name_ &&
@@ -145,14 +149,6 @@ class expression_reader {
     while (end != text_.size() && in_word(end)) ++end;
     return text_.substr(begin, end - begin);
   }
-  /// Returns the advice for a `word` that is a column's name.
-  static std::string way_to_name(std::string_view word) {
-    constexpr std::size_t kShownMax = 60;
-    if (word.size() > kShownMax || !is_utf8(word)) word = "…";
-    return absl::StrCat(
-        "; a column whose name has other characters than letters of ASCII, digits and _ is written in backticks: `",
-        std::string(word), "`");
-  }
   void read_sign() {
     static constexpr std::string_view kTwo[] = {"==", "!=", "<=", ">=", "&&", "||"};
     kind_ = sign;
@@ -167,22 +163,15 @@ class expression_reader {
       if (c == '&' || c == '|' || c == '^' || c == '~')
         fail(at_, absl::StrCat("'", std::string(1, c), "' is no operator of expressions; there are && and ||, and the ",
                                "functions bit_and, bit_or, bit_xor and bit_not"));
-      if (c == '?') fail(at_, "there is no ?: in expressions; write if(condition, a, b)");
-      if (c == '\'') fail_single_quotes();
+      if (c == '?') fail(at_, message_of_question_mark(text_, at_));
+      if (c == '\'') fail(at_, message_of_single_quote(text_, at_));
       auto bytes = utf8_length(text_.substr(at_));
       if (bytes == 0 || static_cast<unsigned char>(c) < 0x20) fail(at_, "no expression has this byte here");
       fail(at_, absl::StrCat("no expression has the character '", std::string(text_.substr(at_, bytes)), "' here",
-                             bytes == 1 ? "" : way_to_name(word_around(at_))));
+                             bytes == 1 ? "" : way_to_column(word_around(at_))));
     }
     token_ = c;
     ++at_;
-  }
-  [[noreturn]] void fail_single_quotes() const {
-    constexpr std::size_t kShownMax = 60;
-    std::string_view inside = text_.substr(at_ + 1);
-    inside = inside.substr(0, inside.find('\''));
-    if (inside.size() > kShownMax || !is_utf8(inside)) inside = "…";
-    fail(at_, absl::StrCat("texts are written in double quotes: \"", std::string(inside), "\""));
   }
   void read_digits() {
     while (is_digit(at(at_)) || (at(at_) == '\'' && is_digit(at(at_ + 1)))) {
@@ -343,6 +332,7 @@ class expression_reader {
       } else if (is_sign("[")) {
         e = subscript(std::move(e), from);
       } else {
+        operand_from_ = from;
         return e;
       }
       parenthesised_ = false;
@@ -377,7 +367,7 @@ class expression_reader {
         const bool is_quoted = is_quoted_name_, is_not = is_word("not");
         advance();
         if (is_quoted) return field_named(std::move(what), from);
-        if (is_not && starts_value()) fail(from, "write ! in place of not");
+        if (is_not && starts_value()) fail(from, absl::StrCat("there is no operator not; write !", token_));
         if (is_sign("(")) return call(std::move(what), from);
         const bool is_boolean = what == "true" || what == "false";
         return made(is_boolean ? tree::boolean : tree::name, from, std::move(what));
@@ -386,7 +376,7 @@ class expression_reader {
         if (is_sign("(")) return in_parentheses(from);
         if (is_sign("[")) return in_brackets(from);
         if (is_sign("{")) return in_braces(from);
-        fail_here("expected a value");
+        fail_after_value("expected a value");
     }
   }
 
@@ -408,7 +398,7 @@ class expression_reader {
   void parts(tree& e, std::string_view closing) {
     do e.parts.push_back(binary(1));
     while (take(","));
-    if (!take(closing)) fail_here(absl::StrCat("expected ',' or '", std::string(closing), "'", way_to_operator()));
+    if (!take(closing)) fail_after_value(absl::StrCat("expected ',' or '", std::string(closing), "'"));
     parenthesised_ = false;
   }
   tree call(std::string function, std::size_t from) {
@@ -441,7 +431,7 @@ class expression_reader {
       first.at = column_of(from);
       return first;
     }
-    if (!take(",")) fail_here(absl::StrCat("expected ',' or ')'", way_to_operator()));
+    if (!take(",")) fail_after_value("expected ',' or ')'");
     tree e = made(tree::tuple, from);
     e.parts.push_back(std::move(first));
     parts(e, ")");
@@ -460,6 +450,8 @@ class expression_reader {
     advance();
     tree e = made(tree::structure, from);
     do {
+      if (kind_ == text && is_plain_name(token_))
+        fail_here(absl::StrCat("names in braces are written without quotes: ", token_));
       if (kind_ != name) fail_here("expected the name of a field");
       const std::size_t field_at = from_;
       std::string field = token_;
@@ -468,19 +460,23 @@ class expression_reader {
         if (before == field) fail(field_at, absl::StrCat("the field ", field, " is given twice"));
       advance();
       if (is_sign("(") && !is_quoted)
-        fail(field_at, absl::StrCat("a call in braces needs a name, as in {", field, ": ", field, "(…)}"));
+        fail(field_at, absl::StrCat("a call in braces needs a name, as in {", field, ": ",
+                                    value_at(text_.substr(field_at)), "}"));
       if (take(":")) e.parts.push_back(binary(1));
       else e.parts.push_back(is_quoted ? field_named(field, field_at) : made(tree::name, field_at, field));
       e.names.push_back(std::move(field));
     } while (take(","));
-    if (!take("}")) fail_here(absl::StrCat("expected ',' or '}'", way_to_operator()));
+    if (kind_ == sign && is_operator(token_))
+      fail_here(
+          absl::StrCat("a computed value in braces needs a name, as in {x: ", e.names.back(), " ", token_, " …}"));
+    if (!take("}")) fail_after_value("expected ',' or '}'");
     parenthesised_ = false;
     return e;
   }
 
   std::string_view text_;
   std::size_t first_column_;
-  std::size_t at_ = 0, from_ = 0, last_end_ = 0;
+  std::size_t at_ = 0, from_ = 0, last_end_ = 0, operand_from_ = 0;
   token_kind kind_ = end;
   std::string token_;
   std::size_t nodes_ = 0, depth_ = 0;

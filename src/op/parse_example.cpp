@@ -156,7 +156,8 @@ bool is_batch_of_texts(const element_type& t) { return t.kind == kind::batch && 
 const element_type* parsed_type(const node& n, std::string& why) {
   const element_type* in = n.inputs[0]->type;
   if (!in->text && !is_batch_of_texts(*in)) {
-    why = "expects records that hold tf.Examples, or batches of them, and gets " + in->name;
+    why = "expects records that hold tf.Examples, or batches of them, and gets " + in->name +
+          "; tfrecord(\"FILE\") reads records";
     return nullptr;
   }
   const element_type* row = structure_of(n.as<parse_example_arguments>().schema, why);

@@ -95,7 +95,7 @@ struct sequence_example_function final : block_function {
 const element_type* sequence_example_type(const node& n, std::string& why) {
   const element_type* in = n.inputs[0]->type;
   if (!in->text) {
-    why = "expects records that hold tf.SequenceExamples, and gets " + in->name;
+    why = "expects records that hold tf.SequenceExamples, and gets " + in->name + "; tfrecord(\"FILE\") reads records";
     return nullptr;
   }
   const parse_sequence_example_options& o = n.as<parse_sequence_example_arguments>().options;

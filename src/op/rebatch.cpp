@@ -234,7 +234,7 @@ const op_info rebatch_op{
     .type = [](const node& n, std::string& why) -> const element_type* {
       const element_type* in = n.inputs[0]->type;
       if (in->kind == kind::batch) return in;
-      return why = "expects batches, and gets " + in->name, nullptr;
+      return why = "expects batches, and gets " + in->name + "; batch(N) makes batches of rows", nullptr;
     },
     .spec =
         [](const node& n) {

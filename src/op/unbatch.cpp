@@ -54,6 +54,7 @@ const op_info unbatch_op{
       why = "expects batches, and gets " + in->name;
       if (in->kind == kind::list || in->kind == kind::array)
         why += ": lists, such as window's, are no batches; flat_map(it) yields their elements";
+      else why += "; batch(N) makes batches, and without it unbatch is not needed";
       return nullptr;
     },
     .spec = [](const node& n) { return spec_of_row(element_spec_of(*n.inputs[0])); },

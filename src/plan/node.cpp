@@ -35,7 +35,8 @@ void check_inputs(const node& n) {
       break;
     case op_info::combine: {
       const int behind = n.op->inputs_behind_list;
-      if (behind < 0 && inputs < 2) refuse(n, "needs two inputs or more");
+      if (behind < 0 && inputs < 2)
+        refuse(n, "needs two inputs or more, as in " + std::string(n.op->name) + "(range(3), range(3))");
       if (behind == 0 && inputs < 1) refuse(n, "needs a list of datasets");
       if (behind > 0 && inputs < 1u + static_cast<unsigned>(behind))
         refuse(n, "needs a list of datasets, and " + std::to_string(behind) + " after it");

@@ -140,8 +140,9 @@ TEST_CASE("a link stays a link, and a device a device") {
 TEST_CASE("a file that cannot be made or filled is named") {
   scratch here;
   whole_file f, full;
-  CHECK(f.begin(here.path("no/a")).to_string() ==
-        "not_found: " + here.path("no/a") + ": cannot create: the folder " + here.path("no") + " does not exist");
+  CHECK(f.begin(here.path("no/a")).to_string() == "not_found: " + here.path("no/a") + ": cannot create: the folder " +
+                                                      here.path("no") + " does not exist; create it: mkdir -p " +
+                                                      here.path("no"));
   REQUIRE(full.begin("/dev/full").ok());
   CHECK(full.write("a").to_string() == "resource_exhausted: /dev/full: cannot write: No space left on device");
 }

@@ -292,13 +292,13 @@ class Misuse(ProgramTest):
 
     def test_each_kind_of_bad_plan_is_told(self):
         for plan, words in {
-            "": "column 1",
+            "": "the plan is empty",
             "range(5) |": "column 11",
             "range(5) | take(": "column 17",
             "range(5) | take": "take: needs ",
             "range(5) | take(x)": "expects a whole number, and is x",
             "range(5) | shuffle(0)": "must be at least 1, and is 0",
-            "range(5) | shuffle(3, sed=1)": "shuffle: has no sed (it has buffer_size, seed",
+            "range(5) | shuffle(3, sed=1)": "shuffle: has no sed; did you mean seed?",
             "range(5) | shuffle(3, seed=1, seed=2)": "given twice",
             "range(5) | map(nothing)": "no function is registered as nothing",
             "range(5) | interleave(tfrecord)": "paths (strings), and gets int64",
@@ -328,7 +328,7 @@ class Misuse(ProgramTest):
             (["walk", "--version"], "there is no verb walk"),
             (["run"], "run needs PLAN or --file"),
             (["verify"], "verify needs FILES"),
-            (["run", "range(3)", "--output", "xml"], "--output xml: it names no format. Write a PATH that ends in .jsonl, .csv"),
+            (["run", "range(3)", "--output", "xml"], "--output xml: xml is neither a format nor a path with a known suffix; write jsonl, csv, raw or lines to print"),
             (["run", "range(3)", "--output", "tfrecord:x"], "takes records, lines or strings, and the plan gives int64"),
             (["run", "range(3)", "--memory-budget", "much"], "--memory-budget: expects a size such as 64MiB, and is \"much\""),
             (["run", "range(3)", "--memory-budget", ""], "--memory-budget: expects a size such as 64MiB, and is \"\""),
@@ -342,7 +342,7 @@ class Misuse(ProgramTest):
             (["run", "range(3)", "--limit", ""], "--limit: expects a whole number"),
             (["run", "range(3)", "--seed", "9" * 23], "--seed: expects a whole number"),
             (["run", "range(3)", "--seed", "-1"], "--seed: expects a whole number"),
-            (["head", "range(3)", "-n", "-1"], "--limit: expects a whole number"),
+            (["head", "range(3)", "-n", "-1"], "-n: expects a whole number of 0 or more"),
             (["sample", self.path("x"), "--records", "-1"], "--records: expects a whole number"),
             (["sample", self.path("x"), "--shards", "0"], "--shards: expects a whole number from 1 to 99999"),
             (["run", "range(3)", "--checkpoint", ""], "--checkpoint: expects a path"),
@@ -352,8 +352,10 @@ class Misuse(ProgramTest):
             *[(["run", "range(3)", "--checkpoint", "x", "--every", every], "--every: expects a number of elements such as 5000 or a time")
               for every in ("", "0", "0s", "-1", "5x", "1.5", "1.s.", ".", "s", " ", "5 ", "nan", "infs", "0.0s", "1e3s", "0.0000000001s",
                             "9" * 23, "9999999h", "9" * 400 + "s")],
-            *[(["run", "range(3)", "--output", output], "Write a PATH that ends in .jsonl")
-              for output in ("null:x", "tfrecord", "tfrecord:", "jsonl:", "raw:", "")],
+            *[(["run", "range(3)", "--output", output], words)
+              for output, words in (("null:x", "null:x is neither a format nor a path"), ("tfrecord", "write --output tfrecord:PATH"),
+                                    ("tfrecord:", "tfrecord: has no path after the colon"), ("jsonl:", "or --output jsonl to print"),
+                                    ("raw:", "write --output raw:PATH"), ("", "--output is empty"))],
             (["run", "range(3)", "--output", "raw"], "takes records, lines or strings, and the plan gives int64"),
             (["run", 'lines("x")', "--output", "tfrecord:" + self.path("x"), "--checkpoint", self.path("./x")],
              "--output and --checkpoint are the same file"),

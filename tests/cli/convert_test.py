@@ -287,7 +287,7 @@ class Refused(Converted):
         here = self.path("x.jsonl")
         for arguments, words in ((["range(3)"], "convert needs an input and an output"),
                                  ([self.shards[0], "range(3)", here], "range(3) is no file: several inputs are files"),
-                                 (["range(3)", self.path("x.xml")], "ends in .jsonl, .csv"),
+                                 (["range(3)", self.path("x.xml")], "sluice writes no .xml files; names end in .jsonl, .csv"),
                                  (["range(3)", here, "--schema", "a: int64"], "--schema applies to files"),
                                  ([self.shards[0], here, "--schema", "a int64"], "parse_example"),
                                  ([self.shards[0], here, "--from", "xml"], "--from"),

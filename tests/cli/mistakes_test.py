@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mistakes of mistakes.tsv: exit status and message, in a log and on a terminal of 80 columns."""
-import os
+"""The mistakes of mistakes.tsv: exit status and message, in a log and on a terminal of 80 columns, and that the commands
+which the messages suggest run."""
+import functools
 import pathlib
 import re
 import shlex
 import subprocess
+import tempfile
 import unicodedata
 
 from program import PROGRAM, ProgramTest, main
@@ -17,11 +19,24 @@ FILES = {"people.csv": "id,first name,city,score,ok\n1,Ann,Rome,2.5,true\n2,Bob,
 COLUMNS = 80
 
 
+class mistake:
+    def __init__(self, number, line):
+        command, status, parts, *works = line.split("\t")
+        self.number, self.status = number, int(status)
+        self.command = command.replace("CSV", PLAN)
+        self.parts = re.sub(r"'CSV\b", "'" + PLAN, parts).split("…")
+        self.works = works[0].replace("CSV", PLAN) if works else ""
+
+
 def rows():
     for number, line in enumerate(TABLE.read_text().splitlines(), 1):
         if line and not line.startswith("#"):
-            command, status, parts = line.split("\t")
-            yield number, command.replace("CSV", PLAN), int(status), parts.split("…")
+            yield mistake(number, line)
+
+
+def write_files(folder):
+    for name, text in FILES.items():
+        (pathlib.Path(folder) / name).write_text(text)
 
 
 def columns_of(text):
@@ -31,25 +46,24 @@ def columns_of(text):
 class Mistakes(ProgramTest):
     def setUp(self):
         super().setUp()
-        for name, text in FILES.items():
-            pathlib.Path(self.path(name)).write_text(text)
+        write_files(self.folder.name)
 
     def test_every_mistake_is_answered(self):
         counts = {"mistakes": 0, "types": 0}
         is_type = False
         begins = {n for n, line in enumerate(TABLE.read_text().splitlines(), 1) if line.startswith("# Type errors")}
         ends = {n for n, line in enumerate(TABLE.read_text().splitlines(), 1) if line.startswith("# Data")}
-        for number, command, status, parts in rows():
-            is_type = max(begins) < number < max(ends)
+        for row in rows():
+            is_type = max(begins) < row.number < max(ends)
             counts["types" if is_type else "mistakes"] += 1
-            with self.subTest(line=number, command=command):
-                done = subprocess.run([PROGRAM, *shlex.split(command)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+            with self.subTest(line=row.number, command=row.command):
+                done = subprocess.run([PROGRAM, *shlex.split(row.command)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                                       cwd=self.folder.name, timeout=60)
                 said = done.stderr
-                self.assertEqual(done.returncode, status, said)
+                self.assertEqual(done.returncode, row.status, said)
                 self.assertTrue(said.startswith("sluice: "), said)
                 at = 0
-                for part in parts:
+                for part in row.parts:
                     at = said.find(part, at)
                     self.assertNotEqual(at, -1, f"{part!r} is not in its place in {said!r}")
                     at += len(part)
@@ -59,14 +73,32 @@ class Mistakes(ProgramTest):
         self.assertGreaterEqual(counts["mistakes"], 60)
         self.assertGreaterEqual(counts["types"], 12)
 
+    def test_suggested_commands_run(self):
+        """What a message suggests is in it as the user would type it, and works."""
+        suggested = 0
+        for row in rows():
+            if not row.works:
+                continue
+            with self.subTest(line=row.number, command=row.command), tempfile.TemporaryDirectory() as folder:
+                write_files(folder)
+                run = functools.partial(subprocess.run, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=folder,
+                                        timeout=60)
+                said = run([PROGRAM, *shlex.split(row.command)]).stderr
+                for part in re.findall("«(.*?)»", row.works):
+                    self.assertIn(part, said)
+                    suggested += 1
+                done = run([PROGRAM, *shlex.split(re.sub("[«»]", "", row.works))])
+                self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(suggested, 120)
+
     def test_messages_fit_a_terminal(self):
         """Lines end at words, and no word is lost."""
-        for number, command, status, _ in rows():
-            with self.subTest(line=number, command=command):
-                words = [PROGRAM, *shlex.split(command)]
+        for row in rows():
+            with self.subTest(line=row.number, command=row.command):
+                words = [PROGRAM, *shlex.split(row.command)]
                 plain = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=self.folder.name, timeout=60)
                 done, shown = run_on_terminal(words, COLUMNS, cwd=self.folder.name)
-                self.assertEqual(done, status, shown)
+                self.assertEqual(done, row.status, shown)
                 shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", shown).replace("\r", "")
                 for line in shown.splitlines():
                     self.assertTrue(columns_of(line) <= COLUMNS or len(line.split()) == 1, line)

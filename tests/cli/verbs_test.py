@@ -78,12 +78,12 @@ class Verbs(ProgramTest):
         plan = f'tfrecord("{self.files[0]}") | enumerate(start=3)'
         self.assertEqual(rows("first,second.label", plan, "--limit", 1), [{"first": 3, "second.label": label}])
         self.assertEqual(rows("second", plan, "--limit", 1)[0]["second"]["label"], label)
-        for names, plan, said in (("third", "zip(range(2), range(3))", "there is no third (there is first, second)"),
+        for names, plan, said in (("third", "zip(range(2), range(3))", "there is no third; there is first, second"),
                                   ("first.x", "zip(range(2), range(3))", "there is no x: int64 has no members"),
                                   ("x", "range(3)", "there is no x: int64 has no members"),
                                   ("x", "range(3) | window(2)", "there is no x: int64[] has no members"),
                                   ("x", "range(3) | batch(2)", "there is no x: batch<int64> has no members"),
-                                  ("3", "zip(range(2), range(3), range(4)) | batch(2)", "there is no 3 (there is 0, 1, 2)")):
+                                  ("3", "zip(range(2), range(3), range(4)) | batch(2)", "there is no 3; there is 0, 1, 2")):
             self.assertIn(said, self.fails(2, "select", names, plan))
 
     def test_select_refuses_names_that_are_not_there(self):
@@ -227,7 +227,7 @@ class Verbs(ProgramTest):
         for plan, words in {"range(5) | take(-7)": "at least 0, or -1 for all, and is -7", "range(5) | skip(-2)": "at least 0",
                             "range(5) | repeat(-3)": "at least 0"}.items():
             self.assertIn(words, self.fails(2, "explain", plan))
-        self.assertIn("a whole number, such as", self.fails(2, "head", "-n", "-5", "range(3)"))
+        self.assertIn("a whole number of 0 or more, such as", self.fails(2, "head", "-n", "-5", "range(3)"))
         self.assertEqual(self.ok("head", "range(5) | take(-1) | skip(3)").stdout, "3\n4\n")
 
     def test_sizes_have_binary_and_decimal_units(self):

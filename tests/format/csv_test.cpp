@@ -81,7 +81,7 @@ TEST_CASE("schemas of CSV are read from text, and print as it") {
   CHECK(text_again(" a :string= \"x\" ,b:float= 1.5 ") == "a: bytes = 'x', b: float = 1.5");
   for (auto [text, words] :
        std::vector<std::pair<std::string, std::string>>{{"", "a column's name"},
-                                                        {"a", "':'"},
+                                                        {"a", "a colon is missing after a: write a: int64"},
                                                         {"a: date", "expected a type"},
                                                         {"a: float16", "expected a type"},
                                                         {"a: int8, a: int8", "column 10: column a appears twice"},

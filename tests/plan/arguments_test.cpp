@@ -116,8 +116,8 @@ TEST_CASE("codecs report the expected form and the broken rule") {
   all_arguments a;
   CHECK(read(a, "size", "0") == "op: size must be at least 1, and is 0");
   CHECK(read(a, "size", "1x") == "op: size expects a whole number, and is 1x");
-  CHECK(read(a, "size", "7", true) == "op: size expects a whole number, and is \"7\"");
-  CHECK(read(a, "flag", "yes") == "op: flag expects true or false, and is yes");
+  CHECK(read(a, "size", "7", true) == "op: size expects a whole number, and is \"7\": write 7");
+  CHECK(read(a, "flag", "yes") == "op: flag expects true or false, and is yes: write true");
   CHECK(read(a, "real", "inf") == "op: real must be finite, and is inf");
   CHECK(read(a, "real", "1e400") == "op: real expects a number, and is 1e400");
   CHECK(read(a, "parallelism", "0") == "op: parallelism must be at least 1, or autotune, and is 0");

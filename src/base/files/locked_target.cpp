@@ -211,7 +211,9 @@ status locked_target::failed(const char* what) const {
   const std::string folder = std::filesystem::path(path_).parent_path().string();
   std::error_code unknown;
   if (number == ENOENT && !folder.empty() && !std::filesystem::exists(folder, unknown))
-    return not_found_error(std::string(what) + ": the folder " + folder + " does not exist").in_file(path_);
+    return not_found_error(std::string(what) + ": the folder " + folder + " does not exist; create it: mkdir -p " +
+                           folder)
+        .in_file(path_);
   return errno_error(number, what).in_file(path_);
 }
 

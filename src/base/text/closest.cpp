@@ -25,10 +25,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   if (word.size() > 64) return {};
-  std::size_t best = std::min<std::size_t>(3, word.size());  // a completely different word is no suggestion
+  // A completely different word is no suggestion: more than half of a short one must be right.
+  std::size_t best = std::min<std::size_t>(word.size() <= 4 ? 2 : 3, word.size());
   std::string_view closest;
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   for (auto& k : known) {
     if (k.size() > 64) continue;
+    if (k != word && std::ranges::equal(k, word, {}, lower, lower)) return "; did you mean " + k + "?";
     if (auto d = edit_distance(word, k); d < best) {
       best = d;
       closest = k;

@@ -323,6 +323,8 @@ node_ptr plan_in_json(const std::string& text, const std::string& name) {
 node_ptr plan_of(const std::string& text) {
   if (text.size() > 1 && text.front() == '@') return plan_in_file(text.substr(1));
   if (is_json(text)) return plan_in_json(text, "");
+  if (text.find_first_not_of(" \t\r\n") == text.npos)
+    throw misuse("the plan is empty; a plan is, for example, 'csv(\"FILE\", header=true) | take(10)'");
   try {
     return parse_plan(text);
   } catch (const plan_error& e) {

@@ -39,7 +39,8 @@ std::string quarantine_path(std::string_view text) {
 CLI::Validator policy() {
   auto check = [](const std::string& text) -> std::string {
     if (text == "stop" || text == "skip" || !quarantine_path(text).empty()) return {};
-    return absl::StrCat("expects stop, skip or quarantine(PATH), and is \"", text, "\"");
+    return absl::StrCat("expects stop, skip or quarantine(PATH), and is \"", text,
+                        "\"; skip drops bad elements and continues");
   };
   return CLI::Validator(check, "{stop,skip}|quarantine(PATH)");
 }

@@ -176,6 +176,7 @@ void add_run(CLI::App& app, typed& t) {
   run->callback([&t, output] {
     t.verb = reading([&t, output] {
       t.run.is_output_named = output->count() != 0;
+      t.run.output.plan = t.run.plan;
       t.run.starts_without_checkpoint = !t.resume_or_start.empty();
       if (t.run.starts_without_checkpoint) t.run.resume_file = t.resume_or_start;
       t.run.reading = t.reading;
@@ -230,8 +231,7 @@ void add_convert(CLI::App& app, typed& t) {
 CLI::Validator head_form() {
   auto check = [](const std::string& text) -> std::string {
     if (text == "table" || text == "jsonl" || text == "csv") return {};
-    return absl::StrCat("expects table, jsonl or csv, and is \"", text,
-                        "\"; to write a file: sluice convert FILE OUT.csv --limit 10");
+    return absl::StrCat("expects table, jsonl or csv, and is \"", text, "\"");
   };
   return CLI::Validator(check, "{table,jsonl,csv}");
 }

@@ -9,8 +9,10 @@
 #include <string_view>
 
 #include "base/text/closest.hpp"
+#include "cli/inputs/plan_argument.hpp"
 #include "cli/options/help.hpp"
 #include "cli/options/option_checks.hpp"
+#include "cli/options/typed_command.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -18,51 +20,78 @@ namespace {
 struct other_word {
   std::string_view name, instead;
 };
-/// Verbs of other programs.
+/// Verbs of other programs, and what is written in their place (typed_command::completed()).
 constexpr other_word kVerbs[] = {
-    {"schema", "describe FILE, or explain FILE"},
+    {"schema", "describe FILE"},
     {"stats", "describe FILE"},
     {"stat", "describe FILE"},
     {"info", "describe FILE"},
     {"summary", "describe FILE"},
-    {"inspect", "describe FILE, or head FILE"},
+    {"summarize", "describe FILE"},
+    {"types", "describe FILE"},
+    {"columns", "describe FILE"},
+    {"headers", "describe FILE"},
+    {"inspect", "describe FILE"},
     {"show", "head FILE"},
     {"print", "cat FILE"},
     {"view", "head FILE"},
-    {"less", "head -n 50 FILE"},
-    {"tail", "run 'PLAN | skip(N)' --output jsonl, where `sluice count FILE` says how many elements there are"},
+    {"open", "head FILE"},
+    {"read", "cat FILE"},
+    {"less", "cat FILE | less"},
+    {"more", "cat FILE | less"},
+    {"tail", "cat FILE | tail -n ROWS"},
     {"wc", "count FILE"},
     {"len", "count FILE"},
-    {"cut", "select NAMES FILE"},
-    {"filter", "run 'csv(\"FILE\", header=true) | filter(x > 1)' --output jsonl"},
-    {"where", "run 'csv(\"FILE\", header=true) | filter(x > 1)' --output jsonl"},
+    {"cut", "select NAME FILE"},
+    {"filter", "run 'PLAN | filter(CONDITION)' --output jsonl"},
+    {"where", "run 'PLAN | filter(CONDITION)' --output jsonl"},
+    {"query", "run 'PLAN | filter(CONDITION)' --output jsonl"},
+    {"search", "run 'lines(\"FILE\") | filter(contains(it, \"text\"))' --output lines"},
     {"grep", "run 'lines(\"FILE\") | filter(contains(it, \"text\"))' --output lines"},
-    {"query", "run 'csv(\"FILE\", header=true) | filter(x > 1)' --output jsonl"},
-    {"sort", "run 'csv(\"FILE\", header=true) | top(10, by=x)' --output jsonl"},
-    {"top", "run 'csv(\"FILE\", header=true) | top(10, by=x)' --output jsonl"},
-    {"group", "run 'csv(\"FILE\", header=true) | group_by(x, {n: count()})' --output jsonl"},
-    {"frequency", "run 'csv(\"FILE\", header=true) | group_by(x, {n: count()})' --output jsonl"},
+    {"map", "run 'PLAN | map(NUMBER)' --output jsonl"},
+    {"sort", "run 'PLAN | top(10, by=NUMBER)' --output jsonl, for the 10 largest; a database sorts everything"},
+    {"top", "run 'PLAN | top(10, by=NUMBER)' --output jsonl"},
+    {"group", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
+    {"group_by", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
+    {"frequency", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
     {"uniq", "run 'lines(\"FILE\") | unique' --output lines"},
+    {"unique", "run 'PLAN | unique' --output jsonl"},
+    {"shuffle", "run 'PLAN | shuffle(1000000)' --output jsonl"},
+    {"shuf", "run 'PLAN | shuffle(1000000)' --output jsonl"},
     {"check", "verify FILE"},
     {"validate", "verify FILE"},
     {"test", "verify FILE"},
-    {"copy", "cp FILES TO"},
-    {"list", "ls PATTERN"},
-    {"help", "--help, or VERB --help"},
+    {"fsck", "verify FILE"},
+    {"copy", "cp FILE copy/"},
+    {"mv", "cp FILE copy/"},
+    {"list", "ls '*'"},
+    {"dir", "ls '*'"},
+    {"find", "ls '**'"},
+    {"help", "--help"},
     {"version", "--version"},
     {"manual", "man"},
     {"operators", "ops"},
-    {"plan", "explain PLAN"},
-    {"exec", "run PLAN"},
-    {"write", "run PLAN --output PATH"}};
+    {"functions", "ops"},
+    {"plan", "explain 'PLAN'"},
+    {"exec", "run 'PLAN' --output jsonl"},
+    {"execute", "run 'PLAN' --output jsonl"},
+    {"stream", "run 'PLAN' --output jsonl"},
+    {"write", "run 'PLAN' --output out.jsonl"},
+    {"export", "run 'PLAN' --output out.jsonl"},
+    {"save", "run 'PLAN' --output out.jsonl"},
+    {"split", "convert FILE part-{shard}.jsonl --shards 4"}};
 /// Options of other programs.
 constexpr other_word kOptions[] = {{"--limit", "-n"},
+                                   {"--count", "-n"},
+                                   {"--num", "-n"},
+                                   {"--max", "--limit"},
                                    {"--lines", "-n"},
                                    {"--rows", "-n"},
                                    {"--head", "--limit"},
                                    {"-n", "--limit"},
                                    {"-o", "--output"},
                                    {"--out", "--output"},
+                                   {"--format", "--output"},
                                    {"--format", "--from"},
                                    {"-f", "--from"},
                                    {"--threads", "--workers"},
@@ -73,7 +102,12 @@ constexpr other_word kOptions[] = {{"--limit", "-n"},
                                    {"--silent", "--quiet"},
                                    {"--force", "--overwrite"},
                                    {"--type", "--from"},
-                                   {"--filter", "run 'PLAN | filter(…)'"}};
+                                   {"--delim", "--delimiter"},
+                                   {"--sep", "--delimiter"},
+                                   {"-d", "--delimiter"},
+                                   {"--header", "--no-header"},
+                                   {"--input", "--from"},
+                                   {"--verbose", "--stages"}};
 
 bool has_option(const CLI::App& verb, const std::string& name) { return verb.get_option_no_throw(name) != nullptr; }
 
@@ -92,9 +126,16 @@ std::vector<std::string> options_of(const CLI::App& verb) {
   return names;
 }
 
-std::string mistyped_verb(const CLI::App& app, const std::string& word) {
+std::string mistyped_verb(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const std::string& word = arguments[0];
+  const typed_command typed(arguments);
+  if (is_file(word)) return absl::StrCat("a verb is missing before ", word, "; use: sluice head ", shell_word(word));
+  if (word.find_first_of("(|") != word.npos)
+    return absl::StrCat("a verb is missing before the plan; use: sluice run ", shell_word(word), " --output jsonl");
+  if (word == "help" && arguments.size() > 1 && verb_named(app, arguments[1]))
+    return absl::StrCat("there is no verb help; use: sluice ", arguments[1], " --help");
   for (const other_word& o : kVerbs)
-    if (o.name == word) return absl::StrCat("there is no verb ", word, "; use: sluice ", std::string(o.instead));
+    if (o.name == word) return absl::StrCat("there is no verb ", word, "; use: sluice ", typed.completed(o.instead));
   std::vector<std::string> names;
   std::string all;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -102,46 +143,155 @@ std::string mistyped_verb(const CLI::App& app, const std::string& word) {
     absl::StrAppend(&all, all.empty() ? "" : ", ", verb->get_name());
   }
   const std::string similar = detail::did_you_mean(word, names);
-  return absl::StrCat("there is no verb ", word, similar.empty() ? absl::StrCat("; the verbs are ", all) : similar);
+  return absl::StrCat(
+      "there is no verb ", word,
+      similar.empty() ? absl::StrCat("; the verbs are ", all, "; sluice --help describes them") : similar);
+}
+
+/// Returns the option that the verb has in place of one of another program; empty if it has none.
+std::string_view option_instead_of(const CLI::App& verb, std::string_view name) {
+  for (const other_word& o : kOptions)
+    if (o.name == name && has_option(verb, std::string(o.instead))) return o.instead;
+  return {};
 }
 
 /// Returns the message for an option that the verb does not have; empty if it has it.
-std::string mistyped_option(const CLI::App& verb, const std::string& argument) {
+std::string mistyped_option(const CLI::App& verb, const std::vector<std::string>& arguments,
+                            const std::string& argument) {
   const std::string name = argument.substr(0, argument.find('='));
   if (has_option(verb, name)) return {};
   const std::string none = absl::StrCat(verb.get_name(), " has no option ", name);
-  for (const other_word& o : kOptions) {
-    if (o.name != name) continue;
-    const std::string instead(o.instead);
-    if (instead[0] != '-' || has_option(verb, instead)) return absl::StrCat(none, "; it is ", instead);
-  }
-  const std::string similar = detail::did_you_mean(name, options_of(verb));
-  return absl::StrCat(
-      none, similar.empty() ? absl::StrCat("; sluice ", verb.get_name(), " --help lists its options") : similar);
+  std::string_view instead = option_instead_of(verb, name);
+  std::vector<std::string> known = options_of(verb);
+  for (const other_word& o : kOptions)
+    if (!option_instead_of(verb, o.name).empty()) known.emplace_back(o.name);
+  const bool is_letter = name.size() <= 2;  // -c is similar to every letter
+  const std::string similar = instead.empty() && !is_letter ? detail::did_you_mean(name, known) : std::string();
+  for (const other_word& o : kOptions)
+    if (!has_option(verb, std::string(o.name)) && similar == absl::StrCat("; did you mean ", std::string(o.name), "?"))
+      instead = option_instead_of(verb, o.name);
+  if (instead.empty())
+    return absl::StrCat(
+        none, similar.empty() ? absl::StrCat("; sluice ", verb.get_name(), " --help lists its options") : similar);
+  const CLI::Option* option = verb.get_option_no_throw(std::string(instead));
+  const std::string value = typed_command(arguments).value_of(name);
+  const bool has_value = option->get_items_expected_max() > 0 && !value.empty() && !value.starts_with("-");
+  return absl::StrCat(none, "; use ", std::string(instead), has_value ? absl::StrCat(" ", shell_word(value)) : "");
 }
 
 /// Returns the message for arguments that are missing: "PLAN or --file is required".
-std::string missing_argument(const CLI::App& verb, const std::string& plain) {
+std::string missing_argument(const CLI::App& verb, const std::vector<std::string>& arguments,
+                             const std::string& plain) {
+  const typed_command typed(arguments);
+  const std::vector<std::string> words = typed.words();
+  if (verb.get_name() == "select" && words.size() == 1) {
+    if (!is_file(words[0]))
+      return absl::StrCat("select needs a file or a plan after the names, as in: sluice select ", shell_word(words[0]),
+                          " people.csv");
+    const std::string columns = columns_of_file(words[0], 2);
+    return absl::StrCat("select needs the names of columns before the file, as in: sluice select ",
+                        columns.empty() ? "NAME" : shell_word(columns), " ", shell_word(words[0]));
+  }
   const std::string what = plain.substr(0, plain.find(" is required"));
   return absl::StrCat(verb.get_name(), " needs ", what, ", as in: ", example_of(verb.get_name()));
 }
 
+/// Returns a value that the option accepts: the first of several words, or one for its kind of value.
+std::string example_value(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  const std::string name = option.get_name();
+  if (name.find("checkpoint") != name.npos || name.find("resume") != name.npos) return "job.ckpt";
+  if (name.find("quarantine") != name.npos) return "bad.jsonl";
+  const std::size_t begin = type.find('{');
+  if (begin != type.npos) return type.substr(begin + 1, type.find_first_of(",}", begin) - begin - 1);
+  static constexpr other_word kValues[] = {{"OUTPUT", "jsonl"}, {"SIZE", "64MiB"},      {"TIME", "30s"},
+                                           {"FOLDER", "out"},   {"SCHEMA", "id:int64"}, {"PATH", "FILE"}};
+  for (const other_word& value : kValues)
+    if (type.find(value.name) != type.npos) return std::string(value.instead);
+  return type.ends_with("N") ? "10" : std::string();
+}
+
+/// Returns the option's name as it was typed: -n for --limit.
+std::string typed_name(const CLI::App& verb, const std::vector<std::string>& arguments, const std::string& name) {
+  const CLI::Option* option = verb.get_option_no_throw(name);
+  if (!option || std::ranges::any_of(arguments, [&](const std::string& a) { return a.starts_with(name); })) return name;
+  return option->get_snames().empty() ? name : "-" + option->get_snames()[0];
+}
+
 /// Returns the message for an option without its value: "--output: 1 required TEXT:PATH missing".
-std::string missing_value(const CLI::App& verb, const std::string& plain) {
-  const std::string option = plain.substr(0, plain.find(':'));
-  return absl::StrCat(verb.get_name(), ": ", option, " needs a value; sluice ", verb.get_name(),
-                      " --help describes it");
+std::string missing_value(const CLI::App& verb, const std::vector<std::string>& arguments, const std::string& plain) {
+  const std::string option = typed_name(verb, arguments, plain.substr(0, plain.find(':')));
+  const CLI::Option* known = verb.get_option_no_throw(option);
+  const std::string example = known ? example_value(*known) : std::string();
+  return absl::StrCat(verb.get_name(), ": ", option, " needs a value",
+                      example.empty() ? absl::StrCat("; sluice ", verb.get_name(), " --help describes it")
+                                      : absl::StrCat(", as in ", option, " ", example));
+}
+
+bool is_whole(std::string_view s) {
+  return !s.empty() && std::ranges::all_of(s, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Returns the command that probably is meant where a verb gets too many arguments; empty: not known.
+std::string instead_of_surplus(const CLI::App& verb, const std::vector<std::string>& arguments,
+                               const std::vector<std::string>& surplus) {
+  const typed_command typed(arguments);
+  const std::vector<std::string> files = typed.files(), words = typed.words();
+  const std::string name = verb.get_name();
+  if (name == "ops") return absl::StrCat("sluice ops | grep -A 1 '^", surplus[0], "'");
+  if ((name == "run" || name == "explain") && !files.empty())
+    return typed.completed(absl::StrCat("sluice ", name, " 'PLAN'", name == "run" ? " --output jsonl" : ""));
+  if (name == "head" && files.size() == 1 && surplus.size() == 1 && is_whole(surplus[0]))
+    return absl::StrCat("sluice head -n ", surplus[0], " ", shell_word(files[0]));
+  if (name == "head" && files.size() > 1) {
+    std::string all;
+    for (const std::string& file : files) absl::StrAppend(&all, " ", shell_word(file));
+    return absl::StrCat("sluice cat", all, " | head");
+  }
+  if (name == "select" && !files.empty() && words.size() > 1) {
+    std::string names;
+    for (const std::string& word : words)
+      if (!is_file(word)) absl::StrAppend(&names, names.empty() ? "" : ",", word);
+    return absl::StrCat("sluice select ", names.empty() ? columns_of_file(files[0], 2) : shell_word(names), " ",
+                        shell_word(files[0]));
+  }
+  return files.size() > 1 ? absl::StrCat("sluice ", name, " ", shell_word(files[0])) : std::string();
 }
 
 /// Returns the message for arguments that the verb does not accept.
-std::string surplus_arguments(const CLI::App& verb, const std::vector<std::string>& surplus) {
+std::string surplus_arguments(const CLI::App& verb, const std::vector<std::string>& arguments) {
+  const std::vector<std::string> surplus = verb.remaining();
   std::string accepted;
   for (const CLI::Option* o : verb.get_options([](const CLI::Option* one) { return one->get_positional(); }))
     absl::StrAppend(&accepted, accepted.empty() ? "" : " ", o->get_name(true));
   const std::string found = absl::StrJoin(surplus, " ");
-  if (accepted.empty()) return absl::StrCat(verb.get_name(), " takes no arguments, and found ", found);
-  return absl::StrCat(verb.get_name(), " takes ", accepted, ", and found more: ", found,
-                      "; plans and patterns stand in quotes, as in: ", example_of(verb.get_name()));
+  std::string instead = instead_of_surplus(verb, arguments, surplus);
+  if (accepted.empty())
+    return absl::StrCat(verb.get_name(), " takes no arguments, and found ", found,
+                        instead.empty() ? "" : absl::StrCat("; use: ", instead));
+  if (instead.empty()) instead = example_of(verb.get_name());
+  const bool is_one = accepted.find(' ') == accepted.npos;
+  return absl::StrCat(verb.get_name(), is_one ? " takes one " : " takes ", accepted, ", and found more: ", found,
+                      "; a plan or a pattern is one argument in quotes; use: ", instead);
+}
+
+/// Returns the message for a value that an option refuses, with the option as it was typed: -n in place of --limit.
+std::string refused_value(const CLI::App& verb, const std::vector<std::string>& arguments, const std::string& plain) {
+  const std::size_t colon = plain.find(": ");
+  const std::string name = plain.substr(0, std::min(colon, plain.size()));
+  const CLI::Option* option = colon == plain.npos ? nullptr : verb.get_option_no_throw(name);
+  if (!option) return plain;
+  const typed_command typed(arguments);
+  if (verb.get_name() == "head" && name == "--output") {
+    if (typed.value_of(name).find('.') == std::string::npos)
+      return plain + detail::did_you_mean(typed.value_of(name), {"table", "jsonl", "csv"});
+    const std::vector<std::string> files = typed.files();
+    const std::string to = shell_word(typed.value_of("--output"));
+    const std::string way = files.empty() ? typed.completed("sluice run 'PLAN' --limit 10 --output ")
+                                          : typed.completed("sluice convert FILE ");
+    return absl::StrCat(plain, "; to write a file: ", way, to, files.empty() ? "" : " --limit 10");
+  }
+  return typed_name(verb, arguments, name) + plain.substr(colon);
 }
 
 bool is_count(std::string_view s) {
@@ -178,6 +328,8 @@ void add_describe(CLI::App& app, reading_arguments& reading, error_arguments& er
 std::vector<std::string> usual_arguments(int argc, char** argv) {
   std::vector<std::string> all(argv + std::min(argc, 1), argv + argc);
   if (all.empty()) return all;
+  // `sluice --help head` is `sluice head --help`.
+  if (all.size() == 2 && (all[0] == "--help" || all[0] == "-h") && !all[1].starts_with('-')) std::swap(all[0], all[1]);
   const std::string_view option = all[0] == "head" ? "-n" : all[0] == "select" ? "--limit" : "";
   if (option.empty()) return all;
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -196,19 +348,22 @@ std::string message_of_mistake(const CLI::App& app, const std::vector<std::strin
   const std::string plain = mistake.what();
   const bool is_surplus = dynamic_cast<const CLI::ExtrasError*>(&mistake) != nullptr;
   if (is_surplus && !arguments.empty() && arguments[0].starts_with("-"))
-    return absl::StrCat("sluice has no option ", arguments[0], " before a verb; sluice --help lists verbs and options");
+    return absl::StrCat(
+        "sluice has no option ", arguments[0],
+        " before a verb; options follow the verb, as in: sluice head --limit 3 people.csv; sluice --help "
+        "lists verbs and options");
   if (arguments.empty() || arguments[0].starts_with("-")) return plain;
   const CLI::App* verb = verb_named(app, arguments[0]);
-  if (!verb) return mistyped_verb(app, arguments[0]);
-  if (dynamic_cast<const CLI::RequiredError*>(&mistake)) return missing_argument(*verb, plain);
-  if (plain.ends_with(" missing")) return missing_value(*verb, plain);
-  if (!is_surplus && plain.find("expected") == plain.npos) return plain;
+  if (!verb) return mistyped_verb(app, arguments);
+  if (dynamic_cast<const CLI::RequiredError*>(&mistake)) return missing_argument(*verb, arguments, plain);
+  if (plain.ends_with(" missing")) return missing_value(*verb, arguments, plain);
+  if (!is_surplus && plain.find("expected") == plain.npos) return refused_value(*verb, arguments, plain);
   for (std::size_t i = 1; i != arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& a = arguments[i];
     if (a.size() < 2 || a[0] != '-' || is_count(a)) continue;
-    if (std::string message = mistyped_option(*verb, a); !message.empty()) return message;
+    if (std::string message = mistyped_option(*verb, arguments, a); !message.empty()) return message;
   }
-  return is_surplus ? surplus_arguments(*verb, verb->remaining()) : plain;
+  return is_surplus ? surplus_arguments(*verb, arguments) : plain;
 }
 
 }  // namespace sluice::lib::cli

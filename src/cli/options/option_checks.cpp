@@ -31,6 +31,7 @@ CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
     if (read.ec == std::errc() && read.ptr == end && n >= least && n <= most) return {};
     const bool has_limit = least > 1 || most < kAny - 1;
     return absl::StrCat("expects a whole number", least == 1 && !has_limit ? " from 1 on" : "",
+                        least == 0 && !has_limit && text.starts_with('-') ? " of 0 or more" : "",
                         has_limit ? absl::StrCat(" from ", least, " to ", most) : ", such as 1000", ", and is ",
                         quoted_value(text));
   };
@@ -88,7 +89,9 @@ CLI::Validator time_span() {
   auto check = [](const std::string& text) -> std::string {
     std::chrono::nanoseconds time{0};
     if (read_time(text, time)) return {};
-    return absl::StrCat("expects a time such as 500ms, 1.5s, 5m, 1h, and is ", quoted_value(text));
+    const bool lacks_unit = !text.empty() && text.find_first_not_of("0123456789.") == text.npos;
+    return absl::StrCat("expects a time such as 500ms, 1.5s, 5m, 1h, and is ", quoted_value(text),
+                        lacks_unit ? absl::StrCat(": write ", text, "s for seconds") : "");
   };
   return CLI::Validator(check, "TIME");
 }

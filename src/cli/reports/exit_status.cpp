@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "cli/reports/advice.hpp"
 #include "cli/reports/message_text.hpp"
 #include "cli/reports/text_layout.hpp"
 #include "cli/verbs.hpp"
@@ -66,7 +67,7 @@ void print_error(std::string_view words) {
 void print_error(const status& why) {
   try {
     throw_status(why);
-  } catch (const std::exception& e) { print_error(e.what()); }
+  } catch (const std::exception& e) { print_error(e.what() + advice_for(why)); }
 }
 
 void print_warning(std::string_view words) {
@@ -85,7 +86,7 @@ int report_exception(status* why) {
     return kMisuse;
   } catch (const error& e) {
     to = e.why();
-    print_error(e.what());
+    print_error(e.what() + advice_for(e.why()));
     return exit_status_of(e.why());
   } catch (const std::exception& e) {
     to = unknown_error(e.what());

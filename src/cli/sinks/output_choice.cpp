@@ -8,6 +8,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/text/closest.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "sluice/format/inflate.hpp"
@@ -40,22 +41,53 @@ bool is_given(int descriptor) {
   return flags >= 0 && (flags & FD_CLOEXEC) == 0;
 }
 
+constexpr std::string_view kParquetPipe =
+    "; write CSV, and convert it: duckdb -c \"copy (from 'out.csv') to 'out.parquet'\"";
+
+/// Returns the suffix of compressions that outputs cannot have, with the one to use; empty for other suffixes.
+std::string_view way_to_suffix(std::string_view suffix) {
+  if (suffix == ".parquet") return kParquetPipe;
+  for (std::string_view packed : {".zip", ".bz2", ".xz", ".7z", ".lz4", ".Z", ".br"})
+    if (suffix == packed) return "; outputs are compressed by gzip: end the name in .gz";
+  if (suffix == ".json") return "; JSON is written as lines: end the name in .jsonl";
+  if (suffix == ".feather" || suffix == ".ipc") return "; Arrow is written as a stream: end the name in .arrow";
+  return "; names end in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy, and then .gz for gzip";
+}
+
 /// Returns the message for a text that names no output.
-std::string unknown_output(const std::string& text) {
-  if (text == "table") return "--output table is of sluice head: sluice head 'PLAN' --output table";
+std::string unknown_output(const std::string& text, const output_arguments& a) {
+  const std::string name_of_option(a.names_option ? "--output " : "");
+  if (text.empty())
+    return absl::StrCat(name_of_option.empty() ? "the output" : "--output",
+                        " is empty; --output jsonl prints the elements");
+  if (text == "table")
+    return absl::StrCat("--output table belongs to head; use: sluice head '", a.plan.empty() ? "PLAN" : a.plan,
+                        "' --output table");
+  const auto colon = text.find(':');
+  const bool is_known = parse_output_format(text.substr(0, colon)).ok();
+  if (is_known && colon != text.npos)
+    return absl::StrCat(name_of_option, text, " has no path after the colon; write ", name_of_option, text, "PATH",
+                        text == "csv:" || text == "jsonl:"
+                            ? absl::StrCat(", or ", name_of_option, text.substr(0, colon), " to print")
+                            : "");
+  if (is_known) return absl::StrCat(name_of_option, text, " needs a path; write ", name_of_option, text, ":PATH");
   const std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
-  const std::string why = text.ends_with(":") ? "a path is missing after the colon"
-                          : dot != name.npos  ? absl::StrCat("nothing is written as ", std::string(name.substr(dot)))
-                                              : std::string("it names no format");
-  return absl::StrCat("--output ", text, ": ", why,
-                      ". Write a PATH that ends in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy; or FORMAT:PATH with "
-                      "jsonl, csv, raw, lines, tfrecord, example, arrow, arrow-binary or npy; or jsonl, csv, raw or "
-                      "lines alone, which print");
+  if (dot != name.npos)
+    return absl::StrCat(name_of_option, text, ": sluice writes no ", std::string(name.substr(dot)), " files",
+                        std::string(way_to_suffix(name.substr(dot))));
+  if (text == "parquet")
+    return absl::StrCat(name_of_option, text, ": sluice writes no Parquet", std::string(kParquetPipe));
+  static const std::vector<std::string> kPrinted{"jsonl", "csv", "raw", "lines"};
+  const std::string similar = detail::did_you_mean(text, kPrinted);
+  return absl::StrCat(name_of_option, text, ": ", text, " is neither a format nor a path with a known suffix",
+                      similar.empty() ? "; write jsonl, csv, raw or lines to print, or a path such as out.jsonl, "
+                                        "out.csv or out.arrow"
+                                      : similar);
 }
 
 /// "csv:a.csv", "csv", "a.csv".
-void read_format(const std::string& text, output_options& o) {
+void read_format(const std::string& text, const output_arguments& a, output_options& o) {
   const auto colon = text.find(':');
   auto named = parse_output_format(text.substr(0, colon));
   using enum output_format;
@@ -69,7 +101,7 @@ void read_format(const std::string& text, output_options& o) {
     o.format = output_format::automatic;
     o.path = text;
   } else {
-    throw misuse(unknown_output(text));
+    throw misuse(unknown_output(text, a));
   }
 }
 
@@ -89,7 +121,7 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   }
   out.is_null = false;
   output_options& o = out.options;
-  read_format(text, o);
+  read_format(text, a, o);
   const named_format by_name = format_of_path(o.path);
   if (o.format == output_format::automatic) o.format = by_name.format;
   const bool is_records = by_name.format == output_format::tfrecords && o.format == output_format::tfrecords;
@@ -108,7 +140,11 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   o.shard_bytes = static_cast<std::uint64_t>(a.shard_bytes);
   if (o.shards != 1 && o.shard_bytes != 0) throw misuse("--shards and --shard-size: name one of them");
   status why = check_output(o.format, type);
-  if (!why.ok()) throw misuse(absl::StrCat("--output ", text, ": ", std::string(why.message())));
+  if (!why.ok())
+    throw misuse(absl::StrCat(a.names_option ? "--output " : "", text, ": ", std::string(why.message()),
+                              o.path.empty() ? "; --output jsonl prints all elements"
+                                             : absl::StrCat("; ", a.names_option ? "--output " : "", "jsonl:", o.path,
+                                                            " takes all elements")));
   if (o.descriptor > STDERR_FILENO && !is_given(o.descriptor))
     throw misuse(absl::StrCat("--output ", text, ": sluice was started without a descriptor ", o.descriptor));
   return out;

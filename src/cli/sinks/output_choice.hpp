@@ -15,6 +15,8 @@ struct output_arguments {
   std::uint64_t shards = 1;
   std::int64_t shard_bytes = 0;
   std::optional<tensor_spec> rows{};  ///< as in output_options
+  std::string plan{};                 ///< as it was typed, for messages
+  bool names_option = true;           ///< false: the output is an argument, not the value of --output
 };
 
 struct output_choice {

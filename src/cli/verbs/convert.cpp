@@ -208,12 +208,15 @@ namespace {
 
 int convert_into(convert_arguments& a, watch& interrupts, run_record& record) {
   if (a.inputs.size() < 2)
-    throw misuse(absl::StrCat("convert needs an input and an output: sluice convert ", a.inputs[0], " OUT.csv"));
+    throw misuse(absl::StrCat("convert needs an input and an output, as in: sluice convert ", a.inputs[0], " ",
+                              a.inputs[0].ends_with(".jsonl") ? "out.csv" : "out.jsonl"));
   a.run.output.output = std::move(a.inputs.back());
   a.inputs.pop_back();
   refuse_to_replace(a);
   if (!a.to.empty()) a.run.output.output = absl::StrCat(a.to, ":", a.run.output.output);
-  else if (a.run.output.output == "-") throw misuse("the output - is standard output: choose its format with --to");
+  else if (a.run.output.output == "-")
+    throw misuse("the output - is standard output: choose its format with --to, such as --to jsonl");
+  a.run.output.names_option = false;
   a.run.is_output_named = true;
   a.run.plan = plan_text_of(a);
   a.run.resume_file = a.run.checkpoint_file;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
 
 #include <cstdio>
 
@@ -30,10 +31,13 @@ task<std::uint64_t> counted_by_passing(any_stream* in) {
   co_return elements + kStep - 1 - detail::engine_access::of(*in).skip_left();
 }
 
-std::uint64_t count_of(runtime& rt, const node_ptr& plan, const count_arguments& a) {
+/// `text`: the plan as it was typed; empty: it is in a file.
+std::uint64_t count_of(runtime& rt, const node_ptr& plan, const std::string& text, const count_arguments& a) {
   const quarantine_locks kept = check_errors(*plan, a.errors);
   cardinality known = cardinality_of(*plan);
-  if (known.kind == cardinality::infinite) throw misuse("this plan has no end: limit it with take(n) or run --limit n");
+  if (known.kind == cardinality::infinite)
+    throw misuse(absl::StrCat("the plan has no end: limit it, as in: sluice count '", text.empty() ? "PLAN" : text,
+                              " | take(1000)'"));
   if (known.kind == cardinality::exact && !known.is_most() && !a.reads)
     return static_cast<std::uint64_t>(known.elements);
   iterate_options o;
@@ -51,13 +55,13 @@ int count(const count_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   if (!a.plan_file.empty()) {
-    std::printf("%llu\n", static_cast<unsigned long long>(count_of(rt, plan_in_file(a.plan_file), a)));
+    std::printf("%llu\n", static_cast<unsigned long long>(count_of(rt, plan_in_file(a.plan_file), "", a)));
     return kOk;
   }
   std::uint64_t all = 0;
   const std::vector<std::string> plans = matched_files(rt, a.plans_or_files, is_file_pattern_and_no_plan);
   for (auto& plan : plans) {
-    std::uint64_t n = count_of(rt, plan_or_reader(plan, a.from), a);
+    std::uint64_t n = count_of(rt, plan_or_reader(plan, a.from), plan, a);
     all += n;
     if (plans.size() == 1) std::printf("%llu\n", static_cast<unsigned long long>(n));
     else std::printf("%llu %s\n", static_cast<unsigned long long>(n), detail::redacted(plan).c_str());

@@ -198,7 +198,7 @@ task<void> work_all(std::vector<task<void>> workers, const copying& c) {
 
 int cp(const cp_arguments& a) {
   if (a.paths.size() < 2)
-    throw misuse(absl::StrCat("cp needs a source and a destination: sluice cp ", a.paths[0], " TO"));
+    throw misuse(absl::StrCat("cp needs a source and a destination, as in: sluice cp ", a.paths[0], " copy/"));
   watch interrupts;
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);

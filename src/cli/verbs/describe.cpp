@@ -118,6 +118,9 @@ int describe(const describe_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   const node_ptr rows = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
+  if (cardinality_of(*rows).kind == cardinality::infinite)
+    throw misuse(absl::StrCat("the plan has no end: limit it, as in: sluice describe '",
+                              a.plan.empty() ? "PLAN" : a.plan, " | take(1000)'"));
   std::vector<described_column> columns = columns_of(*rows->type);
   const node_ptr plan = parse_plan(absl::StrCat(plan_text(*rows), " | group_by(true, ", aggregates_of(columns), ")"));
   const quarantine_locks kept = check_errors(*plan, a.errors);

@@ -19,18 +19,19 @@ namespace {
 
 std::vector<std::string> split_names(const std::string& list) {
   std::vector<std::string> names = absl::StrSplit(list, ',', absl::SkipEmpty());
-  if (names.empty()) throw misuse("select: names of members with commas between, such as text,label");
+  if (names.empty())
+    throw misuse("select: needs names with commas between them, as in: sluice select id,city people.csv");
   return names;
 }
 
-/// Returns "there is no lable (there is label and text); did you mean label?"
+/// Returns "there is no lable; did you mean label?" or "there is no x; there is label, text"
 status unknown_name(std::string_view name, const std::vector<std::string>& known, const element_type& in) {
   std::string list;
   for (auto& k : known) absl::StrAppend(&list, list.empty() ? "" : ", ", k);
   std::string message = absl::StrCat("there is no ", std::string(name));
+  const std::string similar = detail::did_you_mean(std::string(name), known);
   if (known.empty()) return invalid_argument_error(absl::StrCat(message, ": ", in.name, " has no members"));
-  return invalid_argument_error(
-      absl::StrCat(message, " (there is ", list, ")", detail::did_you_mean(std::string(name), known)));
+  return invalid_argument_error(absl::StrCat(message, similar.empty() ? absl::StrCat("; there is ", list) : similar));
 }
 
 std::vector<std::string> names_of(const std::vector<member>& members) {
@@ -155,6 +156,9 @@ status check_name(const element_type& type, const std::string& path) {
 }  // namespace
 
 int select(const select_arguments& a) {
+  if (is_file(a.names) && !names_data(a.plan_or_file) && a.plan_file.empty())
+    throw misuse(
+        absl::StrCat("select: the names come first, then the file: sluice select ", a.plan_or_file, " ", a.names));
   std::vector<std::string> chosen = split_names(a.names);
   node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file, a.from) : plan_in_file(a.plan_file);
   const quarantine_locks kept = check_errors(*of, a.errors);

@@ -111,7 +111,9 @@ void report(const std::string& file, const verdict& v) {
   if (v.errors > v.first_errors.size())
     print_error(absl::StrCat(file, ": ", counted(v.errors - v.first_errors.size(), "more error")));
   if (!v.why.ok()) print_error(v.why.to_string());
-  std::printf("%s: %s: %s\n", file.c_str(), v.is_damaged() ? "damaged" : "not read", read_of(v).c_str());
+  if (v.is_damaged() || v.records != 0)
+    std::printf("%s: %s: %s\n", file.c_str(), v.is_damaged() ? "damaged" : "not read", read_of(v).c_str());
+  else std::printf("%s: not read\n", file.c_str());
 }
 
 /// The files, their verdicts, and the index of the next file, shared by one task for each worker.

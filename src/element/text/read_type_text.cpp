@@ -125,7 +125,11 @@ class type_reader {
       std::size_t at = in_.place();
       t.names.push_back(in_.name("the name of a member"));
       if (!names.insert(t.names.back()).second) in_.fail_at(at, absl::StrCat("a second member ", t.names.back()));
-      in_.expect(':');
+      if (!in_.take(':')) {
+        in_.skip_spaces();
+        in_.fail_at(in_.place(), absl::StrCat("a colon and a type are missing after ", t.names.back(), ": write ",
+                                              t.names.back(), ": int64"));
+      }
       add_part(t, type(depth + 1));
     } while (in_.take(','));
     in_.expect('}');

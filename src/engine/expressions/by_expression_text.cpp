@@ -6,10 +6,12 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/text/closest.hpp"
 #include "element/batches/blocks.hpp"
 #include "engine/expressions/expression_forms.hpp"
 #include "engine/lowering/element_specs.hpp"
+#include "expr/checking/checker.hpp"
 #include "expr/checking/type_limits.hpp"
 #include "expr/tree.hpp"
 #include "sluice/engine/detail/functions.hpp"
@@ -38,8 +40,10 @@ struct expression_filter final : predicate_function {
   const expression read;
   expression_filter(const expression& e, const element_type& in) : c(e, in, nullptr, {.is_condition = true}), read(e) {
     if (&c.p->type() != &type_of<bool>())
-      throw expression_error(e.tree().at, absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()),
-                                                       " is ", expressions::shown(c.p->type())));
+      throw expression_error(e.tree().at,
+                             absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()), " is ",
+                                          expressions::shown(c.p->type()),
+                                          expressions::way_to_condition(expressions::cut(e.text()), c.p->type())));
     describe_expression(*this, e, c, &in);
     captured = c.used.values();
   }
@@ -96,10 +100,7 @@ struct unbound_expression final : unbound_function {
     const element_type& in = context.in;
     const bool is_state = context.initial && e.tree().text == "state";
     if (!otherwise.empty() && !is_field(in) && !is_state)
-      throw expression_error(
-          e.tree().at, otherwise +
-                           (in.has_members() ? ", and " + expressions::shown(in) + " has no field of that name" : "") +
-                           similar_field(in));
+      throw expression_error(e.tree().at, otherwise + fields_of(in));
     if (auto key = as_key(in, accepts)) return key;
     if (auto state = as_state(context, accepts)) return state;
     // f(it) is f.
@@ -132,10 +133,17 @@ struct unbound_expression final : unbound_function {
       throw expression_error(e.tree().at, "an expression needs an initial state before it, as in scan(0, state + it)");
     return make_expression_state(e, initial->e, context.in, wanted, makes_elements);
   }
-  std::string similar_field(const element_type& in) const {
+  /// Returns the fields that may be meant: ", and no field is named scores; did you mean score?"
+  std::string fields_of(const element_type& in) const {
+    constexpr std::size_t kFieldsMax = 300;
+    if (otherwise.ends_with('?')) return {};  // a registered function has a similar name
+    if (!in.has_members()) return "; the element is `it`, as in it + 1";
     std::vector<std::string> names;
     for (auto& m : in.members) names.push_back(m.name);
-    return detail::did_you_mean(e.text(), names);
+    const std::string similar = detail::did_you_mean(e.text(), names);
+    return absl::StrCat(
+        ", and no field is named ", e.text(),
+        !similar.empty() ? similar : "; the fields are " + expressions::cut(absl::StrJoin(names, ", "), kFieldsMax));
   }
   bool is_field(const element_type& in) const {
     if (e.tree().text == "it" || e.tree().kind != expression_tree::name) return true;

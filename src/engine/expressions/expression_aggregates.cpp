@@ -20,6 +20,7 @@
 #include "engine/held/held_elements.hpp"
 #include "expr/checking/type_limits.hpp"
 #include "expr/functions/numbers.hpp"
+#include "expr/program.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/engine/detail/aggregates.hpp"
 
@@ -334,6 +335,40 @@ class states_of_aggregates final : public aggregate_states {
 constexpr std::string_view kAggregates[] = {"count", "sum", "mean", "min", "max", "first"};
 constexpr std::string_view kWays = "count(), count(x), sum(x), mean(x), min(x), max(x) or first(x)";
 
+bool is_aggregate(const expression_tree& e) {
+  return e.kind == expression_tree::call && std::ranges::find(kAggregates, e.text) != std::end(kAggregates);
+}
+/// Returns `{n: count()}` for count(), `{sum: sum(x)}` for sum(x).
+std::string in_braces(const expression_tree& e) {
+  return absl::StrCat("{", e.text == "count" ? "n" : e.text, ": ", expressions::shown(e), "}");
+}
+/// Returns the first aggregate within an expression; null if it has none.
+const expression_tree* aggregate_in(const expression_tree& e) {
+  if (is_aggregate(e)) return &e;
+  for (const expression_tree& part : e.parts)
+    if (const expression_tree* found = aggregate_in(part)) return found;
+  return nullptr;
+}
+std::string message_of_no_aggregate(const expression_tree& e, const std::string& as) {
+  const std::string written = expressions::shown(e);
+  if (e.kind == expression_tree::call && !is_built_in_function(e.text) && find_functions(e.text).empty()) {
+    static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {{"avg", "mean"},    {"average", "mean"},
+                                                                                {"total", "sum"},   {"minimum", "min"},
+                                                                                {"maximum", "max"}, {"any", "first"}};
+    for (const auto& [other, ours] : kOthers)
+      if (e.text == other && e.parts.size() == 1)
+        return absl::StrCat(as, ": there is no aggregate ", e.text, "; write ", as, ": ", std::string(ours), "(",
+                            expressions::shown(e.parts[0]), ")");
+    return absl::StrCat(as, ": there is no aggregate ", e.text, "; there are ", std::string(kWays));
+  }
+  const expression_tree* within = aggregate_in(e);
+  if (within)
+    return absl::StrCat(as, ": the outermost call must be an aggregate, ", std::string(kWays), "; write ", as, ": ",
+                        expressions::shown(*within), ", and compute the rest in a map after group_by");
+  return absl::StrCat(as, ": ", written, " is not an aggregate; write ", as, ": first(", written, "), or sum(", written,
+                      "), mean(), min(), max() or count()");
+}
+
 /// Returns the type of a result, which is an optional if all values of a group may be missing.
 const element_type* result_type(const element_type& t, bool is_optional) { return is_optional ? maybe_of(&t) : &t; }
 
@@ -343,7 +378,10 @@ struct expression_aggregates final : aggregate_function {
   expression_aggregates(const expression& e, const element_type& in_type, const element_type* wanted_type) {
     const expression_tree& t = e.tree();
     if (t.kind != expression_tree::structure)
-      refuse_aggregate(t, "the aggregates stand in braces, each with a name, as in {n: count(), total: sum(x)}");
+      refuse_aggregate(t, absl::StrCat("the aggregates stand in braces, each with a name, as in ",
+                                       is_aggregate(t)                   ? in_braces(t)
+                                       : t.kind == expression_tree::name ? absl::StrCat("{total: sum(", t.text, ")}")
+                                                                         : "{n: count(), total: sum(x)}"));
     name = e.text();
     version = kExpressionLanguageVersion;
     is_expression = true;
@@ -360,12 +398,7 @@ struct expression_aggregates final : aggregate_function {
 
  private:
   described_aggregate describe(const expression_tree& e, const std::string& as) {
-    const bool is_aggregate =
-        e.kind == expression_tree::call &&
-        std::find(std::begin(kAggregates), std::end(kAggregates), e.text) != std::end(kAggregates);
-    if (!is_aggregate)
-      refuse_aggregate(e, absl::StrCat(as, ": the outermost call is an aggregate, ", std::string(kWays), "; ",
-                                       expressions::shown(e), " is none, and can be computed by a map after group_by"));
+    if (!is_aggregate(e)) refuse_aggregate(e, message_of_no_aggregate(e, as));
     described_aggregate d;
     d.function = e.text;
     const bool is_count = e.text == "count";

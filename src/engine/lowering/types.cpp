@@ -31,13 +31,24 @@ std::string made_nameless(const element_type& t) {
   return "| map({" + out + "})";
 }
 
+/// Returns the stage that gives the elements of input `number`, which have type `b`, the type `a`; empty: none is known.
+std::string way_to_one_type(const element_type& a, const element_type& b, std::size_t number) {
+  auto is_number = [](const element_type& t) { return t.kind == kind::scalar && &t != &type_of<bool>(); };
+  const std::string input = "input " + std::to_string(number);
+  if (b.kind == kind::batch && b.element == &a) return "; put `| unbatch` after " + input;
+  if (a.kind == kind::batch && a.element == &b) return "; put `| unbatch` after the first input";
+  if (a.kind == kind::text && is_number(b)) return "; put `| map(string(it))` after " + input;
+  if (is_number(a) && is_number(b)) return "; put `| map(" + type_text(a) + "(it))` after " + input;
+  return {};
+}
+
 /// `a`: the type of the first input. `b`: the type of input `number`.
 std::string difference_of_types(const element_type& a, const element_type& b, std::size_t number) {
   const std::string first = type_text(a), other = type_text(b);
   std::string why =
       "the inputs must have one type, and input " + std::to_string(number) + " gives " + other +
       (first == other ? ", which is another class than the first input's" : " where the first gives " + first);
-  if (!have_equal_members(a, b)) return why;
+  if (!have_equal_members(a, b)) return why + way_to_one_type(a, b, number);
   const std::string way = made_nameless(a);
   const bool a_named = !a.name.starts_with('{'), b_named = !b.name.starts_with('{');
   if (way.empty()) return why + "; their members are the same, the names of the structures are not";

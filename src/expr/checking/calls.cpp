@@ -78,7 +78,9 @@ computed_ptr checker::registered(const expression_tree& e) {
   std::string gets, takes;
   for (auto& part : parts) absl::StrAppend(&gets, gets.empty() ? "" : ", ", shown(part->type()));
   for (auto& f : overloads) absl::StrAppend(&takes, takes.empty() ? "" : " or ", parameters_of(*f));
-  fail(e, absl::StrCat(e.text, " takes ", takes, ", and gets ", parts.size() == 1 ? gets : "(" + gets + ")"));
+  const bool wants_bytes = e.text.starts_with("decode_") && !parts.empty() && parts[0]->type().kind != kind::text;
+  fail(e, absl::StrCat(e.text, " takes ", takes, ", and gets ", parts.size() == 1 ? gets : "(" + gets + ")",
+                       wants_bytes ? absl::StrCat("; ", e.text, "(read_file(path)) decodes a file") : ""));
 }
 
 computed_ptr checker::called_with(const expression_tree& e, const std::shared_ptr<const callable>& f,
@@ -138,7 +140,7 @@ computed_ptr checker::call(const expression_tree& e) {
   if (auto make_it = type == e.text ? nullptr : find_built_in(type)) return built_in_call(e, make_it);
   std::vector<std::string> known = built_in_names();
   for (std::string& name : functions_.names()) known.push_back(std::move(name));
-  std::string way = way_to_function(e.text);
+  std::string way = way_to_function(e);
   if (way.empty()) way = detail::did_you_mean(e.text, known);
   fail(e, absl::StrCat("there is no function ", e.text, way));
 }
@@ -147,7 +149,8 @@ computed_ptr checker::call(const expression_tree& e) {
 
 void function_arguments::expected(std::size_t k, std::string_view what) const {
   checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", shown(e.parts[k]), " is ",
-                                         shown(parts[k]->type())));
+                                         shown(parts[k]->type()),
+                                         way_to_argument(e.text, what, shown(e.parts[k]), parts[k]->type())));
 }
 
 void function_arguments::need(std::size_t least, std::size_t most) const {
@@ -155,7 +158,11 @@ void function_arguments::need(std::size_t least, std::size_t most) const {
   std::string range = least == most      ? absl::StrCat(least)
                       : most == SIZE_MAX ? absl::StrCat("at least ", least)
                                          : absl::StrCat(least, " to ", most);
-  fail(absl::StrCat("takes ", range, range == "1" ? " value" : " values", ", and has ", count()));
+  std::string fewer;
+  for (std::size_t k = 0; k < most && k < count(); ++k)
+    absl::StrAppend(&fewer, fewer.empty() ? "" : ", ", shown(e.parts[k]));
+  fail(absl::StrCat("takes ", range, range == "1" ? " value" : " values", ", and has ", count(),
+                    count() > most ? absl::StrCat("; write ", e.text, "(", fewer, ")") : ""));
 }
 
 computed_ptr function_arguments::as(std::size_t k, number n) {

@@ -21,7 +21,10 @@ namespace {
 
 std::string list_of_fields(const element_type& t) {
   std::string out;
-  for (auto& m : t.members) absl::StrAppend(&out, out.empty() ? "" : ", ", m.name);
+  for (auto& m : t.members) {
+    const std::string_view quote = is_plain_word(m.name) ? "" : "`";
+    absl::StrAppend(&out, out.empty() ? "" : ", ", std::string(quote), m.name, std::string(quote));
+  }
   constexpr std::size_t kFieldsMax = 400;
   return cut(out, kFieldsMax);
 }
@@ -150,11 +153,11 @@ computed_ptr checker::name(const expression_tree& e) {
   if (scope_.state) known.emplace_back("state");
   std::string way = detail::did_you_mean(e.text, known);
   if (way.empty()) way = way_to_name(e.text);
-  const bool has_long_name = in_.has_members() && shown(in_).starts_with('{');
-  fail(e, absl::StrCat("no field is named ", e.text, "; the element, `it`, ",
-                       has_long_name ? std::string() : absl::StrCat("is ", shown(in_)),
-                       in_.has_members() && !has_long_name ? absl::StrCat(", and ", fields_of(in_)) : "",
-                       has_long_name ? absl::StrCat("has ", list_of_fields(in_)) : "", way));
+  const bool has_name = !shown(in_).starts_with('{');
+  const std::string in = !in_.has_members() ? absl::StrCat("; the element, `it`, is ", shown(in_))
+                         : has_name         ? absl::StrCat("; ", fields_of(in_))
+                                            : absl::StrCat("; the fields are ", list_of_fields(in_));
+  fail(e, absl::StrCat("no field is named ", e.text, way.empty() ? in : way));
 }
 
 /// Returns a column of a batch, by the name of the rows' member.
@@ -399,7 +402,8 @@ computed_ptr checker::condition(const expression_tree& e) {
   computed_ptr c = as_condition(make(e.parts[0]));
   computed_ptr a = make_where(e.parts[0], true, e.parts[1]), b = make_where(e.parts[0], false, e.parts[2]);
   if (number_of(c->type()) != number::boolean)
-    fail(e.parts[0], absl::StrCat("the condition must be bool, and ", shown(e.parts[0]), " is ", shown(c->type())));
+    fail(e.parts[0], absl::StrCat("the condition must be bool, and ", shown(e.parts[0]), " is ", shown(c->type()),
+                                  way_to_condition(shown(e.parts[0]), c->type())));
   auto x = number_of(a->type()), y = number_of(b->type());
   bool numbers = x != number::none && y != number::none && (x == number::boolean) == (y == number::boolean);
   if (numbers && &a->type() != &b->type()) {

@@ -151,10 +151,16 @@ class checker {
   std::vector<needed_copy> needed_copies_;
 };
 
-/// Returns what is written in place of a name, or of a function, of another language: "; a missing value is none". Empty
-/// for other words.
+/// Returns what is written in place of a name, or of a call, of another language: "; a missing value is none". Empty for
+/// other words.
 std::string way_to_name(std::string_view name);
-std::string way_to_function(std::string_view function);
+std::string way_to_function(const expression_tree& call);
+/// Returns how `written`, a value of this type, becomes a condition: "; compare it, as in id != 0". Empty: in no way.
+std::string way_to_condition(const std::string& written, const element_type& type);
+/// Returns how `written`, a value of this type, becomes the argument that a function expects: "a text", "a number".
+/// Empty: in no way that is known.
+std::string way_to_argument(std::string_view function, std::string_view expected, const std::string& written,
+                            const element_type& type);
 /// Returns how a value of an optional becomes a value of another type, for messages; empty for other types.
 std::string way_from_none(const element_type& from, const element_type& to);
 

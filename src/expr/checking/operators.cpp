@@ -20,7 +20,8 @@ computed_ptr checker::unary_in(const expression_tree& e, computed_ptr of) {
   auto n = number_of(of->type());
   if (e.text == "!") {
     if (n != number::boolean)
-      fail(e.parts[0], absl::StrCat("! expects bool, and ", shown(e.parts[0]), " is ", shown(of->type())));
+      fail(e.parts[0], absl::StrCat("! expects bool, and ", shown(e.parts[0]), " is ", shown(of->type()),
+                                    way_to_condition(shown(e.parts[0]), of->type())));
     return from_one<bool, bool>(type_of<bool>(), std::move(of), [](evaluation&, bool v) { return !v; });
   }
   if (of->type().kind == kind::tensor) return tensor_negated(std::move(of));
@@ -52,9 +53,15 @@ std::string way_to_one_kind(const expression_tree& e, const computed& a, const c
     const expression_tree& written = e.parts[static_cast<std::size_t>(k)];
     if (written.kind == expression_tree::text_) {
       const bool is_number_in_quotes = written.text.find_first_not_of("0123456789.-") == std::string::npos;
-      return is_number_in_quotes ? "; numbers are written without quotes" : "";
+      if (!is_number_in_quotes) return {};
+      const std::string sides[] = {k == 0 ? written.text : shown(e.parts[0]),
+                                   k == 1 ? written.text : shown(e.parts[1])};
+      return absl::StrCat("; numbers are written without quotes: ", sides[0], " ", e.text, " ", sides[1]);
     }
-    return absl::StrCat("; to_number(", shown(written), ") reads the text as a number");
+    const std::string number = absl::StrCat("to_number(", shown(written), ")");
+    if (e.text != "+") return absl::StrCat("; ", number, " reads the text as a number");
+    const std::string as_text = absl::StrCat("string(", shown(e.parts[static_cast<std::size_t>(1 - k)]), ")");
+    return absl::StrCat("; ", as_text, " makes a text of the number, and ", number, " reads the text as a number");
   }
   return {};
 }

@@ -109,7 +109,7 @@ template <class T> computed_ptr cast_to(function_arguments& a) {
   number n = number_of(type_of<T>());
   if (a.parts[0]->type().kind == kind::tensor) return number_in_tensor(std::move(a.parts[0]), type_of<T>());
   if (a.number_at(0) == number::none) {
-    if (a.parts[0]->type().kind == kind::text) a.expected(0, "a number (to_number() reads texts)");
+    if (a.parts[0]->type().kind == kind::text) a.expected(0, "a number");
     a.expected(0, "a number");
   }
   return converted(std::move(a.parts[0]), n);

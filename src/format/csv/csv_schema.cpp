@@ -66,7 +66,7 @@ class csv_schema_reader {
     csv_column c;
     c.member = in_.name("a column's name");
     c.name = in_.take('=') ? quoted() : c.member;
-    in_.expect(':');
+    need_colon(c.member);
     in_.skip_spaces();
     const std::size_t at = in_.place();
     const std::string type = in_.name(kCsvTypes);
@@ -76,6 +76,16 @@ class csv_schema_reader {
     c.is_optional = in_.take('?');
     if (in_.take('=')) c.otherwise = default_of(c);
     return c;
+  }
+  void need_colon(const std::string& member) {
+    if (in_.take(':')) return;
+    in_.skip_spaces();
+    const std::size_t at = in_.place();
+    std::size_t end = at;
+    while (end != text_.size() && detail::is_name_char(text_[end])) ++end;
+    const std::string_view next = text_.substr(at, end - at);
+    in_.fail_at(at, absl::StrCat("a colon is missing after ", member, ": write ", member, ": ",
+                                 csv_type_named(next) ? std::string(next) : "int64"));
   }
   std::string default_of(const csv_column& c) {
     in_.skip_spaces();

@@ -7,6 +7,29 @@
 
 namespace sluice::lib {
 
+namespace {
+
+/// Returns the value that is probably meant: ": write 2" for "2" where a number is expected.
+std::string way_to(std::string_view what, const argument& a) {
+  constexpr std::size_t kShownMax = 100;
+  const bool lacks_quotes =
+      a.kind == argument::word || (a.kind == argument::expression && !a.source.empty() &&
+                                   a.source.size() <= kShownMax && a.source.find('"') == a.source.npos);
+  if (lacks_quotes && what.starts_with("a text in quotes"))
+    return absl::StrCat(": write \"", a.kind == argument::word ? a.text : std::string(a.source), "\"");
+  const bool is_quoted = a.kind == argument::quoted || a.kind == argument::string;
+  const bool is_number = !a.text.empty() && a.text.find_first_not_of("0123456789.-") == a.text.npos;
+  if (is_quoted && is_number && what.find("number") != what.npos) return absl::StrCat(": write ", a.text);
+  if (what != "true or false") return {};
+  for (std::string_view yes : {"yes", "True", "TRUE", "1", "on"})
+    if (a.text == yes) return ": write true";
+  for (std::string_view no : {"no", "False", "FALSE", "0", "off"})
+    if (a.text == no) return ": write false";
+  return {};
+}
+
+}  // namespace
+
 // --- The place where an argument is read. ---
 
 bool reading::is_plan(const argument& a) const {
@@ -26,9 +49,8 @@ void reading::read(const codec& type, void* field, const argument& a, std::strin
 }
 
 void reading::expected(const argument& a, std::string_view what) const {
-  const bool lacks_quotes = a.kind == argument::word && what == "a text in quotes";
-  throw misplaced{place_of(a.at), absl::StrCat(path_, " expects ", std::string(what), ", and is ", a.shown(),
-                                               lacks_quotes ? absl::StrCat(": write \"", a.shown(), "\"") : "")};
+  throw misplaced{place_of(a.at),
+                  absl::StrCat(path_, " expects ", std::string(what), ", and is ", a.shown(), way_to(what, a))};
 }
 
 void reading::fail(const argument& a, std::string_view what) const {

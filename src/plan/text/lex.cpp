@@ -100,7 +100,18 @@ void lexer::read_string() {
     }
     now_.text += c == '\\' ? read_escape(quote) : c;
   }
-  throw plan_error(column_of(quote), "this text is not closed by '\"'");
+  fail_unclosed(quote);
+}
+
+void lexer::fail_unclosed(std::size_t quote) {
+  constexpr std::size_t kShownMax = 60;
+  const std::string_view rest = text_.substr(quote + 1);
+  std::string_view meant = rest.substr(0, rest.find_first_of(",)|\n"));
+  while (meant.ends_with(' ')) meant.remove_suffix(1);
+  const bool is_shown =
+      !meant.empty() && meant.size() <= kShownMax && meant.find(' ') == meant.npos && meant.find('\\') == meant.npos;
+  throw plan_error(column_of(quote), "this text is not closed by '\"'" +
+                                         (is_shown ? ": write \"" + std::string(meant) + "\"" : std::string()));
 }
 
 char lexer::read_escape(std::size_t quote) {
@@ -119,7 +130,7 @@ char lexer::read_escape(std::size_t quote) {
     }
     default: break;
   }
-  if (at_ >= text_.size()) throw plan_error(column_of(quote), "this text is not closed by '\"'");
+  if (at_ >= text_.size()) fail_unclosed(quote);
   throw plan_error(column_of(backslash), "no such escape; there are \\\" \\\\ \\n \\t \\r and \\xHH");
 }
 

@@ -50,6 +50,8 @@ class lexer {
   void read_number();
   void read_string();
   char read_escape(std::size_t quote);
+  /// Reports a text without its second quote, with the quote that probably is missing.
+  [[noreturn]] void fail_unclosed(std::size_t quote);
 
   std::string_view text_;
   std::size_t at_ = 0, end_of_last_ = 0;

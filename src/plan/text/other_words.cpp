@@ -1,26 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/text/other_words.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "element/text/scan_text.hpp"
+
 namespace sluice::lib::detail {
 
 namespace {
 
+/// `instead` contains $1, the first argument (else `first`); $C, the columns; $N, the named arguments as fields; $F, the
+/// columns with value_or($1) for those that may be missing; $M, those renamed; $D, the columns without the arguments; $R,
+/// the reader of the file $1.
 struct other_word {
-  std::string_view name, instead;
+  std::string_view name, instead, first = "x";
 };
 // Sorting and joining need all rows at once, which is what databases are for. tests/cli/words_test.py runs these pipes.
 #define SLUICE_DETAIL_DATABASE(QUERY)                                               \
   "sluice run 'PLAN' --output arrow:- | python3 -c \"import sys, pyarrow, duckdb; " \
   "t = pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); duckdb.sql('from t " QUERY "').show()\""
 constexpr std::string_view kSort =
-    "; top(N, by=score) yields the N largest. Sorting needs all elements at once, as a database "
-    "does: " SLUICE_DETAIL_DATABASE("order by score");
+    "; top(10, by=$1) yields the 10 largest. Sorting needs all elements at once, as a database "
+    "does: " SLUICE_DETAIL_DATABASE("order by $1");
 constexpr std::string_view kJoin = "; joining needs all elements at once, as a database does: " SLUICE_DETAIL_DATABASE(
     "join read_csv(\\'b.csv\\') using (id)");
 #undef SLUICE_DETAIL_DATABASE
 constexpr other_word kOtherWords[] = {
-    {"write", "; it is --output PATH of `sluice run`, or `sluice convert`; in C++ write(rt, dataset, \"PATH\")"},
-    {"at", "; it is skip(N) | take(1); in C++ co_await dataset.at(rt, N)"},
+    {"write", "; it is an option: sluice run 'PLAN' --output $1; in C++ write(rt, dataset, \"$1\")", "PATH"},
+    {"to_csv", "; it is an option: sluice run 'PLAN' --output $1", "out.csv"},
+    {"save", "; it is an option: sluice run 'PLAN' --output $1", "PATH"},
+    {"open", "; the source that reads this file is $R", "FILE"},
+    {"load", "; the source that reads this file is $R", "FILE"},
+    {"read", "; the source that reads this file is $R", "FILE"},
+    {"from", "; the source that reads this file is $R", "FILE"},
+    {"file", "; the source that reads this file is $R", "FILE"},
+    {"scan_csv", "; it is csv(\"$1\", header=true)", "PATH"},
+    {"at", "; it is skip($1) | take(1); in C++ co_await dataset.at(rt, $1)", "N"},
     {"cardinality",
      "; it is what `sluice explain` says beside each stage, or `sluice count`; in C++ dataset.cardinality()"},
     {"element_spec", "; it is `sluice explain --spec`; in C++ dataset.element_spec()"},
@@ -29,66 +48,229 @@ constexpr other_word kOtherWords[] = {
     {"broadcast", "; it is of C++ alone, where one run has several readers: broadcast(dataset, rt, N)"},
     {"tee", "; it is of C++ alone, where one run has several readers: broadcast(dataset, rt, N), or tee(…)"},
     {"count", "; it is count_elements, or `sluice count`"},
-    {"pack", "; it is pack_sequences(length)"},
-    {"sort", kSort},
-    {"sort_by", kSort},
-    {"order_by", kSort},
-    {"orderby", kSort},
-    {"arrange", kSort},
+    {"pack", "; it is pack_sequences($1)", "length"},
+    {"sort", kSort, "score"},
+    {"sort_by", kSort, "score"},
+    {"order_by", kSort, "score"},
+    {"orderby", kSort, "score"},
+    {"arrange", kSort, "score"},
     {"join", kJoin},
     {"left_join", kJoin},
     {"inner_join", kJoin},
     {"union", "; it is concatenate(A, B), or concatenate(A, B) | unique() without duplicates"},
     {"union_all", "; it is concatenate(A, B)"},
     {"append", "; it is concatenate(A, B)"},
-    {"tail", "; the end is known when all elements were read: count them with `sluice count`, and write skip(N)"},
-    {"last", "; the end is known when all elements were read: count them with `sluice count`, and write skip(N)"},
-    {"first", "; it is take(1)"},
+    {"tail", "; print all elements, and keep the last: sluice run 'PLAN' --output jsonl | tail -n $1", "10"},
+    {"last", "; print all elements, and keep the last: sluice run 'PLAN' --output jsonl | tail -n $1", "1"},
+    {"first", "; it is take($1)", "1"},
     {"slice", "; it is skip(A) | take(N)"},
-    {"rename", "; it is map({new_name: old_name, …})"},
-    {"drop", "; columns are chosen by map({a, b}), the first N elements are skipped by skip(N)"},
-    {"with_column", "; it is map({a, b, new_column: a + b})"},
-    {"mutate", "; it is map({a, b, new_column: a + b})"},
-    {"assign", "; it is map({a, b, new_column: a + b})"},
-    {"agg", "; it is group_by(key, {n: count(), total: sum(x)}); over all elements group_by(true, {…})"},
-    {"aggregate", "; it is group_by(key, {n: count(), total: sum(x)}); over all elements group_by(true, {…})"},
-    {"summarize", "; it is group_by(key, {n: count(), total: sum(x)}); over all elements group_by(true, {…})"},
-    {"summarise", "; it is group_by(key, {n: count(), total: sum(x)}); over all elements group_by(true, {…})"},
-    {"groupby", "; it is group_by(key, {n: count(), total: sum(x)})"},
+    {"rename", "; it is map({$M})"},
+    {"drop", "; the other columns are kept by map({$D}); the first N elements are skipped by skip(N)"},
+    {"with_column", "; it is map({$C, $N})"},
+    {"mutate", "; it is map({$C, $N})"},
+    {"assign", "; it is map({$C, $N})"},
+    {"agg", "; it is group_by(key, {n: count()}); over all elements group_by(true, {…})"},
+    {"aggregate", "; it is group_by(key, {n: count()}); over all elements group_by(true, {…})"},
+    {"summarize", "; it is group_by(key, {n: count()}); over all elements group_by(true, {…})"},
+    {"summarise", "; it is group_by(key, {n: count()}); over all elements group_by(true, {…})"},
+    {"groupby", "; it is group_by($1, {n: count()})", "key"},
     {"having", "; it is filter(…) after group_by(…)"},
-    {"sum", "; it is reduce(0, state + it), or group_by(true, {total: sum(x)})"},
-    {"mean", "; it is group_by(true, {mean: mean(x)})"},
-    {"avg", "; it is group_by(true, {mean: mean(x)})"},
-    {"min", "; it is group_by(true, {least: min(x)}), or top(1, by=-x)"},
-    {"max", "; it is group_by(true, {most: max(x)}), or top(1, by=x)"},
-    {"value_counts", "; it is group_by(key, {n: count()}) | top(10, by=n)"},
-    {"dropna", "; it is filter(x != none)"},
-    {"drop_nulls", "; it is filter(x != none)"},
-    {"fillna", "; it is map({x: value_or(x, 0), …})"},
-    {"fill_null", "; it is map({x: value_or(x, 0), …})"},
+    {"sum", "; it is group_by(true, {total: sum($1)})", "it"},
+    {"mean", "; it is group_by(true, {mean: mean($1)})", "it"},
+    {"avg", "; it is group_by(true, {mean: mean($1)})", "it"},
+    {"min", "; it is group_by(true, {least: min($1)}), or top(1, by=-$1)", "it"},
+    {"max", "; it is group_by(true, {most: max($1)}), or top(1, by=$1)", "it"},
+    {"value_counts", "; it is group_by($1, {n: count()}) | top(10, by=n)", "key"},
+    {"dropna", "; it is filter($1 != none)"},
+    {"drop_nulls", "; it is filter($1 != none)"},
+    {"fillna", "; it is map({$F})", "0"},
+    {"fill_null", "; it is map({$F})", "0"},
     {"dedup", "; it is unique()"},
     {"drop_duplicates", "; it is unique()"},
     {"uniq", "; it is unique()"},
     {"print",
      "; `sluice run PLAN --output jsonl` prints the elements, and inspect(function) calls a function with each"},
-    {"explode", "; it is flat_map(list)"},
-    {"unnest", "; it is flat_map(list)"},
-    {"parquet", ": duckdb converts it: duckdb -c \"copy (from 'a.parquet') to 'a.csv'\""},
-    {"json", "; it is jsonl(\"PATH\"), which reads a JSON text in each line"},
-    {"text", "; it is lines(\"PATH\")"},
-    {"read_csv", "; it is csv(\"PATH\", header=true)"},
-    {"read_json", "; it is jsonl(\"PATH\")"},
-    {"tsv", "; it is csv(\"PATH\", header=true, delimiter=\"\\t\")"},
-    {"arrow", "; it is from_arrow(\"PATH\")"},
-    {"sqlite", "; it is sql(\"PATH\", \"select …\")"},
+    {"explode", "; it is flat_map($1)", "list"},
+    {"unnest", "; it is flat_map($1)", "list"},
+    {"parquet", ": duckdb converts Parquet: duckdb -c \"copy (from '$1') to 'out.csv'\"", "FILE.parquet"},
+    {"json", "; it is jsonl(\"$1\"), which reads a JSON text in each line", "PATH"},
+    {"text", "; it is lines(\"$1\")", "PATH"},
+    {"read_csv", "; it is csv(\"$1\", header=true)", "PATH"},
+    {"read_json", "; it is jsonl(\"$1\")", "PATH"},
+    {"tsv", "; it is csv(\"$1\", header=true, delimiter=\"\\t\")", "PATH"},
+    {"arrow", "; it is from_arrow(\"$1\")", "PATH"},
+    {"sqlite", "; it is sql(\"$1\", \"select …\")", "PATH"},
 };
+
+/// Calls whose required arguments the messages show.
+constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
+    {"range", "range(10)"},
+    {"list_files", "list_files(\"data/*.csv\")"},
+    {"csv", "csv(\"FILE.csv\", header=true)"},
+    {"jsonl", "jsonl(\"FILE.jsonl\")"},
+    {"lines", "lines(\"FILE.txt\")"},
+    {"tfrecord", "tfrecord(\"FILE.tfrecord\")"},
+    {"npy", "npy(\"FILE.npy\")"},
+    {"sql", "sql(\"FILE.db\", \"select * from t\")"},
+    {"fixed_length", "fixed_length(\"FILE.bin\", 4)"},
+    {"from_arrow", "from_arrow(\"FILE.arrow\")"},
+    {"tar", "tar(\"FILE.tar\")"},
+    {"webdataset", "webdataset(\"FILE.tar\")"},
+    {"zip_members", "zip_members(\"FILE.zip\")"},
+    {"map", "map($V)"},
+    {"filter", "filter($V > 1)"},
+    {"flat_map", "flat_map([$V])"},
+    {"interleave", "interleave(lines)"},
+    {"shuffle", "shuffle(1000)"},
+    {"batch", "batch(32)"},
+    {"padded_batch", "padded_batch(32)"},
+    {"ragged_batch", "ragged_batch(32)"},
+    {"sparse_batch", "sparse_batch(32, [10])"},
+    {"rebatch", "rebatch(32)"},
+    {"batch_by_bytes", "batch_by_bytes(1MiB)"},
+    {"pack_sequences", "pack_sequences(512)"},
+    {"take", "take(10)"},
+    {"skip", "skip(10)"},
+    {"take_while", "take_while($V > 1)"},
+    {"drop_while", "drop_while($V > 1)"},
+    {"shard", "shard(4, 0)"},
+    {"assert_cardinality", "assert_cardinality(10)"},
+    {"pad_to_cardinality", "pad_to_cardinality(10)"},
+    {"sleep", "sleep(10ms)"},
+    {"window", "window(4)"},
+    {"window_batch", "window_batch(4)"},
+    {"scan", "scan(0, state + $V)"},
+    {"reduce", "reduce(0, state + $V)"},
+    {"group_by", "group_by($1, {n: count()})"},
+    {"top", "top(10, by=$V)"},
+    {"parse_example", "parse_example(\"label: int64\")"},
+    {"zip", "zip(range(3), range(3))"},
+    {"concatenate", "concatenate(range(3), range(3))"},
+    {"merge", "merge(range(3), range(3))"},
+};
+
+constexpr std::size_t kShownMax = 200;
+
+/// Returns an argument's text without the quotes of a text.
+std::string value_of(const argument& a) {
+  return a.kind == argument::quoted || a.source.empty() ? a.text : std::string(a.source);
+}
+
+std::string quoted_column(std::string_view name) {
+  return is_identifier(name) ? std::string(name) : absl::StrCat("`", std::string(name), "`");
+}
+
+/// Returns the columns, each changed by `change`, which returns an empty text for those to leave out.
+template <class F> std::string changed_columns(const element_type* in, std::string_view otherwise, F change) {
+  std::string out;
+  if (in && in->kind == kind::structure)
+    for (const member& m : in->members) {
+      const std::string one = change(m, quoted_column(m.name));
+      absl::StrAppend(&out, out.empty() || one.empty() ? "" : ", ", one);
+    }
+  return out.empty() || out.size() > kShownMax ? std::string(otherwise) : out;
+}
+
+std::string named_arguments(const call_syntax& call) {
+  std::string out;
+  for (const argument& a : call.arguments)
+    if (!a.name.empty() && !a.source.empty())
+      absl::StrAppend(&out, out.empty() ? "" : ", ", a.name, ": ", std::string(a.source));
+  return out.empty() ? "new_column: 0" : out;
+}
+
+std::string filled_columns(const element_type* in, const std::string& value) {
+  bool has_optional = false;
+  std::string out = changed_columns(in, "", [&](const member& m, const std::string& name) {
+    if (m.type->kind != kind::maybe) return name;
+    has_optional = true;
+    return absl::StrCat(name, ": value_or(", name, ", ", value, ")");
+  });
+  return has_optional && !out.empty() ? out : absl::StrCat("x: value_or(x, ", value, "), …");
+}
+
+/// rename(old=new) and rename(new=old): the one that is a column is the old one.
+std::string renamed_columns(const call_syntax& call, const element_type* in) {
+  return changed_columns(in, "new_name: old_name, …", [&](const member& m, const std::string& name) {
+    for (const argument& a : call.arguments) {
+      if (a.name == m.name) return absl::StrCat(value_of(a), ": ", name);
+      if (!a.name.empty() && value_of(a) == m.name) return absl::StrCat(a.name, ": ", name);
+    }
+    return name;
+  });
+}
+
+std::string other_columns(const call_syntax& call, const element_type* in) {
+  return changed_columns(in, "a, b", [&](const member& m, const std::string& name) {
+    for (const argument& a : call.arguments)
+      if (value_of(a) == m.name) return std::string();
+    return name;
+  });
+}
 
 }  // namespace
 
-std::string_view other_word_for(std::string_view name) {
-  for (const other_word& w : kOtherWords)
-    if (w.name == name) return w.instead;
+std::string columns_in_braces(const element_type* in, std::string_view otherwise) {
+  return changed_columns(in, otherwise, [](const member&, const std::string& name) { return name; });
+}
+
+std::string text_of_call(const call_syntax& call) {
+  std::string out;
+  for (const argument& a : call.arguments)
+    absl::StrAppend(&out, out.empty() ? "" : ", ", a.name, a.name.empty() ? "" : "=", std::string(a.source));
+  if (out.size() > kShownMax) out = "…";
+  return absl::StrCat(call.name, "(", out, ")");
+}
+
+std::string way_to_verb(const call_syntax& call, const element_type* in) {
+  const auto* word = std::ranges::find(kOtherWords, std::string_view(call.name), &other_word::name);
+  if (word == std::end(kOtherWords)) return {};
+  const bool has_first = !call.arguments.empty() && call.arguments[0].name.empty() &&
+                         value_of(call.arguments[0]).size() <= kShownMax && !value_of(call.arguments[0]).empty();
+  const std::string first = has_first ? value_of(call.arguments[0]) : std::string(word->first);
+  return absl::StrReplaceAll(absl::string_view(word->instead.data(), word->instead.size()),
+                             {{"$1", first},
+                              {"$C", columns_in_braces(in, "a, b")},
+                              {"$N", named_arguments(call)},
+                              {"$F", filled_columns(in, first)},
+                              {"$M", renamed_columns(call, in)},
+                              {"$R", source_reading(first)},
+                              {"$D", other_columns(call, in)}});
+}
+
+std::string example_of_call(std::string_view verb, const element_type* in, std::string_view first) {
+  const auto* example = std::ranges::find(kExamples, verb, &std::pair<std::string_view, std::string_view>::first);
+  if (example == std::end(kExamples)) return {};
+  std::string value = "it", key = "it";
+  if (in && in->kind == kind::structure && !in->members.empty()) {
+    auto is_number = [](const member& m) {
+      const element_type& t = m.type->kind == kind::maybe ? *m.type->element : *m.type;
+      return t.kind == kind::scalar && &t != &type_of<bool>();
+    };
+    const auto number = std::ranges::find_if(in->members, is_number);
+    key = quoted_column(in->members[0].name);
+    value = number == in->members.end() ? key : quoted_column(number->name);
+  }
+  if (!first.empty() && first.size() <= kShownMax) key = first;
+  return absl::StrReplaceAll(absl::string_view(example->second.data(), example->second.size()),
+                             {{"$V", value}, {"$1", key}});
+}
+
+std::string way_to_surplus(std::string_view verb, const argument& a) {
+  if (verb == "unique" && !a.source.empty())
+    return absl::StrCat("; map(", std::string(a.source), ") | unique yields each value once");
   return {};
+}
+
+std::string source_reading(std::string_view path) {
+  static constexpr std::pair<std::string_view, std::string_view> kReaders[] = {
+      {".csv", "csv"},           {".jsonl", "jsonl"},      {".ndjson", "jsonl"},
+      {".tfrecord", "tfrecord"}, {".arrow", "from_arrow"}, {".feather", "from_arrow"},
+      {".npy", "npy"},           {".tar", "tar"},          {".zip", "zip_members"}};
+  std::string_view reader = "lines";
+  for (const auto& [suffix, name] : kReaders)
+    if (path.ends_with(suffix)) reader = name;
+  return absl::StrCat(std::string(reader), "(\"", std::string(path), "\"", reader == "csv" ? ", header=true)" : ")");
 }
 
 }  // namespace sluice::lib::detail

@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names from tf.data and the C++ library that people look for in plan text, and that have another name or place here.
+// The verbs of other programs, and examples of calls, for messages.
+// Thread: pure functions.
 #pragma once
 
+#include <string>
 #include <string_view>
+
+#include "plan/codecs/argument.hpp"
+#include "sluice/element/type.hpp"
 
 namespace sluice::lib::detail {
 
-/// Returns the replacement, worded to follow "it is" ("count_elements, …"), or an empty string for other names.
-std::string_view other_word_for(std::string_view name);
+/// Returns what is written in place of a call whose verb is of another program, as the end of a message: "; it is
+/// unique()". The advice contains the call's own arguments, and the columns of `in`, the type of the elements before it
+/// (null: unknown). Empty if no such verb is known.
+std::string way_to_verb(const call_syntax& call, const element_type* in);
+
+/// Returns the fields of `in` as they are written in braces: "id, `first name`, city"; `otherwise` if it has none, or
+/// more than a message can show.
+std::string columns_in_braces(const element_type* in, std::string_view otherwise);
+
+/// Returns the call as it was typed.
+std::string text_of_call(const call_syntax& call);
+
+/// Returns a call of the verb with its required arguments, such as batch(32); empty if none is known. `in`: the type of
+/// its input, whose fields the example contains; null: unknown. `first`: the argument that was typed; empty: none.
+std::string example_of_call(std::string_view verb, const element_type* in, std::string_view first);
+/// Returns the advice for an argument after the last one; empty: none.
+std::string way_to_surplus(std::string_view verb, const argument& a);
+
+/// Returns the plan that reads the file: csv("a.csv", header=true). The name's suffix decides.
+std::string source_reading(std::string_view path);
 
 }  // namespace sluice::lib::detail

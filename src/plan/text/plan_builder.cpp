@@ -2,10 +2,12 @@
 #include "plan/text/plan_builder.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <list>
 
 #include "absl/strings/str_cat.h"
 #include "base/text/closest.hpp"
+#include "expr/other_operators.hpp"
 #include "expr/program.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/text/other_words.hpp"
@@ -18,18 +20,20 @@ namespace sluice::lib::detail {
 
 namespace {
 
-const op_info& op_named(const std::string& name, std::size_t at) {
+/// `in`: the type of the elements that the call would get; null: unknown, or none.
+const op_info& op_named(const call_syntax& call, const element_type* in) {
+  const std::string& name = call.name;
   if (auto* op = find_op(name)) return *op;
-  if (const std::string_view instead = other_word_for(name); !instead.empty())
-    throw misplaced{at, absl::StrCat("there is no verb ", name, " in plan text", std::string(instead))};
+  if (const std::string instead = way_to_verb(call, in); !instead.empty())
+    throw misplaced{call.at, absl::StrCat("there is no verb ", name, " in plan text", instead)};
   std::vector<std::string> names;
   for (auto* known : known_operators()) names.emplace_back(known->name);
   if (is_expression_function(name))
-    throw misplaced{at, absl::StrCat(name, " is a function of elements: write map(", name, "(it))")};
+    throw misplaced{call.at, absl::StrCat(name, " is a function of elements: write map(",
+                                          call.arguments.empty() ? name + "(it)" : text_of_call(call), ")")};
   std::string way = did_you_mean(name, names);
-  if (way.empty() && name.find('.') != name.npos)
-    way = absl::StrCat("; to read a file, write its path in quotes: csv(\"", name, "\"), lines(\"", name, "\") …");
-  throw misplaced{at, absl::StrCat(name, ": no such operator", way)};
+  if (way.empty() && name.find('.') != name.npos) way = absl::StrCat("; to read a file, write ", source_reading(name));
+  throw misplaced{call.at, absl::StrCat(name, ": no such operator", way)};
 }
 
 /// Returns "csv: not_found: a.csv: cannot open", with the stage first, as in other messages about a call.
@@ -53,7 +57,11 @@ class node_builder {
     node_.op = &op;
   }
 
-  void take_input(node_ptr input) { node_.inputs.push_back(std::move(input)); }
+  /// `at`: the column of the input; 0: of the call.
+  void take_input(node_ptr input, std::size_t at = 0) {
+    node_.inputs.push_back(std::move(input));
+    input_at_.push_back(at == 0 ? at_ : at);
+  }
   bool is_combine() const { return node_.op->shape == op_info::combine; }
   const op_info& op() const { return *node_.op; }
   [[noreturn]] void fail(const std::string& what) const {
@@ -71,12 +79,15 @@ class node_builder {
       return one.required && one.type->takes_functions();
     });
     const std::string similar = did_you_mean(a.name, names);
-    const bool is_arrow = may_compare && a.source.starts_with('>');  // x => x + 1
-    reading_.refuse_name(
-        a, absl::StrCat("has no ", a.name, none ? "" : absl::StrCat(" (it has ", list_.names(), ")"), similar,
-                        is_arrow                         ? "; the element is `it`, as in map(it + 1)"
-                        : may_compare && similar.empty() ? absl::StrCat("; to compare, write ", a.name, " == …")
-                                                         : ""));
+    if (may_compare && a.source.starts_with('>'))  // x => x + 1
+      reading_.refuse_name(a, expressions::without_lambda(node_.op->name, a.name, a.source.substr(1)));
+    const bool is_option = std::ranges::any_of(
+        known_operators(), [&](const op_info* op) { return op->arguments().find(a.name) != nullptr; });
+    if (may_compare && similar.empty() && !is_option)
+      reading_.refuse_name(a, absl::StrCat("= does not compare; write ", a.name, " == ", std::string(a.source)));
+    reading_.refuse_name(a,
+                         absl::StrCat("has no ", a.name, similar,
+                                      none || !similar.empty() ? "" : absl::StrCat(" (it has ", list_.names(), ")")));
   }
 
   /// Sets the next field that is written without a name.
@@ -89,16 +100,22 @@ class node_builder {
     if (left_ != 0) --left_;
     bool is_later = position_ + 1 < may && may_lack_path_ && fields[position_].type->is_later() && !is_text_argument(a);
     if (is_later) ++position_;
-    if (position_ < may) return set(fields[position_++], a);
+    const bool may_be_field = position_ < may && fields[position_].type->takes_functions();
+    if (a.kind == argument::word && !is_json_ && !may_be_field)
+      if (const field* flag = list_.find(a.text); flag && flag->type->type_name() == "bool")
+        reading_.refuse_name(a, absl::StrCat(a.text, " needs a value: write ", a.text, "=true"));
+    if (position_ < may) {
+      last_ = a.source;
+      return set(fields[position_++], a);
+    }
     const bool is_behind_function = may < fields.size() && may != 0 && fields[may - 1].type->takes_functions();
     if (is_behind_function && !is_json_ && a.kind == argument::word)
       reading_.refuse_name(a, absl::StrCat("takes one expression, and found ", a.shown(),
                                            " after it; several fields stand in braces: ", std::string(node_.op->name),
-                                           "({…, ", a.shown(), "})"));
-    if (may < fields.size())
-      reading_.refuse_name(
-          a, absl::StrCat(a.shown(), " needs a name, such as ", std::string(fields[may].name), "=", a.shown()));
-    reading_.refuse_name(a, absl::StrCat("takes no more values, and found ", a.shown()));
+                                           "({", last_ == "" ? "…" : std::string(last_), ", ", a.shown(), "})"));
+    if (may < fields.size()) reading_.refuse_name(a, absl::StrCat(a.shown(), " needs a name", way_to_option(a, may)));
+    reading_.refuse_name(
+        a, absl::StrCat("takes no more values, and found ", a.shown(), way_to_surplus(node_.op->name, a)));
   }
   /// Announces the number of arguments without a name that will follow.
   void expect_positional(std::size_t n) { left_ = n; }
@@ -115,7 +132,7 @@ class node_builder {
     for (std::size_t k = 0; k != given_.size(); ++k) {
       const field& f = list_.fields[k];
       bool may_lack = f.type->is_later() && may_lack_path_;
-      if (f.required && !given_[k] && !may_lack) fail("needs " + f.type->wanted(f.name));
+      if (f.required && !given_[k] && !may_lack) fail("needs " + f.type->wanted(f.name) + example());
     }
     node_.arguments = arguments(list_.tag, std::move(value_));
     try {
@@ -124,12 +141,47 @@ class node_builder {
       if (!is_json_) throw misplaced{e.column(), e.message()};
       throw misplaced{at_, absl::StrCat(e.message(), " (column ", e.column(), " of the expression)")};
     } catch (const error& e) {
-      if (e.why().where().file.empty()) throw misplaced{at_, std::string(e.why().message())};
+      const std::string why(e.why().message());
+      if (e.why().where().file.empty()) throw misplaced{place_of(why), why};
       throw misplaced{at_, in_front_of_code(e.why()), e.why()};
     }
   }
 
  private:
+  std::string example() const {
+    const element_type* in = node_.inputs.size() == 1 ? node_.inputs[0]->type : nullptr;
+    const std::string call = is_json_ ? std::string() : example_of_call(node_.op->name, in, last_);
+    return call.empty() ? std::string() : absl::StrCat(", as in ", call);
+  }
+  /// Returns the options, from the k-th field on, that may be meant by a value without a name.
+  std::string way_to_option(const argument& a, std::size_t k) const {
+    const auto& fields = list_.fields;
+    const bool is_number = a.kind == argument::number;
+    std::string names;
+    for (std::size_t i = k; i != fields.size(); ++i) {
+      const std::string type = fields[i].type->type_name();
+      const bool takes_number = type != "bool" && type.find("time") == type.npos && !fields[i].type->takes_text();
+      if (!is_json_ && (is_number ? takes_number : i == k))
+        return absl::StrCat(", such as ", std::string(fields[i].name), "=", a.shown());
+      absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(fields[i].name), "=");
+    }
+    return absl::StrCat("; the options are ", names);
+  }
+  /// Returns the place of the argument that the error of a node names.
+  std::size_t place_of(const std::string& why) const {
+    if (is_json_) return at_;
+    const bool is_of_schema = why.find("the schema") != why.npos || why.find("the type, column") != why.npos ||
+                              why.starts_with("parse_example: column");
+    if (schema_at_ != 0 && is_of_schema) return schema_at_;
+    constexpr std::string_view kInput = "and input ";
+    const std::size_t at = why.find(kInput);
+    std::size_t number = 0;
+    if (at != why.npos &&
+        std::from_chars(why.data() + at + kInput.size(), why.data() + why.size(), number).ec == std::errc() &&
+        number != 0 && number <= input_at_.size())
+      return input_at_[number - 1];
+    return at_;
+  }
   /// Returns the number of leading fields that may be written without their names.
   std::size_t positional() const {
     std::size_t may = 0;
@@ -148,6 +200,7 @@ class node_builder {
       reading_.refuse(
           a, absl::StrCat("a comma is missing after ", std::string(a.source.substr(0, a.source.find('"', 1) + 1))));
     given_[k] = true;
+    if (f.name == "schema") schema_at_ = a.at;
     reading_.read(*f.type, argument_list::at(value_.get(), f), a, f.name);
   }
 
@@ -168,6 +221,9 @@ class node_builder {
   std::vector<bool> given_;
   unsigned given_to_call_ = 0;  ///< bit k: the k-th of call_arguments()
   std::size_t position_ = 0, left_ = 0;
+  std::size_t schema_at_ = 0;          ///< the place of an argument that is a schema
+  std::vector<std::size_t> input_at_;  ///< the places of the inputs
+  std::string_view last_;              ///< the text of the last argument without a name
   node node_;
 };
 
@@ -192,9 +248,10 @@ std::string source_behind_stage(const call_syntax& call, const op_info& op) {
   if (op.shape != op_info::combine) {
     const bool is_reader =
         std::ranges::any_of(op.arguments().fields, [](const field& f) { return f.type->is_later(); });
-    return absl::StrCat(
-        call.name, ": a source takes no input",
-        is_reader ? absl::StrCat(": interleave(", call.name, ") opens one for each path that comes") : "");
+    return absl::StrCat(call.name, ": a source takes no input",
+                        is_reader ? absl::StrCat(": interleave(", call.name, ") opens one for each path that comes")
+                                  : absl::StrCat("; concatenate(A, ", text_of_call(call),
+                                                 ") appends it to A, the stages before the bar"));
   }
   const bool is_listed = op.inputs_behind_list >= 0;
   return absl::StrCat(call.name, ": takes no input before a bar: write ", call.name,
@@ -202,8 +259,11 @@ std::string source_behind_stage(const call_syntax& call, const op_info& op) {
 }
 
 node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path) {
-  const op_info& op = op_named(call.name, call.at);
-  if (!input && op.shape == op_info::stage) throw misplaced{call.at, call.name + ": a plan starts with a source"};
+  const op_info& op = op_named(call, input ? input->type : nullptr);
+  if (!input && op.shape == op_info::stage)
+    throw misplaced{call.at,
+                    absl::StrCat(call.name, ": a plan starts with a source, as in csv(\"FILE\", header=true) | ",
+                                 text_of_call(call))};
   if (input && op.shape != op_info::stage) throw misplaced{call.at, source_behind_stage(call, op)};
   bool may_lack = may_lack_path && op.shape != op_info::stage;
   node_builder b(op, call.at, false, may_lack);
@@ -215,7 +275,8 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   for (const argument& a : call.arguments) {
     if (wants_list && a.name.empty()) {
       wants_list = false;
-      for (node_ptr& input : listed_plans(call, a, may_lack)) b.take_input(std::move(input));
+      std::vector<node_ptr> inputs = listed_plans(call, a, may_lack);
+      for (std::size_t k = 0; k != inputs.size(); ++k) b.take_input(std::move(inputs[k]), a.items[k].at);
       continue;
     }
     bool may_be_plan = a.kind == argument::plan || a.kind == argument::word;
@@ -223,7 +284,7 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
     // A word may also be the value of another field of a combine, such as a function.
     if (is_input && a.kind == argument::word && !find_op(a.text) && b.wants_positional()) is_input = false;
     if (is_input) ++behind;
-    if (is_input) b.take_input(build_plan(a.calls, may_lack));
+    if (is_input) b.take_input(build_plan(a.calls, may_lack), a.at);
     else if (a.name.empty()) b.take_positional(a);
     else b.take_named(a);
   }
@@ -243,7 +304,8 @@ node_ptr build_spelled(const call_syntax& call, node_ptr input, bool may_lack_pa
 
 node_ptr build_any_call(const call_syntax& call, node_ptr input, bool may_lack_path) {
   std::list<std::string> texts;
-  if (auto meant = call_of_table_word(call, texts)) return build_call(*meant, std::move(input), may_lack_path);
+  if (auto meant = call_of_table_word(call, input ? input->type : nullptr, texts))
+    return build_call(*meant, std::move(input), may_lack_path);
   if (is_spelling(call.name)) return build_spelled(call, std::move(input), may_lack_path);
   return build_call(call, std::move(input), may_lack_path);
 }
@@ -256,7 +318,7 @@ class json_stage {
   json_stage(const argument& object, bool may_lack_path, node_ptr given = {})
       : object_(object),
         given_(std::move(given)),
-        builder_(op_named(name_in(object), object.at), object.at, true, may_lack_path),
+        builder_(op_named({object.at, name_in(object), {}}, nullptr), object.at, true, may_lack_path),
         may_lack_path_(may_lack_path) {}
 
   node_ptr build() {

@@ -44,7 +44,9 @@ function_ptr read_expression(const argument& a, const reading& r, std::string_vi
   } catch (const expression_error& e) {
     if (a.kind == argument::object)
       r.fail(a, absl::StrCat(e.message(), " (column ", e.column(), " of the expression)"));
-    throw misplaced{e.column(), absl::StrCat(r.path(), ": ", e.message())};
+    // A stage's only function needs no name in a message.
+    const std::string path = r.step() == "function" ? r.path().substr(0, r.path().find(':')) : r.path();
+    throw misplaced{e.column(), absl::StrCat(path, ": ", e.message())};
   }
 }
 
@@ -78,13 +80,12 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
   auto forms = find_functions(name);
   if (forms.empty()) {
     const std::string similar = did_you_mean(name, function_names());
-    std::string why =
-        is_built_in_function(name)
-            ? absl::StrCat(name, " is a function of expressions: write ", name, "(it)")
-            : absl::StrCat("no function is registered as ", name, similar,
-                           similar.empty() && r.step() == "function" ? "; the element is `it`, as in map(it + 1)" : "");
+    std::string why = is_built_in_function(name)
+                          ? absl::StrCat(name, " is a function of expressions: write ", name, "(it)")
+                          : absl::StrCat("no function is registered as ", name, similar);
     if (a.kind == argument::word)
-      return read_expression(a, r, a.source, a.at, absl::StrCat(std::string(r.step()), ": ", why));
+      return read_expression(a, r, a.source, a.at,
+                             r.step() == "function" ? why : absl::StrCat(std::string(r.step()), ": ", why));
     r.fail(a, why);
   }
   const stage_function& first = *forms[0];

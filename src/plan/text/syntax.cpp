@@ -17,11 +17,27 @@ class syntax_reader {
 
   plan_syntax whole() {
     auto calls = plan();
-    if (lexer_.now().kind != token::end) fail("expected '|' or the end, " + lexer_.now().found());
-    return calls;
+    if (lexer_.now().kind == token::end) return calls;
+    fail("expected '|' or the end, " + lexer_.now().found() + way_to_end());
   }
 
  private:
+  /// Returns what is probably meant by a token after a stage.
+  std::string way_to_end() {
+    constexpr std::size_t kShownMax = 60;
+    const token& now = lexer_.now();
+    if (now.is(')')) return "; one ) is too many";
+    const bool is_value = now.kind == token::word || now.kind == token::number || now.kind == token::string;
+    if (!is_value) return {};
+    if (last_has_parentheses_) return now.kind == token::word ? "; a | is missing before " + now.text : std::string();
+    std::string_view arguments = text_.substr(now.from);
+    arguments = arguments.substr(0, arguments.find('|'));
+    while (arguments.ends_with(' ') || arguments.ends_with('\n')) arguments.remove_suffix(1);
+    return "; arguments stand in parentheses" + (arguments.size() <= kShownMax
+                                                     ? ": write " + last_name_ + "(" + std::string(arguments) + ")"
+                                                     : std::string());
+  }
+
   [[noreturn]] void fail(const std::string& what) {
     if (lexer_.now().kind == token::unknown) lexer_.refuse_character();
     throw plan_error(lexer_.now().column, what);
@@ -49,11 +65,43 @@ class syntax_reader {
     return calls;
   }
 
-  /// Returns a hint for a bar where a stage is expected.
+  /// Returns the brackets that close those that are open.
+  static std::string closing_of(std::string_view typed) {
+    std::string open;
+    bool is_quoted = false;
+    for (const char c : typed) {
+      is_quoted ^= c == '"';
+      if (is_quoted) continue;
+      if (c == '(') open += ')';
+      if (c == '[') open += ']';
+      if (c == '{') open += '}';
+      if ((c == ')' || c == ']' || c == '}') && !open.empty()) open.pop_back();
+    }
+    return {open.rbegin(), open.rend()};
+  }
+
+  /// Returns a hint for a place where a stage is expected.
   std::string way_to_stage() const {
+    if (lexer_.now().kind == token::end && lexer_.now().from != 0) return "; a stage is missing after the last |";
     if (!lexer_.now().is('|')) return {};
     return lexer_.now().from == 0 ? "; a plan begins with a source, such as csv(\"a.csv\", header=true)"
                                   : "; stages are separated by one |";
+  }
+
+  /// Reports the end of a call that is not closed, or a value without a comma before it.
+  [[noreturn]] void fail_in_call(const call_syntax& c, std::size_t begin) {
+    constexpr std::size_t kShownMax = 60;
+    const token& now = lexer_.now();
+    std::string way;
+    if (now.kind == token::word || now.kind == token::number) way = "; a comma is missing before " + now.text;
+    if (now.kind == token::end || now.is('|')) {
+      std::string_view typed = text_.substr(begin, now.from - begin);
+      while (typed.ends_with(' ') || typed.ends_with('\n')) typed.remove_suffix(1);
+      const std::string closing = closing_of(typed);
+      way = "; a " + std::string(closing.size() == 1 ? ")" : "bracket") + " is missing";
+      if (typed.size() <= kShownMax) way += ": write " + std::string(typed) + closing;
+    }
+    fail(c.name + ": expected ',' or ')', " + now.found() + way);
   }
 
   call_syntax call() {
@@ -61,11 +109,15 @@ class syntax_reader {
     call_syntax c;
     c.at = lexer_.now().column;
     c.name = lexer_.now().text;
+    const std::size_t begin = lexer_.now().from;
     lexer_.advance();
-    if (!take('(') || take(')')) return c;
+    last_name_ = c.name;
+    last_has_parentheses_ = take('(');
+    if (!last_has_parentheses_ || take(')')) return c;
     do c.arguments.push_back(named_value());
     while (take(','));
-    if (!take(')')) fail(c.name + ": expected ',' or ')', " + lexer_.now().found());
+    if (!take(')')) fail_in_call(c, begin);
+    last_has_parentheses_ = true;
     return c;
   }
 
@@ -163,6 +215,8 @@ class syntax_reader {
   std::vector<text_range> expressions_;  ///< ordered by their beginnings
   std::size_t next_expression_ = 0;
   lexer lexer_;
+  std::string last_name_;              ///< of the last stage
+  bool last_has_parentheses_ = false;  ///< the last stage has parentheses
   std::uint32_t depth_ = 0, depth_max_ = kPlanDepthAlways;
 };
 

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "element/text/scan_text.hpp"
+#include "plan/text/other_words.hpp"
 
 namespace sluice::lib::detail {
 namespace {
@@ -22,7 +24,7 @@ argument expression_argument(std::string_view text, std::size_t at) {
 bool is_of_any_call(const argument& a) { return a.name == "on_error" || a.name == "errors_max"; }
 
 /// select(a, b, n = x + 1) is map({a, b, n: x + 1}).
-call_syntax selected(const call_syntax& call, std::list<std::string>& texts) {
+call_syntax selected(const call_syntax& call, const element_type* in, std::list<std::string>& texts) {
   call_syntax made{call.at, "map", {}};
   std::string text;
   std::size_t at = call.at;
@@ -32,10 +34,12 @@ call_syntax selected(const call_syntax& call, std::list<std::string>& texts) {
       continue;
     }
     if (a.source.empty() || a.source == "*" || a.kind == argument::quoted)
-      throw misplaced{a.at, absl::StrCat(call.name,
-                                         ": expects the names of columns, as in select(id, total = price * n),"
-                                         " and found ",
-                                         a.source.empty() ? a.shown() : std::string(a.source))};
+      throw misplaced{a.at, absl::StrCat(call.name, ": expects the names of columns, as in ", call.name, "(",
+                                         columns_in_braces(in, "id, total = price * n"), "), and found ",
+                                         a.source.empty() ? a.shown() : std::string(a.source),
+                                         a.kind == argument::quoted && is_identifier(a.text)
+                                             ? absl::StrCat("; names are written without quotes: ", a.text)
+                                             : "")};
     // One place fits all columns of the text if the call is written without spaces after its name.
     if (text.empty()) at = (a.name.empty() ? a.at : a.name_at) - 1;
     absl::StrAppend(&text, text.empty() ? "{" : ", ");
@@ -43,7 +47,8 @@ call_syntax selected(const call_syntax& call, std::list<std::string>& texts) {
     text.append(a.source);
   }
   if (text.empty())
-    throw misplaced{call.at, absl::StrCat(call.name, ": needs the names of columns, as in select(id, name)")};
+    throw misplaced{call.at, absl::StrCat(call.name, ": needs the names of columns, as in ", call.name, "(",
+                                          columns_in_braces(in, "id, name"), ")")};
   texts.push_back(text + "}");
   made.arguments.insert(made.arguments.begin(), expression_argument(texts.back(), at));
   return made;
@@ -65,7 +70,8 @@ call_syntax sampled(const call_syntax& call, std::list<std::string>& texts) {
     if (!is_share)
       throw misplaced{a.at,
                       absl::StrCat("sample: expects the share of elements that are kept, as in sample(0.1), and found ",
-                                   a.shown(), "; shuffle(1000000) | take(100) draws a number of elements")};
+                                   a.source.empty() ? a.shown() : std::string(a.source),
+                                   "; shuffle(1000000) | take(100) draws a number of elements")};
     has_share = true;
     texts.push_back(absl::StrCat("random() < ", a.text));
     made.arguments.insert(made.arguments.begin(), expression_argument(texts.back(), a.at));
@@ -94,8 +100,9 @@ std::optional<call_syntax> range_from(const call_syntax& call) {
 
 }  // namespace
 
-std::optional<call_syntax> call_of_table_word(const call_syntax& call, std::list<std::string>& texts) {
-  if (call.name == "select" || call.name == "project") return selected(call, texts);
+std::optional<call_syntax> call_of_table_word(const call_syntax& call, const element_type* in,
+                                              std::list<std::string>& texts) {
+  if (call.name == "select" || call.name == "project") return selected(call, in, texts);
   if (call.name == "sample") return sampled(call, texts);
   if (call.name == "range") return range_from(call);
   return std::nullopt;

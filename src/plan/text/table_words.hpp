@@ -8,11 +8,14 @@
 #include <string>
 
 #include "plan/codecs/argument.hpp"
+#include "sluice/element/type.hpp"
 
 namespace sluice::lib::detail {
 
-/// Returns the call that is meant, or nothing if the call is none of these. `texts`: stores the texts of its arguments,
-/// and must live as long as the call. Errors: misplaced: the arguments have no meaning.
-std::optional<call_syntax> call_of_table_word(const call_syntax& call, std::list<std::string>& texts);
+/// Returns the call that is meant, or nothing if the call is none of these. `in`: the type of the elements before it, for
+/// messages; null: unknown. `texts`: stores the texts of its arguments, and must live as long as the call. Errors:
+/// misplaced: the arguments have no meaning.
+std::optional<call_syntax> call_of_table_word(const call_syntax& call, const element_type* in,
+                                              std::list<std::string>& texts);
 
 }  // namespace sluice::lib::detail

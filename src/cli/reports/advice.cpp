@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/reports/advice.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/text/closest.hpp"
+#include "cli/inputs/file_readers.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "io/paths/file_router.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+/// Returns the suggestion of a file with a similar name in the same folder.
+std::string similar_file(const std::string& path) {
+  constexpr std::size_t kNamesMax = 10000;
+  const std::filesystem::path missing(detail::without_file_scheme(path));
+  const std::filesystem::path folder = missing.parent_path();
+  std::error_code unreadable;
+  if (detail::is_remote(path) || std::filesystem::exists(missing, unreadable)) return {};
+  std::vector<std::string> names;
+  std::filesystem::directory_iterator entries(folder.empty() ? "." : folder, unreadable);
+  for (; !unreadable && entries != std::filesystem::directory_iterator() && names.size() != kNamesMax;
+       entries.increment(unreadable))
+    names.push_back((folder / entries->path().filename()).string());
+  return detail::did_you_mean(path, names);
+}
+
+/// Returns the plan that reads the file, if the stage that failed at its beginning reads another format.
+std::string reader_of_content(const provenance& at, std::string_view message) {
+  const bool has_place = at.offset_bytes != provenance::kUnknown || at.record_index != provenance::kUnknown;
+  const bool is_beginning = at.offset_bytes == 0 || at.record_index == 0 ||
+                            (!has_place && (message.starts_with("line 1: ") || at.element == provenance::kUnknown));
+  if (!is_beginning || at.file.empty() || !is_file(at.file)) return {};
+  try {
+    const reader& found = reader_of(at.file);
+    if (at.stage.empty() || found.op == at.stage) return {};
+    return absl::StrCat("; the plan that reads ", at.file, " is '", plan_for(at.file, found, ""), "'");
+  } catch (const std::exception& e) { return absl::StrCat("; ", e.what()); }
+}
+
+/// Returns "if(n != 0, 6 / n, 0)" for the stage "map(6 / n)".
+std::string without_zero(std::string_view stage) {
+  constexpr std::string_view kAny = "if(y != 0, x / y, 0)";
+  const std::size_t open = stage.find('(');
+  if (open == stage.npos) return std::string(kAny);
+  const std::string_view inside = stage.substr(open + 1, stage.rfind(')') - open - 1);
+  const std::size_t sign = std::min(inside.find(" / "), inside.find(" % "));
+  if (sign == inside.npos || inside.find_first_of("(){},") != inside.npos) return std::string(kAny);
+  const std::string_view divisor = inside.substr(sign + 3);
+  if (divisor.find(' ') != divisor.npos || inside.substr(0, sign).find(' ') != inside.npos) return std::string(kAny);
+  return absl::StrCat("if(", std::string(divisor), " != 0, ", std::string(inside), ", 0)");
+}
+
+/// Returns the suggestion for a pattern that no file matches.
+std::string way_to_files(std::string_view message) {
+  const std::size_t begin = message.find("matches the pattern \"");
+  if (begin == message.npos) return {};
+  std::string_view pattern = message.substr(message.find('"', begin) + 1);
+  pattern = pattern.substr(0, pattern.find_first_of("*?[{\""));
+  const std::string folder(pattern.substr(0, pattern.rfind('/') + 1));
+  return absl::StrCat("; sluice ls '", folder, "*' lists the files that exist");
+}
+
+/// Returns true for the error of one element, which a policy may drop.
+bool is_of_element(const status& why) {
+  const bool is_bad_value = why.code() == status_code::invalid_argument || why.code() == status_code::not_found ||
+                            why.code() == status_code::data_loss || why.code() == status_code::out_of_range ||
+                            why.code() == status_code::unknown;
+  return is_bad_value && why.where().element != provenance::kUnknown;
+}
+
+}  // namespace
+
+std::string advice_for(const status& why) {
+  const std::string_view message = why.message();
+  const provenance& at = why.where();
+  if (why.code() == status_code::data_loss || why.code() == status_code::invalid_argument) {
+    std::string reader = reader_of_content(at, message);
+    if (!reader.empty()) return reader;
+  }
+  std::string advice = why.code() == status_code::not_found ? way_to_files(message) : std::string();
+  if (why.code() == status_code::not_found && !at.file.empty()) advice = similar_file(at.file);
+  if (!is_of_element(why) || contains(message, "on_error") || contains(message, "on-error")) return advice;
+  if (contains(message, ": division by zero")) absl::StrAppend(&advice, "; ", without_zero(at.stage), " avoids it");
+  return absl::StrCat(advice, "; --on-error skip drops such elements");
+}
+
+}  // namespace sluice::lib::cli
