@@ -42,10 +42,28 @@ Every call except `ignore_errors` also accepts two arguments by name: `on_error=
 that fail there, and with `on_error=skip` also `errors_max=N` (one more ends the run). In C++ they are written around
 stages: `on_error(error_policy::skip, map(parse), {.errors_max = N})` ([errors.md](errors.md)).
 """
-TABLE_NOTE = """In the table, **deterministic** is *yes* if two runs of one plan deliver the same elements in the same order. *Owns* is
-the memory besides the present block, and *state* the contents of a position. Each operator's section has the complete
-sentences.
+DEFAULTS_NOTE = """Unless a section says otherwise, a stage keeps the order of its input, ends with it, holds no elements besides the
+present block, and yields the same elements in each run of one plan. *State* is what a position contains, and *Owns* is memory
+besides the present block.
 """
+# The groups of the page, in its order.
+GROUPS = {
+    "Sources: files": ["list_files", "csv", "jsonl", "lines", "tfrecord", "from_arrow", "npy", "tar", "webdataset", "zip_members", "sql",
+                       "fixed_length"],
+    "Sources: numbers and memory": ["range", "counter", "random", "from_elements", "from_tensors", "from_tensor_slices", "generate",
+                                    "from_channel"],
+    "Rows": ["map", "filter", "flat_map", "interleave", "index_flat_map", "scan", "enumerate", "parse_example", "parse_sequence_example",
+             "transform", "inspect"],
+    "Choice and order": ["take", "skip", "take_while", "drop_while", "unique", "shard", "shuffle", "global_shuffle", "repeat",
+                         "rejection_resample"],
+    "Batches and windows": ["batch", "unbatch", "rebatch", "padded_batch", "ragged_batch", "sparse_batch", "batch_by_bytes",
+                            "batch_by_tokens", "pack_sequences", "bucket_by_sequence_length", "window", "window_batch"],
+    "Groups and totals": ["group_by", "group_by_reducer", "group_by_window", "top", "reduce", "count_elements", "get_single_element"],
+    "Several inputs": ["zip", "concatenate", "merge", "round_robin", "sample_from_datasets", "choose_from_datasets", "weighted_flat_map"],
+    "Speed, errors and sizes": ["prefetch", "sleep", "rate_limit", "ignore_errors", "with_options", "assert_cardinality",
+                                "pad_to_cardinality"],
+}
+OTHER_NAMES, CPP_ONLY = "Other names", "Verbs only in C++"
 
 
 def names():
@@ -125,7 +143,7 @@ def parse_members(body):
     """[(name, type, default, comment)]"""
     found, above = [], []
     for line in body.splitlines():
-        note = re.match(r"\s*///\s*(.*)", line)
+        note = re.match(r"\s*///(?!<)\s*(.*)", line)
         if note:
             above.append(note.group(1))
             continue
@@ -205,12 +223,15 @@ def section(op):
             out += ["- " + in_markdown(" ".join(lines)), ""]
         else:
             labels.append(f"- **{kind}**: {in_markdown(' '.join(lines))}")
+    if op.is_in_plans and determinism(op) != "yes":
+        labels.append(f"- **Deterministic**: {determinism(op)}")
     out += labels + ([""] if labels else [])
     if op.fields:
-        out += ["| argument | type | default | |", "|---|---|---|---|"]
-        for name, kind, default, comment in op.fields:
-            shown = "required" if kind in REQUIRED and default == "{}" else f"`{default_of(kind, default)}`"
-            out.append(f"| `{name}` | {kind} | {shown} | {comment.replace('|', chr(92) + '|')} |")
+        out += ["Arguments:", ""]
+    for name, kind, default, comment in op.fields:
+        value = "required" if kind in REQUIRED and default == "{}" else f"default `{default_of(kind, default)}`"
+        out.append(f"- `{name}` ({kind}, {value}){': ' + in_markdown(comment) if comment else ''}")
+    if op.fields:
         out.append("")
     return out
 
@@ -237,29 +258,8 @@ class spelling:
         return [f"### {self.name}", "", f"Another name: `{self.name}({self.arguments})` stands for `{self.calls}`, which plans print. Its contract is that of {of}.",
                 "", f"[header](../include/sluice/{self.header})", ""]
 
-    def row(self):
-        calls = self.calls.replace("|", "\\|")
-        return f"| [{self.name}](#{self.name}) | `{self.name}({self.arguments})` | stands for `{calls}` | | | | | |"
-
-
-def arguments_alone(text):
-    """Returns the names, without the values after '='."""
-    parts, depth, at, in_text = [], 0, "", False
-    for c in text:
-        in_text ^= c == '"'
-        depth += 0 if in_text else (c in "([{") - (c in ")]}")
-        if c == "," and depth == 0 and not in_text:
-            parts.append(at)
-            at = ""
-        else:
-            at += c
-    return ", ".join(p.strip().split("=")[0] for p in [*parts, at] if p.strip())
-
-
-def first_sentence(text):
-    """Returns the text up to the first full stop or semicolon that ends a statement."""
-    found = re.match(r"(.*?(?<!e\.g)(?<!i\.e)[^.…])[.;](?:\s|$)", text + " ")
-    return (found.group(1) if found else text).strip()
+    def line(self):
+        return f"- [{self.name}](#{self.name}): stands for `{self.calls}`"
 
 
 # The determinism of operators whose arguments do not show it.
@@ -279,37 +279,36 @@ def determinism(op):
     return ", ".join(said) or "yes"
 
 
-def row(op):
-    labels = {kind: " ".join(lines) for kind, lines in blocks(op.contract)}
-    otherwise = {"Order": "its own" if op.is_source else "the input's", "Ends": "with what it reads" if op.is_source else "with the input",
-                 "Owns": "–", "State": "none of its own"}
-    if not op.is_in_plans:
-        otherwise = dict.fromkeys(otherwise, "")
-    cells = {label: in_markdown(first_sentence(labels[label])) if label in labels else other for label, other in otherwise.items()}
-    call = f"`{op.name}({arguments_alone(op.arguments)})`" if op.is_in_plans else "C++"
+def line(op):
     doc = op.doc[0].lower() + op.doc[1:] if op.doc[:2].istitle() else op.doc
-    shown = [f"[{op.name}](#{op.name})", call, in_markdown(doc), cells["Order"], determinism(op) if op.is_in_plans else "", cells["Ends"],
-             cells["Owns"], cells["State"]]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in shown) + " |"
+    return f"- [{op.name}](#{op.name}): {in_markdown(doc)}"
+
+
+def grouped(ops):
+    """[(title, operators)]. An operator without a group is a row's, or a source; a build may lack some."""
+    known = {op.name: op for op in ops}
+    groups = {title: [known[name] for name in names if name in known] for title, names in GROUPS.items()}
+    for op in ops:
+        if not any(op.name in names for names in GROUPS.values()):
+            groups["Sources: numbers and memory" if op.is_source else "Rows"].append(op)
+    return list(groups.items())
 
 
 def page(build):
     ops, others = listed(build)
     verbs = [cpp_verb(name, header) for name, header in CPP_VERBS.items()]
-    out = [INTRODUCTION, TABLE_NOTE]
-    out += ["| verb | call | what it does | order | deterministic | ends | owns | state |", "|---|---|---|---|---|---|---|---|"]
-    out += [row(op) for op in sorted(ops, key=lambda op: not op.is_source)] + [s.row() for s in others] + [row(v) for v in verbs] + [""]
-    for title, wanted in (("Sources", True), ("Stages", False)):
+    groups = grouped(ops)
+    out = [INTRODUCTION, DEFAULTS_NOTE, "## All verbs", ""]
+    for title, members in [*groups, (OTHER_NAMES, others), (CPP_ONLY, verbs)]:
+        out += [f"**{title}**", ""]
+        out += [one.line() if isinstance(one, spelling) else line(one) for one in members] + [""]
+    for title, members in [*groups, (CPP_ONLY, verbs)]:
         out += [f"## {title}", ""]
-        for op in ops:
-            if op.is_source == wanted:
-                out += section(op)
-    out += ["## Other names", ""]
+        for op in members:
+            out += section(op)
+    out += [f"## {OTHER_NAMES}", ""]
     for other in others:
         out += other.section()
-    out += ["## Verbs only in C++", ""]
-    for verb in verbs:
-        out += section(verb)
     return "\n".join(out).rstrip() + "\n"
 
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // parse_example: records that contain tf.Examples become structures.
 //
-//   struct sample { std::string text; std::int64_t label; std::array<float, 16> values; };
-//   records | parse_example<sample>()                      // the members' names are the features' names
-//   records | parse_example<sample>({.parallelism = autotune})
-//   records | batch(1024) | parse_example<sample>({.parallelism = autotune})    // the faster form: batched<sample>
+//   struct review { std::string text; std::int64_t label; std::array<float, 16> values; };
+//   records | parse_example<review>()                      // the members' names are the features' names
+//   records | parse_example<review>({.parallelism = autotune})
+//   records | batch(1024) | parse_example<review>({.parallelism = autotune})    // the faster form: batched<review>
 //
 // A schema's text (format/example_layout.hpp) gives other names of features, defaults, and the shapes of members that
 // are tensors; members that the text does not name are read as their C++ types say:
