@@ -18,7 +18,8 @@ bool stage_base::can_begin_again() const noexcept {
   if (!rests_at_end_ || !failure.ok()) return false;
   for (const stage_input& in : state_.inputs())
     if (!in.stream->child_ || !in.stream->child_->can_begin_again()) return false;
-  return true;
+  const stream_base* owned = state_.owned_input();
+  return !owned || (owned->child_ && owned->child_->can_begin_again());
 }
 
 void stage_base::begin_again() {
@@ -26,6 +27,10 @@ void stage_base::begin_again() {
   for (stage_input& in : state_.inputs()) {
     in.stream->forget_requests();
     in.stream->child_->begin_again();
+  }
+  if (const stream_base* owned = state_.owned_input()) {
+    const_cast<stream_base*>(owned)->forget_requests();  // a part of this stage
+    owned->child_->begin_again();
   }
   rests_at_end_ = false;
   if (rest_count_) *std::exchange(rest_count_, nullptr) = 0;

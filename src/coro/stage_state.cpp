@@ -90,6 +90,7 @@ std::uint64_t stage_state::restore(const position_record* own, position_records&
   if (own) load_own(*own, from, label);
   if (input_owner_) input_owner_->restore_input(from);
   else if (!inputs_.empty() && !inputs_are_apart()) inputs_.first().stream->restore(from);
+  if (own && input_owner_) input_owner_->begins_at(own->ordinal - own->to_pass);
   if (own) return own->ordinal - own->to_pass;
   // A stage without a record in the position yielded one element for each input element until there.
   return input_owner_ ? input_owner_->input_consumed() : inputs_.first().stream->consumed();

@@ -299,6 +299,7 @@ void stream_base::flush_all_counts() const noexcept {
   if (!child_) return;
   flush_counts();
   for (const stage_input& in : child_->state_.inputs()) in.stream->flush_all_counts();
+  child_->state_.add_owner_counts();
   if (const stream_base* in = child_->state_.owned_input()) in->flush_all_counts();
 }
 

@@ -78,7 +78,20 @@ class evaluation {
     ordinal_ = ordinal;
     n_ = n;
     peak_ = largest_ = 0;
+    shared_ = 0;
   }
+  /// Computes the parts of one of several programs next, for the elements `s` (fused_program.hpp). `ordinal`: the
+  /// number of the first element for that program.
+  void begin_program(selection s, std::uint64_t ordinal, std::uint64_t seed) {
+    all_ = s;
+    ordinal_ = ordinal;
+    seed_ = seed;
+  }
+  /// Returns true if `s` has all elements of the program.
+  bool is_whole(selection s) const { return s.at == all_.at && s.n == all_.n; }
+  /// The shared values that `variables` contains for all elements, one bit each (shared_part).
+  std::uint64_t shared() const { return shared_; }
+  void set_shared(std::uint64_t values) { shared_ = values; }
   /// Returns the largest number of bytes that values of this chunk took at the same time.
   std::size_t peak_bytes() const { return peak_; }
   char* elements() const { return elements_; }
@@ -188,6 +201,8 @@ class evaluation {
   const char* items_ = nullptr;
   std::uint64_t ordinal_ = 0;
   std::uint32_t n_ = 1;
+  selection all_{nullptr, 0};
+  std::uint64_t shared_ = 0;
   std::size_t bytes_ = 0, peak_ = 0, largest_ = 0;  ///< charged now; the peak and the largest value of this chunk
   std::vector<piece> scratch_;
   std::size_t chunk_ = 0, used_ = 0;

@@ -85,11 +85,7 @@ class state_path final : public computed {
 };
 
 /// Returns a part at a fixed offset within a part that is in memory; null if `c` is not in memory.
-inline computed_ptr part_in_memory(const computed& c, const element_type& t, std::size_t offset) {
-  if (auto* p = dynamic_cast<const path*>(&c)) return p->part(t, offset);
-  if (auto* p = dynamic_cast<const state_path*>(&c)) return p->part(t, offset);
-  return nullptr;
-}
+computed_ptr part_in_memory(const computed& c, const element_type& t, std::size_t offset);
 
 /// The member of a computed object.
 class member_part final : public computed {
@@ -210,6 +206,10 @@ class variable_part final : public computed {
     const std::size_t bytes = register_bytes(type());
     const char* all = ev.variables[number_];
     auto* to = static_cast<char*>(out);
+    if (!s.at) {
+      std::memcpy(to, all, s.n * bytes);
+      return;
+    }
     for (std::uint32_t i = 0; i != s.n; ++i) std::memcpy(to + i * bytes, all + s.element(i) * bytes, bytes);
   }
   const void* in_place(const evaluation& ev, selection s) const override {

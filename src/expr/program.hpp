@@ -47,7 +47,9 @@ class callables {
 
 namespace expressions {
 class computed;
-}
+class earlier_value;
+class shared_values;
+}  // namespace expressions
 
 /// Returns the names of the functions that every expression may call, sorted.
 std::vector<std::string> built_in_function_names();
@@ -59,6 +61,10 @@ struct expression_scope {
   bool is_constant = false;             ///< no element exists
   bool is_looked_at = false;  ///< the element is only read: nothing is moved from it, and its ordinal is unknown
   bool is_condition = false;  ///< a value that is an optional bool becomes a bool, false where it is none
+  /// The value of the programs before this one, which is its element; null: the element is in memory.
+  const expressions::earlier_value* earlier = nullptr;
+  expressions::shared_values* shared = nullptr;  ///< the parts that are computed once for several programs
+  std::size_t first_variable = 0;                ///< variables before this one belong to other programs
 };
 
 class program {

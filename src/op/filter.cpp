@@ -6,6 +6,7 @@
 #include "element/batches/blocks.hpp"
 #include "engine/held/kept_texts.hpp"
 #include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/fused_stage.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/arguments_of.hpp"
@@ -89,7 +90,12 @@ const op_info filter_op{
                          .keeps_order = true,
                          .may_fail = false,
                          .uses_place = false}},
-    .lowering = {.open = open_filter},
+    .lowering = {.open = open_filter,
+                 .work =
+                     [](const node& n) {
+                       auto& a = n.as<filter_arguments>();
+                       return node_work{a.function.value, true, false, order::deterministic, a.options.seed.value};
+                     }},
 };
 
 }  // namespace sluice::lib

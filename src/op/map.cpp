@@ -2,6 +2,7 @@
 #include "sluice/op/map.hpp"
 
 #include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/fused_stage.hpp"
 #include "engine/lowering/mapped_stage.hpp"
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/arguments_of.hpp"
@@ -38,6 +39,12 @@ const op_info map_op{
                      [](const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
                        auto& a = n.as<map_arguments>();
                        return open_mapped_rows(n, context, a.function.value, a.options, landing);
+                     },
+                 .work =
+                     [](const node& n) {
+                       auto& a = n.as<map_arguments>();
+                       return node_work{a.function.value, false, a.options.parallelism.value != 1, a.options.order,
+                                        a.options.seed.value};
                      }},
 };
 

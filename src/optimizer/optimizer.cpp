@@ -26,7 +26,8 @@ const rule* const kRules[] = {
     &push_shard,    // before merge_prefetches, for the same reason
     &filter_early,  // before shrink_before_buffers: no filter follows a map past a shuffle
     &shrink_before_buffers,
-    &merge_prefetches,  // last: the others move the stages between two channels
+    &merge_prefetches,  // after those that move the stages between two channels
+    &fuse_expressions,  // last: the others move and remove stages, and a removed one must not stand between two parts
 };
 constexpr std::size_t kRuleCount = std::size(kRules);
 

@@ -66,6 +66,7 @@ struct rule {
 
 // The rules, in the order of the alphabet.
 extern const rule filter_early;
+extern const rule fuse_expressions;
 extern const rule merge_prefetches;
 extern const rule merge_takes;
 extern const rule push_shard;

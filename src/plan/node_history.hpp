@@ -22,6 +22,8 @@ struct node_history {
   /// each of this node, and that work elsewhere now. They report the counts of this node.
   std::vector<node_ptr> counted;
   bool is_counted_elsewhere = false;  ///< this node is in such a list
+  /// The functions of this node and of its input are computed in one pass (engine/lowering/fused_stage.hpp).
+  bool joins_input = false;
 };
 
 }  // namespace sluice::lib

@@ -31,7 +31,8 @@
 
 namespace sluice::lib {
 
-class absent_stage;   // coro/absent_stage.hpp
+class absent_stage;
+struct node_work;     // coro/absent_stage.hpp
 class erased_stream;  // coro/erased_stream.hpp
 struct node_history;  // plan/node_history.hpp
 struct open_context;  // engine/lowering/open_context.hpp
@@ -79,6 +80,9 @@ struct op_lowering {
   /// that positions stay those of the plan as written. Null: the stage has no record. A rewrite may remove only a stage
   /// that has no record or sets this function.
   std::unique_ptr<absent_stage> (*absent)(const node&) = nullptr;
+  /// Returns what neighboring nodes must know to run as one stage with this one (engine/lowering/fused_stage.hpp). Null:
+  /// the node never shares a stage.
+  node_work (*work)(const node&) = nullptr;
 };
 
 /// The description of one operator: a constant NAME_op, declared in the header of its verb and defined in its source. Its

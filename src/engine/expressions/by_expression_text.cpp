@@ -10,6 +10,7 @@
 #include "base/text/closest.hpp"
 #include "element/batches/blocks.hpp"
 #include "engine/expressions/expression_forms.hpp"
+#include "engine/expressions/fused_expressions.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "expr/checking/checker.hpp"
 #include "expr/checking/type_limits.hpp"
@@ -20,10 +21,12 @@ namespace sluice::lib {
 
 namespace {
 
-struct expression_map final : block_function, knows_spec {
+struct expression_map final : block_function, knows_spec, fusable_expression {
   compiled_expression c;
   const expression read;
-  expression_map(const expression& e, const element_type& in, const element_type* wanted) : c(e, in, wanted), read(e) {
+  const element_type* wanted_type;
+  expression_map(const expression& e, const element_type& in, const element_type* wanted)
+      : c(e, in, wanted), read(e), wanted_type(wanted) {
     describe_expression(*this, e, c, &c.p->type());
     captured = c.used.values();
   }
@@ -33,9 +36,10 @@ struct expression_map final : block_function, knows_spec {
     a.done = c.p->apply(in.data(), in.size(), to, first.ordinal, first.seed, a.why);
     return a;
   }
+  fused_part part() const override { return {&read, in, wanted_type, false}; }
 };
 
-struct expression_filter final : predicate_function {
+struct expression_filter final : predicate_function, fusable_expression {
   compiled_expression c;
   const expression read;
   expression_filter(const expression& e, const element_type& in) : c(e, in, nullptr, {.is_condition = true}), read(e) {
@@ -73,6 +77,7 @@ struct expression_filter final : predicate_function {
     }
     return o;
   }
+  fused_part part() const override { return {&read, in, nullptr, true}; }
 
  private:
   static constexpr std::uint32_t kAtOnce = 1024;

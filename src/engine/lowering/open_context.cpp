@@ -6,6 +6,7 @@
 
 #include "coro/absent_stage.hpp"
 #include "coro/position_records.hpp"
+#include "engine/lowering/fused_stage.hpp"
 #include "engine/lowering/quarantine_file.hpp"
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/argument_codec.hpp"
@@ -52,9 +53,18 @@ erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
   context.enter_removed(*plan);
   site_record& record = context.enter(*plan, context);  // before its inputs: the report lists them in this order
-  erased_stream s = plan->op->lowering.open(*plan, context);
+  erased_stream s = open_fused(*plan, context);
+  if (!s) s = plan->op->lowering.open(*plan, context);
   finish(*plan, record, s);
   return s;
+}
+
+site_record& open_context::enter_part(const node& n) {
+  site_record& record = enter(n, *this);
+  record.stage_made();
+  if (n.history)
+    for (const node_ptr& moved : n.history->counted) site(*moved).stands_for(record.counts());
+  return record;
 }
 
 erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const {

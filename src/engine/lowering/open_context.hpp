@@ -66,6 +66,9 @@ struct open_context {
   open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch);
   /// Lowers a plan to its tree of streams, which are not started.
   erased_stream open(const node_ptr& plan) const;
+  /// Makes the record of `n`, whose work the stage that is opened does besides its own. What is opened next is an input of
+  /// `n`.
+  site_record& enter_part(const node& n);
   /// Lowers a plan for a consumer that receives rows in its columns. Returns an empty stream if the plan's last stage
   /// builds elements.
   erased_stream open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const;

@@ -12,6 +12,7 @@
 #include "expr/checking/conversions.hpp"
 #include "expr/checking/facts.hpp"
 #include "expr/checking/type_limits.hpp"
+#include "expr/earlier_value.hpp"
 #include "expr/expression_parts.hpp"
 #include "expr/nullable.hpp"
 
@@ -81,9 +82,13 @@ computed_ptr checker::make(const expression_tree& e) {
   computed_ptr c = made(e);
   may_fail_ |= expressions::may_fail(e, *c);
   // A value computed from texts is a string; only the element itself has other text types.
-  bool is_in_memory = dynamic_cast<path*>(c.get()) || dynamic_cast<state_path*>(c.get());
+  bool is_in_memory =
+      dynamic_cast<path*>(c.get()) || dynamic_cast<state_path*>(c.get()) || dynamic_cast<earlier_part*>(c.get());
   const bool is_nullable_number = dynamic_cast<nullable*>(c.get()) && is_number(*c->type().element);
-  is_light_ &= is_number(c->type()) || is_in_memory || is_nullable_number || c->constant();
+  const bool is_light = is_number(c->type()) || is_in_memory || is_nullable_number || c->constant();
+  is_light_ &= is_light;
+  has_light_members_ &= is_light || dynamic_cast<made_structure*>(c.get());
+  if (scope_.shared && is_number(c->type())) return scope_.shared->part(e, std::move(c));
   bool is_other = c->type().kind == kind::text && &c->type() != &type_of<std::string>() && !is_in_memory;
   if (is_other) return std::make_unique<as_string>(std::move(c));
   return c;
@@ -100,6 +105,7 @@ void checker::need_place(const expression_tree& e) {
 }
 
 computed_ptr checker::path_to(const element_type& t, std::size_t offset) {
+  if (scope_.earlier) return scope_.earlier->part(t, offset);
   return std::make_unique<path>(paths_, t, offset);
 }
 

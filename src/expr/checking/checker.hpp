@@ -21,7 +21,7 @@ struct function_arguments;
 class checker {
  public:
   checker(const element_type& in, callables& functions, const expression_scope& scope = {})
-      : in_(in), functions_(functions), scope_(scope) {}
+      : in_(in), functions_(functions), scope_(scope), variables_made_(scope.first_variable) {}
 
   /// Returns the part that computes `e`.
   computed_ptr make(const expression_tree& e);
@@ -55,6 +55,8 @@ class checker {
   bool may_fail() const { return may_fail_; }
   /// Returns true if all parts are numbers or parts of the element itself.
   bool is_light() const { return is_light_; }
+  /// Returns true if the same holds for all parts except structures of such parts.
+  bool has_light_members() const { return has_light_members_; }
   /// Returns c, or, if it is an optional bool, a bool that is false where c is none.
   static computed_ptr as_condition(computed_ptr c);
   /// Returns `e` as an optional, also where a test has shown that its value exists.
@@ -142,6 +144,7 @@ class checker {
   bool uses_place_ = false;
   bool may_fail_ = false;
   bool is_light_ = true;
+  bool has_light_members_ = true;
   std::uint64_t draw_calls_ = 0;
   std::shared_ptr<std::vector<path*>> paths_ = std::make_shared<std::vector<path*>>();  ///< all paths of the expression
   struct needed_copy {

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "expr/earlier_value.hpp"
 #include "expr/expression_parts.hpp"
 #include "expr/functions/numbers.hpp"
 
@@ -27,7 +28,8 @@ bool never_fails(const expression_tree& call, number result) {
 
 /// Returns true if the part is in the memory of the element or the state, at a fixed offset.
 bool is_at_fixed_place(const computed& c) {
-  return dynamic_cast<const path*>(&c) || dynamic_cast<const state_path*>(&c) || dynamic_cast<const member_part*>(&c);
+  return dynamic_cast<const path*>(&c) || dynamic_cast<const state_path*>(&c) || dynamic_cast<const member_part*>(&c) ||
+         dynamic_cast<const earlier_part*>(&c);
 }
 
 class member_reader {

@@ -34,6 +34,10 @@ class saved_base {
   virtual void restore_input(position_records& from);
   virtual std::uint64_t input_consumed() const;
   virtual const stream_base* input_stream() const { return nullptr; }  ///< null: requests are made elsewhere
+  /// After a restore: the ordinal from which the stage makes elements. Called for a state that owns the input.
+  virtual void begins_at(std::uint64_t) {}
+  /// Adds the counts that the state collects to those of its stages. Called for a state that owns the input.
+  virtual void add_counts() {}
 
  protected:
   friend class stage_state;

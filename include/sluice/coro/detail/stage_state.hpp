@@ -58,6 +58,11 @@ class stage_state {
   /// The input that a saved value owns and reads; null if no saved value owns one.
   const stream_base* owned_input() const { return input_owner_ ? input_owner_->input_stream() : nullptr; }
 
+  /// Adds what the saved value that owns the input has counted for other stages.
+  void add_owner_counts() const {
+    if (input_owner_) input_owner_->add_counts();
+  }
+
   const stage_identity& identity() const noexcept { return identity_; }
   /// Sets the identity. Only the first call has an effect.
   void set_identity(const stage_identity& i) {
