@@ -266,4 +266,21 @@ std::string message_of_question_mark(std::string_view text, std::size_t at) {
   return why.size() <= kMessageMax && is_utf8(why) ? why : "there is no ?: in expressions; write if(condition, a, b)";
 }
 
+bool is_operator(std::string_view s) {
+  static constexpr std::string_view kOwn[] = {"||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"};
+  for (std::string_view op : kOwn)
+    if (op == s) return true;
+  return false;
+}
+
+std::string_view word_around(std::string_view text, std::size_t byte) {
+  auto in_word = [text](std::size_t i) {
+    return detail::starts_word(text[i]) || detail::is_digit(text[i]) || static_cast<unsigned char>(text[i]) >= 0x80;
+  };
+  std::size_t begin = byte, end = byte;
+  while (begin != 0 && in_word(begin - 1)) --begin;
+  while (end != text.size() && in_word(end)) ++end;
+  return text.substr(begin, end - begin);
+}
+
 }  // namespace sluice::lib::expressions

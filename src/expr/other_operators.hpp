@@ -33,4 +33,9 @@ std::string way_to_column(std::string_view word);
 /// Returns "write map(it + 1)" for the body of a lambda with this parameter; `stage`: "map".
 std::string without_lambda(std::string_view stage, std::string_view parameter, std::string_view body);
 
+/// Returns true for the binary operators of expressions.
+bool is_operator(std::string_view s);
+/// Returns the letters around a byte, including letters beyond ASCII.
+std::string_view word_around(std::string_view text, std::size_t byte);
+
 }  // namespace sluice::lib::expressions

@@ -57,7 +57,10 @@ bool is_quoted_field(const expression_tree& e) {
 void print_parts(const expression_tree& e, std::string& out) {
   for (std::size_t k = 0; k != e.parts.size(); ++k) {
     if (k != 0) out += ", ";
-    if (!e.names.empty()) {
+    if (e.kind == expression_tree::call && !e.names.empty() && !e.names[k].empty()) {
+      print_name(e.names[k], out);
+      out += '=';
+    } else if (e.kind == expression_tree::structure) {
       print_name(e.names[k], out);
       if (e.parts[k].kind == expression_tree::name && e.parts[k].text == e.names[k]) continue;
       if (is_quoted_field(e.parts[k]) && e.parts[k].text == e.names[k]) continue;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the text of expressions, with one function for each rule of the grammar in docs/expressions.md.
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/text/ascii.hpp"
@@ -139,16 +141,6 @@ class expression_reader {
     }
     fail(from_, "this name is not closed by '`'");
   }
-  /// Returns the letters around a byte, including letters beyond ASCII.
-  std::string_view word_around(std::size_t byte) const {
-    auto in_word = [this](std::size_t i) {
-      return continues_name(text_[i]) || static_cast<unsigned char>(text_[i]) >= 0x80;
-    };
-    std::size_t begin = byte, end = byte;
-    while (begin != 0 && in_word(begin - 1)) --begin;
-    while (end != text_.size() && in_word(end)) ++end;
-    return text_.substr(begin, end - begin);
-  }
   void read_sign() {
     static constexpr std::string_view kTwo[] = {"==", "!=", "<=", ">=", "&&", "||"};
     kind_ = sign;
@@ -168,7 +160,7 @@ class expression_reader {
       auto bytes = utf8_length(text_.substr(at_));
       if (bytes == 0 || static_cast<unsigned char>(c) < 0x20) fail(at_, "no expression has this byte here");
       fail(at_, absl::StrCat("no expression has the character '", std::string(text_.substr(at_, bytes)), "' here",
-                             bytes == 1 ? "" : way_to_column(word_around(at_))));
+                             bytes == 1 ? "" : way_to_column(word_around(text_, at_))));
     }
     token_ = c;
     ++at_;
@@ -290,14 +282,6 @@ class expression_reader {
     }
     return left;
   }
-  static bool is_operator(std::string_view s) {
-    static constexpr std::string_view kOperators[] = {"||", "&&", "==", "!=", "<", "<=", ">",
-                                                      ">=", "+",  "-",  "*",  "/", "%"};
-    for (std::string_view op : kOperators)
-      if (op == s) return true;
-    return false;
-  }
-
   tree unary() {
     nesting deeper(*this);
     std::size_t from = from_;
@@ -383,9 +367,7 @@ class expression_reader {
   /// `it` and the like are names of their own; in backticks they are fields.
   static bool is_plain_name(std::string_view s) {
     static constexpr std::string_view kReserved[] = {"it", "true", "false", "none", "state"};
-    for (std::string_view word : kReserved)
-      if (s == word) return false;
-    return is_plain_word(s);
+    return is_plain_word(s) && std::find(std::begin(kReserved), std::end(kReserved), s) == std::end(kReserved);
   }
   tree field_named(std::string field, std::size_t from) {
     if (is_plain_name(field)) return made(tree::name, from, std::move(field));
@@ -406,8 +388,31 @@ class expression_reader {
     advance();
     if (function == "let") return let(from);
     tree e = made(tree::call, from, std::move(function));
-    if (!take(")")) parts(e, ")");
+    if (take(")")) return e;
+    std::size_t named_at = 0;
+    do {
+      if (is_argument_name()) {
+        if (std::find(e.names.begin(), e.names.end(), token_) != e.names.end())
+          fail(from_, absl::StrCat("the argument ", token_, " is given twice"));
+        e.names.resize(e.parts.size());
+        e.names.push_back(token_);
+        named_at = from_;
+        advance();
+        expect("=");
+      } else if (!e.names.empty()) {
+        fail(named_at, absl::StrCat("arguments without a name come before those with a name; to compare, write ",
+                                    e.names.back(), " == ", printed(e.parts.back())));
+      }
+      e.parts.push_back(binary(1));
+    } while (take(","));
+    if (!take(")")) fail_after_value("expected ',' or ')'");
+    parenthesised_ = false;
     return e;
+  }
+  /// Returns true for a name that `=` follows, but not `==` or `=>`.
+  bool is_argument_name() const {
+    const std::size_t next = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+    return kind_ == name && !is_quoted_name_ && at(next) == '=' && at(next + 1) != '=' && at(next + 1) != '>';
   }
   tree let(std::size_t from) {
     if (kind_ != name || is_quoted_name_) fail_here("let expects a name, as in let(x = a, b)");

@@ -21,7 +21,7 @@ struct expression_tree {
     index,    ///< parts[0][parts[1]]
     slice,    ///< parts[0][parts[1]:parts[2]]; a missing bound is `absent`
     absent,
-    call,       ///< text(parts)
+    call,       ///< text(parts); with `names`, of which those of arguments by position are empty
     let,        ///< let(text = parts[0], parts[1])
     unary,      ///< `text` is - or !
     binary,     ///< `text` is an operator

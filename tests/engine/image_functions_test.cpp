@@ -12,6 +12,7 @@
 #include "sluice/format/image_codecs.hpp"
 #include "sluice/format/image_transforms.hpp"
 #include "sluice/sluice.hpp"
+#include "support/bytes/golden_cases.hpp"
 #include "support/trials/plan_texts.hpp"
 
 namespace sluice::lib::image_functions_test {
@@ -100,6 +101,13 @@ TEST_CASE("each function of images has its name in plans") {
            {"random_flip_up_down(random_flip_left_right(image))", "uint8[24,24,3]"},
            {"colour_jitter(image, 0.2, 0.3, 0.3, 0.1)", "uint8[24,24,3]"},
            {"cast(image, \"float32\") / 255", "float32[24,24,3]"},
+           {"decode_jpeg(encode_jpeg(image), channels=1, ratio=2)", "uint8[12,12,1]"},
+           {"decode_and_crop_jpeg(encode_jpeg(image), 1, 2, 5, 6, channels=1)", "uint8[5,6,1]"},
+           {"decode_png(encode_png(image, compression=0), dtype=\"uint16\")", "uint16[24,24,3]"},
+           {"decode_image(encode_png(image), channels=4)", "uint8[24,24,4]"},
+           {"decode_image(encode_jpeg(image), frames=\"all\", dct_method=\"accurate\")", "uint8[24,24,3]"},
+           {"resize(image, 5, 6, preserve_aspect_ratio=true)", "float32[5,5,3]"},
+           {"resize_rounded(image, 5, 6, antialias=true)", "uint8[5,6,3]"},
        }) {
     INFO(text);
     CHECK(made_by(text).spec_text() == spec);
@@ -122,7 +130,74 @@ TEST_CASE("bad arguments and bad images are errors of the element") {
   CHECK(error_of("random_crop(image, 30, 30)") != "none");
   CHECK(error_of("normalize(image, [1.0], [1.0])") != "none");
   CHECK(error_of("decode_jpeg(read_file(\"/nowhere/x.jpg\"))").find("/nowhere/x.jpg") != std::string::npos);
-  CHECK(error_of("resize(image, \"a\", 5)").find("resize takes (tensor, int64, int64)") != std::string::npos);
+  CHECK(error_of("resize(image, \"a\", 5)").find("resize: expects int64, and \"a\" is string") != std::string::npos);
+}
+namespace {
+
+/// A JPEG of tests/golden/images with the name of its case.
+std::string golden_jpeg(const std::string& name) {
+  const test::golden_cases golden;
+  for (auto* c : golden.of("decode_jpeg"))
+    if (c->at("name") == name) return std::string(golden.blob(c->at("encoded")));
+  throw std::runtime_error("no case " + name);
+}
+std::string jpeg_numbered(std::int64_t number) {
+  if (number == 0) return golden_jpeg("exif 6");
+  const std::string whole = golden_jpeg("rgb 420 31x24");
+  return number == 1 ? whole : whole.substr(0, whole.size() * 9 / 10);
+}
+SLUICE_FUNCTION(jpeg_text, &jpeg_numbered);
+
+/// The result of the expression for jpeg_numbered(number).
+tensor of_jpeg(std::int64_t number, const std::string& expression) {
+  return tensors("range(" + std::to_string(number) + ", 3) | take(1) | map({bytes: jpeg_text(it)}) | map(" +
+                 expression + ")")
+      .at(0);
+}
+std::string error_of_jpeg(std::int64_t number, const std::string& expression) {
+  try {
+    of_jpeg(number, expression);
+  } catch (const lib::error& e) { return e.why().to_string(); }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("a plan orients JPEGs, and decodes them with the exact transform, by name") {
+  if (!is_available(image_format::jpeg)) return;
+  const std::string turned = jpeg_numbered(0), whole = jpeg_numbered(1);
+  for (const std::string function : {"decode_jpeg", "decode_image"}) {
+    CHECK(of_jpeg(0, function + "(bytes)") == decode_jpeg(turned).value());
+    CHECK(of_jpeg(0, function + "(bytes, apply_orientation=true)") ==
+          decode_jpeg(turned, {.apply_orientation = true}).value());
+    const tensor exact = decode_jpeg(whole, {.dct = jpeg_dct::accurate}).value();
+    CHECK(of_jpeg(1, function + "(bytes, dct_method=\"INTEGER_ACCURATE\")") == exact);
+    CHECK(of_jpeg(1, function + "(bytes, dct_method=\"accurate\")") == exact);
+    const tensor fast = of_jpeg(1, function + "(bytes, dct_method=\"INTEGER_FAST\")");
+    CHECK(fast == decode_jpeg(whole).value());
+    CHECK(fast != exact);
+    CHECK(error_of_jpeg(1, function + "(bytes, dct_method=\"exact\")").find("dct_method is \"INTEGER_FAST\"") !=
+          std::string::npos);
+  }
+  CHECK(of_jpeg(0, "decode_jpeg(bytes)").spec_text() !=
+        of_jpeg(0, "decode_jpeg(bytes, apply_orientation=true)").spec_text());
+  CHECK(of_jpeg(1, "decode_jpeg(bytes, fancy_upscaling=false)") ==
+        decode_jpeg(whole, {.fancy_upscaling = false}).value());
+}
+
+TEST_CASE("a plan recovers truncated JPEGs by name") {
+  if (!is_available(image_format::jpeg)) return;
+  const std::string cut = jpeg_numbered(2);
+  for (const std::string function : {"decode_jpeg", "decode_image"}) {
+    CHECK(error_of_jpeg(2, function + "(bytes)").find("premature end") != std::string::npos);
+    CHECK(of_jpeg(2, function + "(bytes, try_recover_truncated=true)") ==
+          decode_jpeg(cut, {.try_recover_truncated = true}).value());
+    CHECK(of_jpeg(2, function + "(bytes, acceptable_fraction=0.25)") ==
+          decode_jpeg(cut, {.acceptable_fraction = 0.25}).value());
+    CHECK(error_of_jpeg(2, function + "(bytes, acceptable_fraction=0.99)").find("premature end") != std::string::npos);
+    CHECK(error_of_jpeg(2, function + "(bytes, acceptable_fraction=1.5)").find("acceptable_fraction must be 0 to 1") !=
+          std::string::npos);
+  }
 }
 }  // namespace sluice::lib::image_functions_test
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that plans of rows call by name because an expression cannot compute them. The program `sluice` does not have
 // them. Those of TensorFlow's rows have the names of the functions in tests/golden/tfdata_pipelines.py.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,6 +99,21 @@ SLUICE_FUNCTION(reduce_half, [](int64 x) { return x / 2; });
 SLUICE_FUNCTION(reduce_scan, [](int64& sum, int64 x) { return sum += x; });
 SLUICE_FUNCTION(reduce_drawing, [](const mean& m, random_source& r) { return m.sum + static_cast<int64>(r.below(2)); });
 
+struct label_options {
+  std::string before = "<", after = ">";
+  std::int64_t times = 1;
+  std::optional<std::int64_t> limit;
+  std::vector<double> weights = {0.5, 1.5};
+};
+const bool label_options_are_named = (accept_by_name(type_of<label_options>()), true);
+/// Its last parameter has members that calls may name.
+SLUICE_FUNCTION(labelled, [](std::int64_t n, const label_options& o) {
+  std::string s;
+  for (std::int64_t i = 0; i != o.times; ++i) s += o.before + std::to_string(n) + o.after;
+  if (o.limit) s.resize(std::min(s.size(), static_cast<std::size_t>(*o.limit)));
+  for (double w : o.weights) s += " " + std::to_string(static_cast<int>(w * 2));
+  return s;
+});
 SLUICE_FUNCTION(volume_of, [](double w, double h, double d) { return w * h * d; });
 SLUICE_FUNCTION(repeated_text, [](const std::string& text, int64 n) {
   std::string out;

@@ -31,6 +31,7 @@
 #include "sluice/engine/detail/state_calls.hpp"
 #include "sluice/engine/detail/stream_functions.hpp"
 #include "sluice/engine/keys.hpp"
+#include "sluice/expr/named_arguments.hpp"
 
 namespace sluice::lib {
 namespace detail {

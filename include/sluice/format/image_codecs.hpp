@@ -52,6 +52,9 @@ struct jpeg_options {
   bool fancy_upscaling = true;  ///< colors with a lower resolution are interpolated, not repeated
   /// Missing parts become gray, or repeat the row above, instead of causing an error.
   bool try_recover_truncated = false;
+  /// A file that ends too early is accepted if at least this share of the rows is complete; the others become black. 1
+  /// accepts only whole files, unless try_recover_truncated is set, which accepts any.
+  double acceptable_fraction = 1;
   bool apply_orientation = false;  ///< turns the image as its EXIF data require; not together with `crop`
   image_limits limits = {};
 };
@@ -138,6 +141,11 @@ bool is_available(image_format f) noexcept;
 struct image_options {
   int channels = 0;                           ///< 0: as in the file; 1, 3, 4: if the format supports it
   frame_choice frames = frame_choice::first;  ///< for GIF and WebP; the others return an image
+  // For JPEG; other formats ignore them.
+  jpeg_dct dct = jpeg_dct::fast;
+  bool try_recover_truncated = false;
+  double acceptable_fraction = 1;
+  bool apply_orientation = false;
   image_limits limits = {};
 };
 

@@ -10,6 +10,7 @@
 #include "cli/reports/description.hpp"
 #include "cli/verbs.hpp"
 #include "engine/expressions/expression_forms.hpp"
+#include "expr/default_options.hpp"
 #include "expr/program.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/text/spellings.hpp"
@@ -49,7 +50,7 @@ bool lacks_function(const field& f) {
 
 /// Returns the argument and the result of a registered function: "word_of: int64 -> word".
 std::string signature_text(const stage_function& f) {
-  return absl::StrCat(f.name, ": ", f.in ? f.in->name : "nothing", " -> ", f.out ? f.out->name : "nothing");
+  return absl::StrCat(f.name, ": ", f.in ? parameters_text(*f.in) : "nothing", " -> ", f.out ? f.out->name : "nothing");
 }
 
 void print_built_in_functions() {

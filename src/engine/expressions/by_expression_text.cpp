@@ -159,8 +159,8 @@ struct unbound_expression final : unbound_function {
   }
   function_ptr call_alone(const element_type& in, bool (*accepts)(const stage_function&)) const {
     const expression_tree& t = e.tree();
-    bool is_call = t.kind == expression_tree::call && t.parts.size() == 1 && t.parts[0].kind == expression_tree::name &&
-                   t.parts[0].text == "it";
+    bool is_call = t.kind == expression_tree::call && t.names.empty() && t.parts.size() == 1 &&
+                   t.parts[0].kind == expression_tree::name && t.parts[0].text == "it";
     if (!is_call || wanted) return nullptr;
     for (auto& f : find_functions(t.text))
       if (f->in == &in && accepts(*f)) return f;

@@ -402,6 +402,8 @@ struct expression_aggregates final : aggregate_function {
     described_aggregate d;
     d.function = e.text;
     const bool is_count = e.text == "count";
+    if (!e.names.empty())
+      refuse_aggregate(e, absl::StrCat(e.text, " has no arguments by name; to compare, write == in place of ="));
     if (e.parts.size() > 1 || (e.parts.empty() && !is_count))
       refuse_aggregate(e, absl::StrCat(e.text, " as an aggregate takes ", is_count ? "no value, or one" : "one value",
                                        ", and has ", e.parts.size()));

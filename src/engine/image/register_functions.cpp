@@ -22,7 +22,57 @@ namespace {
 using int64 = std::int64_t;
 using text = std::string;
 
-template <class F> void add(std::string_view name, F f) { register_overload(name, 1, std::move(f)); }
+/// Version 2: the pixels of some BMPs, GIFs, PNGs and crops of JPEGs, and what positional options mean, changed.
+template <class F> void add(std::string_view name, F f, int version = 1) {
+  register_overload(name, version, std::move(f));
+}
+
+// Options, which calls may name: those with the names of TensorFlow's arguments mean the same.
+
+struct jpeg_arguments {
+  int64 channels = 0, height_min = 0, width_min = 0, ratio = 1;
+  bool fancy_upscaling = true, try_recover_truncated = false;
+  double acceptable_fraction = 1;
+  text dct_method = "";
+  bool apply_orientation = false;
+};
+struct image_arguments {
+  int64 channels = 0;
+  text frames = "first";
+  bool try_recover_truncated = false;
+  double acceptable_fraction = 1;
+  text dct_method = "";
+  bool apply_orientation = false;
+};
+struct png_arguments {
+  int64 channels = 0;
+  text dtype = "uint8";
+};
+struct webp_arguments {
+  int64 channels = 0;
+  text frames = "first";
+};
+struct gif_arguments {
+  text frames = "first";
+  int64 channels = 0;
+};
+struct bmp_arguments {
+  int64 channels = 0;
+};
+struct wav_arguments {
+  int64 channels = 0, samples = 0;
+};
+struct jpeg_encode_arguments {
+  int64 quality = 95;
+  bool progressive = false, optimize_size = false, chroma_downsampling = true;
+};
+struct png_encode_arguments {
+  int64 compression = -1;
+};
+struct resize_arguments {
+  text method = "bilinear";
+  bool antialias = false, preserve_aspect_ratio = false;
+};
 
 /// Narrows a number of a plan, which has 64 bits. A number out of range is an error of the element.
 int narrow(int64 n) {
@@ -48,70 +98,105 @@ resize_method method_of(const text& name) {
       invalid_argument_error(absl::StrCat("resize is nearest, bilinear, area or bicubic, and not \"", name, "\"")));
 }
 
+/// TensorFlow's names, and those of jpeg_dct.
+jpeg_dct dct_of(const text& name) {
+  if (name.empty() || name == "INTEGER_FAST" || name == "fast") return jpeg_dct::fast;
+  if (name == "INTEGER_ACCURATE" || name == "accurate") return jpeg_dct::accurate;
+  throw_status(invalid_argument_error(absl::StrCat(
+      "dct_method is \"INTEGER_FAST\", \"INTEGER_ACCURATE\" or \"\", which is fast, and not \"", name, "\"")));
+}
+
+jpeg_options options_of(const jpeg_arguments& a) {
+  return {.channels = narrow(a.channels),
+          .ratio = narrow(a.ratio),
+          .height_min = narrow(a.height_min),
+          .width_min = narrow(a.width_min),
+          .dct = dct_of(a.dct_method),
+          .fancy_upscaling = a.fancy_upscaling,
+          .try_recover_truncated = a.try_recover_truncated,
+          .acceptable_fraction = a.acceptable_fraction,
+          .apply_orientation = a.apply_orientation};
+}
+
+resize_options options_of(const resize_arguments& a, int64 height, int64 width, bool rounded) {
+  return {.height = narrow(height),
+          .width = narrow(width),
+          .method = method_of(a.method),
+          .antialias = a.antialias,
+          .preserve_aspect_ratio = a.preserve_aspect_ratio,
+          .rounded = rounded};
+}
+
 std::vector<float> floats_of(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 void add_decoders() {
-  add("decode_jpeg", [](const text& s) { return decode_jpeg(s); });
-  add("decode_jpeg", [](const text& s, int64 channels) { return decode_jpeg(s, {.channels = narrow(channels)}); });
-  // The image is scaled while it is decoded, to at least this number of rows and columns.
-  add("decode_jpeg", [](const text& s, int64 channels, int64 height_min, int64 width_min) {
-    return decode_jpeg(
-        s, {.channels = narrow(channels), .height_min = narrow(height_min), .width_min = narrow(width_min)});
+  constexpr int kCorrected = 2;
+  add("decode_jpeg", [](const text& s, const jpeg_arguments& a) { return decode_jpeg(s, options_of(a)); }, kCorrected);
+  add(
+      "decode_and_crop_jpeg",
+      [](const text& s, int64 y, int64 x, int64 height, int64 width, const jpeg_arguments& a) {
+        jpeg_options o = options_of(a);
+        o.crop = box_of(y, x, height, width);
+        return decode_jpeg(s, o);
+      },
+      kCorrected);
+  add(
+      "decode_png",
+      [](const text& s, const png_arguments& a) {
+        if (a.dtype != "uint8" && a.dtype != "uint16")
+          throw_status(invalid_argument_error(absl::StrCat("decode_png makes uint8 or uint16, and no ", a.dtype)));
+        return decode_png(s,
+                          {.channels = narrow(a.channels), .type = a.dtype == "uint16" ? dtype::uint16 : dtype::uint8});
+      },
+      kCorrected);
+  add("decode_webp", [](const text& s, const webp_arguments& a) {
+    return decode_webp(s, {.channels = narrow(a.channels), .frames = frames_of(a.frames)});
   });
-  add("decode_and_crop_jpeg", [](const text& s, int64 y, int64 x, int64 height, int64 width) {
-    return decode_jpeg(s, {.crop = box_of(y, x, height, width)});
-  });
-  add("decode_png", [](const text& s) { return decode_png(s); });
-  add("decode_png", [](const text& s, int64 channels) { return decode_png(s, {.channels = narrow(channels)}); });
-  add("decode_png", [](const text& s, int64 channels, const text& type) {
-    png_options o{.channels = narrow(channels)};
-    if (type != "uint8" && type != "uint16")
-      throw_status(invalid_argument_error(absl::StrCat("decode_png makes uint8 or uint16, and no ", type)));
-    if (type == "uint16") o.type = dtype::uint16;
-    return decode_png(s, o);
-  });
-  add("decode_webp", [](const text& s) { return decode_webp(s); });
-  add("decode_webp", [](const text& s, int64 channels) { return decode_webp(s, {.channels = narrow(channels)}); });
-  add("decode_webp", [](const text& s, int64 channels, const text& frames) {
-    return decode_webp(s, {.channels = narrow(channels), .frames = frames_of(frames)});
-  });
-  add("decode_gif", [](const text& s) { return decode_gif(s); });
-  add("decode_gif", [](const text& s, const text& frames) { return decode_gif(s, {.frames = frames_of(frames)}); });
-  add("decode_bmp", [](const text& s) { return decode_bmp(s); });
-  add("decode_bmp", [](const text& s, int64 channels) { return decode_bmp(s, {.channels = narrow(channels)}); });
-  add("decode_image", [](const text& s) { return decode_image(s); });
-  add("decode_image", [](const text& s, int64 channels) { return decode_image(s, {.channels = narrow(channels)}); });
-  add("decode_wav", [](const text& s) { return decode_wav(s); });
-  add("decode_wav", [](const text& s, int64 channels, int64 samples) {
-    return decode_wav(s, {.channels = narrow(channels), .samples = samples});
+  add(
+      "decode_gif",
+      [](const text& s, const gif_arguments& a) {
+        return decode_gif(s, {.channels = narrow(a.channels), .frames = frames_of(a.frames)});
+      },
+      kCorrected);
+  add(
+      "decode_bmp",
+      [](const text& s, const bmp_arguments& a) { return decode_bmp(s, {.channels = narrow(a.channels)}); },
+      kCorrected);
+  add(
+      "decode_image",
+      [](const text& s, const image_arguments& a) {
+        return decode_image(s, {.channels = narrow(a.channels),
+                                .frames = frames_of(a.frames),
+                                .dct = dct_of(a.dct_method),
+                                .try_recover_truncated = a.try_recover_truncated,
+                                .acceptable_fraction = a.acceptable_fraction,
+                                .apply_orientation = a.apply_orientation});
+      },
+      kCorrected);
+  add("decode_wav", [](const text& s, const wav_arguments& a) {
+    return decode_wav(s, {.channels = narrow(a.channels), .samples = a.samples});
   });
   add("read_file", [](const text& path) { return read_small_file(path, std::size_t{1} << 29); });
 }
 
 void add_encoders() {
-  add("encode_jpeg", [](const tensor& t) { return encode_jpeg(t); });
-  add("encode_jpeg", [](const tensor& t, int64 quality) { return encode_jpeg(t, {.quality = narrow(quality)}); });
-  add("encode_png", [](const tensor& t) { return encode_png(t); });
+  add("encode_jpeg", [](const tensor& t, const jpeg_encode_arguments& a) {
+    return encode_jpeg(t, {.quality = narrow(a.quality),
+                           .progressive = a.progressive,
+                           .optimize = a.optimize_size,
+                           .downsample_chroma = a.chroma_downsampling});
+  });
+  add("encode_png",
+      [](const tensor& t, const png_encode_arguments& a) { return encode_png(t, narrow(a.compression)); });
 }
 
 void add_transforms() {
-  add("resize", [](const tensor& t, int64 height, int64 width) {
-    return resize(t, {.height = narrow(height), .width = narrow(width)});
-  });
-  add("resize", [](const tensor& t, int64 height, int64 width, const text& method) {
-    return resize(t, {.height = narrow(height), .width = narrow(width), .method = method_of(method)});
-  });
-  add("resize", [](const tensor& t, int64 height, int64 width, const text& method, bool antialias) {
-    return resize(
-        t, {.height = narrow(height), .width = narrow(width), .method = method_of(method), .antialias = antialias});
+  add("resize", [](const tensor& t, int64 height, int64 width, const resize_arguments& a) {
+    return resize(t, options_of(a, height, width, false));
   });
   // The result has the type of the pixels instead of float32.
-  add("resize_rounded", [](const tensor& t, int64 height, int64 width, const text& method, bool antialias) {
-    return resize(t, {.height = narrow(height),
-                      .width = narrow(width),
-                      .method = method_of(method),
-                      .antialias = antialias,
-                      .rounded = true});
+  add("resize_rounded", [](const tensor& t, int64 height, int64 width, const resize_arguments& a) {
+    return resize(t, options_of(a, height, width, true));
   });
   add("crop", [](const tensor& t, int64 y, int64 x, int64 height, int64 width) {
     return crop(t, box_of(y, x, height, width));
@@ -155,6 +240,11 @@ void add_random() {
 }  // namespace
 
 void register_image_functions() {
+  for (auto* options :
+       {&type_of<jpeg_arguments>(), &type_of<image_arguments>(), &type_of<png_arguments>(), &type_of<webp_arguments>(),
+        &type_of<gif_arguments>(), &type_of<bmp_arguments>(), &type_of<wav_arguments>(),
+        &type_of<jpeg_encode_arguments>(), &type_of<png_encode_arguments>(), &type_of<resize_arguments>()})
+    accept_by_name(*options);
   add_decoders();
   add_encoders();
   add_transforms();

@@ -2,6 +2,7 @@
 // Calls of built-in and registered functions.
 #include "expr/checking/checker.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,28 +11,23 @@
 #include "base/text/closest.hpp"
 #include "element/text/scan_text.hpp"
 #include "expr/batch_parts.hpp"
+#include "expr/checking/call_arguments.hpp"
 #include "expr/checking/type_limits.hpp"
+#include "expr/default_options.hpp"
 #include "expr/expression_parts.hpp"
 
 namespace sluice::lib::expressions {
 
 namespace {
 
-/// Returns the required type of the k-th of n arguments of a function. Null: it does not accept n arguments.
-const element_type* parameter(const callable& f, std::size_t k, std::size_t n) {
-  const element_type& in = f.in();
-  if (n == 1) return &in;
-  bool is_tuple = in.kind == kind::pair || in.kind == kind::tuple;
-  return is_tuple && in.members.size() == n ? in.members[k].type : nullptr;
-}
-
 enum class fit : std::uint8_t { none, converted, exact };
-fit fit_of(const callable& f, const std::vector<computed_ptr>& parts) {
+fit fit_of(const call_arguments& arguments, const std::vector<computed_ptr>& parts) {
+  if (!arguments.accepted()) return fit::none;
   fit worst = fit::exact;
   for (std::size_t k = 0; k != parts.size(); ++k) {
-    const element_type* wanted = parameter(f, k, parts.size());
-    if (!wanted || !checker::may_become(*parts[k], *wanted)) return fit::none;
-    if (&parts[k]->type() != wanted) worst = fit::converted;
+    const element_type& wanted = *arguments.type(k);
+    if (!checker::may_become(*parts[k], wanted)) return fit::none;
+    if (&parts[k]->type() != &wanted) worst = fit::converted;
   }
   return worst;
 }
@@ -40,6 +36,7 @@ fit fit_of(const callable& f, const std::vector<computed_ptr>& parts) {
 std::string parameters_of(const callable& f) {
   const element_type& in = f.in();
   if (in.kind != kind::pair && in.kind != kind::tuple) return shown(in);
+  if (options_in(in)) return parameters_text(in);
   std::string out = "(";
   for (auto& m : in.members) absl::StrAppend(&out, out.size() == 1 ? "" : ", ", shown(*m.type));
   return cut(out) + ")";
@@ -50,50 +47,58 @@ std::string parameters_of(const callable& f) {
 /// Chooses the function whose parameters are the arguments' types, or else the first function to whose parameters they
 /// convert.
 computed_ptr checker::registered(const expression_tree& e) {
-  if (e.parts.empty()) return nullptr;
   std::string why;
   auto overloads = functions_.named(e.text, why);
   if (overloads.empty()) {
     if (!why.empty()) fail(e, why);
     return nullptr;
   }
-  const callable* only = overloads.size() == 1 ? overloads[0].get() : nullptr;
+  // A function may have several forms for the same arguments, such as one for keys.
+  const bool is_only =
+      std::all_of(overloads.begin(), overloads.end(), [&](auto& f) { return &f->in() == &overloads[0]->in(); });
+  const call_arguments of_only(e, *overloads[0]);
+  if (is_only && !of_only.accepted())
+    if (std::string mistake = of_only.why_not(); !mistake.empty()) fail(e, absl::StrCat(e.text, " ", mistake));
   std::vector<computed_ptr> parts;
   for (auto& part : e.parts) {
     // If only one function has the name, a literal structure or tuple gets the type of its parameter; nothing else
     // depends on it.
     bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple;
-    const element_type* wanted = only && is_made ? parameter(*only, parts.size(), e.parts.size()) : nullptr;
+    const element_type* wanted = is_only && is_made && of_only.accepted() ? of_only.type(parts.size()) : nullptr;
     parts.push_back(wanted ? make(part, *wanted) : make(part));
   }
   for (fit wanted : {fit::exact, fit::converted})
     for (auto& f : overloads)
-      if (fit_of(*f, parts) == wanted) return called_with(e, f, std::move(parts));
-  for (std::size_t k = 0; only && k != parts.size(); ++k) {
-    const element_type* wanted = parameter(*only, k, parts.size());
+      if (fit_of(call_arguments(e, *f), parts) == wanted) return called_with(e, f, std::move(parts));
+  const bool wants_bytes = e.text.starts_with("decode_") && !parts.empty() && parts[0]->type().kind != kind::text;
+  const std::string way = wants_bytes ? absl::StrCat("; ", e.text, "(read_file(path)) decodes a file") : "";
+  for (std::size_t k = 0; is_only && k != parts.size(); ++k) {
+    const element_type* wanted = of_only.type(k);
     if (wanted && !checker::may_become(*parts[k], *wanted))
       fail(e.parts[k], absl::StrCat(e.text, ": expects ", shown(*wanted), ", and ", shown(e.parts[k]), " is ",
-                                    shown(parts[k]->type()), way_from_none(parts[k]->type(), *wanted)));
+                                    shown(parts[k]->type()), way_from_none(parts[k]->type(), *wanted), way));
   }
   std::string gets, takes;
   for (auto& part : parts) absl::StrAppend(&gets, gets.empty() ? "" : ", ", shown(part->type()));
-  for (auto& f : overloads) absl::StrAppend(&takes, takes.empty() ? "" : " or ", parameters_of(*f));
-  const bool wants_bytes = e.text.starts_with("decode_") && !parts.empty() && parts[0]->type().kind != kind::text;
-  fail(e, absl::StrCat(e.text, " takes ", takes, ", and gets ", parts.size() == 1 ? gets : "(" + gets + ")",
-                       wants_bytes ? absl::StrCat("; ", e.text, "(read_file(path)) decodes a file") : ""));
+  for (auto& f : overloads)
+    if (!is_only || takes.empty()) absl::StrAppend(&takes, takes.empty() ? "" : " or ", parameters_of(*f));
+  fail(e, absl::StrCat(e.text, " takes ", takes, ", and gets ",
+                       parts.empty()       ? "nothing"
+                       : parts.size() == 1 ? gets
+                                           : "(" + gets + ")",
+                       way));
 }
 
 computed_ptr checker::called_with(const expression_tree& e, const std::shared_ptr<const callable>& f,
                                   std::vector<computed_ptr> parts) {
+  const call_arguments arguments(e, *f);
   for (std::size_t k = 0; k != parts.size(); ++k) {
-    parts[k] = converted_to(e.parts[k], std::move(parts[k]), *parameter(*f, k, parts.size()));
+    parts[k] = converted_to(e.parts[k], std::move(parts[k]), *arguments.type(k));
     note_copy(e.parts[k], *parts[k]);
   }
   if (f->draws()) need_place(e);
   functions_.note_call(*f);
-  computed_ptr argument =
-      parts.size() == 1 ? std::move(parts[0]) : std::make_unique<made_structure>(f->in(), std::move(parts));
-  return std::make_unique<called>(f, std::move(argument), f->draws() ? note_draw() : 0);
+  return std::make_unique<called>(f, arguments.combined(std::move(parts)), f->draws() ? note_draw() : 0);
 }
 
 namespace {
@@ -104,9 +109,18 @@ bool takes_optionals(std::string_view function) {
   return function == "some" || function == "has_value" || function == "is_none" || function == "value_or";
 }
 
+/// Refuses names in the call of a built-in function.
+void refuse_names(const expression_tree& e) {
+  for (std::size_t k = 0; k != e.names.size(); ++k)
+    if (!e.names[k].empty())
+      checker::fail(e, absl::StrCat(e.text, " has no arguments by name, and gets ", e.names[k], "=; to compare, write ",
+                                    e.names[k], " == ", shown(e.parts[k])));
+}
+
 }  // namespace
 
 computed_ptr checker::built_in_call(const expression_tree& e, make_built_in make_it) {
+  refuse_names(e);
   std::vector<computed_ptr> parts;
   const bool has_optionals = takes_optionals(e.text);
   for (auto& part : e.parts) {
@@ -132,7 +146,10 @@ computed_ptr checker::built_in_call(const expression_tree& e, make_built_in make
 }
 
 computed_ptr checker::call(const expression_tree& e) {
-  if (e.text == "if") return condition(e);
+  if (e.text == "if") {
+    refuse_names(e);
+    return condition(e);
+  }
   if (auto make_it = find_built_in(e.text)) return built_in_call(e, make_it);
   if (auto made = registered(e)) return made;
   // int(x) is int64(x), and str(x) is string(x).

@@ -45,7 +45,15 @@ result<tensor> decode_image(std::string_view encoded, const image_options& optio
 result<image_spec> decode_image(std::string_view encoded, const image_options& o, pixel_sink to) {
   if (status why = detail::check_encoded("decode_image", encoded, o.limits); !why.ok()) return why;
   switch (image_format_of(encoded)) {
-    case image_format::jpeg: return decode_jpeg(encoded, {.channels = o.channels, .limits = o.limits}, to);
+    case image_format::jpeg:
+      return decode_jpeg(encoded,
+                         {.channels = o.channels,
+                          .dct = o.dct,
+                          .try_recover_truncated = o.try_recover_truncated,
+                          .acceptable_fraction = o.acceptable_fraction,
+                          .apply_orientation = o.apply_orientation,
+                          .limits = o.limits},
+                         to);
     case image_format::png: return decode_png(encoded, {.channels = o.channels, .limits = o.limits}, to);
     case image_format::bmp: return decode_bmp(encoded, {.channels = o.channels, .limits = o.limits}, to);
     case image_format::webp:

@@ -9,6 +9,7 @@
 #include "format/image/image_checks.hpp"
 
 #if SLUICE_HAVE_JPEG
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>  // must precede jpeglib.h
 #include <cstring>
@@ -123,6 +124,8 @@ class jpeg_decoder {
       source_.bytes_in_buffer = encoded_.size();
     });
   }
+  /// Returns true if libjpeg needed bytes after the end of the data.
+  bool ended() const noexcept { return ended_; }
   /// Declares that all pixels were read, so that missing bytes after them are not damage.
   void set_complete() noexcept { complete_ = true; }
 
@@ -158,6 +161,8 @@ struct jpeg_rows {
   JDIMENSION begin = 0, end = 0;   // rows
   std::size_t skipped_pixels = 0;  // at the left, because libjpeg begins at a block
   std::uint8_t* row = nullptr;     // memory for a row that is copied afterwards
+  // libjpeg counts the rows of one call only if all are complete.
+  JDIMENSION at_once = kJpegRowsAtOnce;
 };
 
 /// jpeg_crop_scanline() calculates the width of a component as if it were scaled like the image. That is wrong for one
@@ -216,7 +221,7 @@ void read_jpeg_rows(jpeg_decompress_struct& c, const jpeg_rows& r, bool recovers
     } else {
       JSAMPROW rows[kJpegRowsAtOnce];
       const JDIMENSION left = r.end - y;
-      const JDIMENSION wanted = left < kJpegRowsAtOnce ? left : kJpegRowsAtOnce;
+      const JDIMENSION wanted = left < r.at_once ? left : r.at_once;
       for (JDIMENSION i = 0; i != wanted; ++i) rows[i] = place(y + i);
       read = jpeg_read_scanlines(&c, rows, wanted);
     }
@@ -261,19 +266,21 @@ status check_jpeg_options(const jpeg_options& o) {
     return image_error(kJpegFunction, absl::StrCat("channels must be 0, 1 or 3, not ", o.channels));
   if (o.ratio != 1 && o.ratio != 2 && o.ratio != 4 && o.ratio != 8)
     return image_error(kJpegFunction, absl::StrCat("ratio must be 1, 2, 4 or 8, not ", o.ratio));
+  if (!(o.acceptable_fraction >= 0 && o.acceptable_fraction <= 1))
+    return image_error(kJpegFunction, absl::StrCat("acceptable_fraction must be 0 to 1, not ", o.acceptable_fraction));
   if (o.apply_orientation && !o.crop.is_all())
     return image_error(kJpegFunction, "crop and apply_orientation do not go together; crop the result");
   return {};
 }
 
-/// Writes the pixels of `box`, without gaps, to `out`.
-status decode_jpeg_rows(jpeg_decoder& d, const jpeg_options& o, const image_box& box, const image_spec& spec,
-                        std::uint8_t* out) {
+status read_jpeg_box(jpeg_decoder& d, const jpeg_options& o, const image_box& box, const image_spec& spec,
+                     std::uint8_t* out) {
   jpeg_decompress_struct& c = d.libjpeg();
   bool started = false;  // with `try_recover_truncated`, false also means that the data ended before
   if (!d.guarded([&] { started = jpeg_start_decompress(&c); })) return d.why();
   if (!started) return image_truncated(kJpegFunction, d.at_byte());
   jpeg_rows rows{.out = out, .out_row_bytes = spec.row_bytes()};
+  if (o.acceptable_fraction < 1) rows.at_once = 1;
   rows.begin = static_cast<JDIMENSION>(box.y);
   rows.end = rows.begin + static_cast<JDIMENSION>(box.height);
   if (!o.crop.is_all()) {
@@ -300,6 +307,18 @@ status decode_jpeg_rows(jpeg_decoder& d, const jpeg_options& o, const image_box&
   return {};
 }
 
+/// Writes the pixels of `box`, without gaps, to `out`.
+status decode_jpeg_rows(jpeg_decoder& d, const jpeg_options& o, const image_box& box, const image_spec& spec,
+                        std::uint8_t* out) {
+  status why = read_jpeg_box(d, o, box, spec, out);
+  if (why.ok() || o.acceptable_fraction == 1 || !d.ended()) return why;
+  const auto begin = static_cast<JDIMENSION>(box.y), height = static_cast<JDIMENSION>(box.height);
+  const JDIMENSION at = d.libjpeg().output_scanline, complete = at > begin ? std::min(at - begin, height) : 0;
+  if (complete < o.acceptable_fraction * height) return why;
+  std::memset(out + complete * spec.row_bytes(), 0, (height - complete) * spec.row_bytes());
+  return {};
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -322,7 +341,9 @@ result<image_spec> decode_jpeg(std::string_view encoded, const jpeg_options& opt
   if (read != JPEG_HEADER_OK) return image_truncated(kJpegFunction, encoded.size());
   if (status why = check_size(kJpegFunction, c.image_height, c.image_width, 1, options.limits); !why.ok()) return why;
   if (!c.arith_code && !options.try_recover_truncated &&
-      std::uint64_t{c.image_height} * c.image_width / kPixelsPerByteMax > encoded.size())
+      static_cast<double>(std::uint64_t{c.image_height} * c.image_width / kPixelsPerByteMax) *
+              options.acceptable_fraction >
+          static_cast<double>(encoded.size()))
     return image_truncated(kJpegFunction, encoded.size());
   if (status why = choose_jpeg_output(d, options); !why.ok()) return why;
 

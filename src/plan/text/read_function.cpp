@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/closest.hpp"
+#include "expr/default_options.hpp"
 #include "expr/program.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/text/plan_builder.hpp"
@@ -94,8 +95,8 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
                            first.version));
   for (auto& f : forms) {
     if (!accepts(*f)) continue;
-    // An overload is chosen when the element type is known.
-    return f->is_overload ? read_expression(a, r, name + "(it)", a.at) : f;
+    // An overload is chosen when the element type is known. Options that are left out have their defaults.
+    return f->is_overload || (f->in && options_in(*f->in)) ? read_expression(a, r, name + "(it)", a.at) : f;
   }
   r.fail(a, absl::StrCat(name, " cannot be its function: it makes ", first.out ? first.out->name : "something else",
                          first.in ? " of " + first.in->name : ""));

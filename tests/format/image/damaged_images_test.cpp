@@ -4,6 +4,7 @@
 #include <zlib.h>
 #include <catch2/catch.hpp>
 
+#include <cstring>
 #include <map>
 
 #include "sluice/format/image_codecs.hpp"
@@ -135,6 +136,44 @@ TEST_CASE("a byte changed anywhere is an error or another image") {
     }
     CHECK(refused > 5);
   }
+}
+
+TEST_CASE("a truncated JPEG is accepted if enough of its rows are complete, and the others are black") {
+  const golden_cases golden;
+  if (!is_available("decode_jpeg")) return;
+  const std::string whole = sample_of(golden, "decode_jpeg");
+  const tensor image = decode_jpeg(whole).value();
+  const std::int64_t height = image.shape()[0];
+  std::size_t accepted = 0, partial = 0;
+  for (std::size_t n = 0; n < whole.size(); n += whole.size() / 60 + 1) {
+    const std::string cut(whole.data(), n);
+    CHECK(decode_jpeg(cut).why().code() != status_code::ok);
+    std::int64_t rows = -1;  // the number that is complete
+    for (int percent : {0, 1, 30, 60, 90, 99}) {
+      auto part = decode_jpeg(cut, {.acceptable_fraction = percent / 100.0});
+      if (!part.ok()) {
+        CHECK((rows < 0 || static_cast<double>(rows) < percent / 100.0 * static_cast<double>(height)));
+        continue;
+      }
+      ++accepted;
+      REQUIRE(part->spec() == image.spec());
+      const std::size_t row_bytes = part->size_bytes() / static_cast<std::size_t>(height);
+      std::int64_t same = 0;
+      while (same != height && std::memcmp(part->data() + static_cast<std::size_t>(same) * row_bytes,
+                                           image.data() + static_cast<std::size_t>(same) * row_bytes, row_bytes) == 0)
+        ++same;
+      for (std::size_t i = static_cast<std::size_t>(same) * row_bytes; i != part->size_bytes(); ++i)
+        REQUIRE(part->data()[i] == 0);
+      CHECK((rows < 0 || rows == same));
+      rows = same;
+      CHECK(static_cast<double>(same) >= percent / 100.0 * static_cast<double>(height));
+      partial += same > 0 && same < height;
+    }
+  }
+  CHECK(accepted > 60);
+  CHECK(partial > 20);
+  CHECK(decode_jpeg(whole, {.acceptable_fraction = -0.1}).why().message() ==
+        "decode_jpeg: acceptable_fraction must be 0 to 1, not -0.1");
 }
 
 TEST_CASE("an image of a few bytes that claims to be huge is refused before it gets room") {
