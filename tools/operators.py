@@ -23,6 +23,8 @@ UMBRELLA = ROOT / "include" / "sluice" / "sluice.hpp"
 BLOCK = re.compile(r"(// Operators: [^\n]*\n)(.*?)(// End of operators\.\n)", re.S)
 CPP_VERBS = {"write": "pipeline/write.hpp", "broadcast": "pipeline/broadcast.hpp", "at": "pipeline/one_element.hpp",
              "apply": "plan/apply.hpp"}
+# How tests/docs/docs_test.py compiles the examples of these verbs; those of other verbs need a program around them.
+CPP_BLOCKS = {"write": "```cpp", "at": "```cpp body", "apply": "```cpp body"}
 # The headers of other names for operators, which `sluice ops` lists.
 SPELLINGS = {"tap": "op/inspect.hpp"}
 FUSED = "pipeline/fused.hpp"
@@ -212,7 +214,7 @@ def section(op):
         if kind == "code" and re.match(r"parse_(sequence_)?example\(", lines[0]):
             out += ["```", *lines, "```", ""]  # plan text, not C++
         elif kind == "code" and not op.is_in_plans:
-            out += ["```c++", *lines, "```", ""]
+            out += [CPP_BLOCKS.get(op.name, "```c++"), *lines, "```", ""]
         elif kind == "code":
             out += ["```cpp example", *lines, "```", ""]
         elif kind == "text":

@@ -138,6 +138,38 @@ MISTAKES = {
         ("auto ds = range(5) | map([](std::int64_t x) { return x; }, 4);", ["map: options stand in braces", "{.parallelism = 4}"]),
     "interleave's cycle length without braces":
         ("auto ds = list_files(\"*\") | interleave(lines, 4);", ["interleave: options stand in braces", "{.cycle_length = 4}"]),
+    **{f"an option of {call} without braces": (f"struct row {{ std::int64_t a; }};\nauto ds = {call};", ["options stand in braces, with their names", example])
+       for call, example in (
+           ('csv<row>("a.csv", true)', "{.header = true}"),
+           ('csv<row>("a.csv", "a: int64", true)', "{.header = true}"),
+           ('jsonl<row>("a.jsonl", 4096)', "{.read_bytes = 1 << 20}"),
+           ('from_arrow<row>("a.arrow", 4096)', "{.read_bytes = 1 << 20}"),
+           ('tfrecord("a", 4096)', "{.read_bytes = 1 << 20}"),
+           ('lines("a", 4096)', "{.read_bytes = 1 << 20}"),
+           ('list_files("*", true)', "{.shuffle = true}"),
+           ("counter(1)", "{.start = 1}"),
+           ("random(7)", "{.seed = 7}"),
+           ("range(5) | enumerate(1)", "{.start = 1}"),
+           ("range(5) | global_shuffle(7)", "{.seed = 7}"),
+           ("range(5) | rate_limit(100)", "{.elements_per_second = 100}"),
+           ("range(5) | unique(true)", "{.spill = "),
+           ("range(5) | with_options(true)", "{.optimize = false}"),
+           ('range(5) | filter(expr("it > 1"), 7)', "{.seed = 7}"),
+           ("range(5) | filter([](const std::int64_t& x) { return x > 1; }, 7)", "{.seed = 7}"),
+           ('range(5) | take_while(expr("it > 1"), 7)', "{.seed = 7}"),
+           ('range(5) | drop_while(expr("it > 1"), 7)', "{.seed = 7}"),
+           ("range(5) | ignore_errors([](const status&, std::uint64_t) {}, 7)", "{.errors_max = 10}"),
+           ("range(5) | map([](std::int64_t x) { return std::vector<std::int64_t>(3, x); }) | pack_sequences(512, 4)", "{.open_rows = 4}"),
+           ("range(5) | map([](std::int64_t x) { return row{x}; }) | pad_to_cardinality(10, true)", "{.mask_key = "),
+           ("range(5) | batch(2) | rebatch(4, true)", "{.drop_remainder = true}"),
+           ("range(5) | window(4, 2)", "{.shift = 2}"),
+           ("range(5) | map([](std::int64_t x) { return std::vector<std::int64_t>(3, x); }) | sparse_batch(4, {10}, true)", "{.drop_remainder = true}"),
+           ("range(5) | rejection_resample([](const std::int64_t&) { return 0; }, {0.5, 0.5}, 7)", "{.seed = 7}"),
+           ('tfrecord("a") | parse_example<row>(4)', "{.parallelism = 4}"),
+           ("sample_from_datasets({range(5), range(5)}, 7)", "{.weights = {1, 2}}"),
+           ("round_robin({range(5), range(5)}, 7)", "{.stop_on_empty_dataset = true}"),
+           ("weighted_flat_map({range(5), range(5)}, 7)", "{.weights = {1, 2}}"),
+           ("choose_from_datasets({range(5), range(5)}, range(2), false)", "{.stop_on_empty_dataset = false}"))},
     "a structure with a base class":
         ("struct base { std::int64_t a; }; struct derived : base { std::int64_t b; }; auto ds = csv<derived>(\"a.csv\");",
          ["a structure with a base class cannot be an element"]),
@@ -170,6 +202,21 @@ task<> g(any_stream s) {
   checkpoint here = s.position();
 }
 auto ds = range(5) | map([](std::int64_t x) { return x; }) | batch(3) | unbatch() | shuffle(10, {.seed = 7});
+struct row { std::int64_t a; };
+csv_options given{.header = true};
+auto r1 = csv<row>("a.csv", {.header = true});
+auto r2 = csv<row>("a.csv", given);
+auto r3 = csv<row>("a.csv", std::string("a: int64"), given);
+auto r4 = csv<row>("a.csv", "a: int64");
+auto r5 = csv<row>(std::string("a.csv"));
+auto r6 = tfrecord("a", {.read_bytes = 4096});
+auto r7 = list_files("*", {.shuffle = true}) | interleave(csv<row>({.header = true}), {.cycle_length = 4});
+auto r8 = range(5) | filter(expr("it > 1"), {.seed = 7}) | unique() | enumerate() | global_shuffle({.seed = 7});
+auto r9 = counter({.start = 2}) | rate_limit({.elements_per_second = 5}) | with_options({.optimize = false}) | window(4, {.shift = 2});
+auto r10 = round_robin({range(5), range(5)}, {.stop_on_empty_dataset = true});
+auto r11 = sample_from_datasets({range(5), range(5)}, {.weights = {1, 2}});
+auto r12 = choose_from_datasets({range(5), range(5)}, range(2), {.stop_on_empty_dataset = false});
+auto r13 = tfrecord("a") | parse_example<row>() | ignore_errors();
 """
 
 

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sluice/plan/identity.hpp"
 #include "sluice/sluice.hpp"
 #include "support/trials/op_conformance.hpp"
 
@@ -62,6 +63,23 @@ TEST_CASE("a named coroutine with a parameter before the stream keeps its name")
   CHECK(consume(named, {}).elements == int64s{0, 1, 2, 3, 4});
   auto with_argument = range(5) | transform(fn("scaled", 1, scaled), 3, std::string("ab"));
   CHECK(with_argument.plan()->as<transform_arguments>().function.value->name.empty());
+}
+
+TEST_CASE("a checkpoint compares the arguments of a coroutine, and its name and version") {
+  auto identity = [](const dataset<int64>& ds) { return identities_of(*ds.plan()).at(0); };
+  auto of = [&](int version, int64 by, std::string label) {
+    return identity(range(5) | transform(fn("scaled", version, scaled), by, std::move(label)));
+  };
+  const function_identity first = of(1, 3, "ab");
+  CHECK_FALSE(first.is_open());
+  CHECK(difference_of({first}, {of(1, 3, "ab")}).empty());
+  for (const function_identity& other : {of(1, 4, "ab"), of(1, 3, "ac"), of(2, 3, "ab")})
+    CHECK(difference_of({first}, {other}) == "the function of transform captured other values there");
+  static int64 outside = 3;
+  auto adds = [](stateless, stream<int64> in, const int64* by) -> stream<int64> {
+    while (auto x = co_await in.next()) co_yield *x + *by;
+  };
+  CHECK(identity(range(5) | transform(adds, &outside)).is_open());  // the number may be another one in the next process
 }
 
 TEST_CASE("a stage may end before its input") {

@@ -32,6 +32,7 @@
 #include "sluice/engine/batch_limits.hpp"
 #include "sluice/engine/keys.hpp"
 #include "sluice/engine/pad_value.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 #include "sluice/plan/member_map.hpp"
@@ -96,6 +97,8 @@ template <class F> auto batch_by_tokens(F length, count tokens_max, batch_by_tok
   a.options = std::move(o);
   return batch_by_tokens_verb<F>(std::move(length), std::move(a));
 }
+SLUICE_FUNCTION_OPTIONS_IN_BRACES(batch_by_tokens_verb<F>, batch_by_tokens, batch_by_tokens_options,
+                                  "batch_by_tokens(f, 512, {.padded = true})", count)
 
 }  // namespace sluice::lib
 

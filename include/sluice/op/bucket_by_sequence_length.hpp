@@ -35,6 +35,7 @@
 #include "sluice/element/batched.hpp"
 #include "sluice/engine/keys.hpp"
 #include "sluice/engine/pad_value.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 #include "sluice/plan/member_map.hpp"
@@ -106,6 +107,10 @@ auto bucket_by_sequence_length(F length, const std::vector<std::int64_t>& bounda
   return bucket_by_sequence_length_verb<F>(std::move(length),
                                            detail::bucket_arguments(boundaries, batch_sizes, std::move(o)));
 }
+SLUICE_FUNCTION_OPTIONS_IN_BRACES(bucket_by_sequence_length_verb<F>, bucket_by_sequence_length,
+                                  bucket_by_sequence_length_options,
+                                  "bucket_by_sequence_length(f, {8, 16}, {4, 4, 2}, {.no_padding = true})",
+                                  const std::vector<std::int64_t>&, const std::vector<std::int64_t>&)
 
 }  // namespace sluice::lib
 

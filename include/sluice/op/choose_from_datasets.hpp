@@ -20,6 +20,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -46,6 +47,9 @@ dataset<T> choose_from_datasets(std::initializer_list<dataset<T>> datasets, cons
                                 choose_from_datasets_options o = {}) {
   return choose_from_datasets(std::vector<dataset<T>>(datasets), selector, o);
 }
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, choose_from_datasets, choose_from_datasets_options,
+                               "choose_from_datasets({a, b}, selector, {.stop_on_empty_dataset = false})",
+                               std::initializer_list<dataset<T>>, const dataset<std::int64_t>&)
 
 }  // namespace sluice::lib
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -27,6 +28,7 @@ struct counter_arguments {
 };
 
 dataset<std::int64_t> counter(counter_options o = {});
+SLUICE_OPTIONS_IN_BRACES_AFTER(dataset<std::int64_t>, counter, counter_options, "counter({.start = 1})")
 
 }  // namespace sluice::lib
 

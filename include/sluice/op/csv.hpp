@@ -41,6 +41,7 @@
 #include <vector>
 
 #include "sluice/engine/column_schema.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -59,7 +60,7 @@ struct csv_options {
   knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
-  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct csv_arguments {
   file_path path = {};            ///< "-": standard input
@@ -81,6 +82,9 @@ template <class T> file_reader<T> csv(csv_options o = {}) {
   return file_reader<T>(
       make_source(csv_op, arguments::of(csv_arguments{{}, detail::columns_of<T>({}, "csv"), std::move(o)})));
 }
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, csv, csv_options, "csv<T>(\"a.csv\", {.header = true})", std::string_view)
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, csv, csv_options, "csv<T>(\"a.csv\", schema, {.header = true})",
+                               std::string_view, std::string_view)
 
 }  // namespace sluice::lib
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "sluice/engine/detail/predicate_verb.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 
@@ -33,6 +34,8 @@ struct drop_while_arguments {
 
 template <class F> auto drop_while(F f) { return predicate_verb<drop_while_op, drop_while_arguments, F>(std::move(f)); }
 preserving drop_while(expression condition, drop_while_options o = {});
+SLUICE_FUNCTION_OPTIONS_IN_BRACES(preserving, drop_while, drop_while_options,
+                                  "drop_while(expr(\"random() < 0.5\"), {.seed = 7})")
 
 }  // namespace sluice::lib
 

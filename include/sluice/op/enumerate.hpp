@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -32,6 +33,7 @@ template <class T> using numbered = std::pair<std::int64_t, T>;
 }
 
 verb<detail::numbered> enumerate(enumerate_options o = {});
+SLUICE_OPTIONS_IN_BRACES_AFTER(verb<detail::numbered>, enumerate, enumerate_options, "enumerate({.start = 1})")
 
 }  // namespace sluice::lib
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "sluice/engine/detail/predicate_verb.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 
@@ -32,6 +33,7 @@ struct filter_arguments {
 
 template <class F> auto filter(F f) { return predicate_verb<filter_op, filter_arguments, F>(std::move(f)); }
 preserving filter(expression condition, filter_options o = {});
+SLUICE_FUNCTION_OPTIONS_IN_BRACES(preserving, filter, filter_options, "filter(expr(\"random() < 0.5\"), {.seed = 7})")
 
 }  // namespace sluice::lib
 

@@ -33,6 +33,7 @@
 #include <utility>
 
 #include "sluice/element/batched.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -75,6 +76,8 @@ template <class T> file_reader<batched<T>> from_arrow(arrow_file_options o = {})
   o.schema = arrow_schema_arg(type_of<T>());
   return file_reader<batched<T>>(make_source(from_arrow_op, arguments::of(from_arrow_arguments{{}, o})));
 }
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<batched<T>>, from_arrow, arrow_file_options,
+                               "from_arrow<T>(\"a.arrow\", {.read_bytes = 1 << 20})", std::string_view)
 
 }  // namespace sluice::lib
 

@@ -22,6 +22,7 @@
 // State:  the number of elements delivered. A resume or a `skip` costs as much as one element.
 #pragma once
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -37,6 +38,7 @@ struct global_shuffle_arguments {
 };
 
 preserving global_shuffle(global_shuffle_options o = {});
+SLUICE_OPTIONS_IN_BRACES_AFTER(preserving, global_shuffle, global_shuffle_options, "global_shuffle({.seed = 7})")
 
 }  // namespace sluice::lib
 

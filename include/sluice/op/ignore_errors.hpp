@@ -30,6 +30,7 @@
 #include <utility>
 
 #include "sluice/base/shared_ref.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/function.hpp"
 
@@ -78,6 +79,8 @@ preserving ignore_errors(std::shared_ptr<const dropped_function> call, ignore_er
 template <std::invocable<const status&, std::uint64_t> F> preserving ignore_errors(F f, ignore_errors_options o = {}) {
   return ignore_errors(std::make_shared<const detail::called_with_dropped<F>>(std::move(f)), o);
 }
+SLUICE_FUNCTION_OPTIONS_IN_BRACES(preserving, ignore_errors, ignore_errors_options,
+                                  "ignore_errors(f, {.errors_max = 10})")
 
 }  // namespace sluice::lib
 

@@ -36,6 +36,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -59,7 +60,7 @@ struct jsonl_options {
   knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
-  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct jsonl_arguments {
   file_path path = {};        ///< "-": standard input
@@ -74,6 +75,8 @@ template <class T> dataset<T> jsonl(std::string_view path, jsonl_options o = {})
 template <class T> file_reader<T> jsonl(jsonl_options o = {}) {
   return file_reader<T>(make_source(jsonl_op, arguments::of(jsonl_arguments{{}, json_type_arg(type_of<T>()), o})));
 }
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, jsonl, jsonl_options, "jsonl<T>(\"a.jsonl\", {.read_bytes = 1 << 20})",
+                               std::string_view)
 
 }  // namespace sluice::lib
 

@@ -22,6 +22,7 @@
 // State:  the number of paths delivered. Checkpoints also contain a hash of each list that the run has made.
 #pragma once
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -38,6 +39,8 @@ struct list_files_arguments {
 };
 
 dataset<std::string> list_files(std::string_view patterns, list_files_options o = {});
+SLUICE_OPTIONS_IN_BRACES_AFTER(dataset<std::string>, list_files, list_files_options,
+                               "list_files(\"*.csv\", {.shuffle = true})", std::string_view)
 
 }  // namespace sluice::lib
 

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "sluice/engine/batch_limits.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -78,6 +79,8 @@ class pack_sequences_verb : public stage_base_tag {
 };
 
 pack_sequences_verb pack_sequences(count_up_to<1'073'741'824> tokens_max, pack_sequences_options o = {});
+SLUICE_OPTIONS_IN_BRACES(pack_sequences_verb, pack_sequences, count_up_to<1'073'741'824>, pack_sequences_options,
+                         "pack_sequences(512, {.open_rows = 4})")
 
 }  // namespace sluice::lib
 

@@ -26,6 +26,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -68,6 +69,8 @@ class pad_to_cardinality_verb : public stage_base_tag {
 inline pad_to_cardinality_verb pad_to_cardinality(integer elements, pad_to_cardinality_options o = {}) {
   return pad_to_cardinality_verb(pad_to_cardinality_arguments{elements, std::move(o)});
 }
+SLUICE_OPTIONS_IN_BRACES(pad_to_cardinality_verb, pad_to_cardinality, integer, pad_to_cardinality_options,
+                         "pad_to_cardinality(10, {.mask_key = \"valid\"})")
 
 }  // namespace sluice::lib
 

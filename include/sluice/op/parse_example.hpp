@@ -39,6 +39,7 @@
 #include "sluice/element/batched.hpp"
 #include "sluice/engine/map_options.hpp"
 #include "sluice/format/example_schema.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -108,6 +109,10 @@ template <reflectable T> parse_example_verb<T> parse_example(map_options o = {})
 template <reflectable T> parse_example_verb<T> parse_example(std::string_view schema, map_options o = {}) {
   return parse_example_verb<T>(schema, o);
 }
+SLUICE_TYPED_OPTIONS_IN_BRACES(parse_example_verb<T>, parse_example, map_options,
+                               "parse_example<T>({.parallelism = 4})")
+SLUICE_TYPED_OPTIONS_IN_BRACES(parse_example_verb<T>, parse_example, map_options,
+                               "parse_example<T>(schema, {.parallelism = 4})", std::string_view)
 
 }  // namespace sluice::lib
 

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -31,6 +32,7 @@ struct random_arguments {
 
 /// It has no default argument, because C's library has a random().
 dataset<std::int64_t> random(random_options o);
+SLUICE_OPTIONS_IN_BRACES_AFTER(dataset<std::int64_t>, random, random_options, "random({.seed = 7})")
 
 }  // namespace sluice::lib
 

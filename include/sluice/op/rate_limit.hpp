@@ -20,6 +20,7 @@
 #pragma once
 
 #include "sluice/base/pace_types.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -36,6 +37,7 @@ struct rate_limit_arguments {
 };
 
 preserving rate_limit(rate_limit_options o);
+SLUICE_OPTIONS_IN_BRACES_AFTER(preserving, rate_limit, rate_limit_options, "rate_limit({.elements_per_second = 100})")
 
 }  // namespace sluice::lib
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "sluice/element/batched.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -66,6 +67,7 @@ class rebatch_verb : public stage_base_tag {
 };
 
 rebatch_verb rebatch(batch_sizes sizes, rebatch_options o = {});
+SLUICE_OPTIONS_IN_BRACES(rebatch_verb, rebatch, batch_sizes, rebatch_options, "rebatch(4, {.drop_remainder = true})")
 
 }  // namespace sluice::lib
 

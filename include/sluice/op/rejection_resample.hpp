@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "sluice/engine/keys.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 
@@ -91,6 +92,8 @@ auto rejection_resample(F class_function, std::vector<double> target_dist, rejec
   auto a = detail::resample_arguments<F>(std::move(target_dist), std::move(o));
   return rejection_resample_verb<F>(std::move(class_function), std::move(a));
 }
+SLUICE_FUNCTION_OPTIONS_IN_BRACES(rejection_resample_verb<F>, rejection_resample, rejection_resample_options,
+                                  "rejection_resample(f, {0.5, 0.5}, {.seed = 7})", std::vector<double>)
 
 }  // namespace sluice::lib
 

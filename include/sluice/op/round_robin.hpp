@@ -16,6 +16,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -38,6 +39,11 @@ template <class T> dataset<T> round_robin(const std::vector<dataset<T>>& dataset
 template <class T> dataset<T> round_robin(std::initializer_list<dataset<T>> datasets, round_robin_options o = {}) {
   return round_robin(std::vector<dataset<T>>(datasets), o);
 }
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, round_robin, round_robin_options,
+                               "round_robin({a, b}, {.stop_on_empty_dataset = true})",
+                               std::initializer_list<dataset<T>>)
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, round_robin, round_robin_options,
+                               "round_robin(datasets, {.stop_on_empty_dataset = true})", const std::vector<dataset<T>>&)
 
 }  // namespace sluice::lib
 

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "sluice/engine/detail/element_functions.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 
@@ -71,6 +72,10 @@ template <class T>
 dataset<T> sample_from_datasets(std::initializer_list<dataset<T>> datasets, sample_from_datasets_options o = {}) {
   return sample_from_datasets(std::vector<dataset<T>>(datasets), std::move(o));
 }
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, sample_from_datasets, sample_from_datasets_options,
+                               "sample_from_datasets({a, b}, {.weights = {1, 2}})", std::initializer_list<dataset<T>>)
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, sample_from_datasets, sample_from_datasets_options,
+                               "sample_from_datasets(datasets, {.weights = {1, 2}})", const std::vector<dataset<T>>&)
 
 }  // namespace sluice::lib
 

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "sluice/element/sparse_tensor.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -65,6 +66,8 @@ class sparse_batch_verb : public stage_base_tag {
 };
 
 sparse_batch_verb sparse_batch(count size, std::vector<std::int64_t> row_shape, sparse_batch_options o = {});
+SLUICE_OPTIONS_IN_BRACES_AFTER(sparse_batch_verb, sparse_batch, sparse_batch_options,
+                               "sparse_batch(4, {10}, {.drop_remainder = true})", count, std::vector<std::int64_t>)
 
 }  // namespace sluice::lib
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "sluice/engine/detail/predicate_verb.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 
@@ -33,6 +34,8 @@ struct take_while_arguments {
 
 template <class F> auto take_while(F f) { return predicate_verb<take_while_op, take_while_arguments, F>(std::move(f)); }
 preserving take_while(expression condition, take_while_options o = {});
+SLUICE_FUNCTION_OPTIONS_IN_BRACES(preserving, take_while, take_while_options,
+                                  "take_while(expr(\"random() < 0.5\"), {.seed = 7})")
 
 }  // namespace sluice::lib
 

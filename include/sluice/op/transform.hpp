@@ -14,6 +14,9 @@
 //   stream<std::int64_t> above(saved<std::int64_t> seen, stream<std::int64_t> in, std::int64_t least);
 //   auto large = range(10) | transform(above, 5);
 //
+// A checkpoint compares the arguments, and the name and version of fn("above", 1, above). Arguments that are not numbers,
+// texts, or structures and lists of those cannot be compared, and the run warns.
+//
 // Order:  that of the coroutine's co_yields.
 // Errors: an exception of the coroutine is an error of the input element that it consumed last, element n, and of the
 //         stage "transform(name)". An error of the input ends the stage without being thrown in the coroutine

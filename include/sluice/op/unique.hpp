@@ -25,6 +25,7 @@
 #include <string>
 #include <utility>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -49,6 +50,7 @@ struct unique_arguments {
 };
 
 preserving unique(unique_options o = {});
+SLUICE_OPTIONS_IN_BRACES_AFTER(preserving, unique, unique_options, "unique({.spill = \"/tmp\"})")
 
 }  // namespace sluice::lib
 

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -41,6 +42,10 @@ template <class T>
 dataset<T> weighted_flat_map(std::initializer_list<dataset<T>> datasets, weighted_flat_map_options o = {}) {
   return weighted_flat_map(std::vector<dataset<T>>(datasets), std::move(o));
 }
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, weighted_flat_map, weighted_flat_map_options,
+                               "weighted_flat_map({a, b}, {.weights = {1, 2}})", std::initializer_list<dataset<T>>)
+SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<T>, weighted_flat_map, weighted_flat_map_options,
+                               "weighted_flat_map(datasets, {.weights = {1, 2}})", const std::vector<dataset<T>>&)
 
 }  // namespace sluice::lib
 

@@ -28,6 +28,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -63,6 +64,7 @@ class window_verb : public stage_base_tag {
 };
 
 inline window_verb window(count size, window_options o = {}) { return window_verb(window_arguments{size, o}); }
+SLUICE_OPTIONS_IN_BRACES(window_verb, window, count, window_options, "window(4, {.shift = 2})")
 
 }  // namespace sluice::lib
 

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "sluice/engine/dataset_options.hpp"
+#include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -32,6 +33,7 @@ struct with_options_arguments {
 };
 
 preserving with_options(dataset_options o);
+SLUICE_OPTIONS_IN_BRACES_AFTER(preserving, with_options, dataset_options, "with_options({.optimize = false})")
 
 }  // namespace sluice::lib
 

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "sluice/base/content_hash.hpp"
 #include "sluice/coro/detail/stage_tags.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/stream.hpp"
@@ -46,6 +48,9 @@ template <class F, class... A> struct stage_call {
   }
 };
 
+template <class F> inline constexpr bool has_stage_arguments = false;
+template <class F, class... A> inline constexpr bool has_stage_arguments<stage_call<F, A...>> = sizeof...(A) != 0;
+
 /// Returns the user's function: a call without further arguments has its name and its facts.
 template <class F> const F& described(const F& f) { return f; }
 template <class F> const F& described(const stage_call<F>& call) { return call.f; }
@@ -54,12 +59,37 @@ template <class T, class F> struct transform_function final : stream_function {
   using U = typename std::invoke_result_t<const F&, stream<T>>::value_type;
   F f;
   explicit transform_function(F function) : f(std::move(function)) {
-    describe(*this, described(f), &type_of<T>(), &type_of<U>());
-    set_label("transform");
+    if constexpr (has_stage_arguments<F>) {
+      note_call(f);
+    } else {
+      describe(*this, described(f), &type_of<T>(), &type_of<U>());
+      set_label("transform");
+    }
   }
   erased_stream open(erased_stream input) const override {
     stream<T> typed(std::move(input));
     return erased_stream(detail::call(f, std::move(typed)));
+  }
+
+ private:
+  /// The values by which checkpoints know it are a hash of the coroutine's name, version and captured values, and of the
+  /// arguments. It has no name, because the text of a plan cannot contain the arguments.
+  template <class G, class... A> void note_call(const stage_call<G, A...>& call) {
+    describe(*this, call.f, &type_of<T>(), &type_of<U>());
+    set_label("transform");
+    content_hasher h;
+    h.bytes(name.data(), name.size());
+    h.word(static_cast<std::uint64_t>(version));
+    h.word(captured);
+    std::apply([&](const A&... a) { (note_argument(h, a), ...); }, call.arguments);
+    captured = h.value();
+    name.clear();
+    version = 0;
+  }
+  template <class A> void note_argument(content_hasher& h, const A& argument) {
+    if constexpr (content_hashed<A>) add_content(h, argument);
+    else if constexpr (plain_bytes<A>) h.bytes(&argument, sizeof argument);
+    else values_known = false;
   }
 };
 
