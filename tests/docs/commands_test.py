@@ -3,10 +3,15 @@
 
 The blocks of a page run one after the other, in one empty folder. `…` in a line stands for any text, and a line of `…`
 for any lines. `$?` is the status of the command before.
+
+Commands of `sh` and `ini` blocks name files that do not exist here. They are run in an empty folder: the program may miss
+a file, but must accept verb, options and plan. The code of `py` blocks must parse.
 """
+import ast
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -46,16 +51,59 @@ def complaints(text, folder):
             yield f"$ {command}\nprints\n{done.stdout}instead of\n{printed}"
 
 
+MISUSE = 2
+NOT_HERE = ("PLAN", "://")   # a placeholder, and what needs a network
+
+
+def shown_commands(text):
+    """The commands of sluice in blocks that show no output."""
+    for block in re.findall(r"^```(?:sh|ini)\n(.*?)^```$", text, re.M | re.S):
+        for line in block.replace("\\\n", " ").splitlines():
+            found = re.match(r"(?:ExecStart=|\$ )?(?:\S*/)?sluice (.*)", line)
+            if found and not any(word in line for word in NOT_HERE):
+                yield found.group(1)
+
+
+def refused(text, folder):
+    """The shown commands whose arguments the program refuses."""
+    for command in shown_commands(text):
+        words = shlex.split(command, comments=True)
+        for end in ("|", ">", "<", "&&", "&"):
+            words = words[:words.index(end)] if end in words else words
+        done = subprocess.run([PROGRAM, *words], cwd=folder, timeout=120, text=True, stdin=subprocess.DEVNULL, capture_output=True)
+        if done.returncode == MISUSE:
+            yield f"sluice {command}\n{done.stderr}"
+
+
+def unreadable_python(text):
+    for block in re.findall(r"^```py\n(.*?)^```$", text, re.M | re.S):
+        try:
+            ast.parse(block)
+        except SyntaxError as e:
+            yield f"{block}\n{e}"
+
+
 def main():
     check = tree.checks()
     with tempfile.TemporaryDirectory() as folder:
         wrong = "```console\n$ echo one\ntwo\n$ false\n$ echo $?\n1\n$ printf 'a\\nb\\nc\\n'\na\n…\nc\n```\n"
         check.expect(len(list(complaints(wrong, folder))) == 1, "the checker does not compare what commands print")
+        wrong = "```sh\nsluice haed a.csv\nsluice head none.csv   # a file that is missing\n```\n```py\nx = = 1\n```\n"
+        check.expect(len(list(refused(wrong, folder))) == 1, "the checker does not see arguments that are refused")
+        check.expect(len(list(unreadable_python(wrong))) == 1, "the checker does not parse Python")
     pages = [p for p in sorted((tree.ROOT / "docs").glob("*.md")) if "```console" in p.read_text()]
     check.expect(len(pages) >= 2, f"{len(pages)} pages have commands")
     for page in pages:
         with tempfile.TemporaryDirectory() as folder:
             check.clean(f"docs/{page.name}", list(complaints(page.read_text(), folder)))
+    shown = 0
+    for page in [tree.ROOT / "README.md", *sorted((tree.ROOT / "docs").glob("*.md"))]:
+        text = page.read_text()
+        shown += len(list(shown_commands(text)))
+        with tempfile.TemporaryDirectory() as folder:
+            check.clean(f"{page.name}: commands that the program refuses", list(refused(text, folder)))
+        check.clean(f"{page.name}: Python that does not parse", list(unreadable_python(text)))
+    check.expect(shown >= 12, f"{shown} commands are shown in sh and ini blocks")
     return check.finish()
 
 
