@@ -3,13 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sluice/base/result.hpp"
 
 namespace sluice::lib::detail {
 
-/// Returns the first bytes of a remote file, at most `bytes_max`. Blocks.
-result<std::string> read_for_plan(const std::string& path, std::size_t bytes_max);
+/// Returns the bytes of a remote file from `offset` on, at most `bytes_max`. Blocks.
+result<std::string> read_for_plan(const std::string& path, std::size_t bytes_max, std::uint64_t offset = 0);
+/// Returns the files, local or remote, that match a pattern, sorted. Blocks. Errors: also not_found: nothing matches.
+result<std::vector<std::string>> list_for_plan(const std::string& pattern);
+/// Returns true if the path is a pattern: it has wildcards, its file system lists files, and no file has that very
+/// name. Blocks only for a path with wildcards.
+bool is_pattern_for_plan(const std::string& path);
 
 }  // namespace sluice::lib::detail

@@ -4,10 +4,15 @@
 #include <absl/synchronization/mutex.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "io/paths/file_router.hpp"
+#include "io/paths/glob.hpp"
 #include "io/plan_file_reader.hpp"
+#include "sluice/coro/sync_wait.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib {
@@ -26,17 +31,18 @@ known_schemes& known() {
   return one;
 }
 
-task<std::string> read_beginning(runtime& rt, std::string path, std::size_t bytes_max) {
+task<std::string> read_part(runtime& rt, std::string path, std::uint64_t offset, std::size_t bytes_max) {
   open_options o;
   o.deadline = io_deadline(rt);
   auto opening = files_of(rt).open(std::move(path), o);
   std::unique_ptr<file> from = co_await opening;
-  if (from->info().has_size()) bytes_max = std::min<std::uint64_t>(bytes_max, from->size_bytes());
+  if (from->info().has_size())
+    bytes_max = std::min<std::uint64_t>(bytes_max, from->size_bytes() - std::min(offset, from->size_bytes()));
   buffer_ref to(buffer::make(bytes_max + 1));
   std::size_t got = 0;
   while (got != bytes_max) {
     buffer_ref share = to;
-    auto reading = from->read_at(got, std::move(share), got, bytes_max - got, io_deadline(rt));
+    auto reading = from->read_at(offset + got, std::move(share), got, bytes_max - got, io_deadline(rt));
     const std::size_t n = co_await reading;
     if (n == 0) break;
     got += n;
@@ -60,21 +66,47 @@ plan_files::~plan_files() {
   std::erase_if(k.all, [this](const schemes& s) { return s.add == &add_schemes_; });
 }
 
-result<std::string> detail::read_for_plan(const std::string& path, std::size_t bytes_max) {
+namespace {
+
+/// Calls f(rt) with a small runtime that knows the registered schemes. A local path needs none.
+template <class F>
+auto with_small_runtime(const std::string& path, F f) -> result<decltype(f(std::declval<runtime&>()))> {
   known_schemes& k = known();
   absl::ReaderMutexLock lock(&k.mutex);
-  if (k.all.empty())
+  if (k.all.empty() && detail::is_remote(path))
     return failed_precondition_error(
-               "its first bytes are needed when the plan is built, and plan_files has registered no file system for it")
+               "it is needed when the plan is built, and plan_files has registered no file system for it")
         .in_file(path);
   runtime_options small;
   small.workers = 1;
-  small.io_timeout = k.all.back().io_timeout;
+  if (!k.all.empty()) small.io_timeout = k.all.back().io_timeout;
   runtime rt(small);
   try {
-    (*k.all.back().add)(rt);
-    return sync_wait(rt, read_beginning(rt, path, bytes_max));
+    if (!k.all.empty()) (*k.all.back().add)(rt);
+    return f(rt);
   } catch (const error& e) { return e.why(); }
+}
+
+}  // namespace
+
+result<std::string> detail::read_for_plan(const std::string& path, std::size_t bytes_max, std::uint64_t offset) {
+  return with_small_runtime(path, [&](runtime& rt) { return sync_wait(rt, read_part(rt, path, offset, bytes_max)); });
+}
+
+result<std::vector<std::string>> detail::list_for_plan(const std::string& pattern) {
+  return with_small_runtime(pattern, [&](runtime& rt) {
+    auto listing = glob(files_of(rt), pattern, io_deadline(rt));
+    return sync_wait(rt, std::move(listing));
+  });
+}
+
+bool detail::is_pattern_for_plan(const std::string& path) {
+  if (path.empty() || path == "-" || path.starts_with("http://") || path.starts_with("https://")) return false;
+  const std::size_t scheme_end = scheme_of(path).empty() ? 0 : path.find("://") + 3;
+  if (glob_pattern(path.substr(scheme_end)).is_plain()) return false;
+  std::error_code unknown;
+  if (!is_remote(path)) return !std::filesystem::exists(without_file_scheme(path), unknown);
+  return !read_for_plan(path, 1).ok();
 }
 
 }  // namespace sluice::lib

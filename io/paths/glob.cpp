@@ -212,4 +212,33 @@ bool glob_pattern::may_match_in(std::string_view folder) const {
   return !at.empty();
 }
 
+namespace {
+
+/// Returns the place after the set that begins at `at`; `at` + 1 if no ] closes it within its name.
+std::size_t behind_set(std::string_view text, std::size_t at) {
+  std::size_t i = at + 1;
+  if (i < text.size() && (text[i] == '!' || text[i] == '^')) ++i;
+  for (bool is_first = true; i < text.size() && text[i] != '/'; is_first = false) {
+    if (text[i] == ']' && !is_first) return i + 1;
+    const std::size_t named = text.substr(i).starts_with("[:") ? text.find(":]", i + 2) : text.npos;
+    i = named != text.npos ? named + 2 : i + (text[i] == '\\' ? 2 : 1);
+  }
+  return at + 1;
+}
+
+}  // namespace
+
+std::vector<std::string> split_patterns(const std::string& patterns) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= patterns.size();) {
+    const bool is_end = at == patterns.size() || patterns[at] == ',';
+    if (is_end && at != begin) parts.push_back(patterns.substr(begin, at - begin));
+    if (is_end) begin = at + 1;
+    at = !is_end && patterns[at] == '[' ? behind_set(patterns, at) : at + 1;
+  }
+  if (parts.empty()) parts.push_back(patterns);
+  return parts;
+}
+
 }  // namespace sluice::lib::detail

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/inputs/format_options.hpp"
 #include "cli/inputs/reading.hpp"
 #include "cli/reports/report_options.hpp"
 #include "cli/sinks/output_choice.hpp"
@@ -61,8 +62,8 @@ int run(const run_arguments& arguments, watch& interrupts, run_record& record);
 
 struct convert_arguments {
   std::vector<std::string> inputs;  ///< files, or one plan; the last is the output
-  std::string from = {}, to = {};   ///< formats; empty: by the names
-  std::string schema = {};          ///< of the input
+  format_arguments format = {};     ///< of the inputs
+  std::string to = {};              ///< the output's format; empty: by its name
   bool overwrites = false;
   run_arguments run = {};  ///< the run's options, and its output except the path
 };
@@ -73,8 +74,8 @@ struct head_arguments {
   std::string plan;       ///< or a file, a FIFO, "-"
   std::string plan_file;  ///< if not empty, the file that contains the plan
   std::uint64_t elements = 10;
-  bool raw = false;       ///< prints tf.Examples as plain records, too
-  std::string from = {};  ///< a file's format; empty: detected
+  bool raw = false;  ///< prints tf.Examples as plain records, too
+  format_arguments format = {};
   reading_arguments reading = {};
   error_arguments errors = {};
   std::string images_folder = {};  ///< the folder for tensors that are images, as PNG; empty: they are printed
@@ -86,8 +87,8 @@ int head(const head_arguments& arguments);
 struct count_arguments {
   std::vector<std::string> plans_or_files;
   std::string plan_file;
-  bool reads = false;     ///< reads the elements even if the plan has a known size
-  std::string from = {};  ///< the files' format; empty: detected
+  bool reads = false;  ///< reads the elements even if the plan has a known size
+  format_arguments format = {};
   reading_arguments reading = {};
   error_arguments errors = {};
 };
@@ -99,7 +100,7 @@ struct select_arguments {
   std::string plan_or_file;
   std::string plan_file;
   std::uint64_t limit = ~std::uint64_t{0};
-  std::string from = {};  ///< the file's format; empty: detected
+  format_arguments format = {};
   reading_arguments reading = {};
   error_arguments errors = {};
 };
@@ -108,7 +109,7 @@ int select(const select_arguments& arguments);
 
 struct cat_arguments {
   std::vector<std::string> files;
-  std::string from = {};  ///< the files' format; empty: detected
+  format_arguments format = {};
   reading_arguments reading = {};
   error_arguments errors = {};
 };
@@ -117,7 +118,7 @@ int cat(const cat_arguments& arguments);
 
 struct verify_arguments {
   std::vector<std::string> files;
-  std::string from = {};  ///< the files' format; empty: detected
+  format_arguments format = {};
   sluice::lib::compression compression = compression::automatic;
   reading_arguments reading = {};
 };
@@ -126,7 +127,14 @@ struct verify_arguments {
 int verify(const verify_arguments& arguments);
 /// stages: as the plan runs; written: as it is written; diff: both; optimized: as it runs, as JSON.
 enum class explained : std::uint8_t { stages, written, diff, facts, spec, json, optimized, rules };
-int explain(const std::string& plan, const std::string& plan_file, explained what, const optimizer_arguments& rules);
+struct explain_arguments {
+  std::string plan;       ///< or a file
+  std::string plan_file;  ///< if not empty, the file that contains the plan
+  explained what = explained::stages;
+  optimizer_arguments rules = {};
+  format_arguments format = {};  ///< of a file
+};
+int explain(const explain_arguments& arguments);
 
 struct ls_arguments {
   std::vector<std::string> patterns;

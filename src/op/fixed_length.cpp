@@ -83,6 +83,7 @@ const op_info fixed_length_op{
     .doc = "records of n bytes each",
     .shape = op_info::source,
     .arguments = arguments_of<fixed_length_arguments>,
+    .takes_pattern = true,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
     .lowering = {.open = open_fixed_length},
 };

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "arrow/import.hpp"
 #include "arrow/ipc_dictionaries.hpp"
@@ -290,6 +292,18 @@ result<const element_type*> arrow_rows_in_file(const std::string& path, compress
   }
 }
 
+result<const element_type*> arrow_rows_in_bytes(const std::string& name, std::string_view bytes, bool is_all) {
+  arrow_head head = read_arrow_head(bytes, is_all ? bytes.size() : arrow::kIpcUnknown, is_all);
+  if (!head.at.why.ok()) return head.at.why.in_file(name);
+  if (head.at.used_bytes == 0)
+    return data_loss_error(
+               "its schema is longer than the bytes that have arrived: give it with --schema, or copy the "
+               "data to a file")
+        .in_file(name);
+  auto row = arrow::row_type_of(head.schema->get());
+  return row.ok() ? row : result<const element_type*>(row.why().in_file(name));
+}
+
 namespace {
 
 const element_type* arrow_batches(const node& n, std::string& why) {
@@ -304,6 +318,26 @@ const element_type* arrow_batches(const node& n, std::string& why) {
   if (!row.why().where().file.empty()) throw_status(row.why());
   why = schema.value.empty() ? row.why().to_string() : std::string(row.why().message());
   return nullptr;
+}
+
+/// Returns the arguments with the columns of several files, which must be equal.
+sluice::lib::arguments arrow_of_files(const node& n, const std::vector<std::string>& files) {
+  from_arrow_arguments a = n.as<from_arrow_arguments>();
+  if (a.options.schema.row || !a.options.schema.value.empty()) return n.arguments;
+  const element_type* row = nullptr;
+  for (const std::string& file : files) {
+    auto next = arrow_rows_in_file(file, a.options.compression,
+                                   limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max));
+    if (!next.ok()) throw_status(next.why());
+    if (row && row != *next)
+      throw_status(
+          invalid_argument_error(absl::StrCat("has other columns than ", files[0], ": ", (*next)->name, ", and there ",
+                                              row->name, "; name the columns to read, as in schema=\"label: int64\""))
+              .in_file(file));
+    row = *next;
+  }
+  a.options.schema = arrow_schema_arg(*row);
+  return sluice::lib::arguments::of(std::move(a));
 }
 
 erased_stream open_from_arrow(const node& n, open_context& context) {
@@ -353,6 +387,8 @@ const op_info from_arrow_op{
     .doc = "the batches of an Arrow IPC stream or file",
     .shape = op_info::source,
     .arguments = arguments_of<from_arrow_arguments>,
+    .takes_pattern = true,
+    .for_files = arrow_of_files,
     .type = arrow_batches,
     .lowering = {.open = open_from_arrow},
 };

@@ -71,6 +71,7 @@ const op_info lines_op{
     .doc = "the lines of a text file",
     .shape = op_info::source,
     .arguments = arguments_of<lines_arguments>,
+    .takes_pattern = true,
     .type = [](const node&, std::string&) { return &type_of<line>(); },
     .lowering = {.open = open_lines},
 };

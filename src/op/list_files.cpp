@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "engine/lowering/open_context.hpp"
+#include "io/paths/glob.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/known_files.hpp"
@@ -17,17 +18,6 @@
 namespace sluice::lib {
 
 namespace {
-
-std::vector<std::string> split_patterns(const std::string& patterns) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= patterns.size();) {
-    std::size_t end = std::min(patterns.find(',', at), patterns.size());
-    if (end != at) parts.push_back(patterns.substr(at, end - at));
-    at = end + 1;
-  }
-  if (parts.empty()) parts.push_back(patterns);
-  return parts;
-}
 
 /// Returns the bytes that a name uses in addition to the string object.
 std::size_t text_bytes(const std::string& name) {
@@ -73,7 +63,7 @@ erased_stream list_files_loop(outlet out, saved<std::uint64_t> delivered, std::s
   auto shared = std::make_shared<name_list>();
   name_list& list = *shared;
   held_memory memory(run, gate.line(purpose::listing), gate.label(), "the list of files", "list fewer files at once");
-  const std::vector<std::string> patterns = split_patterns(ask.patterns);
+  const std::vector<std::string> patterns = detail::split_patterns(ask.patterns);
   status none_matches;
   for (const std::string& pattern : patterns) {
     auto listing = add_matches(list, memory, *run, pattern);

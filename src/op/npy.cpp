@@ -188,6 +188,7 @@ const op_info npy_op{
     .doc = "the rows of an array that NumPy has saved, as tensors",
     .shape = op_info::source,
     .arguments = arguments_of<npy_arguments>,
+    .takes_pattern = true,
     .type = [](const node&, std::string&) { return &type_of<tensor>(); },
     .lowering = {.open = open_npy},
 };

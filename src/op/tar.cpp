@@ -90,6 +90,7 @@ const op_info tar_op{
     .doc = "the files in a tar archive",
     .shape = op_info::source,
     .arguments = arguments_of<tar_arguments>,
+    .takes_pattern = true,
     .type = [](const node&, std::string&) { return &type_of<tar_member>(); },
     .lowering = {.open = open_tar},
 };

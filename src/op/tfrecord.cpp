@@ -66,6 +66,7 @@ const op_info tfrecord_op{
     .doc = "the records of a TFRecord file",
     .shape = op_info::source,
     .arguments = arguments_of<tfrecord_arguments>,
+    .takes_pattern = true,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
     .lowering = {.open = open_tfrecord},
 };

@@ -206,6 +206,7 @@ const op_info webdataset_op{
     .doc = "the samples of a tar archive: files grouped by name",
     .shape = op_info::source,
     .arguments = arguments_of<webdataset_arguments>,
+    .takes_pattern = true,
     .type = [](const node&, std::string&) { return &type_of<webdataset_sample>(); },
     .lowering = {.open = open_webdataset},
 };

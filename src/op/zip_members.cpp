@@ -133,7 +133,7 @@ status zip_reader::check_limits(const zip_entry& e) const {
         absl::StrCat("has ", e.plain_bytes, " bytes, and inflated_bytes_max is ", limits.bytes_max));
   if (e.plain_bytes > kRatioFrom && e.plain_bytes / limits.ratio_max > e.packed_bytes)
     return element_limit_error(absl::StrCat("has ", e.plain_bytes, " bytes, more than ", limits.ratio_max,
-                                                 " times those in the archive (inflate_ratio_max)"));
+                                            " times those in the archive (inflate_ratio_max)"));
   return {};
 }
 
@@ -246,8 +246,7 @@ task<record> zip_reader::read_deflated(const zip_entry* e) {
 
 /// Returns true for an error of one member, after which others can be read.
 bool is_of_member(const status& why) {
-  return why.code() == status_code::data_loss || why.code() == status_code::unimplemented ||
-         why.is_element_limit();
+  return why.code() == status_code::data_loss || why.code() == status_code::unimplemented || why.is_element_limit();
 }
 
 erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::shared_ptr<run_context> run,
@@ -322,6 +321,7 @@ const op_info zip_members_op{
     .doc = "the files in a zip archive",
     .shape = op_info::source,
     .arguments = arguments_of<zip_members_arguments>,
+    .takes_pattern = true,
     .type = [](const node&, std::string&) { return &type_of<zip_member>(); },
     .lowering = {.open = open_zip_members},
 };

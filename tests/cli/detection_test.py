@@ -147,7 +147,7 @@ class Detection(ProgramTest):
             self.assertEqual(sluice(verb, self.write("n.gz", NOISE)).returncode, 1, verb)
 
     def test_texts_that_begin_like_a_magic_word_are_texts(self):
-        for text in ("PAR1,PAR2\n1,2\n", "ORC is no elf\n", "BMW\n", "GIF89a is a format\n", "ID3,name\n", "P5 was a processor\n", "MZ\n",
+        for text in ("PAR1, PAR2\n1, 2\n", "ORC is no elf\n", "BMW\n", "GIF89a is a format\n", "ID3,name\n", "P5 was a processor\n", "MZ\n",
                      "070701\n", "FEA1\n", "RIFF1234WAVE\n", "x^2\n", "BZh9\n", "é" * 600):
             path = self.write("note", text.encode())
             self.assertEqual([json.loads(line) for line in self.ok("cat", path).stdout.splitlines()], text.splitlines(), text)

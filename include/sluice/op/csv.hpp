@@ -5,31 +5,35 @@
 //   csv<passenger>("a.csv")                                 // the members are the fields, in order
 //   csv<passenger>("a.csv", {.header = true})               // the members' names are those of the header
 //   csv<passenger>("a.csv", "age = 'Age (years)': double = 0", {.header = true})
+//   csv<passenger>("a-*.csv", {.header = true})             // the matching files, one after another
 //   list_files("a-*.csv") | interleave(csv<passenger>({.header = true}))
 //
 // In plan text the columns are written as a text (format/csv_schema.hpp), csv("a.csv", "name: bytes, age: double, fare:
 // float?", header=true), and the structure is built at run time. Without that text, csv("a.csv", header=true), the
-// columns are inferred from the file's first 100 rows when the plan is built.
+// columns are inferred from the file's first 100 rows (`infer`) when the plan is built.
 //
 // Shape:  a structure; format/csv_schema.hpp lists the types that members may have. With a header, columns are found by their
-//         names, and other columns are skipped; alternatively `select` gives their numbers (from 0). Each field is a
+//         names, and other columns are skipped; an optional that the header does not have is missing in all rows.
+//         Alternatively `select` gives their numbers (from 0). Each field is a
 //         column if there is neither a header nor `select`. The inferred types are int64, uint64, double and bytes. A
 //         column in which one of the 100 rows has no value is an optional (a bytes column has an empty value instead).
+//         Columns of several files are merged by name: one that a file lacks is an optional, int64 and double are double.
 //         Codes such as 01234 and 0x1F are bytes. A floating-point column also reads hexadecimal numbers (0x1p3) and
 //         the words inf and nan. Without a header the inferred columns are named c0, c1 … If batch directly follows,
 //         the rows are written into its columns without a structure in between.
 // Order:  as in the file. A row ends with \n, \r or \r\n. Lines without characters, and comments, are not rows. A last
 //         line without a line end is a row. A field that begins with a quote ends with a quote; within it, delimiters
-//         and line ends are text, and a quote is written twice. Spaces around numbers are ignored.
+//         and line ends are text, and a quote is written twice. With `escape`, the character after that one stands for
+//         itself, in every field; parsing is then slower. Spaces around numbers are ignored.
 // Errors: those of the file, as in tfrecord. The others name the line (after a resume, the record) and the column.
 //         invalid_argument: a field does not have its column's type, is beyond its range (1e39 in a float), or is empty
 //         (or equal to na_value) although it is required; a row has another number of fields; a quote is in a place
 //         where none is allowed; the header lacks a column (the file then has no rows). data_loss: a quote is not
 //         closed. resource_exhausted: a row has more than 16 MiB, or more than 4 Mi delimiters, quotes and line ends.
-//         Under error_policy::skip the row is dropped; the next row begins after its line. A bad row among the first
-//         100 rejects a plan with inferred columns, unless the call has on_error=skip. Such a plan is also rejected if
-//         a whole number would be rounded because its column has other numbers that no 64-bit integer can represent. A
-//         quoted "" is an empty field, except in a bytes column without a default.
+//         Under error_policy::skip the row is dropped; the next row begins after its line. Inference leaves bad rows
+//         out, unless all are bad. A plan with inferred columns is rejected if a whole number would be rounded because
+//         its column has other numbers that no 64-bit integer can represent, and if a column has numbers in one file and
+//         texts in another. A quoted "" is an empty field, except in a bytes column without a default.
 // State:  byte offset and index of the next row. A resume reads the header, then continues at that offset.
 // Streams: as tfrecord, if the schema is given.
 // See:    format/csv_schema.hpp, tf.data's CsvDataset in docs/from_tf_data.md
@@ -52,9 +56,11 @@ struct csv_options {
   bool header = false;                 ///< the first row contains the columns' names
   std::string delimiter = ",";         ///< one character
   bool quotes = true;                  ///< false: a quote is an ordinary character
+  std::string escape{};                ///< one character: the character after it stands for itself
   std::string comment{};               ///< one character: lines that begin with it are skipped
   std::string na_value{};              ///< a field with this text counts as empty
   std::vector<std::int64_t> select{};  ///< the numbers of the fields to read as columns
+  std::int64_t infer = 100;            ///< the number of rows from which a missing schema is inferred; -1: all
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
   knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
@@ -68,7 +74,7 @@ struct csv_arguments {
   csv_options options = {};
 };
 
-/// Reads the rows of one file. `schema` gives members' names in the header, and their defaults; all other members are
+/// Reads the rows of one file, or of those that a pattern matches. `schema` gives members' names in the header, and their defaults; all other members are
 /// read as their types say.
 template <class T> dataset<T> csv(std::string_view path, std::string_view schema, csv_options o = {}) {
   return dataset<T>(

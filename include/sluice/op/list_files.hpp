@@ -11,7 +11,7 @@
 //           {a,b} is not supported. ** as a whole name matches any number of folders, including none: a/**/x matches
 //           a/x, a/b/x and a/b/c/x; at the end, a/** matches every file in these folders. A folder that is a symbolic
 //           link may be the last of these folders; the match does not descend into it, as in bash. A comma separates
-//           several patterns; for a comma in a name write ?. Folders match as files do, except by a last **.
+//           several patterns; a comma in a name is written [,]. Folders match as files do, except by a last **.
 // Order:  sorted by bytes, the matches of all patterns together. A path that several patterns match comes several
 //         times. Shuffled: a pure function of seed, epoch and names.
 // Readers: a listing may return more than the path of a file (remote file systems: size and version; local ones:

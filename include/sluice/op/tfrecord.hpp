@@ -2,11 +2,14 @@
 // tfrecord: the records of a TFRecord file.
 //
 //   tfrecord("train-00.tfrecord")                                     // dataset<record>
+//   tfrecord("train-*.tfrecord")                                      // the matching files, one after another
 //   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16})
 //
 // Shape:  record: a view into the file's buffer. Plain and compressed files; `automatic` recognizes gzip, zlib, zstd,
 //         lz4, snappy, bzip2 and xz by their first bytes and names (format/inflate.hpp).
 // Order:  as in the file. The end of the file is its end when it was opened: bytes appended later are not read.
+// Patterns: a path with *, ? or […], as in list_files, is read as list_files(path) | flat_map(tfrecord), unless a file
+//         has that very name. The other readers of files do the same.
 // Streams: "-" is standard input, which can be read once; a FIFO, or a name made by <(command), is read until its
 //          writers close it. A run that reads one of these has no checkpoints: position() throws failed_precondition.
 // Errors: of the file: not_found, permission_denied, invalid_argument (a directory, a device), data_loss if it is
@@ -34,7 +37,7 @@ struct tfrecord_options {
   knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
-  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
   lib::after_damage after_damage = lib::after_damage::search;  ///< what to do under error_policy::skip after a damaged
                                                                ///< length
 };

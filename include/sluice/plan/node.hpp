@@ -106,6 +106,11 @@ struct op_info {
   /// Gives arguments of equal meaning one form, before a node stores them: window(3, shift=3) becomes window(3). So they
   /// print alike and have one fingerprint. Null: they have one form already.
   void (*make_canonical)(sluice::lib::arguments&) = nullptr;
+  /// A source of one file, in its argument `path`, which may be a pattern (src/plan/matching_files.hpp).
+  bool takes_pattern = false;
+  /// For such a source, if its type depends on its file: returns the arguments for all of these files, with the type
+  /// that their elements have in common. Throws the error of a file. Null: the arguments stay as they are.
+  sluice::lib::arguments (*for_files)(const node&, const std::vector<std::string>& files) = nullptr;
   /// Returns the type of the output elements; null, with the reason in `why`, if inputs or arguments do not fit. Throws
   /// the error of a file from which it infers columns.
   const element_type* (*type)(const node&, std::string& why) = nullptr;

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "base/text/byte_order_mark.hpp"
 #include "cli/inputs/file_readers.hpp"
@@ -52,13 +53,15 @@ class json_lines_sink final : public checking_sink {
   json_text_check json_;
 };
 
-/// Reads every field as a text, and the header as a row like the others: the types of the values are not checked.
-file_check check_of_csv(const std::string& file, char delimiter, compression c) {
-  csv_dialect dialect;
-  dialect.delimiter = delimiter;
-  dialect.header = true;
-  csv_schema inferred = infer_csv_schema(file, dialect, c, error_policy::skip).value();
-  std::vector<csv_column> columns(inferred.columns.size());
+//// Reads every field as a text, and the header as a row like the others: the types of the values are not checked.
+file_check check_of_csv(const std::string& file, const csv_dialect& dialect, compression c) {
+  bool is_all = false;
+  std::string begin = names_file(file) ? std::string() : beginning_of_stream(file, is_all);
+  std::vector<csv_column> columns(csv_fields_in_first_row(names_file(file)
+                                                              ? file_pieces(file, c, inflate_limits())
+                                                              : file_pieces(file, std::move(begin), is_all, c),
+                                                          dialect)
+                                      .value());
   for (std::size_t i = 0; i != columns.size(); ++i) {
     columns[i].member = columns[i].name = absl::StrCat("c", i);
     columns[i].otherwise = "";
@@ -67,11 +70,12 @@ file_check check_of_csv(const std::string& file, char delimiter, compression c) 
   a.path.value = file;
   a.schema = column_schema_arg(csv_schema_of(std::move(columns)), "csv");
   a.options.compression = c;
-  a.options.delimiter = std::string(1, delimiter);
+  a.options.delimiter = std::string(1, dialect.delimiter);
+  if (dialect.escape != 0) a.options.escape = std::string(1, dialect.escape);
   file_check made;
   made.plan = make_source(csv_op, arguments::of(std::move(a)));
   made.sink = std::make_unique<checking_sink>();
-  made.head_elements = 1;
+  made.head_elements = dialect.header ? 1 : 0;
   return made;
 }
 
@@ -82,23 +86,25 @@ std::size_t tar_piece(const std::string& file) {
   return !unknown && size % kTarBlockBytes == 0 ? kTarBlockBytes : 1;
 }
 
-file_check check_by(const std::string& file, const reader& found, compression c) {
+file_check check_by(const std::string& file, const reader& found, const format_arguments& a, compression c) {
   std::string_view format = found.format;
   const std::string options =
       c == compression::automatic ? "" : absl::StrCat(", compression=", std::string(to_string(c)));
-  if (found.op == "csv") return check_of_csv(file, found.delimiter, c);
+  check_options(file, found, a);
+  if (found.op == "csv" && a.schema.empty()) return check_of_csv(file, dialect_of(a, found.delimiter), c);
   // A plan's error has no code, and a damaged schema is damage.
   if (format == "arrow" && file != "-") arrow_rows_in_file(file, c).value();
   file_check made;
   made.sink = std::make_unique<checking_sink>();
   made.is_npy = format == "npy";
-  if (format == "jsonl") {
+  if (format == "jsonl" && a.schema.empty()) {
     made.sink = std::make_unique<json_lines_sink>(file);
     format = "lines";
   }
   const reader& r = reader_named(format);
   const bool takes_compression = r.op != "zip_members";
-  std::string text = plan_for(file, r, "");
+  const bool has_schema = r.op == "csv" || r.op == "jsonl" || r.op == "from_arrow";
+  std::string text = plan_for(file, r.op == "csv" ? found : r, has_schema ? a : format_arguments());
   if (takes_compression && !options.empty()) text.insert(text.rfind(')'), options);
   made.plan = plan_of(text);
   const bool ends_early = format == "npy" || format == "tar" || format == "webdataset" || format == "arrow";
@@ -120,13 +126,13 @@ void checking_sink::found(status why) {
   if (first_errors_.size() < kErrorsKept) first_errors_.push_back(std::move(why));
 }
 
-result<file_check> check_of(const std::string& file, const std::string& format, compression c) {
+result<file_check> check_of(const std::string& file, const format_arguments& format, compression c) {
   try {
     if (c == compression::automatic)
       if (status why = check_name(file); !why.ok()) return why;
-    if (!format.empty()) return check_by(file, reader_named(format), c);
+    if (!format.from.empty()) return check_by(file, reader_of(file, format), format, c);
     auto found = find_reader(file, c);
-    return found.ok() ? check_by(file, **found, c)
+    return found.ok() ? check_by(file, *found, format, c)
                       : result<file_check>(found.why().in_file(file == "-" ? "standard input" : file));
   } catch (const error& e) { return e.why(); } catch (const misuse& e) {
     return invalid_argument_error(e.what()).in_file(file);

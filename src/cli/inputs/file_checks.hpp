@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/inputs/format_options.hpp"
 #include "output/element_sink.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/result.hpp"
@@ -57,9 +58,9 @@ struct file_check {
   bool is_tar = false;  ///< to_end's bytes are for a tar_end_sink
 };
 
-/// `format`: empty: detected (find_reader). Blocks. Errors: those of opening the file and of reading its first rows; an
+/// `format`: what is not given is detected (find_reader); with a schema its types are checked, too. Blocks. Errors: those of opening the file and of reading its first rows; an
 /// unknown format, which is no damage.
-result<file_check> check_of(const std::string& file, const std::string& format, compression c);
+result<file_check> check_of(const std::string& file, const format_arguments& format, compression c);
 
 /// Checks a file whose name has a suffix of compression. If its first bytes show that it is not compressed, it is read
 /// as the format that they show, and the check returns data_loss, which names both. Blocks.

@@ -13,6 +13,7 @@
 
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
+#include "cli/inputs/text_kind.hpp"
 #include "format/archive/tar_archive.hpp"
 #include "sluice/base/utf8.hpp"
 #include "sluice/format/tfrecord_frames.hpp"
@@ -459,7 +460,7 @@ result<std::string_view> kind_of(const file_sample& file) {
   // Lines have no structure that could be damaged: a name in .txt makes no text of binary data.
   const bool is_binary = file.head.substr(0, kTextBytes).find('\0') != file.head.npos;
   if (by_name.empty() ? !is_text_head(file.head, file.is_all) : is_binary) return refused_bytes(file);
-  return std::string_view("lines");
+  return by_name.empty() ? kind_of_text(file.head, file.is_all) : by_name;
 }
 
 }  // namespace sluice::lib::cli

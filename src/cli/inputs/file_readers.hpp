@@ -6,33 +6,38 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/inputs/format_options.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/result.hpp"
 
 namespace sluice::lib::cli {
 
-/// The reader of an input: the operator, and whether it has a schema argument.
+/// The reader of an input.
 struct reader {
   std::string_view format;
   std::string_view op;
-  bool takes_schema;
-  std::string_view options;  ///< for a file that convert writes
-  std::string_view behind;   ///< the text after it in the plan
-  char delimiter = ',';      ///< of csv
+  std::string_view behind;  ///< the text after it in the plan
+  char delimiter = ',';     ///< of csv
 };
 
 /// The names of the formats, for --from.
 std::vector<std::string> reader_formats();
 /// Throws misuse if no reader has this name.
-const reader& reader_named(std::string_view format);
+reader reader_named(std::string_view format);
 /// Detects the format of a file (file_kind.hpp). For a remote file whose name shows a format that has checks of its own,
 /// the name decides, so that nothing is requested for it. Blocks. Errors: unimplemented, invalid_argument: no reader
 /// reads it; data_loss: it is named as a compressed file, and is not one; not_found and others: a local file does not
 /// exist.
-result<const reader*> find_reader(const std::string& file, compression c = compression::automatic);
+result<reader> find_reader(const std::string& file, compression c = compression::automatic);
 /// Does the same, and throws misuse if no reader reads the file, else `error`.
-const reader& reader_of(const std::string& file);
-/// Returns the text of the plan that reads the file. Throws misuse if this build lacks the operator.
-std::string plan_for(const std::string& file, const reader& r, const std::string& schema);
+reader reader_of(const std::string& file);
+/// Does the same, unless the arguments name the format.
+reader reader_of(const std::string& file, const format_arguments& a);
+/// Throws misuse for an option that the format does not have.
+void check_options(const std::string& file, const reader& r, const format_arguments& a);
+/// Returns the text of the plan that reads the file, or the files that match a pattern. For standard input and other
+/// streams a schema that is not given is inferred from the first bytes. Throws misuse if this build lacks the operator,
+/// or the format does not have one of the options.
+std::string plan_for(const std::string& file, const reader& r, const format_arguments& a);
 
 }  // namespace sluice::lib::cli

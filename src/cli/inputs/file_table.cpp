@@ -2,7 +2,6 @@
 #include "cli/inputs/file_table.hpp"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_split.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -50,8 +49,8 @@ class plan_walk final : public part_visitor {
   void visit(const node& n) {
     if (n.errors.quarantine.is_given()) to_.add(file_role::quarantine, n.errors.quarantine.path);
     if (n.op == &list_files_op)
-      for (const auto pattern : absl::StrSplit(n.as<list_files_arguments>().pattern.value, ','))
-        to_.add(file_role::input, std::string(pattern));
+      for (const std::string& pattern : detail::split_patterns(n.as<list_files_arguments>().pattern.value))
+        to_.add(file_role::input, pattern);
     visit_parts(n, *this);
     for (const node_ptr& input : n.inputs) visit(*input);
   }

@@ -87,6 +87,14 @@ void wait_for_bytes(int fd, int wanted) {
   }
 }
 
+/// Returns true if a pipe's writer is gone, and the pipe has `bytes` bytes.
+bool has_ended_after(int fd, int bytes) {
+  pollfd gone{fd, 0, 0};
+  if (::poll(&gone, 1, 0) < 0 || (gone.revents & POLLHUP) == 0) return false;
+  int available = 0;
+  return ::ioctl(fd, FIONREAD, &available) == 0 && available == bytes;
+}
+
 /// Returns the first bytes that an open descriptor would read next, without consuming them: a pipe's bytes are
 /// duplicated. `is_all`: set to true if no bytes follow.
 std::string beginning_of_descriptor(int fd, std::size_t bytes_max, bool& is_all) {
@@ -102,6 +110,7 @@ std::string beginning_of_descriptor(int fd, std::size_t bytes_max, bool& is_all)
     wait_for_bytes(fd, static_cast<int>(std::min<std::size_t>(bytes.size(), kKindHeadBytes)));
     n = ::tee(fd, copy[1], bytes.size(), SPLICE_F_NONBLOCK);
     if (n > 0) n = ::read(copy[0], bytes.data(), static_cast<std::size_t>(n));
+    is_all = n >= 0 && has_ended_after(fd, static_cast<int>(n));
     ::close(copy[0]);
     ::close(copy[1]);
   } else if (S_ISSOCK(is.st_mode)) {
@@ -213,36 +222,10 @@ bool looks_like_missing(const std::string& text) {
   return false;
 }
 
-/// Returns a stage that opens files like this one. Stages with columns need a list of them, since no file shows the
-/// columns.
-std::string opens_like(const std::string& file) {
-  const std::string plan = plan_reading(file);
-  const std::string name = plan.substr(0, plan.find('('));
-  if (name != "csv" && name != "jsonl" && name != "from_arrow") return absl::StrCat("interleave(", name, ")");
-  std::string columns = "…";
-  try {
-    const element_type& row = *plan_of(plan)->type;
-    columns = row.has_members() ? absl::StrJoin(row.members, ", ",
-                                                [](std::string* out, const member& m) {
-                                                  absl::StrAppend(out, std::string(m.name), ": ", m.type->name);
-                                                })
-                                : row.name;
-  } catch (const misuse&) {}  // reading it reports the mistake
-  const std::string schema = in_quotes(columns);
-  return absl::StrCat("interleave(", name, "(schema=", schema,
-                      name == "csv" ? absl::StrCat(", ", std::string(reader_of(file).options)) : "", "))",
-                      name == "from_arrow" ? " | unbatch" : "");
-}
-
 /// Returns a plan that reads the files that match a pattern; the first nonempty file decides. Errors: throws the errors
 /// of listing; not_found: nothing matches.
 std::string plan_reading_all(const std::string& pattern) {
-  runtime rt({.workers = 1});
-  add_remote_files(rt);
-  std::vector<std::string> files = matched_files(rt, {pattern});
-  std::erase_if(files, is_empty_file);
-  const std::string stage = files.empty() ? "interleave(lines)" : opens_like(files[0]);
-  return absl::StrCat("'list_files(", in_quotes(pattern), ") | ", stage, "'");
+  return absl::StrCat("'", plan_reading_matches(pattern, {}), "'");
 }
 
 /// Suggests the text to write instead of a path.
@@ -297,8 +280,22 @@ bool is_compressed(const std::string& file) {
   return detect_compression(begin, file) != compression::none;
 }
 
-std::string plan_reading(const std::string& file, const std::string& format) {
-  return plan_for(file, format.empty() ? reader_of(file) : reader_named(format), "");
+std::string plan_reading(const std::string& file, const format_arguments& format) {
+  return plan_for(file, reader_of(file, format), format);
+}
+
+std::string plan_reading_matches(const std::string& pattern, const format_arguments& format) {
+  runtime rt({.workers = 1});
+  add_remote_files(rt);
+  std::vector<std::string> files = matched_files(rt, {pattern});
+  std::erase_if(files, is_empty_file);
+  return plan_for(pattern, files.empty() ? reader_named("lines") : reader_of(files[0], format), format);
+}
+
+std::string beginning_of_stream(const std::string& path, bool& is_all) {
+  is_all = false;
+  const int fd = descriptor_of(path);
+  return fd < 0 ? std::string() : beginning_of_descriptor(fd, kPipeBytes, is_all);
 }
 
 namespace {
@@ -350,13 +347,21 @@ void check_not_missing(const std::string& plan_or_file) {
       not_found_error("no such file (and it is no plan, such as 'range(9) | batch(3)')").in_file(plan_or_file));
 }
 
-node_ptr plan_or_reader(const std::string& plan_or_file, const std::string& format) {
+node_ptr plan_or_reader(const std::string& plan_or_file, const format_arguments& format) {
   if (names_data(plan_or_file)) return plan_of(plan_reading(plan_or_file, format));
+  if (is_file_pattern_and_no_plan(plan_or_file)) return plan_of(plan_reading_matches(plan_or_file, format));
   check_not_missing(plan_or_file);
-  if (!format.empty())
-    throw misuse(
-        absl::StrCat("--from is the format of a file, and ", plan_or_file, " is a plan, which names its reader"));
+  refuse_for_plan(plan_or_file, format);
   return plan_of(plan_or_file);
+}
+
+void refuse_for_plan(const std::string& plan, const format_arguments& format) {
+  const std::string given = format.first_given();
+  if (given == "--from")
+    throw misuse(absl::StrCat("--from is the format of a file, and ", plan, " is a plan, which names its reader"));
+  if (!given.empty())
+    throw misuse(absl::StrCat(given, " says what a file holds, and ", plan,
+                              " is a plan: write it in the call of its reader, such as csv(\"a.csv\", header=true)"));
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cli/inputs/format_options.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/plan/node.hpp"
 
@@ -24,12 +25,20 @@ bool names_data(const std::string& plan_or_file);
 /// Throws not_found if the text is meant as a path, and neither a file nor a plan; invalid_argument, with a plan, if it is
 /// a folder.
 void check_not_missing(const std::string& plan_or_file);
-/// Returns a plan that reads the named data, or the plan itself if the text is a plan. `format`: as in plan_reading().
-node_ptr plan_or_reader(const std::string& plan_or_file, const std::string& format = {});
+/// Returns a plan that reads the named data, or the files that a pattern matches, one after another; or the plan itself
+/// if the text is a plan. `format`: as in plan_reading(). Throws misuse: it has an option although the text is a plan.
+node_ptr plan_or_reader(const std::string& plan_or_file, const format_arguments& format = {});
+/// Throws misuse if an option about files was typed.
+void refuse_for_plan(const std::string& plan, const format_arguments& format);
 
-/// Returns the text of the plan that reads this file. `format`: as --from names it; empty: detected (file_kind.hpp).
-/// Throws misuse: no reader reads the file.
-std::string plan_reading(const std::string& file, const std::string& format = {});
+/// Returns the text of the plan that reads this file. `format`: what is not given is detected (file_kind.hpp). Throws
+/// misuse: no reader reads the file, or its format does not have an option.
+std::string plan_reading(const std::string& file, const format_arguments& format = {});
+/// The same for the files that a pattern matches; the first file that is not empty decides their format.
+std::string plan_reading_matches(const std::string& pattern, const format_arguments& format);
+/// Returns the first bytes of standard input or of an inherited pipe, which are not consumed; empty for other paths.
+/// `is_all`: set to true if no bytes follow.
+std::string beginning_of_stream(const std::string& path, bool& is_all);
 /// Returns a path unchanged, and the part of a URL before its query.
 std::string_view without_query(std::string_view path);
 /// Returns the part of the name that shows the format: without a URL's query, and without a suffix of compression.

@@ -46,10 +46,10 @@ struct typed {
   run_arguments run;
   reading_arguments reading;
   error_arguments errors;
-  std::string shard_size, every, plan, folder = "data";
-  std::string resume_or_start, plan_file, compression = "automatic", shell;
-  explained what = explained::stages;
-  optimizer_arguments explain_rules;
+  std::string shard_size, every, folder = "data";
+  std::string resume_or_start, compression = "automatic", shell;
+  format_arguments format;
+  explain_arguments explain;
   head_arguments head;
   convert_arguments convert;
   count_arguments count;
@@ -94,8 +94,9 @@ void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std
   });
 }
 
-/// Adds the options that all verbs that read elements share.
+/// Adds the options that all verbs that read files share.
 void add_reading(CLI::App& verb, typed& t) {
+  add_format_options(verb, t.format);
   add_reading_options(verb, t.reading);
   add_error_options(verb, t.errors);
 }
@@ -104,6 +105,7 @@ void add_reading(CLI::App& verb, typed& t) {
 template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& a, int (*verb)(const Arguments&)) {
   return reading([&t, &a, verb] {
     a.reading = t.reading;
+    a.format = t.format;
     if constexpr (requires { a.errors; }) a.errors = t.errors;
     return verb(a);
   });
@@ -149,7 +151,8 @@ void add_run(CLI::App& app, typed& t) {
   run->add_option("--epoch", t.run.epoch,
                   "the number of this pass over the data; shuffles draw another order in each; 0 by default")
       ->check(whole(0, kAny));
-  add_reading(*run, t);
+  add_reading_options(*run, t.reading);
+  add_error_options(*run, t.errors);
   run->add_option("--checkpoint", t.run.checkpoint_file,
                   "write the position to this file at the end, when interrupted, and at an error unless the disk is "
                   "full; an existing "
@@ -199,13 +202,8 @@ void add_convert(CLI::App& app, typed& t) {
           ".tfrecord, .csv, .jsonl, .arrow, .npy, .txt, and .gz for gzip; inputs are also recognized by their contents")
       ->required();
   add_plugins(*convert, t);
-  convert->add_option("--from", c.from, "the inputs' format")->check(one_of(reader_formats()));
   convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
       ->check(one_of({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
-  convert->add_option(
-      "--schema", c.schema,
-      "names and types of the input, such as \"text: bytes, label: int64, values: float[16]\" for tf.Examples and CSV, "
-      "\"text: string, label: int64?\" for JSON lines and Arrow; by default inferred from the first 100 elements");
   add_output_options(*convert, t, c.run.output);
   convert->add_flag("--overwrite", c.overwrites, "replace an existing output; an input is never replaced");
   convert->add_option("--limit", c.run.limit, "end after this number of elements")->check(whole(0, kAny));
@@ -218,6 +216,7 @@ void add_convert(CLI::App& app, typed& t) {
   add_report_options(*convert, c.run.report, true);
   convert->callback([&t, &c] {
     t.verb = reading([&t, &c] {
+      c.format = t.format;
       c.run.reading = t.reading;
       c.run.errors = t.errors;
       if (!t.shard_size.empty()) read_byte_size(t.shard_size, c.run.output.shard_bytes);
@@ -250,7 +249,6 @@ void add_readers(CLI::App& app, typed& t) {
           "elsewhere; head writes no files: sluice run and sluice convert do")
       ->check(head_form());
   head->add_flag("--raw", t.head.raw, "print records unchanged, even if they are tf.Examples");
-  head->add_option("--from", t.head.from, "the file's format")->check(one_of(reader_formats()));
 #if SLUICE_HAVE_IMAGES
   head->add_option("--images", t.head.images_folder,
                    "write tensors that are images to this folder, as PNG, and print their paths")
@@ -268,7 +266,6 @@ void add_readers(CLI::App& app, typed& t) {
   auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
   add_plugins(*count, t);
-  count->add_option("--from", t.count.from, "the files' format")->check(one_of(reader_formats()));
   count->add_flag("--read", t.count.reads, "count by reading, even if the plan has a known size");
   add_reading(*count, t);
   count->parse_complete_callback([&t] {
@@ -286,7 +283,6 @@ void add_readers(CLI::App& app, typed& t) {
       ->required();
   add_plan(*select, t, "PLAN_OR_FILE", t.select.plan_or_file, t.select.plan_file,
            "a plan, a file, or - for data on standard input");
-  select->add_option("--from", t.select.from, "the file's format")->check(one_of(reader_formats()));
   select->add_option("--limit", t.select.limit, "end after this number of elements")->check(whole(0, kAny));
   add_reading(*select, t);
   select->callback([&t] { t.verb = reading_as(t, t.select, cli::select); });
@@ -299,7 +295,6 @@ void add_readers(CLI::App& app, typed& t) {
          "FILES", t.cat.files,
          "TFRecords, CSV, JSON lines, Arrow, npy, npz, tar, zip, lines of text; compressed, too; or patterns of them")
       ->required();
-  cat->add_option("--from", t.cat.from, "the files' format")->check(one_of(reader_formats()));
   add_reading(*cat, t);
   cat->callback([&t] { t.verb = reading_as(t, t.cat, cli::cat); });
 
@@ -310,10 +305,10 @@ void add_readers(CLI::App& app, typed& t) {
       "declared length; exit status 0: sound, 1: damaged, 2: none damaged, but some cannot be read");
   verify->add_option("FILES", t.verify.files, "files of every format, or patterns of them, read at once on all workers")
       ->required();
-  verify->add_option("--from", t.verify.from, "the files' format")->check(one_of(reader_formats()));
   verify->add_option("--compression", t.compression, "the files' compression")
       ->check(one_of({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
       ->capture_default_str();
+  add_format_options(*verify, t.format);
   add_reading_options(*verify, t.reading);
   verify->callback([&t] {
     const result<compression> parsed = parse_compression(t.compression);
@@ -325,11 +320,12 @@ void add_readers(CLI::App& app, typed& t) {
 void add_explain(CLI::App& app, typed& t) {
   auto* explain = app.add_subcommand(
       "explain", "print a plan as it runs: types, sizes, options, the rules that rewrote it, and what they left");
-  add_plan(*explain, t, "PLAN", t.plan, t.plan_file, "the plan");
-  add_optimizer_options(*explain, t.explain_rules);
+  add_plan(*explain, t, "PLAN", t.explain.plan, t.explain.plan_file, "the plan; or a file, whose plan is printed");
+  add_format_options(*explain, t.format);
+  add_optimizer_options(*explain, t.explain.rules);
   std::vector<CLI::Option*> forms;
   auto add_form = [&](const char* name, explained what, const char* description) {
-    auto* form = explain->add_flag_callback(name, [&t, what] { t.what = what; }, description);
+    auto* form = explain->add_flag_callback(name, [&t, what] { t.explain.what = what; }, description);
     for (CLI::Option* other : forms) form->excludes(other);
     forms.push_back(form);
   };
@@ -343,10 +339,15 @@ void add_explain(CLI::App& app, typed& t) {
   add_form("--explain-json", explained::optimized,
            "print the plan as written and as it runs, the rules, and what they left, as JSON");
   explain->parse_complete_callback([&t, explain] {
-    if (t.what != explained::rules && explain->count("PLAN") == 0 && explain->count("--file") == 0)
+    if (t.explain.what != explained::rules && explain->count("PLAN") == 0 && explain->count("--file") == 0)
       throw CLI::RequiredError("PLAN or --file");
   });
-  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.what, t.explain_rules); }; });
+  explain->callback([&t] {
+    t.verb = [&t] {
+      t.explain.format = t.format;
+      return cli::explain(t.explain);
+    };
+  });
 }
 
 void add_others(CLI::App& app, typed& t) {

@@ -305,8 +305,8 @@ void add_describe(CLI::App& app, reading_arguments& reading, error_arguments& er
   auto arguments = std::make_shared<describe_arguments>();
   auto* describe = app.add_subcommand(
       "describe", "the columns of a plan or a file: types, missing values, least and greatest values; and the rows");
-  auto* typed =
-      describe->add_option("PLAN_OR_FILE", arguments->plan, "a plan, a file, or - for data on standard input");
+  auto* typed = describe->add_option("PLAN_OR_FILE", arguments->plan,
+                                     "a plan, a file, a pattern of files, or - for data on standard input");
   auto* in_file =
       describe->add_option("-f,--file", arguments->plan_file, "the plan is in this file; - for standard input")
           ->check(path())
@@ -314,6 +314,7 @@ void add_describe(CLI::App& app, reading_arguments& reading, error_arguments& er
   describe->parse_complete_callback([typed, in_file] {
     if (typed->count() == 0 && in_file->count() == 0) throw CLI::RequiredError("PLAN_OR_FILE or --file");
   });
+  add_format_options(*describe, arguments->format);
   add_reading_options(*describe, reading);
   add_error_options(*describe, errors);
   describe->callback([&verb, &reading, &errors, arguments] {

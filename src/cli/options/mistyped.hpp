@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/inputs/format_options.hpp"
 #include "cli/inputs/reading.hpp"
 
 namespace sluice::lib::cli {
@@ -15,6 +16,7 @@ namespace sluice::lib::cli {
 struct describe_arguments {
   std::string plan;       ///< or a file, a FIFO, "-"
   std::string plan_file;  ///< if not empty, the file that contains the plan
+  format_arguments format = {};
   reading_arguments reading = {};
   error_arguments errors = {};
 };

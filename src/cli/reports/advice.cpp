@@ -42,9 +42,9 @@ std::string reader_of_content(const provenance& at, std::string_view message) {
                             (!has_place && (message.starts_with("line 1: ") || at.element == provenance::kUnknown));
   if (!is_beginning || at.file.empty() || !is_file(at.file)) return {};
   try {
-    const reader& found = reader_of(at.file);
+    const reader found = reader_of(at.file);
     if (at.stage.empty() || found.op == at.stage) return {};
-    return absl::StrCat("; the plan that reads ", at.file, " is '", plan_for(at.file, found, ""), "'");
+    return absl::StrCat("; the plan that reads ", at.file, " is '", plan_for(at.file, found, {}), "'");
   } catch (const std::exception& e) { return absl::StrCat("; ", e.what()); }
 }
 

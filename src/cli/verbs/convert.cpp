@@ -15,6 +15,7 @@
 #include "base/text/redacted.hpp"
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/matched_files.hpp"
+#include "cli/inputs/merged_schema.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/reports/run_record.hpp"
@@ -163,12 +164,13 @@ void replace_patterns(convert_arguments& a) {
 
 std::string plan_text_of(convert_arguments& a) {
   replace_patterns(a);
-  if (a.inputs.size() == 1 && a.from.empty() && !names_data(a.inputs[0])) {
+  if (a.inputs.size() == 1 && a.format.from.empty() && !names_data(a.inputs[0])) {
     check_not_missing(a.inputs[0]);
-    if (!a.schema.empty()) throw misuse("--schema applies to files: write the schema in the plan");
+    refuse_for_plan(a.inputs[0], a.format);
     return a.inputs[0];
   }
-  if (a.from.empty() && a.schema.empty() && a.inputs.size() > 1) leave_out_empty(a.inputs);
+  if (a.format.from.empty() && a.format.schema.empty() && a.inputs.size() > 1) leave_out_empty(a.inputs);
+  const format_arguments format = with_merged_schema(a.inputs, a.format);
   std::vector<std::string> plans;
   bool is_records = true;
   for (const std::string& file : a.inputs) {
@@ -176,19 +178,18 @@ std::string plan_text_of(convert_arguments& a) {
       check_not_missing(file);
       throw misuse(absl::StrCat(file, " is no file: several inputs are files; one plan can be an input alone"));
     }
-    const reader& r = a.from.empty() ? reader_of(file) : reader_named(a.from);
+    const reader r = reader_of(file, a.format);
     is_records = is_records && r.format == "tfrecord";
-    plans.push_back(plan_for(file, r, a.schema));
+    plans.push_back(plan_for(file, r, format));
     auto array = r.format == "npy" ? head_of_npy(file) : std::nullopt;
     if (!array) continue;
     if (format_of_output(a) != output_format::numpy) plans.back() += numbers_of_npy(*array);
     else if (!a.run.output.rows) a.run.output.rows = tensor_spec{array->dtype, array->row_shape};
   }
   std::string text = plans.size() == 1 ? plans[0] : absl::StrCat("concatenate(", absl::StrJoin(plans, ", "), ")");
-  if (!is_records || (keeps_records(a) && a.schema.empty())) return text;
+  if (!is_records || keeps_records(a) || !a.format.schema.empty()) return text;
   const bool is_stream = !std::all_of(a.inputs.begin(), a.inputs.end(), names_file);
-  if (is_stream && a.schema.empty()) throw misuse("records that can be read once only are not looked at: add --schema");
-  if (!a.schema.empty()) return absl::StrCat(text, " | parse_example(", in_quotes(a.schema), ")");
+  if (is_stream) throw misuse("records that can be read once only are not looked at: add --schema");
   return text + guessed_parser(a.inputs, a.run);
 }
 

@@ -61,7 +61,7 @@ int count(const count_arguments& a) {
   std::uint64_t all = 0;
   const std::vector<std::string> plans = matched_files(rt, a.plans_or_files, is_file_pattern_and_no_plan);
   for (auto& plan : plans) {
-    std::uint64_t n = count_of(rt, plan_or_reader(plan, a.from), plan, a);
+    std::uint64_t n = count_of(rt, plan_or_reader(plan, a.format), plan, a);
     all += n;
     if (plans.size() == 1) std::printf("%llu\n", static_cast<unsigned long long>(n));
     else std::printf("%llu %s\n", static_cast<unsigned long long>(n), detail::redacted(plan).c_str());

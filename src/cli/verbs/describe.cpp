@@ -117,7 +117,7 @@ int describe(const describe_arguments& a) {
   constexpr std::size_t kValueMost = 32, kTypeMost = 60;
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
-  const node_ptr rows = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
+  const node_ptr rows = a.plan_file.empty() ? plan_or_reader(a.plan, a.format) : plan_in_file(a.plan_file);
   if (cardinality_of(*rows).kind == cardinality::infinite)
     throw misuse(absl::StrCat("the plan has no end: limit it, as in: sluice describe '",
                               a.plan.empty() ? "PLAN" : a.plan, " | take(1000)'"));

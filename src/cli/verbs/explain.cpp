@@ -204,10 +204,11 @@ void print_rules() {
 
 }  // namespace
 
-int explain(const std::string& text, const std::string& plan_file, explained what, const optimizer_arguments& given) {
-  const rule_choice rules = rules_of(given);
+int explain(const explain_arguments& a) {
+  const rule_choice rules = rules_of(a.rules);
+  const explained what = a.what;
   if (what == explained::rules) return print_rules(), kOk;
-  node_ptr plan = plan_file.empty() ? plan_of(text) : plan_in_file(plan_file);
+  node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan, a.format) : plan_in_file(a.plan_file);
   if (what == explained::json) return absl::PrintF("%s\n", plan_json(*plan)), kOk;
   if (what == explained::spec) return absl::PrintF("%s\n", element_spec_of(*plan).text()), kOk;
   const std::shared_ptr<const optimized> o = optimize(plan, {.rules = rules});

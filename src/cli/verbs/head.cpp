@@ -63,7 +63,7 @@ void print_inputs(const head_arguments& a, line_receiver* receiver) {
     if (is_pattern && inputs.size() > 1 && is_empty_file(input)) continue;  // an empty file has no header either
     // Decided for each file: its records are tf.Examples or not.
     example_sink examples(is_data ? example_sink::in_front : example_sink::is_printed);
-    node_ptr plan = a.plan_file.empty() ? plan_or_reader(input, a.from) : plan_in_file(a.plan_file);
+    node_ptr plan = a.plan_file.empty() ? plan_or_reader(input, a.format) : plan_in_file(a.plan_file);
 #if SLUICE_HAVE_IMAGES
     if (!a.images_folder.empty() && !images) images = std::make_unique<image_sink>(a.images_folder, *plan->type);
 #endif

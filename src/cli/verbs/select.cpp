@@ -160,7 +160,7 @@ int select(const select_arguments& a) {
     throw misuse(
         absl::StrCat("select: the names come first, then the file: sluice select ", a.plan_or_file, " ", a.names));
   std::vector<std::string> chosen = split_names(a.names);
-  node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file, a.from) : plan_in_file(a.plan_file);
+  node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file, a.format) : plan_in_file(a.plan_file);
   const quarantine_locks kept = check_errors(*of, a.errors);
   for (auto& name : chosen) {
     status why = check_name(*of->type, name);

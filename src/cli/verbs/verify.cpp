@@ -52,7 +52,7 @@ struct verdict {
 /// Continues after damaged records, so that one pass reports them all.
 task<verdict> verified(runtime& rt, std::string file, const verify_arguments& a) {
   verdict v;
-  result<file_check> made = check_of(file, a.from, a.compression);
+  result<file_check> made = check_of(file, a.format, a.compression);
   if (!made.ok()) {
     v.why = made.why();
     v.is_unknown = v.why.code() == status_code::invalid_argument;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/result.hpp"
@@ -15,5 +16,9 @@ namespace sluice::lib {
 
 result<const element_type*> arrow_rows_in_file(const std::string& path, compression packed,
                                                const inflate_limits& limits = {});
+
+/// The same for the first bytes of a stream. `is_all`: no bytes follow. Errors: also data_loss: the schema is longer than
+/// these bytes.
+result<const element_type*> arrow_rows_in_bytes(const std::string& name, std::string_view bytes, bool is_all);
 
 }  // namespace sluice::lib

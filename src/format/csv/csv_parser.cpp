@@ -94,6 +94,23 @@ csv_parser::found_row csv_parser::end_line(const window_view& w, place& p) const
   return found_row::whole;
 }
 
+/// Returns true if the sign at `at` is escaped: an odd number of escape characters precedes it in the field.
+bool csv_parser::is_escaped(const window_view& w, std::size_t begin, std::size_t at) const {
+  if (dialect_.escape == 0) return false;
+  std::size_t escapes = 0;
+  while (at - escapes != begin && w.bytes[at - escapes - 1] == dialect_.escape) ++escapes;
+  return escapes % 2 == 1;
+}
+
+/// Returns the end of a field without quotes. p.entry is the sign there then.
+std::size_t csv_parser::end_of_plain_field(const window_view& w, place& p, csv_field& f) const {
+  while (p.entry != w.entry_count && is_escaped(w, p.at, w.at(p.entry))) ++p.entry;
+  const std::size_t end = p.entry != w.entry_count ? w.at(p.entry) : w.indexed;
+  f.is_escaped =
+      dialect_.escape != 0 && w.bytes.substr(p.at, end - p.at).find(dialect_.escape) != std::string_view::npos;
+  return end;
+}
+
 /// Parses a field that begins with a quote. p is after the closing quote then.
 bool csv_parser::quoted_field(const window_view& w, place& p, csv_field& f, found_row& otherwise, status& why) const {
   const std::size_t begin = p.at + 1;
@@ -107,6 +124,7 @@ bool csv_parser::quoted_field(const window_view& w, place& p, csv_field& f, foun
     }
     const std::size_t quote = w.at(p.entry);
     ++p.entry;
+    if (is_escaped(w, begin, quote)) continue;
     if (quote + 1 == w.indexed && !w.is_all) {
       otherwise = found_row::incomplete;
       return false;
@@ -117,6 +135,7 @@ bool csv_parser::quoted_field(const window_view& w, place& p, csv_field& f, foun
       continue;
     }
     f.text = w.bytes.substr(begin, quote - begin);
+    f.is_escaped = dialect_.escape != 0 && f.text.find(dialect_.escape) != f.text.npos;
     p.at = quote + 1;
     const bool is_end = p.at == w.indexed || (p.entry != w.entry_count && w.at(p.entry) == p.at);
     if (is_end) return true;
@@ -140,7 +159,7 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
     if (f.is_quoted) {
       if (!quoted_field(w, p, f, otherwise, why)) break;
     } else {
-      const std::size_t end = p.entry != w.entry_count ? w.at(p.entry) : w.indexed;
+      const std::size_t end = end_of_plain_field(w, p, f);
       if (p.entry != w.entry_count && dialect_.quotes && w.bytes[end] == '"') {
         otherwise = found_row::broken;
         why = invalid_argument_error(absl::StrCat(in_line(), "field ", field_count_ + 1,
@@ -248,6 +267,8 @@ void csv_parser::begin_rows(std::size_t rows) {
     if (c.value_bytes && c.numbers.size() < rows * c.value_bytes) c.numbers.resize(rows * c.value_bytes);
     if (!c.value_bytes && c.texts.size() < rows) c.texts.resize(rows);
     if (c.is.is_optional) c.valid.assign((rows + 7) / 8, 0);
+    if (c.is_absent && c.value_bytes) std::fill(c.numbers.begin(), c.numbers.end(), '\0');
+    if (c.is_absent) std::fill(c.texts.begin(), c.texts.end(), std::string_view());
   }
 }
 
@@ -339,7 +360,9 @@ std::size_t csv_parser::read_column(parsed_column& c, const window_view& w, std:
 
 /// Reads usual rows as long as all their fields are valid. p is after them then.
 std::size_t csv_parser::usual_rows(const window_view& w, place& p, std::size_t row, std::size_t rows_max) {
-  const std::size_t found = columns_.empty() ? 0 : find_run(w, p, std::min(rows_max, run_most_));
+  // A field with an escape character may have any sign.
+  const std::size_t found =
+      columns_.empty() || dialect_.escape != 0 ? 0 : find_run(w, p, std::min(rows_max, run_most_));
   std::size_t n = found;
   for (std::size_t f = 0; n != 0 && f != column_of_field_.size(); ++f) {
     const std::int32_t k = column_of_field_[f];
@@ -351,14 +374,21 @@ std::size_t csv_parser::usual_rows(const window_view& w, place& p, std::size_t r
 }
 
 std::string_view csv_parser::text_of(const csv_field& f) {
-  if (!f.is_doubled) return f.text;
+  if (!f.is_doubled && !f.is_escaped) return f.text;
+  if (f.is_escaped && !dialect_.na.empty() && f.text == dialect_.na) return f.text;
   if (unquoted_used_ == unquoted_.size()) unquoted_.emplace_back();
   std::string& text = unquoted_[unquoted_used_++];
   text.clear();
+  const char both[] = {'"', dialect_.escape};
+  const std::string_view signs(f.is_quoted ? both : both + 1, f.is_quoted ? (dialect_.escape ? 2 : 1) : 1);
   for (std::string_view rest = f.text; !rest.empty();) {
-    const std::size_t quote = rest.find('"');
-    text.append(rest.substr(0, quote == rest.npos ? quote : quote + 1));
-    rest.remove_prefix(quote == rest.npos ? rest.size() : std::min(quote + 2, rest.size()));
+    // The character after an escape character, or after the first of two quotes, stands for itself.
+    const std::size_t sign = rest.find_first_of(signs);
+    text.append(rest.substr(0, sign));
+    rest.remove_prefix(std::min(sign, rest.size()));
+    if (rest.empty()) break;
+    text += rest[rest.size() > 1 ? 1 : 0];  // an escape character at the end stands for itself
+    rest.remove_prefix(std::min<std::size_t>(2, rest.size()));
   }
   return text;
 }
@@ -448,6 +478,8 @@ csv_scan csv_parser::read_header(std::string_view window, bool last) {
   for (std::size_t k = 0; k != columns_.size(); ++k) {
     const std::string& name = columns_[k].is.name;
     const auto at = fields.find(name);
+    columns_[k].is_absent = at == fields.end() && columns_[k].is.is_optional;
+    if (columns_[k].is_absent) continue;
     if (at == fields.end()) {
       std::string all;
       for (const std::string& n : names) absl::StrAppend(&all, all.empty() ? "" : ", ", n);

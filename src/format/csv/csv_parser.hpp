@@ -33,6 +33,7 @@ struct csv_dialect {
   char delimiter = ',';
   bool quotes = true;
   char comment = 0;  ///< 0: the file has no comments
+  char escape = 0;   ///< the character after it stands for itself; 0: none
   bool header = false;
   std::string na{};                    ///< a field with this text is missing, like an empty one
   bool names = true;                   ///< the header's names assign fields to columns; else the header is skipped
@@ -55,6 +56,7 @@ struct csv_scan {
 struct csv_field {
   std::string_view text{};
   bool is_doubled = false;  ///< has doubled quotes
+  bool is_escaped = false;  ///< has escape characters
   bool is_quoted = false;   ///< an empty quoted field is an empty text
 };
 
@@ -88,6 +90,7 @@ class csv_parser {
     std::vector<std::string_view> texts{};
     std::vector<std::uint8_t> valid{};  ///< bits, for an optional
     std::vector<char> otherwise{};      ///< the default of a number
+    bool is_absent = false;             ///< the header does not have it: it is optional, and has no values
   };
   using csv_span = detail::csv_span;
   /// The place in the window, and in the tape, at which a row begins.
@@ -101,6 +104,8 @@ class csv_parser {
   found_row next_fields(const window_view& w, place& p, status& why);
   bool quoted_field(const window_view& w, place& p, csv_field& f, found_row& otherwise, status& why) const;
   found_row end_line(const window_view& w, place& p) const;
+  bool is_escaped(const window_view& w, std::size_t begin, std::size_t at) const;
+  std::size_t end_of_plain_field(const window_view& w, place& p, csv_field& f) const;
   bool pass_line(const window_view& w, place& p) const;
   template <bool Keep> csv_scan scan(std::string_view window, std::uint64_t offset, bool last, std::uint64_t rows_max);
   std::size_t usual_rows(const window_view& w, place& p, std::size_t row, std::size_t rows_max);

@@ -40,6 +40,10 @@ constexpr std::size_t kJsonDepthMax = 64;
 [[noreturn]] void refuse_json(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));
 }
+/// Refuses a number that the inferred type would round.
+[[noreturn]] void refuse_rounding(const path& at, const std::string& what) {
+  throw error(out_of_range_error(at.prefix() + what));
+}
 [[noreturn]] void refuse_json(const path& at, const element_type& t, const dom& j) {
   const std::string range = is_out_of_range(j) ? range_text(t) : "";
   refuse_json(at, absl::StrCat("expected ", type_text(t), range, ", got ", shown_json(j)));
@@ -170,9 +174,9 @@ struct json_shape {
       return;
     }
     if (const std::string number(number_in_words(j)); !number.empty())
-      refuse_json(at, absl::StrCat(number, std::isinf(double_of_large_number(number))
-                                               ? " is beyond all doubles"
-                                               : " is no number of 64 bits, and a double would round it"));
+      refuse_rounding(at, absl::StrCat(number, std::isinf(double_of_large_number(number))
+                                                   ? " is beyond all doubles"
+                                                   : " is no number of 64 bits, and a double would round it"));
     if (std::string_view word;
         (form == none || form == whole || form == number) && j.get(word) == simdjson::SUCCESS && is_number_word(word)) {
       has_word = true;
@@ -240,8 +244,8 @@ struct json_shape {
  private:
   void refuse_inexact(const path& at) const {
     if (!inexact.empty())
-      refuse_json(at,
-                  absl::StrCat(inexact, " would be rounded: no double is that number, and others there are not whole"));
+      refuse_rounding(
+          at, absl::StrCat(inexact, " would be rounded: no double is that number, and others there are not whole"));
   }
   /// Whole numbers become doubles, as a value is no whole number.
   void look_at_real(const path& at) {
@@ -341,6 +345,7 @@ std::string way_out(const element_type& inferred, const dom& j) {
 struct json_row_reader::parts {
   const element_type& row;
   std::string inferred_from;
+  bool is_strict;
   simdjson::dom::parser parser{};
   simdjson::dom::parser spelled_parser{};  ///< of texts in which numbers are marked
 
@@ -356,12 +361,12 @@ struct json_row_reader::parts {
   }
 };
 
-json_row_reader::json_row_reader(const element_type& row, std::string inferred_from)
-    : parts_(new parts{row, std::move(inferred_from)}) {}
+json_row_reader::json_row_reader(const element_type& row, std::string inferred_from, bool is_strict)
+    : parts_(new parts{row, std::move(inferred_from), is_strict}) {}
 
 status json_row_reader::read(std::string_view text, std::size_t behind, void* to) {
   const bool is_inferred = !parts_->inferred_from.empty();
-  const other_members others = is_inferred ? other_members::refused : other_members::passed_over;
+  const other_members others = is_inferred || parts_->is_strict ? other_members::refused : other_members::passed_over;
   dom whole;
   status why = parse_json(parts_->parser, text, behind, whole);
   try {
@@ -371,6 +376,9 @@ status json_row_reader::read(std::string_view text, std::size_t behind, void* to
     if (is_inferred && why.code() == status_code::invalid_argument)
       why = invalid_argument_error(absl::StrCat(std::string(why.message()), "; the schema was inferred from ",
                                                 parts_->inferred_from, ": ", way_out(parts_->row, whole)));
+    if (parts_->is_strict && why.code() == status_code::invalid_argument)
+      why = invalid_argument_error(absl::StrCat(std::string(why.message()),
+                                                "; the schema is strict: give one that declares what the lines have"));
   }
   if (parts_->parser.capacity() > kParserKeptBytes) parts_->parser = simdjson::dom::parser();
   if (parts_->spelled_parser.capacity() > kParserKeptBytes) parts_->spelled_parser = simdjson::dom::parser();
@@ -424,7 +432,7 @@ status no_simdjson() { return unimplemented_error("this library was built withou
 }  // namespace
 
 struct json_row_reader::parts {};
-json_row_reader::json_row_reader(const element_type&, std::string) {}
+json_row_reader::json_row_reader(const element_type&, std::string, bool) {}
 status json_row_reader::read(std::string_view, std::size_t, void*) { return no_simdjson(); }
 struct json_text_check::parts {};
 json_text_check::json_text_check() = default;

@@ -28,8 +28,8 @@ class json_row_reader {
  public:
   /// `inferred_from`: the texts from which the type was inferred, in words; "": it was declared. For an inferred type a
   /// member that it does not have is an error, because it may be wanted, and a value that does not fit is reported with
-  /// a schema that fits.
-  explicit json_row_reader(const element_type& row, std::string inferred_from = {});
+  /// a schema that fits. `is_strict`: other members are errors for a declared type, too.
+  explicit json_row_reader(const element_type& row, std::string inferred_from = {}, bool is_strict = false);
   ~json_row_reader();
   json_row_reader(json_row_reader&&) noexcept;
 
@@ -63,7 +63,8 @@ class json_type_guess {
   ~json_type_guess();
   json_type_guess(const json_type_guess&) = delete;
 
-  /// Errors: also, with the place, texts that have no common type with those before.
+  /// Errors: also, with the place, texts that have no common type with those before; out_of_range: the common type would
+  /// round a number.
   status look_at(std::string_view text);
   /// Errors: invalid_argument: look_at() was not called.
   result<const element_type*> type() const;

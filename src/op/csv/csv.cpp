@@ -2,11 +2,15 @@
 #include "sluice/op/csv.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <string>
+#include <vector>
 
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
 #include "engine/files/column_schema.hpp"
+#include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
 #include "format/csv/csv_parser.hpp"
 #include "op/csv/infer.hpp"
@@ -22,6 +26,7 @@ csv_dialect dialect_of(const csv_options& o) {
   d.header = o.header;
   d.delimiter = o.delimiter[0];
   d.quotes = o.quotes;
+  d.escape = o.escape.empty() ? '\0' : o.escape[0];
   d.comment = o.comment.empty() ? '\0' : o.comment[0];
   d.na = o.na_value;
   d.select = o.select;
@@ -91,7 +96,12 @@ class csv_format final : public element_format {
 std::string mistake_in(const csv_options& o, std::size_t columns) {
   if (o.delimiter.size() != 1 || o.delimiter == "\"" || o.delimiter == "\n" || o.delimiter == "\r")
     return "delimiter must be one character that is no quote and no line end";
-  if (o.comment.size() > 1 || o.comment == "\n" || o.comment == "\r" || o.comment == "\"" || o.comment == o.delimiter)
+  if (o.escape.size() > 1 || o.escape == "\n" || o.escape == "\r" || o.escape == "\"" || o.escape == o.delimiter)
+    return "escape must be one character that is no quote, delimiter or line end, or empty: a quote within a field is "
+           "written twice anyway";
+  if (o.infer == 0 || o.infer < -1) return "infer must be a number of rows from 1 on, or -1 for all";
+  if (o.comment.size() > 1 || o.comment == "\n" || o.comment == "\r" || o.comment == "\"" || o.comment == o.delimiter ||
+      (!o.comment.empty() && o.comment == o.escape))
     return "comment must be one character that is no quote, delimiter or line end, or empty";
   if (o.select.empty()) return {};
   if (columns == 0) return "select chooses the fields of a schema's columns, and the schema is missing";
@@ -107,6 +117,13 @@ std::string mistake_in(const csv_options& o, std::size_t columns) {
   return {};
 }
 
+std::deque<file_pieces> pieces_of(const csv_arguments& a, const std::vector<std::string>& files) {
+  std::deque<file_pieces> all;
+  const inflate_limits limits = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
+  for (const std::string& file : files) all.emplace_back(file, a.options.compression, limits);
+  return all;
+}
+
 const element_type* csv_row_type(const node& n, std::string& why) {
   const auto& a = n.as<csv_arguments>();
   why = mistake_in(a.options, 0);
@@ -116,9 +133,7 @@ const element_type* csv_row_type(const node& n, std::string& why) {
   if (!why.empty()) return nullptr;
   result<csv_schema> s = is_said
                              ? a.schema.columns()
-                             : infer_csv_schema(a.path.value, dialect_of(a.options), a.options.compression,
-                                                n.errors.on_error.value_or(error_policy::stop),
-                                                limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max));
+                             : infer_csv_schema(pieces_of(a, {a.path.value}), dialect_of(a.options), a.options.infer);
   if (!s.ok()) {
     if (!s.why().where().file.empty()) throw_status(s.why());
     why = is_said ? std::string(s.why().message()) : s.why().to_string();
@@ -133,11 +148,22 @@ std::shared_ptr<const csv_format> format_of(const node& n) {
   csv_dialect d = dialect_of(a.options);
   if (a.schema.is_said()) return std::make_shared<csv_format>(*a.schema.columns(), d);
   d.names = false;  // each field is a column
-  d.inferred_from = absl::StrCat("the file's first rows (at most ", kCsvRowsLookedAt, ")");
+  d.inferred_from = csv_rows_looked_at(a.options.infer);
   csv_schema inferred = *csv_schema_of(*n.type);
   for (csv_column& c : inferred.columns)
     if (c.values == dtype::string) c.otherwise = "";
   return std::make_shared<csv_format>(std::move(inferred), d);
+}
+
+/// Returns the arguments with the common schema of several files.
+arguments csv_of_files(const node& n, const std::vector<std::string>& files) {
+  csv_arguments a = n.as<csv_arguments>();
+  if (a.schema.is_said()) return n.arguments;
+  if (std::string why = mistake_in(a.options, 0); !why.empty()) throw_status(invalid_argument_error(why));
+  result<csv_schema> common = infer_csv_schema(pieces_of(a, files), dialect_of(a.options), a.options.infer);
+  if (!common.ok()) throw_status(common.why());
+  a.schema = column_schema_arg(std::move(common), "csv");
+  return arguments::of(std::move(a));
 }
 
 erased_stream open_csv(const node& n, open_context& context) {
@@ -156,6 +182,8 @@ const op_info csv_op{
     .doc = "the rows of a CSV file as structures",
     .shape = op_info::source,
     .arguments = arguments_of<csv_arguments>,
+    .takes_pattern = true,
+    .for_files = csv_of_files,
     .type = csv_row_type,
     .lowering = {.open = open_csv, .open_rows = open_csv_rows},
 };

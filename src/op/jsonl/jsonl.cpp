@@ -4,11 +4,16 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstring>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/text/byte_order_mark.hpp"
-#include "engine/files/file_head.hpp"
+#include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
 #include "format/json/json_rows.hpp"
+#include "op/jsonl/infer.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/element/type_text.hpp"
 
@@ -16,20 +21,9 @@ namespace sluice::lib {
 
 namespace {
 
-constexpr std::size_t kJsonLineBytesMax = std::size_t{16} << 20;
-constexpr std::size_t kLinesLookedAt = 100;
-/// The number of bytes that must contain at least one line.
-constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
-
-status line_too_long() {
-  return element_limit_error("a line is longer than 16 MiB; the file must have one JSON text per line");
-}
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
-
 class jsonl_format final : public element_format {
  public:
-  jsonl_format(const element_type& row, std::string inferred_from)
-      : row_bytes_(row.size), reader_(row, std::move(inferred_from)) {}
+  jsonl_format(const element_type& row, json_row_reader reader) : row_bytes_(row.size), reader_(std::move(reader)) {}
 
   found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
     return walk(w, elements_max, [&](std::string_view line, std::size_t behind, std::size_t i) {
@@ -63,8 +57,9 @@ class jsonl_format final : public element_format {
       if (!at && (!is_end || begin == bytes.size())) break;
       const std::size_t end = at ? static_cast<std::size_t>(static_cast<const char*>(at) - bytes.data()) : bytes.size();
       const std::string_view line = bytes.substr(begin, end - begin);
-      if (!is_blank(line)) {
-        status why = line.size() > kJsonLineBytesMax ? line_too_long() : each(line, bytes.size() - end, f.elements);
+      if (!is_blank_jsonl(line)) {
+        status why =
+            line.size() > kJsonlLineBytesMax ? jsonl_line_too_long() : each(line, bytes.size() - end, f.elements);
         if (!why.ok()) {
           if (f.used_bytes) break;  // elements before it are delivered first
           f.why = line_ ? why.with_message(absl::StrCat("line ", line_, ": ", std::string(why.message()))) : why;
@@ -82,7 +77,7 @@ class jsonl_format final : public element_format {
     f.ended = w.last && bytes.empty();
     f.searched_bytes = bytes.size();
     f.needed_bytes = bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
-    if (bytes.size() > kJsonLineBytesMax && elements_max != 0) f.why = line_too_long();
+    if (bytes.size() > kJsonlLineBytesMax && elements_max != 0) f.why = jsonl_line_too_long();
     return f;
   }
 
@@ -90,54 +85,6 @@ class jsonl_format final : public element_format {
   mutable json_row_reader reader_;                    // a stage has a format of its own: one thread at a time
   mutable std::uint64_t line_ = 1, line_offset_ = 0;  // 0: unknown after a resume
 };
-
-/// Reads the bytes from which an element type is inferred. If the first line is longer than usual, reads as many bytes
-/// as a line may have.
-result<file_head> head_with_a_line(const jsonl_arguments& a) {
-  const auto& o = a.options;
-  const inflate_limits limits = limits_of(o.inflated_bytes_max, o.inflate_ratio_max);
-  auto head = read_file_head(a.path.value, o.compression, kJsonBytesLookedAt, limits);
-  if (!head.ok() || head->is_all || !head->cut.ok()) return head;
-  const std::size_t begin = detail::byte_order_mark_bytes(head->bytes);
-  const std::size_t text = head->bytes.find_first_not_of(" \t\r\n", begin);
-  if (text != std::string::npos && head->bytes.find('\n', text) != std::string::npos) return head;
-  return read_file_head(a.path.value, o.compression, begin + kJsonLineBytesMax + 2, limits);
-}
-
-/// Infers the type from the file under a path when a plan is built, before a run exists.
-result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
-  constexpr const char* kWayOut = ": give a schema of the lines, such as \"label: int64, text: string\"";
-  const std::string& path = a.path.value;
-  if (path.empty() || path == "-")
-    return invalid_argument_error(absl::StrCat("the members of an unknown file cannot be inferred", kWayOut));
-  auto head = head_with_a_line(a);
-  if (!head.ok()) return head.why();
-  json_type_guess guess;
-  std::string_view rest = head->bytes;
-  rest.remove_prefix(detail::byte_order_mark_bytes(rest));
-  std::size_t lines = 0;
-  for (std::size_t number = 1; lines != kLinesLookedAt && !rest.empty(); ++number) {
-    const std::size_t end = rest.find('\n');
-    if (end == rest.npos && !head->is_all) break;
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
-    if (is_blank(line)) continue;
-    ++lines;
-    status why = guess.look_at(line);
-    if (!why.ok() && skips) continue;
-    if (!why.ok())
-      return status(why.code(), absl::StrCat("line ", number, ": ", std::string(why.message()), kWayOut,
-                                             ", or skip such lines with on_error=skip in the call"))
-          .in_file(path);
-  }
-  if (lines == 0 && head->is_all) return &type_of<std::string>();  // the type of nulls; no element has it
-  if (lines == 0 && !head->cut.ok()) return head->cut;
-  if (lines == 0 && rest.size() > kJsonLineBytesMax) return line_too_long().in_file(path);
-  auto type = guess.type();
-  if (!type.ok())
-    return status(type.why().code(), absl::StrCat(std::string(type.why().message()), kWayOut)).in_file(path);
-  return type;
-}
 
 /// Parses "label: int64, text: string", or a type.
 result<const element_type*> type_said(const std::string& text) {
@@ -147,19 +94,22 @@ result<const element_type*> type_said(const std::string& text) {
   return type.ok() ? type : members;
 }
 
-std::string text_of_type(const element_type& t) {
-  if (t.kind != kind::structure) return type_text(t);
-  std::string text = type_text(t);
-  text.erase(0, text.find('{') + 1);
-  text.pop_back();
-  return text;
+std::deque<file_pieces> pieces_of(const jsonl_arguments& a, const std::vector<std::string>& files) {
+  std::deque<file_pieces> all;
+  const inflate_limits limits = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
+  for (const std::string& file : files) all.emplace_back(file, a.options.compression, limits);
+  return all;
 }
 
 const element_type* json_type(const node& n, std::string& why) {
   const auto& a = n.as<jsonl_arguments>();
   if (a.schema.row) return a.schema.row;
   const bool is_said = !a.schema.value.empty();
-  auto type = is_said ? type_said(a.schema.value) : type_in_file(a, n.errors.on_error == error_policy::skip);
+  if (a.options.infer == 0 || a.options.infer < -1) {
+    why = "infer must be a number of lines from 1 on, or -1 for all";
+    return nullptr;
+  }
+  auto type = is_said ? type_said(a.schema.value) : infer_jsonl_type(pieces_of(a, {a.path.value}), a.options.infer);
   status fits = type.ok() ? check_json_type(**type) : type.why();
   if (fits.ok()) return *type;
   if (!fits.where().file.empty()) throw_status(fits);
@@ -170,9 +120,23 @@ const element_type* json_type(const node& n, std::string& why) {
 erased_stream open_jsonl(const node& n, open_context& context) {
   const json_type_arg& said = n.as<jsonl_arguments>().schema;
   const bool is_inferred = !said.row && said.value.empty();
-  std::string from = is_inferred ? absl::StrCat("the file's first lines (at most ", kLinesLookedAt, ")") : "";
+  const jsonl_options& o = n.as<jsonl_arguments>().options;
+  std::string from;
+  if (is_inferred) from = jsonl_lines_looked_at(o.infer);
+  json_row_reader reader(*n.type, std::move(from), o.strict && !is_inferred);
   return open_file_stage(n, context, reading_with<jsonl_arguments>(n, context),
-                         std::make_shared<jsonl_format>(*n.type, std::move(from)));
+                         std::make_shared<jsonl_format>(*n.type, std::move(reader)));
+}
+
+/// Returns the arguments with the common type of several files.
+arguments jsonl_of_files(const node& n, const std::vector<std::string>& files) {
+  jsonl_arguments a = n.as<jsonl_arguments>();
+  if (a.schema.row || !a.schema.value.empty()) return n.arguments;
+  auto type = infer_jsonl_type(pieces_of(a, files), a.options.infer);
+  if (!type.ok()) throw_status(type.why());
+  a.schema.value = jsonl_schema_text(**type);
+  a.options.strict = true;
+  return arguments::of(std::move(a));
 }
 
 /// Prints and reads the type as text. Structure types of the program distinguish those with the same text.
@@ -195,7 +159,7 @@ class json_type_codec final : public codec {
 
 }  // namespace
 
-json_type_arg::json_type_arg(const element_type& t) : value(text_of_type(t)), row(&t) {
+json_type_arg::json_type_arg(const element_type& t) : value(jsonl_schema_text(t)), row(&t) {
   status why = check_json_type(t);
   if (!why.ok()) throw_status(status(why.code(), absl::StrCat("jsonl: ", std::string(why.message()))));
 }
@@ -210,6 +174,8 @@ const op_info jsonl_op{
     .doc = "the lines of a file, each a JSON text, as structures",
     .shape = op_info::source,
     .arguments = arguments_of<jsonl_arguments>,
+    .takes_pattern = true,
+    .for_files = jsonl_of_files,
     .type = json_type,
     .lowering = {.open = open_jsonl},
 };
