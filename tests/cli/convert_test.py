@@ -288,7 +288,7 @@ class Refused(Converted):
         for arguments, words in ((["range(3)"], "convert needs an input and an output"),
                                  ([self.shards[0], "range(3)", here], "range(3) is no file: several inputs are files"),
                                  (["range(3)", self.path("x.xml")], "sluice writes no .xml files; names end in .jsonl, .csv"),
-                                 (["range(3)", here, "--schema", "a: int64"], "--schema applies to files"),
+                                 (["range(3)", here, "--schema", "a: int64"], "--schema says what a file holds"),
                                  ([self.shards[0], here, "--schema", "a int64"], "parse_example"),
                                  ([self.shards[0], here, "--from", "xml"], "--from"),
                                  ([self.shards[0], self.path("x.npy"), "--quiet"], "npy holds one array"),
