@@ -99,7 +99,8 @@ class glob_pattern {
   std::size_t first_special_ = 0;
 };
 
-/// Splits patterns at the commas between them. A comma within a set, such as [,], separates none. Nothing between two commas is no
+/// Splits patterns at the commas between them. A comma within a set, such as [,], separates none. Nothing between two
+/// commas is no
 /// pattern.
 std::vector<std::string> split_patterns(const std::string& patterns);
 

@@ -12,12 +12,14 @@
 // float?", header=true), and the structure is built at run time. Without that text, csv("a.csv", header=true), the
 // columns are inferred from the file's first 100 rows (`infer`) when the plan is built.
 //
-// Shape:  a structure; format/csv_schema.hpp lists the types that members may have. With a header, columns are found by their
+// Shape:  a structure; format/csv_schema.hpp lists the types that members may have. With a header, columns are found by
+// their
 //         names, and other columns are skipped; an optional that the header does not have is missing in all rows.
 //         Alternatively `select` gives their numbers (from 0). Each field is a
 //         column if there is neither a header nor `select`. The inferred types are int64, uint64, double and bytes. A
 //         column in which one of the 100 rows has no value is an optional (a bytes column has an empty value instead).
-//         Columns of several files are merged by name: one that a file lacks is an optional, int64 and double are double.
+//         Columns of several files are merged by name: one that a file lacks is an optional, int64 and double are
+//         double.
 //         Codes such as 01234 and 0x1F are bytes. A floating-point column also reads hexadecimal numbers (0x1p3) and
 //         the words inf and nan. Without a header the inferred columns are named c0, c1 … If batch directly follows,
 //         the rows are written into its columns without a structure in between.
@@ -32,7 +34,8 @@
 //         closed. resource_exhausted: a row has more than 16 MiB, or more than 4 Mi delimiters, quotes and line ends.
 //         Under error_policy::skip the row is dropped; the next row begins after its line. Inference leaves bad rows
 //         out, unless all are bad. A plan with inferred columns is rejected if a whole number would be rounded because
-//         its column has other numbers that no 64-bit integer can represent, and if a column has numbers in one file and
+//         its column has other numbers that no 64-bit integer can represent, and if a column has numbers in one file
+//         and
 //         texts in another. A quoted "" is an empty field, except in a bytes column without a default.
 // State:  byte offset and index of the next row. A resume reads the header, then continues at that offset.
 // Streams: as tfrecord, if the schema is given.
@@ -74,7 +77,8 @@ struct csv_arguments {
   csv_options options = {};
 };
 
-/// Reads the rows of one file, or of those that a pattern matches. `schema` gives members' names in the header, and their defaults; all other members are
+/// Reads the rows of one file, or of those that a pattern matches. `schema` gives members' names in the header, and
+/// their defaults; all other members are
 /// read as their types say.
 template <class T> dataset<T> csv(std::string_view path, std::string_view schema, csv_options o = {}) {
   return dataset<T>(

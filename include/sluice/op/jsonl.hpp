@@ -8,12 +8,14 @@
 //
 // In plan text the members are written as a text (element/type_text.hpp), jsonl("a.jsonl", "text: string, score:
 // double?, at: {x: float, y: float}, tags: string[]"), and the structure is built at run time. Without that text,
-// jsonl("a.jsonl"), the members are inferred from the file's first 100 lines (`infer`) when the plan is built, and those
+// jsonl("a.jsonl"), the members are inferred from the file's first 100 lines (`infer`) when the plan is built, and
+// those
 // of several files are merged by name.
 //
 // Shape:  an element of numbers, bools, texts, optionals, lists, arrays, structures, pairs and tuples, in the form that
 //         print writes; files that the program's `--output jsonl` wrote can be read again. If the structure was given,
-//         JSON members that it does not have are skipped; if it was inferred, or with `strict`, they are errors. An optional may be
+//         JSON members that it does not have are skipped; if it was inferred, or with `strict`, they are errors. An
+//         optional may be
 //         missing or null. Inferred whole numbers are int64, or uint64 if some are too large for int64 and none is
 //         negative; all other inferred numbers are double. A member that is null or missing in one of the 100 lines is
 //         inferred as an optional. A file without lines has no elements; its element type is a text. JSON allows
@@ -27,7 +29,8 @@
 //         not fit the structure, for example a number that the member's type cannot represent. resource_exhausted: a
 //         line has more than 16 MiB. unimplemented: the library was built without simdjson. Under error_policy::skip
 //         the line is dropped. Inference leaves out lines that are bad, or unlike those before them, unless all are. A
-//         plan with inferred members is rejected if a double would round one of the numbers, and if two files have unlike
+//         plan with inferred members is rejected if a double would round one of the numbers, and if two files have
+//         unlike
 //         values in a member.
 // State:  byte offset and index of the next line.
 // Streams: as tfrecord, if the members are given.

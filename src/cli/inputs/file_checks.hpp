@@ -58,7 +58,8 @@ struct file_check {
   bool is_tar = false;  ///< to_end's bytes are for a tar_end_sink
 };
 
-/// `format`: what is not given is detected (find_reader); with a schema its types are checked, too. Blocks. Errors: those of opening the file and of reading its first rows; an
+/// `format`: what is not given is detected (find_reader); with a schema its types are checked, too. Blocks. Errors:
+/// those of opening the file and of reading its first rows; an
 /// unknown format, which is no damage.
 result<file_check> check_of(const std::string& file, const format_arguments& format, compression c);
 

@@ -4,7 +4,8 @@
 //
 //   1. The content of a format that sluice reads or knows decides: TFRecords, Arrow, npy, tar, zip; Parquet, PDF …
 //   2. Otherwise the name's suffix decides, so that a damaged a.tfrecord is read as TFRecords and its damage reported.
-//   3. Otherwise a text in UTF-8 is read as what it holds (text_kind.hpp): JSON lines, CSV or lines of text. Every other
+//   3. Otherwise a text in UTF-8 is read as what it holds (text_kind.hpp): JSON lines, CSV or lines of text. Every
+//   other
 //      file is refused.
 //
 // Thread: pure functions.

@@ -24,7 +24,8 @@ struct reader {
 std::vector<std::string> reader_formats();
 /// Throws misuse if no reader has this name.
 reader reader_named(std::string_view format);
-/// Detects the format of a file (file_kind.hpp). For a remote file whose name shows a format that has checks of its own,
+/// Detects the format of a file (file_kind.hpp). For a remote file whose name shows a format that has checks of its
+/// own,
 /// the name decides, so that nothing is requested for it. Blocks. Errors: unimplemented, invalid_argument: no reader
 /// reads it; data_loss: it is named as a compressed file, and is not one; not_found and others: a local file does not
 /// exist.

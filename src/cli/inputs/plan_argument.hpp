@@ -22,7 +22,8 @@ node_ptr plan_in_file(const std::string& path);
 
 /// Returns true if the text names data rather than a plan: a file, a FIFO, a URL, or "-" for standard input.
 bool names_data(const std::string& plan_or_file);
-/// Throws not_found if the text is meant as a path, and neither a file nor a plan; invalid_argument, with a plan, if it is
+/// Throws not_found if the text is meant as a path, and neither a file nor a plan; invalid_argument, with a plan, if it
+/// is
 /// a folder.
 void check_not_missing(const std::string& plan_or_file);
 /// Returns a plan that reads the named data, or the files that a pattern matches, one after another; or the plan itself

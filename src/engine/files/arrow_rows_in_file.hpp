@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row type of an Arrow IPC file, which is read when a plan is built, before a run exists that reads files.
-// Errors: those of opening the file; data_loss: the schema is damaged or missing; unimplemented: a type that is not read.
+// Errors: those of opening the file; data_loss: the schema is damaged or missing; unimplemented: a type that is not
+// read.
 // Thread: blocks. The operator from_arrow defines it.
 #pragma once
 
@@ -17,7 +18,8 @@ namespace sluice::lib {
 result<const element_type*> arrow_rows_in_file(const std::string& path, compression packed,
                                                const inflate_limits& limits = {});
 
-/// The same for the first bytes of a stream. `is_all`: no bytes follow. Errors: also data_loss: the schema is longer than
+/// The same for the first bytes of a stream. `is_all`: no bytes follow. Errors: also data_loss: the schema is longer
+/// than
 /// these bytes.
 result<const element_type*> arrow_rows_in_bytes(const std::string& name, std::string_view bytes, bool is_all);
 

@@ -63,7 +63,8 @@ class json_type_guess {
   ~json_type_guess();
   json_type_guess(const json_type_guess&) = delete;
 
-  /// Errors: also, with the place, texts that have no common type with those before; out_of_range: the common type would
+  /// Errors: also, with the place, texts that have no common type with those before; out_of_range: the common type
+  /// would
   /// round a number.
   status look_at(std::string_view text);
   /// Errors: invalid_argument: look_at() was not called.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Infers the type of the lines of JSON Lines files from their first lines when a plan is built, if the user has declared
+// Infers the type of the lines of JSON Lines files from their first lines when a plan is built, if the user has
+// declared
 // none.
 #pragma once
 
