@@ -265,7 +265,7 @@ class Formats(ProgramTest):
     def test_cat_reads_as_told(self):
         path = self.write("data", CSV)
         self.assertEqual(lines_of(self.ok("cat", "--from", "csv", path))[0], {"a": 1, "b": "x"})
-        self.assertEqual(lines_of(self.ok("cat", path))[0], "a,b")
+        self.assertEqual(lines_of(self.ok("cat", "--from", "lines", path))[0], "a,b")
         self.assertEqual(lines_of(self.ok("cat", "--from", "webdataset", self.write("a.tar", FORMATS["a.tar"][0])))[0]["key"], "x")
         self.assertIn("--from", self.fails(2, "cat", "--from", "xml", path))
 

@@ -266,7 +266,8 @@ void add_readers(CLI::App& app, typed& t) {
   auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
   add_plugins(*count, t);
-  count->add_flag("--read", t.count.reads, "count by reading, even if the plan has a known size");
+  count->add_flag("--read", t.count.reads,
+                  "count by building every element, which finds damage, even if the plan has a known size");
   add_reading(*count, t);
   count->parse_complete_callback([&t] {
     if (t.count.plans_or_files.empty() && t.count.plan_file.empty())

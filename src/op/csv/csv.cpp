@@ -162,7 +162,7 @@ arguments csv_of_files(const node& n, const std::vector<std::string>& files) {
   if (std::string why = mistake_in(a.options, 0); !why.empty()) throw_status(invalid_argument_error(why));
   result<csv_schema> common = infer_csv_schema(pieces_of(a, files), dialect_of(a.options), a.options.infer);
   if (!common.ok()) throw_status(common.why());
-  a.schema = column_schema_arg(std::move(common), "csv");
+  a.schema = column_schema_arg(csv_schema_text(*common));  // as the plan's text has it
   return arguments::of(std::move(a));
 }
 
