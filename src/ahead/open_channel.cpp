@@ -5,6 +5,7 @@
 
 #include "ahead/ordered_reader.hpp"
 #include "ahead/unordered_reader.hpp"
+#include "runtime/warm_channels.hpp"
 
 namespace sluice::lib {
 
@@ -18,6 +19,7 @@ opened_channel open_channel(channel_memory memory, erased_stream in, const eleme
   } else {
     opened.link = std::make_shared<reader_link>(std::move(memory), std::move(in), type, std::move(options));
     opened.out = read_ahead(out, opened.link);
+    if (run->to_warm) run->to_warm->add(opened.out.stage(), [link = opened.link] { link->start(); });
   }
   opened.out.set_environment(run.get());
   return opened;

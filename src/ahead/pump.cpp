@@ -104,7 +104,7 @@ struct feed {
         in(std::move(input)) {
     options.replayed = {};
     in.stage()->set_error_sink(&missed);
-    in.take_samples();
+    in.take_samples(ring->run()->has_statistics);
   }
   void return_input() {
     in.stage()->set_error_sink(nullptr);

@@ -303,6 +303,12 @@ void stream_base::flush_all_counts() const noexcept {
   if (const stream_base* in = child_->state_.owned_input()) in->flush_all_counts();
 }
 
+void stream_base::visit_stages(bool (*enter)(void* context, stage_base& stage), void* context) const {
+  if (!child_ || !enter(context, *child_)) return;
+  for (const stage_input& in : child_->state_.inputs()) in.stream->visit_stages(enter, context);
+  if (const stream_base* in = child_->state_.owned_input()) in->visit_stages(enter, context);
+}
+
 void stream_base::renew_marks() {
   std::uint64_t oldest_needed = std::min(floor_, fetched_);
   std::size_t stale = 0;
@@ -363,8 +369,16 @@ std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
   std::uint32_t want = request_want_ ? request_want_ : ramp_;
   std::uint64_t skip = std::exchange(request_skip_, 0);
   forwarded_ = nullptr;
-  if (environment* e = child_->env; e && !request_want_ && e->time) asked_at_ = e->time->now();
-  return fill(&p, skip, want);
+  executor* exec = nullptr;
+  if (environment* e = child_->env) {
+    exec = e->exec;
+    if (!request_want_ && e->time) asked_at_ = e->time->now();
+  }
+  std::coroutine_handle<> next = fill(&p, skip, want);
+  if (!exec || next == p.self || next == gave_way() || exec->admits_caller()) [[likely]]
+    return next;
+  exec->post(next);  // the run's own workers make the block, and then resume the consumer
+  return gave_way();
 }
 
 void stream_base::end_task_fill() {

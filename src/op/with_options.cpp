@@ -16,7 +16,11 @@ erased_stream open_with_options(const node& n, open_context& context) {
 
 const element_type* type_with_options(const node& n, std::string& why) {
   const dataset_options& o = n.as<with_options_arguments>().options;
-  if (!o.on_error && !o.order && !o.optimize.is_given()) why = "needs an option: on_error, order or optimize";
+  const bool is_empty = !o.on_error && !o.order && !o.optimize.is_given() && o.rules.list.empty() &&
+                        !o.cpu_budget.is_given() && !o.warm_start.is_given() && !o.statistics.is_given() &&
+                        !o.external_state;
+  if (is_empty)
+    why = "needs an option: on_error, order, optimize, rules, cpu_budget, warm_start, statistics or external_state";
   if (o.errors_max.is_given() && o.on_error != error_policy::skip) why = "errors_max needs on_error=skip";
   return why.empty() ? n.inputs[0]->type : nullptr;
 }
@@ -53,7 +57,69 @@ class run_switch_codec final : public codec {
   static const run_switch& get(const void* p) { return *static_cast<const run_switch*>(p); }
 };
 
+class rule_settings_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override { list_.print(&get(p), to); }
+  void read(void* p, const argument& a, reading& r) const override {
+    list_.read(&static_cast<rule_settings*>(p)->list, a, r);
+  }
+  /// Optimizing the plan checks the names: operators do not know the rules.
+  std::string check(const void* p) const override {
+    for (const std::string& setting : get(p))
+      if (!setting.ends_with("=on") && !setting.ends_with("=off"))
+        return " must be a list of texts such as \"push_take=off\" and \"push_take=on\", and has \"" + setting + "\"";
+    return {};
+  }
+  bool is_knob() const override { return true; }
+  bool equal(const void* a, const void* b) const override { return get(a) == get(b); }
+  std::string type_name() const override { return "list of NAME=on, NAME=off"; }
+
+ private:
+  static const std::vector<std::string>& get(const void* p) { return static_cast<const rule_settings*>(p)->list; }
+  const detail::list_codec<std::string> list_;
+};
+
+class worker_limit_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override {
+    if (get(p).is_given()) to.plain(std::to_string(get(p).value));
+    else to.nothing();
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    auto& field = *static_cast<worker_limit*>(p);
+    if (a.kind == argument::null || a.text == "nothing") {
+      field = worker_limit();
+      return;
+    }
+    std::int64_t value = 0;
+    codec_of<std::int64_t>().read(&value, a, r);
+    field = worker_limit(value);
+  }
+  std::string check(const void* p) const override {
+    const worker_limit& l = get(p);
+    return l.is_given() && l.value < 1 ? " must be at least 1, and is " + std::to_string(l.value) : std::string();
+  }
+  bool is_knob() const override { return true; }
+  bool equal(const void* a, const void* b) const override {
+    return get(a).is_given() == get(b).is_given() && get(a).value == get(b).value;
+  }
+  std::string type_name() const override { return "count or nothing"; }
+
+ private:
+  static const worker_limit& get(const void* p) { return *static_cast<const worker_limit*>(p); }
+};
+
 }  // namespace
+
+template <> const codec& codec_of<rule_settings>() {
+  static const rule_settings_codec c;
+  return c;
+}
+
+template <> const codec& codec_of<worker_limit>() {
+  static const worker_limit_codec c;
+  return c;
+}
 
 template <> const codec& codec_of<run_switch>() {
   static const run_switch_codec c;
@@ -62,7 +128,7 @@ template <> const codec& codec_of<run_switch>() {
 
 const op_info with_options_op{
     .name = "with_options",
-    .doc = "error policy, order and rewriting of the stages upstream",
+    .doc = "error policy, order, rewriting and work of the stages upstream",
     .arguments = arguments_of<with_options_arguments>,
     .type = type_with_options,
     .spec = same_spec,

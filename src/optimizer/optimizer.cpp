@@ -27,7 +27,9 @@ const rule* const kRules[] = {
     &filter_early,  // before shrink_before_buffers: no filter follows a map past a shuffle
     &shrink_before_buffers,
     &merge_prefetches,  // after those that move the stages between two channels
-    &fuse_expressions,  // last: the others move and remove stages, and a removed one must not stand between two parts
+    &fuse_expressions,  // after the others that move and remove stages: a removed one must not stand between two parts
+    &parallelize,       // after fuse_expressions: one stage of several expressions gains more than several channels
+    &inject_prefetch,   // last: at the end of the plan that the others have made
 };
 constexpr std::size_t kRuleCount = std::size(kRules);
 
@@ -95,24 +97,33 @@ class kept_form final : public plan_memo::entry {
   const form_found form;
 };
 
-std::uint64_t key_of(const rule_choice& rules, const in_force& f) {
-  const char settings[] = {f.drops ? 'd' : '-', f.is_sloppy ? 's' : '-', f.is_fixed ? 'f' : '-',
-                           f.is_decided ? 'o' : '-'};
-  return stable_hash(std::string_view(settings, sizeof settings), rules.key());
+std::uint64_t key_of(const in_force& f) {
+  const std::uint64_t settings[] = {std::uint64_t{f.drops} | std::uint64_t{f.is_sloppy} << 1 |
+                                        std::uint64_t{f.is_fixed} << 2 | std::uint64_t{f.is_decided} << 3 |
+                                        std::uint64_t{f.is_last} << 4 | std::uint64_t{f.is_inner} << 5 |
+                                        std::uint64_t{f.is_repeated} << 6 | std::uint64_t{f.feeds_rows} << 7 |
+                                        std::uint64_t{f.skips_elements} << 8 | std::uint64_t{f.is_beside_others} << 9,
+                                    f.rules_off, f.rules_on};
+  return stable_hash(std::string_view(reinterpret_cast<const char*>(settings), sizeof settings), 0);
 }
 
-std::shared_ptr<const form_found> form_of(const node_ptr& written, const rule_choice& rules, const in_force& outside);
+/// Returns true if the rule with this number rewrites nodes at which `f` is in force.
+bool allows(const in_force& f, std::size_t number) {
+  if (f.is_fixed || (f.rules_off >> number & 1)) return false;
+  return !kRules[number]->info.must_be_chosen || (f.rules_on >> number & 1);
+}
+
+std::shared_ptr<const form_found> form_of(const node_ptr& written, const in_force& outside);
 
 /// Returns a copy of the node whose inner plans are optimized; the node itself if none of them changes.
-node_ptr with_inner_forms(const node_ptr& n, const rule_choice& rules, const in_force& settings, rule_notes& notes) {
+node_ptr with_inner_forms(const node_ptr& n, const in_force& settings, rule_notes& notes) {
   struct inner_plans final : part_visitor {
-    const rule_choice& rules;
     in_force inside;
     rule_notes& notes;
     bool has_changed = false;
-    inner_plans(const rule_choice& r, const in_force& f, rule_notes& to) : rules(r), inside(f), notes(to) {}
+    inner_plans(const in_force& f, rule_notes& to) : inside(f), notes(to) {}
     void plan(const node_ptr& p) override {
-      std::shared_ptr<const form_found> form = form_of(p, rules, inside);
+      std::shared_ptr<const form_found> form = form_of(p, inside);
       notes.refused.insert(notes.refused.end(), form->notes.refused.begin(), form->notes.refused.end());
       notes.advice.insert(notes.advice.end(), form->notes.advice.begin(), form->notes.advice.end());
       if (!form->plan) return;
@@ -125,7 +136,7 @@ node_ptr with_inner_forms(const node_ptr& n, const rule_choice& rules, const in_
   if (!has_plans) return n;
   const argument_list& list = n->op->arguments();
   std::shared_ptr<void> copied = list.copy(n->arguments.get());
-  inner_plans inner(rules, settings.inside_of(*n), notes);
+  inner_plans inner(settings.inside_of(*n), notes);
   list.visit(copied.get(), inner);
   if (!inner.has_changed) return n;
   node copy = *n;
@@ -133,14 +144,14 @@ node_ptr with_inner_forms(const node_ptr& n, const rule_choice& rules, const in_
   return make_node(std::move(copy));
 }
 
-node_ptr with_rules(node_ptr plan, const rule_choice& rules, const in_force& outside, rule_notes& notes) {
+node_ptr with_rules(node_ptr plan, const in_force& outside, rule_notes& notes) {
   for (int round = 0; round != kRoundsMax; ++round) {
     const node_ptr before = plan;
     rule_notes of_round;
     for (std::size_t i = 0; i != kRuleCount; ++i) {
-      if (!rules.allows(i)) continue;
+      if (outside.rules_off >> i & 1) continue;
       const rule& one = *kRules[i];
-      auto change = [&](const node_ptr& n, const in_force& f) { return f.is_fixed ? n : one.apply(n, f, of_round); };
+      auto change = [&](const node_ptr& n, const in_force& f) { return allows(f, i) ? one.apply(n, f, of_round) : n; };
       node_ptr next = rewritten(plan, outside, change);
       if (next == plan) continue;
       verify_rewrite(*plan, *next, one.info.name);
@@ -154,8 +165,8 @@ node_ptr with_rules(node_ptr plan, const rule_choice& rules, const in_force& out
   return plan;
 }
 
-std::shared_ptr<const form_found> form_of(const node_ptr& written, const rule_choice& rules, const in_force& outside) {
-  const std::uint64_t key = key_of(rules, outside);
+std::shared_ptr<const form_found> form_of(const node_ptr& written, const in_force& outside) {
+  const std::uint64_t key = key_of(outside);
   auto shared = [&written](const plan_memo::entry& e) {
     return std::shared_ptr<const form_found>(written, &static_cast<const kept_form&>(e).form);
   };
@@ -163,13 +174,11 @@ std::shared_ptr<const form_found> form_of(const node_ptr& written, const rule_ch
   // The node owns the result, so the result contains a copy of the node.
   auto start = std::make_shared<const node>(*written);
   form_found f;
-  auto inner = [&](const node_ptr& n, const in_force& settings) {
-    return with_inner_forms(n, rules, settings, f.notes);
-  };
+  auto inner = [&](const node_ptr& n, const in_force& settings) { return with_inner_forms(n, settings, f.notes); };
   if (std::string twice = stage_without_own_site(*written); !twice.empty()) {
     f.notes.refuse("all", twice + " has the site of another stage: the plan runs as written");
   } else {
-    node_ptr plan = with_rules(rewritten(node_ptr(start), outside, inner), rules, outside, f.notes);
+    node_ptr plan = with_rules(rewritten(node_ptr(start), outside, inner), outside, f.notes);
     if (plan != start) f.plan = std::move(plan);
   }
   std::unique_ptr<plan_memo::entry> made = std::make_unique<kept_form>(key, std::move(f));
@@ -180,11 +189,22 @@ std::shared_ptr<const form_found> form_of(const node_ptr& written, const rule_ch
 
 }  // namespace
 
+namespace {
+
+in_force outside_of(const optimize_options& o) {
+  in_force f{.drops = o.on_error == error_policy::skip, .is_last = true};
+  f.rules_off = o.rules.off();
+  f.rules_on = o.rules.on();
+  return f;
+}
+
+}  // namespace
+
 std::shared_ptr<const optimized> optimize(const node_ptr& written, const optimize_options& o) {
   auto result = std::make_shared<optimized>();
   result->plan = written;
   if (!o.rules.allows_any()) return result;
-  std::shared_ptr<const form_found> f = form_of(written, o.rules, {.drops = o.on_error == error_policy::skip});
+  std::shared_ptr<const form_found> f = form_of(written, outside_of(o));
   if (f->plan) result->plan = f->plan;
   result->refused = f->notes.refused;
   result->advice = f->notes.advice;
@@ -193,7 +213,7 @@ std::shared_ptr<const optimized> optimize(const node_ptr& written, const optimiz
 
 node_ptr optimized_plan(const node_ptr& written, const optimize_options& o) {
   if (!o.rules.allows_any()) return written;
-  std::shared_ptr<const form_found> f = form_of(written, o.rules, {.drops = o.on_error == error_policy::skip});
+  std::shared_ptr<const form_found> f = form_of(written, outside_of(o));
   return f->plan ? f->plan : written;
 }
 
@@ -216,28 +236,26 @@ std::span<const rule_info> optimizer_rules() {
   return all;
 }
 
-namespace {
-
-std::size_t number_of(std::string_view name) {
+std::uint64_t bit_of_rule(std::string_view name) {
   std::string known;
   for (std::size_t i = 0; i != kRuleCount; ++i) {
-    if (kRules[i]->info.name == name) return i;
+    if (kRules[i]->info.name == name) return std::uint64_t{1} << i;
     absl::StrAppend(&known, i ? ", " : "", std::string(kRules[i]->info.name));
   }
   throw error(invalid_argument_error(absl::StrCat(std::string(name), " is no rule; the rules are ", known)));
 }
 
-}  // namespace
-
 rule_choice rule_choice::without(std::string_view rule) const {
   rule_choice c = *this;
-  c.off_ |= std::uint64_t{1} << number_of(rule);
+  c.off_ |= bit_of_rule(rule);
+  c.on_ &= ~c.off_;
   return c;
 }
 
 rule_choice rule_choice::with(std::string_view rule) const {
   rule_choice c = *this;
-  c.off_ &= ~(std::uint64_t{1} << number_of(rule));
+  c.off_ &= ~bit_of_rule(rule);
+  c.on_ |= bit_of_rule(rule);
   return c;
 }
 

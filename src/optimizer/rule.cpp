@@ -38,12 +38,24 @@ node_ptr input_with(const node_ptr& n, const std::vector<node_ptr>& removed, std
 // More may be in force here than in a run: an outer with_options may keep an inner one from acting.
 in_force in_force::upstream_of(const node& n) const {
   in_force f = *this;
+  f.is_last &= n.op->facts.options != nullptr;
+  f.is_repeated |= n.op->facts.opens_input_again;
+  f.feeds_sloppy |= n.op->facts.refine != nullptr && facts_of(n).is_live;
+  f.is_joined = n.history && n.history->joins_input;
+  f.is_beside_others |= n.op->shape == op_info::combine;
+  f.skips_elements |= n.op->name == "shard" || n.op->name.starts_with("window");
+  f.feeds_rows = n.op->name == "batch" || (f.feeds_rows && n.op->facts.options);
   if (n.op->facts.options) {
     const dataset_options& o = n.op->facts.options(n);
     f.drops |= o.on_error == error_policy::skip;
     f.is_sloppy |= o.order == order::sloppy;
     if (o.optimize.is_given() && !is_decided) f.is_fixed = !o.optimize.is_on();
     f.is_decided |= o.optimize.is_given();
+    for (const std::string& setting : o.rules.list) {
+      const std::uint64_t bit = bit_of_rule(std::string_view(setting).substr(0, setting.find('=')));
+      if ((f.rules_off | f.rules_on) & bit) continue;  // decided downstream
+      (setting.ends_with("=on") ? f.rules_on : f.rules_off) |= bit;
+    }
   } else if (n.op->facts.sets_error_policy) {
     f.drops = true;
   }

@@ -37,15 +37,45 @@ struct in_force {
   bool is_fixed = false;   ///< the plan says optimize=false: the node runs as written
   /// The plan says either: an `optimize` further upstream does not apply.
   bool is_decided = false;
+  bool is_last = false;           ///< only with_options is downstream, and the plan is not an inner one
+  bool is_inner = false;          ///< the plan is opened for elements, perhaps for many
+  bool is_repeated = false;       ///< a stage downstream opens the node again for each epoch
+  bool is_beside_others = false;  ///< the node belongs to one of several inputs of a stage
+  bool skips_elements = false;    ///< a stage downstream skips some elements, which are then never made
+  bool feeds_sloppy = false;      ///< a stage downstream delivers as its calls finish, so when its inputs come decides
+  bool is_joined = false;         ///< the stage downstream computes the node's elements, too (fuse_expressions)
+  bool feeds_rows = false;        ///< the stage downstream is a batch, which may have this one build its rows
+  /// The rules that the run, or the plan further downstream, has switched off or on: bit n is the n-th rule.
+  std::uint64_t rules_off = 0, rules_on = 0;
 
   /// Returns true if the stage of `n` drops elements that are bad.
   bool drops_at(const node& n) const { return drops || n.errors.on_error == error_policy::skip; }
   /// Returns the settings for the inputs of `n`, and for its inner plans.
   in_force upstream_of(const node& n) const;
-  in_force inside_of(const node& n) const { return {drops_at(n), false, is_fixed, is_decided}; }
+  in_force inside_of(const node& n) const {
+    in_force inside = *this;
+    inside.drops = drops_at(n);
+    inside.is_sloppy = inside.is_last = inside.is_repeated = inside.skips_elements = inside.feeds_sloppy =
+        inside.is_joined = inside.feeds_rows = false;
+    inside.is_inner = true;
+    return inside;
+  }
   in_force joined(const in_force& other) const {
-    return {drops || other.drops, is_sloppy || other.is_sloppy, is_fixed || other.is_fixed,
-            is_decided && other.is_decided};
+    in_force both = *this;
+    both.drops |= other.drops;
+    both.is_sloppy |= other.is_sloppy;
+    both.is_fixed |= other.is_fixed;
+    both.is_decided &= other.is_decided;
+    both.is_last &= other.is_last;
+    both.is_repeated |= other.is_repeated;
+    both.is_beside_others |= other.is_beside_others;
+    both.skips_elements |= other.skips_elements;
+    both.feeds_sloppy |= other.feeds_sloppy;
+    both.is_joined |= other.is_joined;
+    both.feeds_rows |= other.feeds_rows;
+    both.rules_off |= other.rules_off;
+    both.rules_on &= other.rules_on;
+    return both;
   }
   bool operator==(const in_force&) const = default;
 };
@@ -67,12 +97,17 @@ struct rule {
 // The rules, in the order of the alphabet.
 extern const rule filter_early;
 extern const rule fuse_expressions;
+extern const rule inject_prefetch;
 extern const rule merge_prefetches;
 extern const rule merge_takes;
+extern const rule parallelize;
 extern const rule push_shard;
 extern const rule push_take;
 extern const rule remove_noops;
 extern const rule shrink_before_buffers;
+
+/// Returns the bit of the rule of this name. Errors: throws invalid_argument, with the names of all rules.
+std::uint64_t bit_of_rule(std::string_view name);
 
 /// Makes a node from a changed copy, and adds `rule` to its history.
 node_ptr remade(node changed, std::string_view rule);

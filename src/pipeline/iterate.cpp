@@ -12,12 +12,15 @@
 
 #include "coro/position_records.hpp"
 #include "engine/lowering/open_context.hpp"
+#include "engine/lowering/options_in_force.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/plan_depth.hpp"
 #include "plan/plan_parts.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
+#include "runtime/warm_channels.hpp"
 #include "sluice/base/mutex.hpp"
+#include "sluice/op/with_options.hpp"
 #include "sluice/optimizer/optimize.hpp"
 #include "sluice/pipeline/one_element.hpp"
 #include "sluice/runtime/simulation.hpp"
@@ -101,7 +104,9 @@ class run final : public run_base {
     std::vector<function_identity> all = identities_of(*written_);
     identities_ = written_identities(all);
     std::string open = open_identities(all);
-    if (open.empty()) return;
+    if (open.empty() || context_->external_state == external_state::ignore) return;
+    if (context_->external_state == external_state::refuse)
+      throw_status(failed_precondition_error("external_state=refuse allows no checkpoint of this plan: " + open));
     if (auto* warn = context_->rt->options().on_warning) warn(open);
     mutex_lock lock(mutex_);
     warnings_.push_back(std::move(open));
@@ -164,10 +169,42 @@ task<void> drain(std::shared_ptr<run_base> run) {
 
 namespace {
 
+/// The options of a run: those of iterate_options first, then those of the plan.
+void set_shared_options(const node& plan, const iterate_options& o, run_options& to) {
+  to.pool = o.pool;
+  to.cpu_budget = o.cpu_budget;
+  const dataset_options of_plan = has_options(plan) ? options_of(plan) : dataset_options();
+  if (!to.cpu_budget && of_plan.cpu_budget.is_given())
+    to.cpu_budget = static_cast<unsigned>(std::min<std::int64_t>(of_plan.cpu_budget.value, ~0u));
+  const run_switch statistics = o.statistics.is_given() ? o.statistics : of_plan.statistics;
+  to.has_statistics = !statistics.is_given() || statistics.is_on();
+  to.external_state = o.external_state.value_or(of_plan.external_state.value_or(external_state::warn));
+}
+
+bool starts_warm(const node& plan, const iterate_options& o) {
+  if (o.warm_start.is_given()) return o.warm_start.is_on();
+  return has_options(plan) && options_of(plan).warm_start.is_on();
+}
+
+/// Starts the channels that no other channel requests from. Those start the channels upstream of them.
+void start_channels(const erased_stream& root, const warm_channels& all) {
+  auto enter = [](void* channels, stage_base& stage) {
+    return !static_cast<const warm_channels*>(channels)->start(&stage);
+  };
+  root.visit_stages(enter, const_cast<warm_channels*>(&all));
+}
+
+/// Returns the plan with the order of the run at its end. It is then the plan of the run's checkpoints, too.
+node_ptr in_order(const node_ptr& plan, const iterate_options& o) {
+  if (!o.order || !plan) return plan;
+  return make_stage(with_options_op, arguments::of(with_options_arguments{{.order = o.order}}), plan);
+}
+
 /// `on_demand`: no stage works ahead of the root's requests.
 /// `given`: the plan that runs; null: the optimized form of `written`.
-erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& given, const iterate_options& o,
+erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given, const iterate_options& o,
                         bool on_demand) {
+  const node_ptr written = given ? plan : in_order(plan, o);
   if (!written) throw_status(invalid_argument_error("open_run: there is no plan"));
   if (!is_plan_depth_possible(std::max(written->depth, given ? given->depth : 0)))
     throw_status(resource_exhausted_error("the plan is more than " + plan_depth_limit_text()));
@@ -182,6 +219,7 @@ erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& gi
   options.errors_max = o.errors_max;
   options.quarantine = o.quarantine;
   options.on_changed_inputs = o.on_changed_inputs;
+  set_shared_options(*written, o, options);
   options.seed = !o.from.empty()     ? from.seed
                  : o.seed            ? *o.seed
                  : rt.options().seed ? rt.options().seed
@@ -192,13 +230,19 @@ erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& gi
   if (!fits.ok()) throw_status(fits);
   open_context top(context, *written, epoch);
   top.on_demand = on_demand;
+  warm_channels channels;
+  const bool is_warm = !on_demand && starts_warm(*written, o);
+  if (is_warm) context->to_warm = &channels;
   result<erased_stream> opened = top.resume(rewritten, std::move(from.position));
+  context->to_warm = nullptr;
   if (!opened.ok()) throw_status(opened.why());
   erased_stream root = *std::move(opened);
   if (!o.from.empty() && !context->inputs->restore(from.inputs)) throw_status(damaged_position());
   root.stage()->set_error_sink(context.get());
   if (!o.from.empty()) started->look_now();
   root.set_run(std::move(started));
+  if (!context->has_statistics) root.take_samples(false);
+  if (is_warm) start_channels(root, channels);
   return root;
 }
 

@@ -10,9 +10,11 @@
 #include "runtime/quarantine_sink.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "runtime/sites/error_account.hpp"
+#include "runtime/threads/limited_executor.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
+#include "sluice/runtime/scheduler.hpp"
 #include "sluice/runtime/site_table.hpp"
 
 namespace sluice::lib {
@@ -35,6 +37,12 @@ status beyond_limit(const status& why, const error_account* full, std::uint64_t 
       .with_cause(why.cause());
 }
 
+/// Returns the number of workers on which the coroutines of a run may run at a time.
+unsigned workers_of(const runtime& home, const run_options& o) {
+  const unsigned all = o.pool ? o.pool->workers() : home.workers();
+  return o.cpu_budget ? std::min(o.cpu_budget, all) : all;
+}
+
 }  // namespace
 
 struct run_context::books {
@@ -47,6 +55,7 @@ struct run_context::books {
 
   sluice::lib::reaper& reaper;
   std::stop_source stop_source;
+  std::optional<limited_executor> limited;  ///< the executor of a run with a pool or a cpu_budget
   std::atomic<std::uint64_t> errors{0};
   std::atomic<std::uint64_t> inputs_changed{0};
   std::atomic<std::size_t> live{0};
@@ -68,8 +77,13 @@ run_context::run_context(runtime& home, run_options options)
       sites(std::make_shared<site_table>(ledger)),
       quarantine(std::move(options.quarantine)),
       quarantines(std::make_shared<quarantine_table>()),
+      workers(workers_of(home, options)),
+      has_statistics(options.has_statistics),
+      external_state(options.external_state),
       books_(new books(home.reaper())) {
   exec = &home.exec();
+  if (options.pool || workers < home.workers())
+    exec = &books_->limited.emplace(options.pool ? *options.pool : home.exec(), workers);
   time = &home.time();
   stop = books_->stop_source.get_token();
   environment::run = this;

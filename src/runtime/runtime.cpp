@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "runtime/available_memory.hpp"
 #include "runtime/threads/blocking_pool.hpp"
@@ -44,6 +45,14 @@ struct runtime::threads {
   scheduler workers;
   timer_thread timers;
   blocking_pool blocking;
+  mutex pools_mutex;
+  std::vector<std::unique_ptr<scheduler>> pools ABSL_GUARDED_BY(pools_mutex);  ///< those of add_pool()
+
+  void join() {
+    workers.join();
+    mutex_lock lock(pools_mutex);
+    for (auto& pool : pools) pool->join();
+  }
 };
 
 struct runtime::parts {
@@ -82,7 +91,7 @@ runtime::~runtime() {
   parts_->reaper.stop_and_wait(*exec_);
   // Every run has ended, but a worker may still be returning from a call into the back end whose completion another
   // worker has already seen. So the workers are joined first, and then no thread is inside the back end.
-  if (parts_->threads) parts_->threads->workers.join();
+  if (parts_->threads) parts_->threads->join();
   parts_->io.reset();
   parts_->threads.reset();
   delete parts_;
@@ -94,6 +103,17 @@ std::shared_ptr<run_context> runtime::new_run(run_options options) {
   auto run = std::make_shared<run_context>(*this, options);
   parts_->reaper.watch(run);
   return run;
+}
+
+scheduler& runtime::add_pool(unsigned workers) {
+  if (!parts_->threads)
+    throw_status(failed_precondition_error("add_pool: a simulation has one thread, and no pools of workers"));
+  if (workers == 0 || workers > kWorkersMax)
+    throw_status(invalid_argument_error("add_pool: a pool has 1 to " + std::to_string(kWorkersMax) +
+                                        " workers, and not " + std::to_string(workers)));
+  auto pool = std::make_unique<scheduler>(workers);
+  mutex_lock lock(parts_->threads->pools_mutex);
+  return *parts_->threads->pools.emplace_back(std::move(pool));
 }
 
 io_service& runtime::io(std::unique_ptr<io_service> (*make)(runtime&)) {

@@ -33,7 +33,8 @@ class Run(ProgramTest):
         self.assertEqual(len({len(line) for line in stages[1:]}), 1)
 
     def test_the_table_of_stages_shows_the_memory_of_each(self):
-        done = self.ok("run", "range(200000) | shuffle(50000, seed=1) | map(it + 1) | shuffle(1000, seed=2)", "--quiet", "--stages")
+        done = self.ok("run", "range(200000) | shuffle(50000, seed=1) | map(it + 1) | shuffle(1000, seed=2)", "--quiet", "--stages", "--rule", "inject_prefetch=off",
+                       "--rule", "parallelize=off")
         head, *stages = done.stderr.splitlines()
         self.assertRegex(head, r" memory$")
         column = [line[head.rindex("memory") - 2:].strip() for line in stages]
@@ -91,7 +92,7 @@ class Run(ProgramTest):
 
     def test_budget_workers_and_io_are_taken(self):
         done = self.ok("run", "range(10)", "--memory-budget", "64MiB", "--workers", 1, "--io", "threads")
-        self.assertRegex(done.stderr, "of 64.0 MiB, process .* MiB, 1 worker, threads")
+        self.assertRegex(done.stderr, r"of 64.0 MiB \(prefetch .*\), process .* MiB, 1 worker, threads")
 
     def test_a_checkpoint_goes_on_where_it_was_taken(self):
         plan, here = "range(100) | shuffle(20, seed=3)", self.path("here")
@@ -527,13 +528,13 @@ class Data(ProgramTest):
 
     def test_explain_reads_back_to_itself(self):
         plan = 'list_files("a*") | interleave(tfrecord | take(3), cycle_length=4) | parse_example("x: float[2]") | batch(8)'
-        said = self.ok("explain", plan).stdout
-        self.assertEqual(self.ok("explain", said).stdout, said)
+        said = self.ok("explain", "--written", plan).stdout
+        self.assertEqual(self.ok("explain", "--written", said).stdout, said)
         self.assertIn("batch(8)", said)
         self.assertIn("order=deterministic", said)
         self.assertIn("5 elements", self.ok("explain", "range(15) | batch(3)").stdout)
         self.assertIn("without end", self.ok("explain", "range(15) | repeat(-1)").stdout)
-        many = self.ok("explain", "range(3)|repeat(9223372036854775807)|repeat(9223372036854775807)").stdout
+        many = self.ok("explain", "--written", "range(3)|repeat(9223372036854775807)|repeat(9223372036854775807)").stdout
         self.assertEqual(many.count("more elements than can be counted"), 2)
         wide = "range(9223372036854775807, start=-9223372036854775808)"
         self.assertIn("more elements than can be counted", self.ok("explain", wide).stdout)

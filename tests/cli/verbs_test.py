@@ -144,7 +144,8 @@ class Verbs(ProgramTest):
 
     def test_explain_shows_the_plan_as_it_runs_and_the_rules_that_made_it(self):
         plan = "range(99) | map(it + 1) | repeat(1) | take(9) | take(5) | shuffle(3, seed=1) | take(2)"
-        said = self.ok("explain", plan).stdout
+        as_in_cpp = ("--rule", "inject_prefetch=off", "--rule", "parallelize=off")
+        said = self.ok("explain", plan, *as_in_cpp).stdout
         lines = said.splitlines()
         self.assertEqual([line.split("#")[0].strip("| ") for line in lines[:5]], ["range(99)", "take(5)", "map(it + 1)", "shuffle(3, seed=1)", "take(2)"])
         self.assertIn("; by merge_takes, push_take", lines[1])
@@ -154,10 +155,10 @@ class Verbs(ProgramTest):
         self.assertIn("repeat(1)", written)
         self.assertNotIn("; by ", written)
         self.assertEqual(self.ok("explain", "--no-optimize", plan).stdout, written)
-        self.assertEqual(self.ok("explain", "--diff", plan).stdout.splitlines(),
+        self.assertEqual(self.ok("explain", "--diff", plan, *as_in_cpp).stdout.splitlines(),
                          ["  range(99)", "- map(it + 1)", "- repeat(1)", "- take(9)", "  take(5)", "+ map(it + 1)", "  shuffle(3, seed=1)", "  take(2)"])
-        self.assertIn("| map(it + 1)         # int64, 99 elements", self.ok("explain", "--rule", "push_take=off", plan).stdout)
-        known = json.loads(self.ok("explain", "--explain-json", plan).stdout)
+        self.assertIn("| map(it + 1)         # int64, 99 elements", self.ok("explain", "--rule", "push_take=off", plan, *as_in_cpp).stdout)
+        known = json.loads(self.ok("explain", "--explain-json", plan, *as_in_cpp).stdout)
         self.assertEqual((known["written"], known["runs"]), (plan, "range(99) | take(5) | map(it + 1) | shuffle(3, seed=1) | take(2)"))
         self.assertEqual(known["stages"][0]["removed_after"], ["repeat(1)", "take(9)"])
         self.assertEqual([note["rule"] for note in known["refused"]], ["push_take"])
@@ -167,6 +168,28 @@ class Verbs(ProgramTest):
         for rule in ("remove_noops", "merge_takes", "push_take", "merge_prefetches"):
             self.assertIn(rule, rules)
         self.assertIn("PLAN or --file", self.fails(2, "explain"))
+
+    def test_the_program_works_ahead_where_nobody_can_observe_it(self):
+        plan = "range(99) | map(it + 1) | batch(2)"
+        lines = self.ok("explain", plan).stdout.splitlines()
+        self.assertEqual([line.split("  #")[0].strip("| ") for line in lines[:4]], ["range(99)", "map(it + 1, parallelism=autotune)", "batch(2)", "prefetch"])
+        self.assertIn("; by parallelize", lines[1])
+        self.assertIn("; by inject_prefetch", lines[3])
+        self.assertIn("# inject_prefetch: no prefetch at the end: sleep(1ms) paces its elements", self.ok("explain", plan + " | sleep(1ms)").stdout)
+        self.assertNotIn("prefetch", self.ok("explain", "--no-optimize", plan).stdout)
+        for options in ((), ("--no-optimize",), ("--rule", "inject_prefetch=off")):
+            self.assertEqual(self.ok("run", "--quiet", "--output", "jsonl", plan + " | take(2)", *options).stdout, "[1,2]\n[3,4]\n")
+
+    def test_explain_names_both_places_of_an_option_that_differs(self):
+        plan = 'range(9) | with_options(cpu_budget=4, rules=["push_take=on"]) | with_options(cpu_budget=2, optimize=true)'
+        said = self.ok("explain", plan, "--rule", "push_take=off", "--no-optimize").stdout
+        outer, inner = "with_options(optimize=true, cpu_budget=2)", 'with_options(rules=["push_take=on"], cpu_budget=4)'
+        for line in (f"# cpu_budget: {outer} decides, and not {inner} upstream of it",
+                     f"# optimize: --no-optimize decides, and not {outer} in the plan",
+                     f"# rule push_take: --rule push_take=off decides, and not {inner} in the plan"):
+            self.assertIn(line, said.splitlines())
+        self.assertNotIn("decides", self.ok("explain", plan).stdout.replace("# cpu_budget", "").replace("decides", "", 1))
+        self.assertEqual(len(json.loads(self.ok("explain", "--explain-json", plan).stdout)["options"]), 1)
 
     def test_a_run_with_other_rules_yields_the_same_and_resumes_the_checkpoint(self):
         plan = "range(99) | map(it * 2) | repeat(1) | take(50) | take(7)"

@@ -46,7 +46,7 @@ class Words(ProgramTest):
         self.assertEqual(self.made("map(`first name`)"), ["Ann", "Bob", "Cid"])
         self.assertEqual(self.made("filter(`first name` == \"Bob\") | map({`first name`, x: id})"), [{"first name": "Bob", "x": 2}])
         self.assertEqual(self.made("group_by(`first name`, {n: count()}) | take(1)"), [{"first name": "Ann", "n": 1}])
-        printed = self.ok("explain", f"{self.plan} | map({{`first name`, n: it.`first name`}})").stdout
+        printed = self.ok("explain", "--written", f"{self.plan} | map({{`first name`, n: it.`first name`}})").stdout
         self.assertIn("map({`first name`, n: `first name`})", printed)
         schema = "id: int, `first name`: str, city: text, score: float64?, ok: boolean"
         rows = lines_of(self.ok("run", f'csv("{self.csv}", "{schema}", header=true)', "--output", "jsonl", "--quiet"))

@@ -19,6 +19,7 @@ optimize_options only(std::string_view rule) {
   rule_choice one;
   for (const rule_info& r : optimizer_rules())
     if (r.name != rule) one = one.without(r.name);
+    else if (r.must_be_chosen) one = one.with(r.name);
   return {.rules = one};
 }
 
@@ -130,6 +131,25 @@ TEST_CASE("no rule acts if all are off, and an unknown rule is an error that nam
   CHECK(plan_text(*optimize(plan, {.rules = rule_choice::none().with("remove_noops")})->plan) == "range(9) | take(3)");
   CHECK(optimize(plan, {.rules = rule_choice().without("remove_noops").without("merge_takes")})->plan == plan);
   CHECK_THROWS_WITH(rule_choice().without("push_tke"),
+                    Catch::Contains("push_tke is no rule; the rules are remove_noops, "));
+}
+
+TEST_CASE("a rule that must be chosen acts where the run or the plan names it, and the outermost decides") {
+  auto runs_as = [](const char* plan, const rule_choice& rules = {}) {
+    return plan_text(*optimize(parse_plan(plan), {.rules = rules})->plan);
+  };
+  const char* chosen = "range(9) | with_options(rules=[\"inject_prefetch=on\"])";
+  CHECK(runs_as("range(9)") == "range(9)");
+  CHECK(runs_as("range(9)", rule_choice().with("inject_prefetch")) == "range(9) | prefetch");
+  CHECK(runs_as(chosen) == "range(9) | prefetch | with_options(rules=[\"inject_prefetch=on\"])");
+  CHECK(runs_as(chosen, rule_choice().without("inject_prefetch")) == chosen);
+  CHECK(runs_as(chosen, rule_choice::none()) == chosen);
+  const std::string off = std::string(chosen) + " | with_options(rules=[\"inject_prefetch=off\"])";
+  CHECK(runs_as(off.c_str()) == off);
+  // Stages downstream of the call keep what is in force there.
+  CHECK(runs_as("range(9) | map(it + 1) | with_options(rules=[\"parallelize=on\"]) | map(it + 2)") ==
+        "range(9) | map(it + 1, parallelism=autotune) | with_options(rules=[\"parallelize=on\"]) | map(it + 2)");
+  CHECK_THROWS_WITH(runs_as("range(9) | with_options(rules=[\"push_tke=off\"])"),
                     Catch::Contains("push_tke is no rule; the rules are remove_noops, "));
 }
 

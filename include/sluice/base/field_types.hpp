@@ -47,12 +47,14 @@ struct count_or_all {
 };
 
 /// A limit that changes the speed of a run and never its elements: a number ≥ 1, or `autotune`. Not part of
-/// fingerprints.
+/// fingerprints. A knob that is not given is 1, and plan text omits it; rules of the optimizer may raise it, but never a
+/// 1 that a program has written.
 struct knob {
   static constexpr std::int64_t kAutotune = -1;
   std::int64_t value = 1;
+  bool is_given = false;
   constexpr knob() = default;
-  constexpr knob(std::int64_t v) : value(v) {}  // NOLINT
+  constexpr knob(std::int64_t v) : value(v), is_given(true) {}  // NOLINT
   constexpr bool is_autotuned() const { return value == kAutotune; }
 };
 inline constexpr knob autotune{knob::kAutotune};
@@ -133,6 +135,14 @@ enum class page_cache : std::uint8_t {
   direct,
 };
 
+/// The reaction of a run if a checkpoint cannot detect changes of a part of its plan: of a function without a version, or
+/// of data in memory that cannot be compared (plan/identity.hpp). Not part of fingerprints.
+enum class external_state : std::uint8_t {
+  warn,    ///< a warning, once per run
+  ignore,  ///< no warning
+  refuse,  ///< no checkpoint: position() and a resume fail with failed_precondition
+};
+
 /// The largest size of a decompressed file: one byte more is an error. 0: no limit. Not part of fingerprints, since it
 /// changes no element.
 struct size_limit : byte_size {
@@ -161,6 +171,7 @@ using lib::after_damage;
 using lib::autotune;
 using lib::compression;
 using lib::deterministic;
+using lib::external_state;
 using lib::page_cache;
 using lib::sloppy;
 

@@ -71,6 +71,10 @@ class executor {
   /// thread, because the coroutine that they wait for may need it.
   virtual bool on_worker() const noexcept { return false; }
 
+  /// Returns true if a consumer on this thread may run stages of the executor's runs itself. If false, the first stage
+  /// that it requests from is posted (runtime/threads/limited_executor.hpp).
+  virtual bool admits_caller() const noexcept { return true; }
+
   enum class driven : std::uint8_t {
     none,  ///< the executor has threads of its own; the caller should block until it is notified
     ran,   ///< one coroutine was resumed, or the virtual clock has advanced; call again

@@ -179,6 +179,9 @@ class stream_base {
   /// Adds the counters of this stream and of all streams upstream, up to the next channels, to those of their stages.
   /// Otherwise this happens at looks. REQUIRES: at rest.
   void flush_all_counts() const noexcept;
+  /// Calls `enter(context, stage)` for the stage of this stream; if it returns true, does the same for its inputs.
+  /// REQUIRES: nothing was requested yet.
+  void visit_stages(bool (*enter)(void* context, stage_base& stage), void* context) const;
   /// Starts or stops timing a block now and then (stage_counts.hpp). Called for the root of a run, and for the stream
   /// that a pump requests from.
   void take_samples(bool now_and_then = true) { takes_samples_ = now_and_then; }

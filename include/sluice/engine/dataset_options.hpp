@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that with_options sets for the stages upstream of it.
+// Options that with_options sets for the stages upstream of it, and for the runs of the plan.
 //
 //   auto ds = files | map(parse, {.parallelism = 4}) | with_options({.on_error = error_policy::skip, .order = sloppy});
-//   if (ds.options().order == sloppy) …
+//   auto two = ds | with_options({.rules = {"inject_prefetch=on"}, .cpu_budget = 2});
+//   if (two.options().order == sloppy) …                                             // the options of both calls
 //
-// A stage's own setting has precedence: `on_error` in its call, an ignore_errors between the two, `order=sloppy`.
+// If several calls set one option, the one furthest downstream decides, and the run's own options come before all of
+// them (iterate_options). A stage's own setting has precedence: `on_error` in its call, an ignore_errors between the two,
+// `order=sloppy`.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "sluice/base/error_policy.hpp"
 #include "sluice/base/field_types.hpp"
@@ -24,6 +30,27 @@ struct run_switch {
   constexpr bool is_on() const { return value == on; }
 };
 
+/// Rules of the optimizer by name, each with its switch: "push_take=off", "inject_prefetch=on" (docs/optimizer.md). Never
+/// a part of fingerprints.
+struct rule_settings {
+  std::vector<std::string> list{};
+  rule_settings() = default;
+  rule_settings(std::initializer_list<std::string> all) : list(all) {}
+  /// Adds the settings of `inner` for rules without one here.
+  void complete_by(const rule_settings& inner);
+};
+
+/// A number of workers ≥ 1, or not given. Never a part of fingerprints.
+struct worker_limit {
+  std::int64_t value = 0;
+  constexpr worker_limit() = default;
+  constexpr worker_limit(std::int64_t v) : value(v), is_given_(true) {}  // NOLINT: numbers are written as numbers
+  constexpr bool is_given() const { return is_given_; }
+
+ private:
+  bool is_given_ = false;
+};
+
 struct dataset_options {
   /// The effect of a bad element in stages upstream that do not set it themselves.
   std::optional<error_policy> on_error = {};
@@ -33,6 +60,19 @@ struct dataset_options {
   std::optional<sluice::lib::order> order = {};
   /// false: the stages upstream, and those of their inner plans, run as written (docs/optimizer.md)
   run_switch optimize = {};
+  /// Rules that are on or off for the stages upstream, and those of their inner plans
+  rule_settings rules = {};
+
+  // Options of the whole run. They have no effect in inner plans and in inputs of a stage with several inputs.
+
+  /// The number of workers on which the coroutines of a run work at a time (iterate_options::cpu_budget)
+  worker_limit cpu_budget = {};
+  /// true: channels are filled before the first request (iterate_options::warm_start)
+  run_switch warm_start = {};
+  /// false: stages neither count nor time their elements (iterate_options::statistics)
+  run_switch statistics = {};
+  /// The reaction to checkpoints that cannot compare some functions or data (iterate_options::external_state)
+  std::optional<lib::external_state> external_state = {};
 
   /// Adds those options of `inner` that are not set here.
   void complete_by(const dataset_options& inner) {
@@ -42,6 +82,11 @@ struct dataset_options {
     }
     if (!order) order = inner.order;
     if (!optimize.is_given()) optimize = inner.optimize;
+    rules.complete_by(inner.rules);
+    if (!cpu_budget.is_given()) cpu_budget = inner.cpu_budget;
+    if (!warm_start.is_given()) warm_start = inner.warm_start;
+    if (!statistics.is_given()) statistics = inner.statistics;
+    if (!external_state) external_state = inner.external_state;
   }
 };
 

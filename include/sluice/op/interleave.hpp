@@ -32,7 +32,7 @@ struct interleave_options {
   count_up_to<65'536> cycle_length = 16;  ///< number of datasets open at once; it determines the order, so it is not a
                                           ///< knob
   count block_length = 1;                 ///< most elements delivered in one visit
-  knob_up_to<65'536> parallelism = 1;     ///< number of datasets that work ahead at once; 1: none, each is read on
+  knob_up_to<65'536> parallelism = {};    ///< number of datasets that work ahead at once; 1: none, each is read on
                                           ///< demand
   sluice::lib::order order = order::deterministic;
 };

@@ -61,9 +61,9 @@ struct sequence_schema_arg {
 };
 
 struct parse_sequence_example_options {
-  context_schema_arg context = {};     ///< the context's features and their types
-  sequence_schema_arg sequence = {};   ///< the feature lists and the types of their steps
-  knob_up_to<65'536> parallelism = 1;  ///< blocks parsed at once; more than 1 works ahead
+  context_schema_arg context = {};      ///< the context's features and their types
+  sequence_schema_arg sequence = {};    ///< the feature lists and the types of their steps
+  knob_up_to<65'536> parallelism = {};  ///< blocks parsed at once; more than 1 works ahead
   /// sloppy: results are delivered in the order in which calls finish
   sluice::lib::order order = order::deterministic;
 };
@@ -73,7 +73,7 @@ struct parse_sequence_example_arguments {
 
 /// The options in C++, where two structs give the schema.
 struct sequence_example_options {
-  knob_up_to<65'536> parallelism = 1;               ///< as above
+  knob_up_to<65'536> parallelism = {};              ///< as above
   sluice::lib::order order = order::deterministic;  ///< as above
   std::vector<std::string> may_be_missing = {};     ///< feature lists that have no steps if the record lacks them
 };

@@ -10,8 +10,10 @@
 //   order      sloppy: every map, parse and interleave upstream is sloppy, and works ahead, also with parallelism 1. A stage that
 //              is sloppy by its own option stays sloppy under order=deterministic
 //   optimize   false: no rule rewrites the stages upstream (docs/optimizer.md)
-// Stages of inner plans are also upstream, but keep their own order. The options of the run apply to stages downstream
-// (iterate_options). The number of workers and the memory budget belong to the runtime (runtime_options).
+//   rules      "NAME=off": that rule does not; "NAME=on": it does, if it is one that must be chosen
+// Stages of inner plans are also upstream, but keep their own order. Options of the whole run:
+//   cpu_budget, warm_start, statistics, external_state   as in iterate_options, which decide first (docs/options.md)
+// The number of workers and the memory budget belong to the runtime (runtime_options).
 // Shape:  the input's.
 // Order:  as the input's, or as the options say.
 // Ends:   with the input.

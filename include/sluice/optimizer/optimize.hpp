@@ -58,7 +58,8 @@ std::span<const node_ptr> removed_after(const node& n);
 /// The description of a rule, for documents and `sluice explain --rules`.
 struct rule_info {
   std::string_view name;
-  std::string_view doc;  ///< one line
+  std::string_view doc;         ///< one line
+  bool must_be_chosen = false;  ///< runs only if a choice names it: rule_choice::with(), with_options(rules=[…])
 };
 /// All rules, in the order in which they are applied.
 std::span<const rule_info> optimizer_rules();

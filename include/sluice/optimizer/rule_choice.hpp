@@ -3,11 +3,11 @@
 //
 //   ds.iterate(rt, {.rules = rule_choice::none()});                  // runs the plan as written
 //   ds.iterate(rt, {.rules = rule_choice().without("push_take")});
+//   ds.iterate(rt, {.rules = rule_choice().with("inject_prefetch")});   // a rule that runs only if it is chosen
 //
 // A checkpoint fits any choice: it belongs to the plan as written.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -15,7 +15,7 @@ namespace sluice::lib {
 
 class rule_choice {
  public:
-  /// All rules.
+  /// All rules, except those that must be chosen (docs/optimizer.md).
   constexpr rule_choice() noexcept = default;
   /// No rule.
   static constexpr rule_choice none() noexcept {
@@ -27,15 +27,14 @@ class rule_choice {
   rule_choice without(std::string_view rule) const;
   rule_choice with(std::string_view rule) const;
 
-  /// `number`: the place of the rule in optimizer_rules().
-  constexpr bool allows(std::size_t number) const noexcept { return !(off_ >> number & 1); }
+  /// Returns the rules that are off, and those that were chosen by with(): bit n is the n-th of optimizer_rules().
+  constexpr std::uint64_t off() const noexcept { return off_; }
+  constexpr std::uint64_t on() const noexcept { return on_; }
   constexpr bool allows_any() const noexcept { return off_ != ~std::uint64_t{0}; }
-  /// Equal choices have equal keys.
-  constexpr std::uint64_t key() const noexcept { return off_; }
   constexpr bool operator==(const rule_choice&) const noexcept = default;
 
  private:
-  std::uint64_t off_ = 0;
+  std::uint64_t off_ = 0, on_ = 0;
 };
 
 }  // namespace sluice::lib

@@ -23,7 +23,7 @@ namespace sluice::lib {
 
 struct map_and_batch_options {
   bool drop_remainder = false;
-  knob_up_to<65'536> parallelism = 1;
+  knob_up_to<65'536> parallelism = {};
   sluice::lib::order order = order::deterministic;
   sluice::lib::seed seed = {};
 };

@@ -40,6 +40,7 @@
 
 #include "sluice/coro/any_stream.hpp"
 #include "sluice/coro/stream.hpp"
+#include "sluice/engine/dataset_options.hpp"
 #include "sluice/optimizer/rule_choice.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -68,6 +69,21 @@ struct iterate_options {
   /// The rules that may rewrite the plan before it runs (docs/optimizer.md). They change neither the elements nor the
   /// checkpoints, so a resumed run may have other ones.
   rule_choice rules = {};
+  /// The order of the stages that do not set it themselves, as with_options at the end of the plan gives it. A run with
+  /// an order resumes from checkpoints of runs with the same order only.
+  std::optional<sluice::lib::order> order = {};
+  /// The workers of this run, made by runtime::add_pool(). Null: the runtime's own, shared with its other runs.
+  scheduler* pool = nullptr;
+  /// The number of workers on which coroutines of this run work at a time; 0: what with_options says, else all. Blocking
+  /// calls and reads that wait do not count.
+  unsigned cpu_budget = 0;
+  /// on: the channels of the plan (prefetch, parallel stages) fill as soon as the run starts, and not at the first request.
+  run_switch warm_start = {};
+  /// off: the stages of the run neither count nor time their elements, so the report has no numbers of them.
+  run_switch statistics = {};
+  /// The reaction to checkpoints that cannot compare some functions or data of the plan. nullopt: what with_options says,
+  /// else a warning.
+  std::optional<lib::external_state> external_state = {};
 };
 
 /// A summary of a run, at its end or during it.

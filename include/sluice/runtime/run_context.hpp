@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sluice/base/error_policy.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/base/shared_ref.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/dropped_errors.hpp"
@@ -25,12 +26,14 @@
 namespace sluice::lib {
 
 class runtime;
+class scheduler;
 class memory_ledger;
 class reaper;
 class known_files;
 class quarantine_table;
 class seen_inputs;
 class site_table;
+class warm_channels;
 
 /// The reaction of a resumed run to an input that has changed since the checkpoint: a file with another size, time of
 /// modification or inode, or a pattern that matches other names.
@@ -57,6 +60,10 @@ struct run_options {
   lib::quarantine quarantine = {};               ///< the file for dropped elements if the plan names no such file
   std::optional<std::uint64_t> seed = {};        ///< nullopt: runtime_options::seed, even if it is 0
   changed_inputs on_changed_inputs = changed_inputs::refuse;
+  scheduler* pool = nullptr;   ///< workers of its own (runtime::add_pool); null: those of the runtime
+  unsigned cpu_budget = 0;     ///< the number of workers on which its coroutines run at a time; 0: all
+  bool has_statistics = true;  ///< its stages count and time their elements
+  lib::external_state external_state = lib::external_state::warn;
 };
 
 struct run_context final : environment, error_sink, std::enable_shared_from_this<run_context> {
@@ -76,6 +83,11 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   shared_ref<site_table> sites;    ///< the counters, knobs and error accounts of its stages
   lib::quarantine quarantine;
   shared_ref<quarantine_table> quarantines;  ///< the files for bad elements, once a stage has one
+  unsigned workers;                          ///< the number of workers on which its coroutines run at a time
+  bool has_statistics;
+  lib::external_state external_state;
+  /// Set while a run with warm_start is opened: its channels, which start before the first request. Otherwise null.
+  warm_channels* to_warm = nullptr;
 
   /// Ends every wait in this run with `cancelled`. Stages that do not wait notice the stop at their next block. Thread:
   /// any. May be called several times.

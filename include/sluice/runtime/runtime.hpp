@@ -28,6 +28,7 @@
 namespace sluice::lib {
 
 class reaper;
+class scheduler;
 class simulation;
 
 struct runtime_options {
@@ -77,6 +78,11 @@ class runtime {
 
   std::shared_ptr<run_context> new_run() { return new_run(run_options()); }
   std::shared_ptr<run_context> new_run(run_options options);
+
+  /// Starts worker threads for runs that name them (iterate_options::pool); they end with the runtime. Blocking calls,
+  /// timers, files and memory are shared with all other runs. Errors: invalid_argument for more than 1,024 workers;
+  /// failed_precondition in a simulation, which has one thread.
+  scheduler& add_pool(unsigned workers);
 
   /// The file back end, made by `make` at the first call.
   io_service& io(std::unique_ptr<io_service> (*make)(runtime&));

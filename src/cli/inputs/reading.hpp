@@ -46,6 +46,7 @@ struct optimizer_arguments {
 };
 
 void add_optimizer_options(CLI::App& verb, optimizer_arguments& to);
+/// Returns the rules of a run of the program: all, including those that must be chosen, unless the command line says otherwise.
 /// Errors: misuse: no rule has that name.
 rule_choice rules_of(const optimizer_arguments& a);
 void add_reading_options(CLI::App& verb, reading_arguments& to);

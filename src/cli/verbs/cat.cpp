@@ -20,6 +20,7 @@ int cat(const cat_arguments& a) {
   pull_counts counts;
   iterate_options o;
   set_errors(a.errors, o);
+  o.rules = rules_of({});
   for (auto& file : matched_files(rt, a.files)) {
     const reader r = reader_of(file, a.format);
     if (status why = check_name(file); !why.ok()) print_warning(why.to_string());

@@ -14,6 +14,7 @@
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/reports/figures.hpp"
+#include "cli/reports/option_notes.hpp"
 #include "cli/verbs.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/types.hpp"
@@ -83,6 +84,7 @@ std::string options_text(const node& n, const settings_downstream& said) {
   };
   for (auto& f : n.op->arguments().fields) {
     if (f.type->takes_text() || f.type->takes_functions() || f.type->takes_plan()) continue;
+    if (n.op->facts.options && n.op->arguments().is_default(n.arguments.get(), f)) continue;  // sets nothing
     add(f, argument_list::at(n.arguments.get(), f));
     if (f.name == "order" && said.order_given == order::sloppy && !n.op->facts.options &&
         out.ends_with("=deterministic"))
@@ -142,7 +144,8 @@ void print_stages(const node& plan, explained what) {
   }
 }
 
-void print_notes(const optimized& o) {
+void print_notes(const optimized& o, const std::vector<std::string>& of_options) {
+  for (const std::string& note : of_options) absl::PrintF("# %s\n", note);
   for (const rule_note& note : o.refused)
     absl::PrintF("# %s: %s\n", std::string(note.rule), detail::redacted(note.text));
   for (const rule_note& note : o.advice) absl::PrintF("# advice: %s\n", detail::redacted(note.text));
@@ -180,7 +183,7 @@ json as_json(const std::vector<rule_note>& notes) {
   return list;
 }
 
-void print_optimized_json(const node& written, const optimized& o) {
+void print_optimized_json(const node& written, const optimized& o, const std::vector<std::string>& of_options) {
   json stages = json::array();
   for (const stage_line& line : lines_of(*o.plan)) {
     const node& n = *line.stage;
@@ -194,7 +197,8 @@ void print_optimized_json(const node& written, const optimized& o) {
                     {"fingerprint", absl::StrFormat("%016x", fingerprint(written))},
                     {"stages", stages},
                     {"refused", as_json(o.refused)},
-                    {"advice", as_json(o.advice)}};
+                    {"advice", as_json(o.advice)},
+                    {"options", of_options}};
   absl::PrintF("%s\n", all.dump(2, ' ', false, json::error_handler_t::replace));
 }
 
@@ -212,11 +216,11 @@ int explain(const explain_arguments& a) {
   if (what == explained::json) return absl::PrintF("%s\n", plan_json(*plan)), kOk;
   if (what == explained::spec) return absl::PrintF("%s\n", element_spec_of(*plan).text()), kOk;
   const std::shared_ptr<const optimized> o = optimize(plan, {.rules = rules});
-  if (what == explained::optimized) return print_optimized_json(*plan, *o), kOk;
+  if (what == explained::optimized) return print_optimized_json(*plan, *o, option_notes(*plan, a.rules)), kOk;
   if (what == explained::diff) return print_diff(*plan, *o->plan), kOk;
   const bool as_it_runs = what == explained::stages;
   print_stages(as_it_runs ? *o->plan : *plan, what);
-  if (as_it_runs) print_notes(*o);
+  if (as_it_runs) print_notes(*o, option_notes(*plan, a.rules));
   absl::PrintF("# fingerprint %016x\n", fingerprint(*plan));
   return kOk;
 }

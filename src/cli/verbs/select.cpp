@@ -174,6 +174,7 @@ int select(const select_arguments& a) {
   pull_request request;
   iterate_options o;
   set_errors(a.errors, o);
+  o.rules = rules_of({});
   request.stream = open_run(rt, of, o);
   request.sink = &sink;
   request.counts = &counts;

@@ -108,7 +108,7 @@ site_record& open_context::enter(const node& n, open_context& inside) const {
 void open_context::finish(const node& n, site_record& record, erased_stream& s) const {
   if (s.stage()->label().empty()) s.stage()->set_label(n.op->name);  // take(-1) opens the stage of its input
   s.stage()->set_identity(identity_of(n));
-  s.stage()->set_counts(record.counts());
+  if (run->has_statistics) s.stage()->set_counts(record.counts());
   if (s.stage()->counts() == &record.counts()) record.stage_made();
   if (n.history) add_removed(n, s);
   s.set_environment(run.get());
@@ -177,7 +177,7 @@ live_knob& open_context::live(const node& n, const knob& k, std::int64_t tuned) 
   std::abort();
 }
 
-std::int64_t open_context::tuned_parallelism() const { return std::max(2u, run->rt->workers() * 2); }
+std::int64_t open_context::tuned_parallelism() const { return std::max(2u, run->workers * 2); }
 
 error_gate open_context::gate(const node& n) const {
   site_record& record = site(n);

@@ -40,6 +40,7 @@ template <> const codec& codec_of<error_limit>();
 template <> const codec& codec_of<quarantine>();
 template <> const codec& codec_of<page_cache>();
 template <> const codec& codec_of<after_damage>();
+template <> const codec& codec_of<external_state>();
 template <> const codec& codec_of<size_limit>();
 template <> const codec& codec_of<ratio_limit>();
 template <> const codec& codec_of<required_text>();

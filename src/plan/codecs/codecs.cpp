@@ -40,7 +40,7 @@ std::int64_t read_whole(const argument& a, const reading& r) {
 /// Compares values as the number that T is or contains.
 template <class T> class value_codec : public codec {
  public:
-  bool equal(const void* a, const void* b) const final { return value(get(a)) == value(get(b)); }
+  bool equal(const void* a, const void* b) const override { return value(get(a)) == value(get(b)); }
   std::string check(const void* p) const final { return broken_rule(*this, p, rule(get(p))); }
 
  protected:
@@ -152,6 +152,9 @@ class knob_codec final : public whole_codec<knob> {
     else if (read_number(a, v)) get(p) = v;
     else r.expected(a, "a whole number or autotune");
   }
+  bool equal(const void* a, const void* b) const override {
+    return get(a).value == get(b).value && get(a).is_given == get(b).is_given;
+  }
   bool is_knob() const override { return true; }
   std::string type_name() const override { return "knob"; }
   std::int64_t most() const override { return bound_.most; }
@@ -261,6 +264,13 @@ class page_cache_codec final : public named_values_codec {
   bool is_knob() const override { return true; }
 };
 
+constexpr std::string_view kExternalStateNames[] = {"warn", "ignore", "refuse"};
+class external_state_codec final : public named_values_codec {
+ public:
+  external_state_codec() : named_values_codec(kExternalStateNames, std::size(kExternalStateNames)) {}
+  bool is_knob() const override { return true; }
+};
+
 constexpr std::string_view kAfterDamageNames[] = {"search", "end_file"};
 class after_damage_codec final : public named_values_codec {
  public:
@@ -359,6 +369,7 @@ template <> const codec& codec_of<later_seed>() { return the<later_seed_codec>()
 template <> const codec& codec_of<error_limit>() { return the<error_limit_codec>(); }
 template <> const codec& codec_of<quarantine>() { return the<quarantine_codec>(); }
 template <> const codec& codec_of<page_cache>() { return the<page_cache_codec>(); }
+template <> const codec& codec_of<external_state>() { return the<external_state_codec>(); }
 template <> const codec& codec_of<after_damage>() { return the<after_damage_codec>(); }
 template <> const codec& codec_of<size_limit>() { return the<size_limit_codec>(); }
 template <> const codec& codec_of<ratio_limit>() { return the<ratio_limit_codec>(); }

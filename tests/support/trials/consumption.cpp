@@ -100,8 +100,7 @@ rule_choice rules_drawn(std::uint64_t seed) {
   const std::uint64_t kind = random.below(4);
   if (kind < 2) return kind == 0 ? rule_choice() : rule_choice::none();
   rule_choice half;
-  for (const rule_info& r : optimizer_rules())
-    if (random.below(2)) half = half.without(r.name);
+  for (const rule_info& r : optimizer_rules()) half = random.below(2) ? half.without(r.name) : half.with(r.name);
   return half;
 }
 

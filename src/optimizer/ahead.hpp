@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rules that let stages work ahead of their consumer have in common.
+//
+// Elements are then made before anybody requests them, and some of them in vain. That is exact only if no one can observe
+// it: no stage may print, count or send something, pace its elements or be live, and no source may be a stream that is
+// read once. A channel also reports only the first 1,000 of consecutive dropped elements apart, so none may be dropped.
+#pragma once
+
+#include <string>
+
+#include "optimizer/rule.hpp"
+#include "sluice/base/field_types.hpp"
+
+namespace sluice::lib {
+
+/// Returns the reason why the stages of the plan `n` may not work ahead, such as "sleep(1s) paces its elements"; empty if
+/// they may. `settings`: those in force at `n`.
+std::string why_not_ahead(const node& n, const in_force& settings);
+
+/// Returns the argument `parallelism` of the node. Null: the operator has none.
+const knob* parallelism_of(const node& n);
+/// Returns a copy of the node with this parallelism. REQUIRES: the operator has the argument.
+node with_parallelism(const node& n, knob parallelism);
+
+}  // namespace sluice::lib

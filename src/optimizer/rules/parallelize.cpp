@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// parallelize: maps and parsers whose functions may be called concurrently, and interleaves of readers of remote
+// files get `parallelism=autotune` if their plan gives them none.
+//
+//   records | map(f)     becomes     records | map(f, parallelism=autotune)
+//
+// The knob is no part of fingerprints, and the stage has no record, so checkpoints are the same. The elements keep their
+// order. A parallelism that the plan states, also 1, stays as it is. The rule must be chosen, because stages then work
+// ahead of their consumer, for elements that nobody may request; so the conditions are those of inject_prefetch. Where blocks cost less to make than to move to
+// another core, the stage runs without a channel, as before (engine: worth_sharing), so cheap maps cost nothing.
+#include <string>
+
+#include "optimizer/ahead.hpp"
+#include "optimizer/rule.hpp"
+#include "plan/codecs/argument_codec.hpp"
+#include "plan/plan_parts.hpp"
+#include "sluice/engine/detail/functions.hpp"
+#include "sluice/op/interleave.hpp"
+#include "sluice/plan/function.hpp"
+#include "sluice/plan/text.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// Below a repeat, the stage of an input of at most this many elements is opened anew for so few of them that a channel
+/// costs more than it gains.
+constexpr std::int64_t kFewElements = 1000;
+
+bool is_map(const node& n) {
+  return n.op->name == "map" || n.op->name == "parse_example" || n.op->name == "parse_sequence_example";
+}
+
+/// Returns true if a batch downstream has the stage build rows in its columns, which a parallel stage does not do.
+bool builds_rows(const node& n, const in_force& settings) {
+  if (!settings.feeds_rows || !n.op->lowering.open_rows) return false;
+  bool appends = n.op->name != "map";
+  for_each_function(n, [&appends](const function_ptr& f) {
+    auto* blocks = dynamic_cast<const block_function*>(f.get());
+    appends |= blocks && blocks->appends_rows;
+  });
+  return appends;
+}
+
+/// Returns the reason why a map stays sequential; empty if it may be parallel.
+std::string why_sequential(const node& n, const in_force& settings) {
+  const stage_facts f = facts_of(n);
+  if (!f.is_concurrent) return "its function does not declare that it may be called concurrently";
+  if (f.has_effects) return "its function may have side effects, unless it declares that it is pure";
+  if (builds_rows(n, settings)) return "batch has it build rows in place, which costs less";
+  // A zip ends with the input that ends first, and the others may fail there: which comes first depends on the inputs
+  // that must be waited for.
+  if (settings.is_beside_others) return "it belongs to one of several inputs, and the first that ends or fails decides";
+  if (settings.feeds_sloppy) return "a stage downstream delivers in sloppy order";
+  if (f.may_fail && settings.skips_elements) return "it may fail, also at elements that a stage downstream skips";
+  if (settings.is_repeated) {
+    const cardinality in = cardinality_of(*n.inputs[0]);
+    if (in.kind == cardinality::exact && in.elements <= kFewElements) return "repeat opens it again for few elements";
+  }
+  return why_not_ahead(n, settings);
+}
+
+bool is_remote(std::string_view path) { return path.find("://") != path.npos && !path.starts_with("file://"); }
+
+/// Returns true if the plan names files of a remote file system.
+bool names_remote_files(const node& n) {
+  struct names final : part_visitor {
+    bool found = false;
+    void path(const file_path& p) override { found |= is_remote(p.value); }
+  };
+  names here;
+  visit_parts(n, here);
+  bool is_pattern = false;
+  for (const field& f : n.op->arguments().fields)
+    if (n.op->name == "list_files" && f.type->takes_text())
+      is_pattern |= printed(*f.type, argument_list::at(n.arguments.get(), f)).find("://") != std::string::npos;
+  if (here.found || is_pattern) return true;
+  for (const node_ptr& input : n.inputs)
+    if (names_remote_files(*input)) return true;
+  return false;
+}
+
+/// Returns true if the stage opens a plan that is known, and each dataset has a place of its own in the cycle.
+bool is_interleave_of_remote(const node& n) {
+  if (n.op->name != "interleave" || n.as<interleave_arguments>().options.cycle_length.value < 2) return false;
+  return n.as<interleave_arguments>().options.order == order::deterministic && names_remote_files(*n.inputs[0]);
+}
+
+node_ptr made_parallel(const node_ptr& n, const in_force& settings, rule_notes& notes) {
+  const knob* parallelism = parallelism_of(*n);
+  if (!parallelism || parallelism->is_given || settings.is_inner) return n;
+  if (settings.is_joined || (n->history && n->history->joins_input)) return n;  // one stage of several expressions
+  const bool is_ordered_map = is_map(*n) && facts_of(*n).keeps_order;
+  if (!is_ordered_map && !is_interleave_of_remote(*n)) return n;
+  if (std::string why = why_sequential(*n, settings); !why.empty()) {
+    notes.refuse(parallelize.info.name, stage_text(*n) + " stays sequential: " + why);
+    return n;
+  }
+  return remade(with_parallelism(*n, autotune), parallelize.info.name);
+}
+
+}  // namespace
+
+const rule parallelize{
+    {"parallelize", "maps and parsers of functions that may be called concurrently get parallelism=autotune", true},
+    made_parallel};
+
+}  // namespace sluice::lib
