@@ -2,6 +2,7 @@
 #include "expr/other_operators.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -178,8 +179,22 @@ std::string without_lambda(std::string_view stage, std::string_view parameter, s
 
 namespace {
 
+/// Returns the message for an operator of another language that is made of two or three signs: "<>". `at`: the sign that
+/// no expression has there.
+std::string instead_of_sign(std::string_view text, std::size_t at) {
+  static constexpr std::pair<std::string_view, std::string_view> kSigns[] = {
+      {"===", "=="}, {"!==", "!="},       {"<>", "!="}, {"=<", "<="},
+      {"=!", "!="},  {"**", "pow(x, y)"}, {"//", "/"},  {"++", "x + 1"}};
+  for (const auto& [sign, ours] : kSigns)
+    for (std::size_t back = 0; back != sign.size() && back <= at; ++back)
+      if (text.substr(at - back, sign.size()) == sign)
+        return absl::StrCat("there is no operator ", std::string(sign), "; write ", std::string(ours));
+  return {};
+}
+
 std::string advice_for(const misplaced_operator& m) {
   const std::string_view word = m.text.substr(m.begin, m.end - m.begin);
+  if (std::string sign = instead_of_sign(m.text, m.begin); !sign.empty()) return sign;
   std::string_view rest = without_blanks(m.text.substr(m.end));
   const std::string_view operand = without_blanks(m.text.substr(m.operand_begin, m.operand_end - m.operand_begin));
   if (operand == "lambda" && rest.starts_with(':'))
@@ -222,7 +237,7 @@ std::string advice_for(const misplaced_operator& m) {
                : absl::StrCat(
                      "there is no operator ", std::string(word), "; write ", instead,
                      instead == "&&" || instead == "||" ? absl::StrCat(" in place of ", std::string(word)) : "");
-  const std::string names = word == "=" ? std::string() : names_with_blanks(m);
+  const std::string names = detail::starts_word(word[0]) ? names_with_blanks(m) : std::string();
   return names.empty() ? std::string()
                        : absl::StrCat("a name with blanks is written in backticks: `", names,
                                       "`; otherwise a comma or an operator is missing before ", std::string(word));

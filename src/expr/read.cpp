@@ -62,7 +62,7 @@ class expression_reader {
                                value_at(text_.substr(at_)), "}"));
     if (is_sign("*") && last_end_ != 0 && text_[last_end_ - 1] == '(')
       fail(from_, "* does not stand for all: leave it out");
-    if (is_sign("=") || is_sign(">") || (kind_ == name && !is_quoted_name_)) {
+    if (kind_ == sign || (kind_ == name && !is_quoted_name_)) {
       const std::string why = message_of({text_, from_, at_, operand_from_, last_end_});
       if (!why.empty()) fail(from_, why);
     }
@@ -308,6 +308,7 @@ class expression_reader {
       if (length == kExpressionDepthMax)
         fail(from_, absl::StrCat("more than ", kExpressionDepthMax, " members or indexes in a row"));
       if (take(".")) {
+        if (kind_ == text) fail(from_, absl::StrCat("names are written in backticks: `", token_, "`"));
         if (kind_ != name) fail_here("expected the name of a field");
         tree m = made(tree::member, from, token_);
         m.parts.push_back(std::move(e));

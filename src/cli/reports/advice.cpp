@@ -57,7 +57,9 @@ std::string without_zero(std::string_view stage) {
   const std::size_t sign = std::min(inside.find(" / "), inside.find(" % "));
   if (sign == inside.npos || inside.find_first_of("(){},") != inside.npos) return std::string(kAny);
   const std::string_view divisor = inside.substr(sign + 3);
-  if (divisor.find(' ') != divisor.npos || inside.substr(0, sign).find(' ') != inside.npos) return std::string(kAny);
+  const bool is_constant = divisor.find_first_not_of("0123456789.") == divisor.npos;
+  if (is_constant || divisor.find(' ') != divisor.npos || inside.substr(0, sign).find(' ') != inside.npos)
+    return std::string(kAny);
   return absl::StrCat("if(", std::string(divisor), " != 0, ", std::string(inside), ", 0)");
 }
 

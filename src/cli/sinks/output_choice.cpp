@@ -71,7 +71,8 @@ std::string unknown_output(const std::string& text, const output_arguments& a) {
                             ? absl::StrCat(", or ", name_of_option, text.substr(0, colon), " to print")
                             : "");
   if (is_known) return absl::StrCat(name_of_option, text, " needs a path; write ", name_of_option, text, ":PATH");
-  const std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
+  std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
+  if (name.ends_with(".gz")) name.remove_suffix(3);
   const std::size_t dot = name.rfind('.');
   if (dot != name.npos)
     return absl::StrCat(name_of_option, text, ": sluice writes no ", std::string(name.substr(dot)), " files",

@@ -26,7 +26,8 @@ computed_ptr checker::unary_in(const expression_tree& e, computed_ptr of) {
   }
   if (of->type().kind == kind::tensor) return tensor_negated(std::move(of));
   if (n == number::none || n == number::boolean)
-    fail(e.parts[0], absl::StrCat("- expects a number, and ", shown(e.parts[0]), " is ", shown(of->type())));
+    fail(e.parts[0], absl::StrCat("- expects a number, and ", shown(e.parts[0]), " is ", shown(of->type()),
+                                  way_to_argument("-", "a number", shown(e.parts[0]), of->type())));
   n = promoted(n);
   return negated(n, converted(std::move(of), n));
 }
@@ -44,6 +45,16 @@ namespace {
 
 /// Returns how a text and a number become values of one kind; empty for other operands.
 std::string way_to_one_kind(const expression_tree& e, const computed& a, const computed& b) {
+  auto is_bool = [](const computed& c) { return number_of(c.type()) == number::boolean; };
+  if (is_bool(a) != is_bool(b)) {
+    const expression_tree &flag = e.parts[is_bool(a) ? 0 : 1], &other = e.parts[is_bool(a) ? 1 : 0];
+    if (other.kind == expression_tree::text_ && (other.text == "true" || other.text == "false"))
+      return absl::StrCat("; bools are written without quotes: ", other.text);
+    const computed& value = is_bool(a) ? b : a;
+    return number_of(value.type()) == number::none
+               ? std::string()
+               : absl::StrCat("; if(", shown(flag), ", 1, 0) makes a number of the bool");
+  }
   auto is_number = [](const computed& c) {
     const number n = number_of(c.type());
     return n != number::none && n != number::boolean;
@@ -73,7 +84,9 @@ void checker::refuse_operands(const expression_tree& e, const computed& a, const
   const bool any_tensor = a.type().kind == kind::tensor || b.type().kind == kind::tensor;
   fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a.type()),
                        ", and ", shown(e.parts[1]), " is ", shown(b.type()), way_to_one_kind(e, a, b),
-                       is_numbers(a.type()) || is_numbers(b.type()) ? "; to_tensor() makes a tensor of numbers"
+                       is_column(a.type()) || is_column(b.type())
+                           ? "; a column of a batch has many values: put this stage before batch, or use to_tensor()"
+                       : is_numbers(a.type()) || is_numbers(b.type()) ? "; to_tensor() makes a tensor of numbers"
                        : any_tensor ? "; double(t), int64(t) … are the number of a tensor that holds one"
                                     : ""));
 }

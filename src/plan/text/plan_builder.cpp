@@ -113,6 +113,8 @@ class node_builder {
       reading_.refuse_name(a, absl::StrCat("takes one expression, and found ", a.shown(),
                                            " after it; several fields stand in braces: ", std::string(node_.op->name),
                                            "({", last_ == "" ? "…" : std::string(last_), ", ", a.shown(), "})"));
+    if (const std::string way = way_to_surplus(node_.op->name, a); !way.empty() && !is_json_)
+      reading_.refuse_name(a, absl::StrCat("takes no columns, and found ", a.shown(), way));
     if (may < fields.size()) reading_.refuse_name(a, absl::StrCat(a.shown(), " needs a name", way_to_option(a, may)));
     reading_.refuse_name(
         a, absl::StrCat("takes no more values, and found ", a.shown(), way_to_surplus(node_.op->name, a)));
