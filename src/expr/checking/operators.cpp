@@ -84,7 +84,7 @@ void checker::refuse_operands(const expression_tree& e, const computed& a, const
   const bool any_tensor = a.type().kind == kind::tensor || b.type().kind == kind::tensor;
   fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a.type()),
                        ", and ", shown(e.parts[1]), " is ", shown(b.type()), way_to_one_kind(e, a, b),
-                       is_column(a.type()) || is_column(b.type())
+                       in_.kind == kind::batch && (is_numbers(a.type()) || is_numbers(b.type()))
                            ? "; a column of a batch has many values: put this stage before batch, or use to_tensor()"
                        : is_numbers(a.type()) || is_numbers(b.type()) ? "; to_tensor() makes a tensor of numbers"
                        : any_tensor ? "; double(t), int64(t) … are the number of a tensor that holds one"

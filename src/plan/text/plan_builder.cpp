@@ -83,6 +83,9 @@ class node_builder {
       reading_.refuse_name(a, expressions::without_lambda(node_.op->name, a.name, a.source.substr(1)));
     const bool is_option = std::ranges::any_of(
         known_operators(), [&](const op_info* op) { return op->arguments().find(a.name) != nullptr; });
+    if (may_compare && a.source.starts_with('<'))
+      reading_.refuse_name(
+          a, absl::StrCat("there is no operator =<; write ", a.name, " <= ", std::string(a.source.substr(1))));
     if (may_compare && similar.empty() && !is_option)
       reading_.refuse_name(a, absl::StrCat("= does not compare; write ", a.name, " == ", std::string(a.source)));
     reading_.refuse_name(a,
