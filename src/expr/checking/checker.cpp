@@ -216,7 +216,7 @@ computed_ptr checker::index_in(const expression_tree& e, computed_ptr of, comput
   auto n = number_of(k->type());
   if (!is_integer(n))
     fail(e.parts[1], absl::StrCat("an index is an integer, and ", shown(e.parts[1]), " is ", shown(k->type()),
-                                  e.parts[1].kind == expression_tree::text_
+                                  e.parts[1].kind == expression_tree::text_ && !of->type().members.empty()
                                       ? absl::StrCat("; the field of this name is `", e.parts[1].text, "`")
                                       : ""));
   const element_type& t = of->type();

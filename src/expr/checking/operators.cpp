@@ -51,9 +51,10 @@ std::string way_to_one_kind(const expression_tree& e, const computed& a, const c
     if (other.kind == expression_tree::text_ && (other.text == "true" || other.text == "false"))
       return absl::StrCat("; bools are written without quotes: ", other.text);
     const computed& value = is_bool(a) ? b : a;
-    return number_of(value.type()) == number::none
-               ? std::string()
-               : absl::StrCat("; if(", shown(flag), ", 1, 0) makes a number of the bool");
+    if (number_of(value.type()) == number::none) return {};
+    const bool wants_bools = e.text == "&&" || e.text == "||";
+    return wants_bools ? absl::StrCat("; ", shown(other), " != 0 makes a bool of the number")
+                       : absl::StrCat("; if(", shown(flag), ", 1, 0) makes a number of the bool");
   }
   auto is_number = [](const computed& c) {
     const number n = number_of(c.type());

@@ -120,7 +120,8 @@ std::string way_to_argument(std::string_view function, std::string_view expected
   const number n = number_of(type);
   const bool is_number = n != number::none && n != number::boolean;
   const bool wants_number = expected.starts_with("a number") || expected.starts_with("an integer");
-  if (is_number && expected.starts_with("a list of numbers"))
+  const bool aggregates = function == "sum" || function == "mean" || function == "min" || function == "max";
+  if (aggregates && is_number && expected.starts_with("a list of numbers"))
     return absl::StrCat("; over all rows it is group_by(true, {x: ", std::string(function), "(", written, ")})");
   if (is_number && expected.starts_with("a text")) return absl::StrCat("; string(", written, ") makes a text of it");
   if (type.kind != kind::text || !wants_number) return {};
