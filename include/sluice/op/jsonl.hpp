@@ -32,7 +32,9 @@
 //         plan with inferred members is rejected if a double would round one of the numbers, and if two files have
 //         unlike
 //         values in a member.
-// State:  byte offset and index of the next line.
+// State:  byte offset and index of the next line, with any parallelism.
+// Thread: with parallelism one task cuts the file into lines, and others build elements of blocks of them, ahead of the
+//         consumer. The lines count toward the run's memory.
 // Streams: as tfrecord, if the members are given.
 // See:    format/json/json_rows.hpp
 #pragma once
@@ -68,6 +70,8 @@ struct jsonl_options {
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
   ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  /// Blocks of lines parsed at once; more than 1 works ahead. Under error_policy::skip the stage parses one at a time.
+  knob_up_to<65'536> parallelism = {};
 };
 struct jsonl_arguments {
   file_path path = {};        ///< "-": standard input

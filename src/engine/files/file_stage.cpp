@@ -323,7 +323,7 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
         auto more = source.more(reading.bytes_to_have(f));
         broken = co_await more.as_result();
       }
-      if (stage_counts* counts = out.counts()) stage_counts::add(counts->read_bytes, source.take_read_bytes());
+      if (run->has_statistics) stage_counts::add(gate.site().counts().read_bytes, source.take_read_bytes());
       if (reading.has_more()) continue;  // elements before the damage are delivered first
       // A format that finds nothing in the file's last window would search forever.
       if (reading.was_last() && broken.ok()) broken = reading.end_within_element();
@@ -351,8 +351,13 @@ size_estimate& sizes_of_files(const node& n, const open_context& context) { retu
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format) {
+  return open_file_elements(n, context, std::move(o), std::move(format), *n.type);
+}
+
+erased_stream open_file_elements(const node& n, open_context& context, byte_source_options o,
+                                 std::shared_ptr<const element_format> format, const element_type& type) {
   o.epoch = context.passes;
-  outlet out(*n.type);
+  outlet out(type);
   saved<file_place> at;
   return file_loop(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n), nullptr);
 }

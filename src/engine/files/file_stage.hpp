@@ -108,6 +108,9 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format);
+/// Opens a stage of other elements than those of the node: of `type`.
+erased_stream open_file_elements(const node& n, open_context& context, byte_source_options o,
+                                 std::shared_ptr<const element_format> format, const element_type& type);
 /// Opens the stage with rows in the consumer's columns (op_info::open_rows).
 erased_stream open_file_rows(const node& n, open_context& context, byte_source_options o,
                              std::shared_ptr<const element_format> format, std::shared_ptr<row_landing> landing);

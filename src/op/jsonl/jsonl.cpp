@@ -3,16 +3,16 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "base/text/byte_order_mark.hpp"
 #include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
+#include "engine/files/parsed_texts.hpp"
 #include "format/json/json_rows.hpp"
+#include "op/jsonl/formats.hpp"
 #include "op/jsonl/infer.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/element/type_text.hpp"
@@ -20,71 +20,6 @@
 namespace sluice::lib {
 
 namespace {
-
-class jsonl_format final : public element_format {
- public:
-  jsonl_format(const element_type& row, json_row_reader reader) : row_bytes_(row.size), reader_(std::move(reader)) {}
-
-  found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
-    return walk(w, elements_max, [&](std::string_view line, std::size_t behind, std::size_t i) {
-      return reader_.read(line, behind, static_cast<char*>(to) + i * row_bytes_);
-    });
-  }
-  found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
-    return walk(w, elements_max, [](std::string_view, std::size_t, std::size_t) { return status(); });
-  }
-  /// Finds the line after one that is too long.
-  std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
-    const std::size_t before = w.view().substr(0, to).find('\n', from == 0 ? 0 : from - 1);
-    return before == std::string_view::npos || before + 1 >= to ? std::string_view::npos : before + 1;
-  }
-  std::size_t overlap_bytes() const override { return 1; }
-  bool skips_unchecked() const override { return true; }
-  std::size_t bytes_before() const override { return 1; }
-  bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
-
- private:
-  /// Calls `each` for the lines that are elements.
-  template <class F> found walk(const byte_window& w, std::uint64_t elements_max, F each) const {
-    if (w.offset != line_offset_) line_ = 0;
-    found f;
-    const std::string_view bytes = w.view();
-    if (w.offset == 0 && elements_max != 0) f.used_bytes = detail::byte_order_mark_bytes(bytes);
-    for (std::size_t searched = w.searched; f.elements != elements_max; searched = 0) {
-      const std::size_t begin = f.used_bytes, from = std::max(begin, searched);
-      const void* at = begin == bytes.size() ? nullptr : std::memchr(bytes.data() + from, '\n', bytes.size() - from);
-      const bool is_end = at == nullptr && w.last;
-      if (!at && (!is_end || begin == bytes.size())) break;
-      const std::size_t end = at ? static_cast<std::size_t>(static_cast<const char*>(at) - bytes.data()) : bytes.size();
-      const std::string_view line = bytes.substr(begin, end - begin);
-      if (!is_blank_jsonl(line)) {
-        status why =
-            line.size() > kJsonlLineBytesMax ? jsonl_line_too_long() : each(line, bytes.size() - end, f.elements);
-        if (!why.ok()) {
-          if (f.used_bytes) break;  // elements before it are delivered first
-          f.why = line_ ? why.with_message(absl::StrCat("line ", line_, ": ", std::string(why.message()))) : why;
-          f.damaged_bytes = end + (at ? 1 : 0);
-        } else {
-          ++f.elements;
-        }
-      }
-      line_ += line_ != 0;
-      if (!f.why.ok()) break;
-      f.used_bytes = end + (at ? 1 : 0);
-    }
-    line_offset_ = w.offset + f.used_bytes + f.damaged_bytes;
-    if (f.used_bytes || !f.why.ok()) return f;
-    f.ended = w.last && bytes.empty();
-    f.searched_bytes = bytes.size();
-    f.needed_bytes = bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
-    if (bytes.size() > kJsonlLineBytesMax && elements_max != 0) f.why = jsonl_line_too_long();
-    return f;
-  }
-
-  std::size_t row_bytes_;
-  mutable json_row_reader reader_;                    // a stage has a format of its own: one thread at a time
-  mutable std::uint64_t line_ = 1, line_offset_ = 0;  // 0: unknown after a resume
-};
 
 /// Parses "label: int64, text: string", or a type.
 result<const element_type*> type_said(const std::string& text) {
@@ -123,9 +58,15 @@ erased_stream open_jsonl(const node& n, open_context& context) {
   const jsonl_options& o = n.as<jsonl_arguments>().options;
   std::string from;
   if (is_inferred) from = jsonl_lines_looked_at(o.infer);
-  json_row_reader reader(*n.type, std::move(from), o.strict && !is_inferred);
-  return open_file_stage(n, context, reading_with<jsonl_arguments>(n, context),
-                         std::make_shared<jsonl_format>(*n.type, std::move(reader)));
+  const bool is_strict = o.strict && !is_inferred;
+  byte_source_options reading = reading_with<jsonl_arguments>(n, context);
+  if (!parses_ahead(n, context, o.parallelism))
+    return open_file_stage(n, context, std::move(reading),
+                           jsonl_format_of(*n.type, json_row_reader(*n.type, std::move(from), is_strict)));
+  const element_type& row = *n.type;
+  auto make = [&row, from, is_strict] { return std::make_unique<json_row_reader>(row, from, is_strict); };
+  return open_parsed_texts(n, context, std::move(reading), jsonl_line_cutter(), jsonl_line_parser(row, std::move(make)),
+                           o.parallelism);
 }
 
 /// Returns the arguments with the common type of several files.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// parallelize: maps and parsers whose functions may be called concurrently, and interleaves of readers of remote
-// files get `parallelism=autotune` if their plan gives them none.
+// parallelize: maps and parsers whose functions may be called concurrently, files of JSON lines or CSV, and interleaves
+// of readers of remote files get `parallelism=autotune` if their plan gives them none.
 //
 //   records | map(f)     becomes     records | map(f, parallelism=autotune)
 //
@@ -52,7 +52,7 @@ std::string why_sequential(const node& n, const in_force& settings) {
   if (settings.is_beside_others) return "it belongs to one of several inputs, and the first that ends or fails decides";
   if (settings.feeds_sloppy) return "a stage downstream delivers in sloppy order";
   if (f.may_fail && settings.skips_elements) return "it may fail, also at elements that a stage downstream skips";
-  if (settings.is_repeated) {
+  if (settings.is_repeated && !n.inputs.empty()) {
     const cardinality in = cardinality_of(*n.inputs[0]);
     if (in.kind == cardinality::exact && in.elements <= kFewElements) return "repeat opens it again for few elements";
   }
@@ -90,7 +90,8 @@ node_ptr made_parallel(const node_ptr& n, const in_force& settings, rule_notes& 
   if (!parallelism || parallelism->is_given || settings.is_inner) return n;
   if (settings.is_joined || (n->history && n->history->joins_input)) return n;  // one stage of several expressions
   const bool is_ordered_map = is_map(*n) && facts_of(*n).keeps_order;
-  if (!is_ordered_map && !is_interleave_of_remote(*n)) return n;
+  const bool is_one_file = n->op->name == "jsonl";  // cut into lines, which several tasks parse
+  if (!is_ordered_map && !is_one_file && !is_interleave_of_remote(*n)) return n;
   if (std::string why = why_sequential(*n, settings); !why.empty()) {
     notes.refuse(parallelize.info.name, stage_text(*n) + " stays sequential: " + why);
     return n;

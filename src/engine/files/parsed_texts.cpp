@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/files/parsed_texts.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ahead/open_channel.hpp"
+#include "element/batches/blocks.hpp"
+#include "engine/lowering/types.hpp"
+#include "sluice/base/assert.hpp"
+#include "sluice/element/type_of.hpp"
+
+namespace sluice::lib {
+namespace {
+
+class parsing final : public slot_computation {
+ public:
+  parsing(std::shared_ptr<const text_parser> parser, std::string path, error_gate gate)
+      : parser_(std::move(parser)), path_(std::move(path)), gate_(std::move(gate)) {}
+  bool awaits() const override { return false; }
+  task<void> compute(slot_supply& ring, ring_slot* slot) const override { return parse_slot(ring, slot, this); }
+  block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const override {
+    auto* texts = reinterpret_cast<const cut_text*>(inputs.data());
+    char* to = out.room(inputs.size());
+    const std::uint32_t done = parser_->parse(texts, inputs.size(), to, why);
+    if (!why.ok()) why = located(why, texts[done], first + done);
+    return out.made(done);
+  }
+
+ private:
+  /// Elements are numbered from the start of the file, and each text is an element, so `ordinal` is the record's number.
+  status located(const status& why, const cut_text& text, std::uint64_t ordinal) const {
+    return gate_.located(why.in_file(path_, text.offset, ordinal));
+  }
+  /// The loop of a parallel map (engine/lowering/mapped_stage.cpp) over texts.
+  static task<void> parse_slot(slot_supply& ring, ring_slot* slot, const parsing* how) {
+    const element_type& out = slot->output.type();
+    auto* texts = reinterpret_cast<const cut_text*>(slot->input.begin()) + slot->input_at;
+    char* to = slot->output.reserve(slot->count);
+    const bool is_sized = owns_bytes(out);  // the size of an output is unknown before it is made
+    std::size_t made_bytes = payload_bytes(slot->input);
+    for (std::uint32_t done = 0; done < slot->count;) {
+      std::uint32_t n = slot->count - done;
+      if (is_sized) n = std::min(n, ring.memory().elements_at_once(slot->input.type(), out));
+      status why;
+      const std::uint32_t made = how->parser_->parse(texts + done, n, to, why);
+      if (is_sized) made_bytes += made * out.size + (out.footprint ? out.footprint(out, to, made) : 0);
+      done += made;
+      slot->output.set_live(0, done);
+      to += made * out.size;
+      if (!why.ok()) {
+        slot->why = how->located(why, texts[done], slot->first + done);
+        break;
+      }
+      if (is_sized && done && done < slot->count && !ring.has_room(slot, made_bytes, made_bytes / done)) {
+        ring.cut_short(slot, done);
+        break;
+      }
+    }
+    co_return;
+  }
+
+  std::shared_ptr<const text_parser> parser_;
+  std::string path_;
+  error_gate gate_;
+};
+
+}  // namespace
+
+bool parses_ahead(const node& n, const open_context& context, const knob& parallelism) {
+  return parallelism.value != 1 && !context.on_demand && !context.gate(n).skips();
+}
+
+erased_stream open_parsed_texts(const node& n, open_context& context, byte_source_options o,
+                                std::shared_ptr<const element_format> cutter, std::shared_ptr<const text_parser> parser,
+                                const knob& parallelism) {
+  error_gate gate = context.gate(n);
+  SLUICE_REQUIRES(!gate.skips(), "a position would count dropped elements");
+  std::string path = o.path;
+  erased_stream texts = open_file_elements(n, context, std::move(o), std::move(cutter), type_of<cut_text>());
+  texts.stage()->set_label(gate.label());
+  texts.stage()->set_identity(identity_of(n));  // its record is that of the node
+  channel_memory memory = context.memory_of(n, gate.label());
+  channel_options options;
+  options.follows = {&context.live(n, parallelism, context.tuned_parallelism()),
+                     [](std::int64_t most) { return slot_supply::limits{static_cast<std::uint32_t>(most)}; }};
+  options.direct_where_light = true;
+  options.pump.computation = std::make_shared<parsing>(std::move(parser), std::move(path), std::move(gate));
+  erased_stream out = open_channel(std::move(memory), std::move(texts), *n.type, std::move(options)).out;
+  out.stage()->stay_nameless();
+  return out;
+}
+
+}  // namespace sluice::lib

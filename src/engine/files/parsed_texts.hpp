@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stage of a source whose texts are parsed by several tasks: a file stage cuts the file into texts, one for each
+// element, and a channel parses blocks of them, in order.
+//
+//   open_parsed_texts(n, context, reading, std::make_shared<cutter>(), std::make_shared<parser>(), a.options.parallelism)
+//
+// Order:  as in the file.
+// Errors: those of the file stage and the parser, in their place, with the same file, offset and record as a file stage
+//         that parses by itself.
+// State:  the file stage's, under the site of the node: byte offset and index of the next element. So a checkpoint fits
+//         the stage that parses by itself, and the reverse.
+// Thread: parse() is called from several workers at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/files/file_stage.hpp"
+#include "sluice/base/field_types.hpp"
+#include "sluice/element/slice.hpp"
+
+namespace sluice::lib {
+
+/// The text of one element, and its place in the file, for errors. A cutter yields these.
+struct cut_text {
+  slice text{};
+  std::uint64_t offset = 0;
+  std::uint64_t line = 0;  ///< 0: unknown
+};
+
+class text_parser {
+ public:
+  virtual ~text_parser() = default;
+  /// Builds n elements at uninitialised `to`, up to the first that fails. Returns the number of elements; stores the error
+  /// of the next one in `why`, without its place.
+  virtual std::uint32_t parse(const cut_text* from, std::uint32_t n, char* to, status& why) const = 0;
+};
+
+/// Returns true if several tasks parse the texts: the plan sets this parallelism, the node is not opened for a consumer
+/// that requests single elements, and bad elements are not dropped. A position counts dropped elements, which a parser
+/// finds too late for the stage that cuts.
+bool parses_ahead(const node& n, const open_context& context, const knob& parallelism);
+
+/// REQUIRES: parses_ahead(). `cutter`: its elements are cut_texts. `parallelism`: an argument of n.
+erased_stream open_parsed_texts(const node& n, open_context& context, byte_source_options o,
+                                std::shared_ptr<const element_format> cutter, std::shared_ptr<const text_parser> parser,
+                                const knob& parallelism);
+
+}  // namespace sluice::lib
