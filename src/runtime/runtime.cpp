@@ -23,15 +23,16 @@ constexpr std::size_t kSimulatedBudgetBytes = kDefaultBudgetBytesMax;  // the sa
 
 constexpr unsigned kWorkersMax = 1024;
 
-runtime_options settle(runtime_options o, bool simulated) {
+/// `world`: null for a runtime with threads.
+runtime_options settle(runtime_options o, const simulation* world) {
   if (o.workers > kWorkersMax)
     throw_status(invalid_argument_error("workers is at most " + std::to_string(kWorkersMax) + ", and is " +
                                         std::to_string(o.workers)));
-  if (simulated) o.workers = 1;
+  if (world) o.workers = std::max(1u, world->cores());
   if (o.workers == 0) o.workers = std::max(1u, std::thread::hardware_concurrency());  // respects the affinity mask
   if (o.memory_budget_bytes == 0)
     o.memory_budget_bytes =
-        simulated ? kSimulatedBudgetBytes : std::min(available_memory_bytes() / 2, kDefaultBudgetBytesMax);
+        world ? kSimulatedBudgetBytes : std::min(available_memory_bytes() / 2, kDefaultBudgetBytesMax);
   return o;
 }
 
@@ -63,7 +64,7 @@ struct runtime::parts {
 };
 
 runtime::runtime(runtime_options options)
-    : options_(settle(std::move(options), false)),
+    : options_(settle(std::move(options), nullptr)),
       ledger_(std::make_shared<memory_ledger>(options_.memory_budget_bytes)),
       parts_(new parts) {
   try {
@@ -78,7 +79,7 @@ runtime::runtime(runtime_options options)
 }
 
 runtime::runtime(simulation& world, runtime_options options)
-    : options_(settle(std::move(options), true)),
+    : options_(settle(std::move(options), &world)),
       world_(&world),
       ledger_(std::make_shared<memory_ledger>(options_.memory_budget_bytes)),
       parts_(new parts) {

@@ -32,7 +32,7 @@ class scheduler;
 class simulation;
 
 struct runtime_options {
-  unsigned workers = 0;  ///< 0: the number of cores that the process may use; at most 1,024
+  unsigned workers = 0;  ///< 0: the number of cores that the process may use; at most 1,024. A simulation decides
   /// 0: half of the memory that is available to this process (within its cgroup), at most 8 GiB.
   std::size_t memory_budget_bytes = 0;
   std::string io = {};  ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto

@@ -7,10 +7,21 @@
 //   auto out = sync_wait(rt, my_test(rt));        // a sleep of an hour takes no real time
 //   world.elapsed();                              // the virtual time that has passed
 //
-// Order:  the next coroutine is any that is ready; if none is, time advances to the earliest timer.
+// A simulation has no cores unless it gets some: only sleeps, timers and simulated devices take time, and spend() moves
+// the one clock. With cores, coroutines compute at the same time, each on a core of its own:
+//
+//   simulation world(seed, {.cores = 4});
+//   runtime rt(world);                            // has four workers
+//   auto decode = [&world](int64 x) { world.spend(10ms); return x; };
+//   … range(40) | map(decode, {.parallelism = 4}) …  takes 100 ms
+//
+// Order:  the next coroutine is any that is ready; if none is, time advances to the earliest timer. With cores it also
+//         waits for an idle core, and those that no consumer waits for (executor::post_later) are resumed after the
+//         others. Everything happens in the order of virtual time.
 // Errors: if no coroutine is ready, no timer is armed and the task has not ended, sync_wait throws failed_precondition
 //         with seed and time: a deadlock, detected at once.
-// Thread: the thread that made it. Posting from another thread is a defect and ends the program.
+// Thread: the thread that made it. Posting from another thread is a defect and ends the program. With cores, coroutines
+//         and blocking calls run on threads of the simulation, one at a time.
 #pragma once
 
 #include <coroutine>
@@ -25,11 +36,18 @@
 
 namespace sluice::lib {
 
+class simulated_cores;
 class timer_heap;
+
+struct simulation_options {
+  /// The number of coroutines that compute at the same time, and the number of workers of a runtime over this simulation.
+  /// 0: computing takes no time, apart from spend().
+  unsigned cores = 0;
+};
 
 class simulation final : public executor, public clock, public blocking_service {
  public:
-  explicit simulation(std::uint64_t seed);
+  explicit simulation(std::uint64_t seed, simulation_options options = {});
   simulation(const simulation&) = delete;
   simulation& operator=(const simulation&) = delete;
   ~simulation();
@@ -42,24 +60,28 @@ class simulation final : public executor, public clock, public blocking_service 
   /// A hash of all choices so far. Two simulations of the same program with the same seed have the same trace.
   std::uint64_t trace() const noexcept { return trace_; }
   std::uint64_t steps() const noexcept { return steps_; }
-  /// Advances the virtual time by `work`, as if the caller had computed for that time. Timers that become due meanwhile
-  /// fire later, in order.
-  void spend(duration work) noexcept { now_ += work; }
+  /// Computes for the time `work`. Without cores this advances the one clock: timers that become due meanwhile fire
+  /// later, in order. With cores the other cores, timers and devices continue meanwhile, so the caller must not have
+  /// locked a mutex that other coroutines lock. A blocking call may spend time as well; it occupies no core.
+  void spend(duration work) noexcept;
+  /// The sum of all times spent: the CPU time of the simulated program.
+  duration spent() const noexcept { return spent_; }
+  /// The number of cores; 0: none.
+  unsigned cores() const noexcept;
   /// Sets a function that returns how long the next blocking call takes in virtual time; without one, no time.
   void delay_blocking_calls(std::function<duration()> draw) { blocking_delay_ = std::move(draw); }
-  /// Sets a function that answers worth_sharing(); without one, the answer is drawn. If it always returns true, every
-  /// channel works ahead.
+  /// Sets a function that answers worth_sharing(); without one, the answer is drawn, or with cores is that of a runtime
+  /// on an average machine. If it always returns true, every channel works ahead.
   void decide_sharing(std::function<bool()> answer) { sharing_ = std::move(answer); }
   /// An environment with this executor and clock, never stopped.
   environment& env() noexcept { return env_; }
 
   // executor
   void post(std::coroutine_handle<> h) noexcept override;
-  bool on_worker() const noexcept override { return inside_; }
-  /// Drawn from the seed: code that is correct for either answer is correct at any cost.
-  bool worth_sharing(std::chrono::nanoseconds, std::size_t) noexcept override {
-    return sharing_ ? sharing_() : random(2) == 0;
-  }
+  void post_later(std::coroutine_handle<> h) noexcept override;
+  bool on_worker() const noexcept override;
+  /// Without cores it is drawn from the seed: code that is correct for either answer is correct at any cost.
+  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept override;
   driven drive() override;
   std::string_view complaint() const noexcept override { return complaint_; }
   // clock
@@ -71,6 +93,12 @@ class simulation final : public executor, public clock, public blocking_service 
 
  private:
   struct delayed_call;
+  using handles = std::vector<std::coroutine_handle<>>;
+  /// Removes one of them, which the seed chooses.
+  std::coroutine_handle<> draw_from(handles& ready);
+  driven drive_cores();
+  void fire_next_timer();
+  void run(blocking_call& call);
   void note(std::uint64_t choice) noexcept;
   void check_thread() const noexcept;
   driven stuck();
@@ -80,14 +108,16 @@ class simulation final : public executor, public clock, public blocking_service 
   std::uint64_t trace_ = 0;
   std::uint64_t steps_ = 0;
   time_point now_{};
+  duration spent_{};
   bool inside_ = false;
-  std::vector<std::coroutine_handle<>> ready_;
+  handles ready_, later_;  ///< later_: those of post_later(), with cores
   std::unique_ptr<timer_heap> timers_;
   std::function<duration()> blocking_delay_;
   std::function<bool()> sharing_;
   std::string complaint_;
   environment env_;
   std::thread::id thread_;
+  std::unique_ptr<simulated_cores> cores_;  ///< null: none
 };
 
 /// Runs a task to its end in the simulated world.
@@ -99,5 +129,6 @@ namespace sluice {
 
 // The public names.
 using lib::simulation;
+using lib::simulation_options;
 
 }  // namespace sluice
