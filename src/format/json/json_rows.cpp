@@ -17,6 +17,7 @@
 #include "element/path.hpp"
 #include "element/scalars.hpp"
 #include "format/json/large_numbers.hpp"
+#include "format/json/plain_json.hpp"
 #include "sluice/base/utf8.hpp"
 #include "sluice/element/type_text.hpp"
 
@@ -346,6 +347,7 @@ struct json_row_reader::parts {
   const element_type& row;
   std::string inferred_from;
   bool is_strict;
+  plain_json_rows plain{row};
   simdjson::dom::parser parser{};
   simdjson::dom::parser spelled_parser{};  ///< of texts in which numbers are marked
 
@@ -365,6 +367,12 @@ json_row_reader::json_row_reader(const element_type& row, std::string inferred_f
     : parts_(new parts{row, std::move(inferred_from), is_strict}) {}
 
 status json_row_reader::read(std::string_view text, std::size_t behind, void* to) {
+  const bool refuses_others = parts_->is_strict || !parts_->inferred_from.empty();
+  if (parts_->plain.read(text, behind, refuses_others, to)) return {};
+  return read_document(text, behind, to);
+}
+
+status json_row_reader::read_document(std::string_view text, std::size_t behind, void* to) {
   const bool is_inferred = !parts_->inferred_from.empty();
   const other_members others = is_inferred || parts_->is_strict ? other_members::refused : other_members::passed_over;
   dom whole;
@@ -434,6 +442,7 @@ status no_simdjson() { return unimplemented_error("this library was built withou
 struct json_row_reader::parts {};
 json_row_reader::json_row_reader(const element_type&, std::string, bool) {}
 status json_row_reader::read(std::string_view, std::size_t, void*) { return no_simdjson(); }
+status json_row_reader::read_document(std::string_view, std::size_t, void*) { return no_simdjson(); }
 struct json_text_check::parts {};
 json_text_check::json_text_check() = default;
 status json_text_check::check(std::string_view) { return no_simdjson(); }

@@ -36,6 +36,9 @@ class json_row_reader {
   /// Builds an element at uninitialised `to`. After an error none exists. `behind`: the number of readable bytes after
   /// the text; if they are few, the text is copied.
   status read(std::string_view text, std::size_t behind, void* to);
+  /// Does the same for texts of any form, through simdjson's document. read() calls it where plain_json_rows
+  /// (plain_json.hpp) has built nothing.
+  status read_document(std::string_view text, std::size_t behind, void* to);
 
  private:
   struct parts;
