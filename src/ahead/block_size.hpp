@@ -27,6 +27,11 @@ class block_size {
   /// A block of `count` elements and `bytes` took `took`; a block should have at most `bytes_max`.
   void learn(duration took, std::uint32_t count, std::size_t bytes, std::size_t bytes_max) {
     is_quick_ = took < kTime;
+    if (count > elements_) {  // a block that was extended to the end of a group
+      took = took * elements_ / count;
+      bytes = bytes / count * elements_;
+      count = elements_;
+    }
     if (took > kTime * 2 || bytes > bytes_max) elements_ = std::max(1u, std::min(elements_, count) / 2);
     else if (took < kTime / 2 && bytes < bytes_max / 2 && count >= elements_)
       elements_ = std::min(elements_ * 2, kElementsMax);

@@ -35,6 +35,7 @@ struct channel_options {
   /// The reader computes blocks itself if they cost less to compute than to move. Has no effect with sloppy order, or
   /// if the reader chooses the inputs that are ready.
   bool direct_where_light = false;
+  std::uint64_t group = 1;  ///< the consumer uses this number of elements together: blocks end where such groups end
   std::shared_ptr<ready_signal> signal = {};  ///< notified of each block; not with sloppy
 };
 

@@ -85,7 +85,8 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
       const slot_computation* computes = link.computation();
       erased_stream& in = link.input();
       link.asks();
-      block b = co_await in.next_block({0, computes ? fit.at_most(out.wanted()) : out.wanted(), out.wanted_bytes()});
+      const std::uint32_t most = computes ? computes->most_here() : out.wanted();
+      block b = co_await in.next_block({0, most ? out.wanted_of(most) : fit.at_most(out.wanted()), out.wanted_bytes()});
       if (!b) co_return;
       link.has_pulled(b);
       if (computes) {
@@ -95,7 +96,7 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
           out.hold(b);
           co_await fail(std::move(why));
         }
-        fit.made(b, out.wanted_bytes());
+        if (!most) fit.made(b, out.wanted_bytes());
       }
       link.has_made(b);
       co_yield b;
@@ -222,6 +223,7 @@ void reader_link::start_pumping(std::uint64_t passed) {
   last_.advance_to(ordinal_);  // elements that are skipped first come before the mark's new ordinal
   ring_ = std::make_shared<ordered_ring>(memory_.run(), memory_, in_.type(), out_, options_.limits);
   ring_->set_signal(options_.signal, number_);
+  ring_->set_group(options_.group, ordinal_);
   ring_->follow(options_.follows);
   if (options_.direct_where_light) ring_->ask_for_input();
   start_pump(ring_, std::move(in_), options_.pump);

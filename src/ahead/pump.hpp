@@ -26,6 +26,8 @@ class slot_computation {
   /// outlet's memory or in place of the inputs. Stores an error in `why`: it belongs to the input after the outputs.
   /// REQUIRES: !awaits(), and no element may be dropped.
   virtual block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const = 0;
+  /// The most inputs for one call of compute_here; 0: as many as have outputs of the demanded size.
+  virtual std::uint32_t most_here() const { return 0; }
 };
 
 /// Ranges of input ordinals, [first, first + count).

@@ -71,10 +71,19 @@ void slot_supply::urge() {
   grant_pump();
 }
 
+std::uint64_t slot_supply::to_end_of_group(std::uint64_t n) const {
+  constexpr std::uint64_t kStretch = 8;
+  if (group_ <= 1) return n;
+  const std::uint64_t to_end = group_ - next_ % group_;
+  if (n >= to_end) return to_end + (n - to_end) / group_ * group_;
+  return n >= group_ / kStretch ? to_end : n;
+}
+
 std::uint32_t slot_supply::elements_for_one_slot() const {
   std::uint64_t left =
       beyond_limits() ? size_.elements() : limits_.elements - std::min(limits_.elements, elements_in_flight_);
-  auto n = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(size_.elements(), left)));
+  auto n = static_cast<std::uint32_t>(
+      std::max<std::uint64_t>(1, std::min<std::uint64_t>(to_end_of_group(size_.elements()), left)));
   return memory_.elements_that_fit(in_, out_, n);
 }
 

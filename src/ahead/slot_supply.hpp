@@ -66,6 +66,13 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// Sets the computation that converts inputs to outputs, if any. REQUIRES: the pump has not started.
   void set_computation(std::shared_ptr<const slot_computation> c) { computation_ = std::move(c); }
   const std::shared_ptr<const slot_computation>& computation() const { return computation_; }
+  /// The reader uses `elements` together: blocks end where such groups of inputs end, if that changes their size by at
+  /// most a factor of eight. `first`: the ordinal of the first input. REQUIRES: the pump has not started.
+  void set_group(std::uint64_t elements, std::uint64_t first) {
+    mutex_lock lock(mutex_);  // a stop may happen concurrently
+    group_ = elements;
+    next_ = first;
+  }
   const channel_memory& memory() const { return memory_; }
 
   // Called by the pump.
@@ -231,6 +238,8 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
     if (signal_) signal_->notify(number_);
   }
   std::uint32_t elements_for_one_slot() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// Returns a number near n, so that the next block ends where a group ends.
+  std::uint64_t to_end_of_group(std::uint64_t n) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void stop() noexcept;
   /// For reports. Thread: any.
   channel_fill fill() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -245,6 +254,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   std::size_t filling_ ABSL_GUARDED_BY(mutex_) = 0;  // slots in the state `filling`
   std::uint64_t elements_in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
   block_size size_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t group_ ABSL_GUARDED_BY(mutex_) = 1;
   std::uint64_t not_passed_ ABSL_GUARDED_BY(mutex_) = 0;
   dropped_errors missed_at_end_ ABSL_GUARDED_BY(mutex_);
   bool urged_ ABSL_GUARDED_BY(mutex_) = false;  // the reader waits for this channel by other means than receive()

@@ -35,6 +35,14 @@ status charge_landed(held_memory& memory, batch_in_making& part, std::size_t mad
   return fits;
 }
 
+/// Accepts the rows of `b`, which have landed or were built ahead, until the batch is full.
+status take_landed(const row_landing& landing, held_memory& memory, batch_in_making& part, std::size_t made_bytes,
+                   block& b, std::uint64_t& at_once) {
+  if (landing.is_ahead && b.as<built_row>()->part) part.append_built(b);
+  else b.drop_front(b.size());
+  return charge_landed(memory, part, made_bytes, at_once);
+}
+
 /// `landing`: for an input that appends rows itself; else null.
 erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream in,
                          std::shared_ptr<row_landing> landing, std::uint64_t rows, bool drop_remainder,
@@ -63,8 +71,11 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
       d.elements = static_cast<std::uint32_t>(std::min(wanted_rows(batches_max, rows) - part.rows(), rows_at_once));
       if (landing) {
         const std::size_t foreseen = std::min(rows, batch_in_making::kRowsReserved) * row.size;
+        landing->at_once = landed_at_once;
         landing->rows = &part.columns(!memory.has_room_for(made_bytes + part.bytes() + foreseen));
-        d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>({d.elements, part.missing(), landed_at_once}));
+        const std::uint64_t most =
+            landing->is_ahead ? demand::kAll : std::min<std::uint64_t>(d.elements, landed_at_once);
+        d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>(part.missing(), most));
       }
       auto b = co_await in.next_block(d);
       if (!b) {
@@ -79,8 +90,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
       status fits;
       while (b && fits.ok()) {
         if (landing) {
-          b.drop_front(b.size());  // these are receipts
-          fits = charge_landed(memory, part, made_bytes, landed_at_once);
+          fits = take_landed(*landing, memory, part, made_bytes, b, landed_at_once);
         } else {
           auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), part.missing()));
           fits = charge_growth(memory, part, made_bytes, b, n, in.consumed() - b.size());
@@ -121,6 +131,7 @@ erased_stream open_batch(const node& n, open_context& context) {
     return row_batches_loop(out, context.open(n.inputs[0]), std::move(maker), rows, a.options.drop_remainder,
                             context.run, std::move(gate));
   auto landing = std::make_shared<row_landing>();
+  landing->rows_of_batch = rows;
   // The columns of a large batch are allocated before rows arrive; landed rows are charged afterwards.
   const bool is_large = rows > kLandedBatchBytes / n.inputs[0]->type->size;
   erased_stream in = is_large ? erased_stream() : context.open_rows(n.inputs[0], landing);

@@ -94,16 +94,57 @@ TEST_CASE("a batch directly after a function that appends rows has the same rows
   }
 }
 
-TEST_CASE("values are built if the batch does not follow directly, or if calls work ahead") {
+TEST_CASE("values are built if the batch does not follow directly, or if calls deliver as they finish") {
   for (int way = 0; way != 3; ++way) {
     decode f;
-    auto elements = range(50) | map(f, {.parallelism = way == 0 ? 2 : 1});
+    auto elements = range(50) | map(f, {.order = way == 0 ? order::sloppy : order::deterministic});
     if (way == 1) lines_of(elements | filter([](const word&) { return true; }) | batch(8));
     else if (way == 2) lines_of(elements | assert_cardinality(50) | batch(8));
     else lines_of(elements | batch(8));
     CHECK(f.count->made == 50);
     CHECK(f.count->appended == 0);
   }
+}
+
+TEST_CASE("calls that work ahead build rows in columns of their own") {
+  for (unsigned workers : {1u, 2u, 3u}) {
+    runtime rt({.workers = workers});
+    for (int64 rows : {1, 3, 64, 100, 1000, 3000}) {
+      CAPTURE(workers, rows);
+      decode ahead, apart;
+      auto in = range(2500);
+      const auto expected = sync_wait(rt, printed((in | map(apart) | prefetch(4) | batch(rows)).iterate(rt)));
+      auto plan = in | map(ahead, {.parallelism = 3}) | batch(rows);
+      for (int pass = 0; pass != 3; ++pass) CHECK(sync_wait(rt, printed(plan.iterate(rt))) == expected);
+      CHECK(ahead.count->made == 0);
+      CHECK(ahead.count->appended == 3 * 2500);
+    }
+  }
+}
+
+TEST_CASE("rows that may not stack are not built ahead, so their error is that of the batch") {
+  struct labeled {
+    tensor t;
+    int64 label;
+  };
+  struct make {
+    labeled operator()(int64 x) const { return {tensor::make(dtype::float32, {x == 70 ? 3 : 2}), x}; }
+    void append_to(column& rows, int64 x) const {
+      rows.child(0).append_tensor(operator()(x).t);
+      rows.child(1).append_value(x);
+      rows.append_row();
+    }
+  };
+  auto error_with_stage = [](const auto& ds) {
+    try {
+      (void)lines_of(ds);
+    } catch (const error& e) { return e.why().to_string(); }
+    return std::string();
+  };
+  const std::string expected = error_with_stage(range(99) | map(make{}) | prefetch(4) | batch(32));
+  CAPTURE(expected);
+  CHECK(expected.find("batch") != std::string::npos);
+  CHECK(error_with_stage(range(99) | map(make{}, {.parallelism = 2}) | batch(32)) == expected);
 }
 
 TEST_CASE("rows of skipped batches are not built") {
@@ -168,6 +209,8 @@ TEST_CASE("parse_example writes the rows of a batch that directly follows it") {
   auto expected = lines_of(in | parse | prefetch(1) | batch(16));
   CHECK(expected.size() == (300 - 6 + 15) / 16);
   CHECK(lines_of(in | parse | batch(16)) == expected);
+  auto parse_ahead = on_error(error_policy::skip, parse_example<sample>({.parallelism = 2}));
+  CHECK(lines_of(in | parse_ahead | batch(16)) == expected);
 }
 
 }  // namespace sluice::lib::row_landing_test

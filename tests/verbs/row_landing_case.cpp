@@ -47,6 +47,35 @@ const register_verb rows_case("batch of rows", {.build =
                                                     },
                                                 .resume = {.a = 50, .held = 100}});
 
+const register_verb rows_ahead_case("batch of rows made ahead",
+                                    {.build =
+                                         [](const verb_plan& p) {
+                                           return p.in[0] | map(affine_rows{p.b}, {.parallelism = 3}) | batch(p.a) |
+                                                  unbatch();
+                                         },
+                                     .expected =
+                                         [](const verb_lists& l) {
+                                           int64s out = l.in();
+                                           for (int64& x : out) x = affine(x, l.b);
+                                           return out;
+                                         },
+                                     .resume = {.a = 50, .held = 100}});
+
+const register_verb failing_rows_ahead_case("batch of rows made ahead failing",
+                                            {.meets_errors = true,
+                                             .build =
+                                                 [](const verb_plan& p) {
+                                                   return p.in[0] | map(fallible_affine_rows{p.b}, {.parallelism = 3}) |
+                                                          batch(p.a) | unbatch();
+                                                 },
+                                             .expected =
+                                                 [](const verb_lists& l) {
+                                                   int64s out;
+                                                   for (int64 x : l.in())
+                                                     if (!is_bad(x, l.b)) out.push_back(affine(x, l.b));
+                                                   return out;
+                                                 }});
+
 const register_verb failing_rows_case(
     "batch of rows failing",
     {.meets_errors = true,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/batching/batch_in_making.hpp"
 
+#include "engine/batching/row_landing.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -18,6 +20,24 @@ std::uint32_t first_that_differs(batch_in_making& part, const block& from, std::
 }
 
 }  // namespace
+
+void batch_in_making::append_built(block& from) {
+  const auto* receipts = from.as<built_row>();
+  batch_storage& built = *receipts->part;
+  const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(from.size(), missing()));
+  std::uint32_t n = 1;
+  while (n != most && receipts[n].part == &built) ++n;
+  if (rows() == 0 && n == rows_ && receipts->row == 0 && n == static_cast<std::uint64_t>(built.rows())) {
+    part_ = std::move(built);
+  } else {
+    column& to = columns(false);
+    column& rows = built.rows_column();
+    built.drop_front(receipts->row - rows.gone_in_front());  // rows that the consumer has skipped
+    to.append_from(rows, rows.gone_in_front(), n);
+    built.drop_front(n);
+  }
+  from.drop_front(n);
+}
 
 status charge_growth(held_memory& memory, batch_in_making& part, std::size_t made_bytes, const block& from,
                      std::uint32_t n, std::uint64_t first) try {

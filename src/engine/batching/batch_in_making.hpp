@@ -49,6 +49,9 @@ class batch_in_making {
     part_.make_rows(row_).append(from.data(), n, row_.size);
     from.forget_front(n);
   }
+  /// Moves rows that were built ahead: those at the front of `from` that belong to one of its parts, as many as are
+  /// missing. A part that is a whole batch becomes this one. Errors: throws those of column.
+  void append_built(block& from);
   batch_storage take() {
     room_ = 0;
     return std::exchange(part_, batch_storage());

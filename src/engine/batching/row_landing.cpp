@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/batching/row_landing.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "sluice/engine/detail/element_functions.hpp"
 
 namespace sluice::lib {
@@ -36,6 +39,25 @@ const element_type& landed_row_type() {
     return t;
   }();
   return type;
+}
+
+void built_row::sluice_destroy(built_row* rows, std::size_t n) {
+  for (std::size_t i = 0; i != n; ++i) rows[i].~built_row();
+}
+
+std::size_t built_row::sluice_footprint(const built_row* rows, std::size_t n) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i != n; ++i) bytes += rows[i].bytes;
+  return bytes;
+}
+
+void make_receipts(std::unique_ptr<batch_storage> part, built_row* to) {
+  const auto n = static_cast<std::size_t>(part->rows());
+  const std::size_t each = std::min<std::size_t>(part->memory_bytes() / n, ~std::uint32_t{0});
+  batch_storage* shared = part.release();
+  for (std::size_t i = 0; i != n; ++i)
+    ::new (static_cast<void*>(to + i))
+        built_row(shared, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(each), i + 1 == n);
 }
 
 }  // namespace sluice::lib

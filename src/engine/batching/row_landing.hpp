@@ -9,9 +9,18 @@
 //
 // The stream's elements are receipts, one for each row, so that everything that counts elements works unchanged:
 // positions, ordinals, counters, skips, errors and dropped elements.
+//
+// A stage that works ahead cannot append to the columns of its consumer. Its tasks build rows in columns of their own,
+// which begin and end where the consumer's batches do if the blocks allow it. The consumer then adopts these columns as
+// its batch; it copies rows of columns that belong to several batches.
 // Thread: as the stream's.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "sluice/element/batched.hpp"
 #include "sluice/element/column.hpp"
 #include "sluice/element/type.hpp"
 
@@ -19,6 +28,12 @@ namespace sluice::lib {
 
 struct row_landing {
   column* rows = nullptr;
+  /// The most rows that may land with the next request, because their memory is charged afterwards.
+  std::uint64_t at_once = 1;
+  /// The consumer's batches have this number of rows.
+  std::uint64_t rows_of_batch = 1;
+  /// Set by the stage when it is opened: it works ahead, and its elements are `built_row`s instead of `landed_row`s.
+  bool is_ahead = false;
 };
 
 /// The receipt of one appended row.
@@ -26,5 +41,28 @@ struct landed_row {
   std::uint32_t bytes;  ///< its approximate size, from its footprint
 };
 const element_type& landed_row_type();
+
+/// The receipt of one row that was built ahead.
+struct built_row {
+  static constexpr bool trivially_relocatable = true;
+  static void sluice_destroy(built_row* rows, std::size_t n);
+  static std::size_t sluice_footprint(const built_row* rows, std::size_t n);
+
+  built_row(batch_storage* p, std::uint32_t r, std::uint32_t b, bool last) : part(p), row(r), bytes(b), owns(last) {}
+  built_row(built_row&& o) noexcept : part(o.part), row(o.row), bytes(o.bytes), owns(o.owns) { o.owns = false; }
+  built_row& operator=(built_row&&) = delete;
+  ~built_row() {
+    if (owns) delete part;
+  }
+
+  batch_storage* part;  ///< the columns that have the row; null: it was appended to the columns of the consumer
+  std::uint32_t row;    ///< its number in them
+  std::uint32_t bytes;  ///< its share of their memory
+  bool owns;            ///< it is the last row of `part`, and owns it. Receipts are destroyed in their order.
+};
+
+/// Constructs the receipts of the rows of `part`, which are its owners then, at uninitialized `to`. REQUIRES: it has
+/// rows.
+void make_receipts(std::unique_ptr<batch_storage> part, built_row* to);
 
 }  // namespace sluice::lib

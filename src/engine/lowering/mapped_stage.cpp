@@ -7,6 +7,7 @@
 #include "ahead/open_channel.hpp"
 #include "element/batches/blocks.hpp"
 #include "engine/held/kept_texts.hpp"
+#include "engine/lowering/slot_errors.hpp"
 #include "engine/lowering/types.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/base/random_bits.hpp"
@@ -17,13 +18,6 @@
 namespace sluice::lib {
 
 namespace {
-
-/// Returns true if elements are computed when the reader requests them, without a ring. A sloppy map has a ring at any
-/// parallelism, because only the ring's log records the elements that were delivered before a mark, and a resume may
-/// use another parallelism.
-bool on_demand(const knob& parallelism, order delivered) {
-  return parallelism.value == 1 && delivered == order::deterministic;
-}
 
 /// Returns the outputs for `in`, up to the first input whose call fails with `why`. `at`: the place of the first input.
 block map_block(outlet& out, block in, const block_function& f, element_place at, const error_gate& gate, status& why) {
@@ -75,73 +69,6 @@ erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr funct
       std::uint32_t seen = a.done;
       fit.made(made, out.wanted_bytes());
       in.hold_from(in.consumed() - (whole.size() - seen));  // a resume reads the rest of this view again
-      if (made) co_yield made;
-      if (!a.why.ok()) {
-        auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen, texts.of(looked_at + seen));
-        co_await settled;
-        in.hold_from(in.consumed() - (whole.size() - ++seen));
-      }
-      if (seen == whole.size()) break;
-      looked_at += seen;
-      b = tail_of(whole, seen);
-    }
-  }
-}
-
-/// The number of rows that are built at a time. Their memory is charged after each call.
-constexpr std::uint32_t kRowsAtOnce = 128;
-
-/// Returns the receipts of the rows that f built from the first elements of `in`, up to the first whose call fails.
-block land_rows(outlet& out, const block& in, const block_function& f, column& rows, element_place at, applied& a) {
-  a = f.append_rows(in, rows, at);
-  // The size of a row is not measured, but estimated as the size of its input and of its values.
-  const std::size_t bytes = in.type().footprint ? in.type().footprint(in.type(), in.data(), in.size()) / in.size() : 0;
-  const landed_row each{static_cast<std::uint32_t>(std::min<std::size_t>(bytes + rows.type().size, ~std::uint32_t{0}))};
-  auto* to = reinterpret_cast<landed_row*>(out.room(in.size()));
-  std::fill_n(to, a.done, each);
-  return out.made(a.done);
-}
-
-/// The map_loop whose outputs are rows of the consumer's columns.
-erased_stream map_rows_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
-                            error_gate gate, std::shared_ptr<row_landing> landing) {
-  auto& f = static_cast<const block_function&>(*function);
-  while (auto b = co_await in.next_block({0, std::min(out.wanted(), kRowsAtOnce), out.wanted_bytes()})) {
-    applied a;
-    const std::uint64_t first = in.consumed() - b.size();
-    block made = land_rows(out, b, f, *landing->rows, {first, seed}, a);
-    if (!a.why.ok()) {
-      out.hold(made);
-      co_await fail(gate.located(a.why, first + a.done));
-    }
-    co_yield made;
-  }
-}
-
-/// The loop of rows that drops bad elements.
-erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
-                                     error_gate gate, std::shared_ptr<row_landing> landing) {
-  auto& f = static_cast<const block_function&>(*function);
-  in.may_go_back();
-  kept_texts texts(gate, in.type());
-  while (auto b = co_await in.next_block({0, std::min(out.ask(), kRowsAtOnce), out.wanted_bytes()})) {
-    texts.note(b);
-    std::uint32_t looked_at = 0;  // the index in `texts` of the next input
-    while (b) {
-      // Skipped rows are built too, because only building shows which ones are good. They are then removed, so no later
-      // row is built together with them.
-      const std::uint64_t to_pass = out.to_pass();
-      block whole = b,
-            part = b.first(std::min(
-                {b.size(), kRowsAtOnce,
-                 to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, kRowsAtOnce)) : out.wanted()}));
-      column& rows = *landing->rows;
-      const std::size_t before = rows.rows();
-      applied a;
-      block made = land_rows(out, part, f, rows, {in.consumed() - whole.size(), seed}, a);
-      if (to_pass) rows.truncate(before);
-      std::uint32_t seen = a.done;
-      in.hold_from(in.consumed() - (whole.size() - seen));
       if (made) co_yield made;
       if (!a.why.ok()) {
         auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen, texts.of(looked_at + seen));
@@ -233,21 +160,6 @@ class map_computation final : public slot_computation {
     }
     co_return;
   }
-  /// Returns true if the input is dropped and the next one must be computed.
-  static bool drop_or_fail(ring_slot* slot, std::uint32_t input, const status& why, const error_gate& gate,
-                           kept_bytes bytes) {
-    std::vector<dropped_input>& dropped = slot->dropped;
-    bool apart = dropped.size() < gate.kept_apart();
-    status located = apart ? gate.located(why, slot->first + input) : dropped.back().why;
-    if (!gate.may_drop(why)) {
-      slot->why = gate.located(why, slot->first + input);
-      return false;
-    }
-    dropped.push_back({input, located, gate.account(), gate.into(), std::move(bytes)});
-    if (dropped.size() > gate.errors_max())
-      slot->why = std::move(located);  // the reader ends at this error, or at an earlier one
-    return slot->why.ok();
-  }
 
   function_ptr function_;
   std::uint64_t seed_;
@@ -272,7 +184,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   outlet out(*n.type);
   const std::uint64_t drawn = f->draws ? context.seed_of(n, drawn_by.value) : 0;
   one_to_one counts{!skips};
-  if (context.on_demand || on_demand(parallelism, delivered)) {
+  if (context.on_demand || is_on_demand(parallelism, delivered)) {
     if (awaits) return map_awaiting_loop(out, counts, may_suspend{}, std::move(in), f, drawn, std::move(gate));
     if (skips) return map_tolerant_loop(out, std::move(in), f, drawn, std::move(gate));
     return map_loop(out, counts, std::move(in), f, drawn, std::move(gate));
@@ -287,20 +199,6 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   options.direct_where_light = !skips && !awaits && delivered == order::deterministic;
   options.pump.computation = std::make_shared<map_computation>(f, drawn, std::move(gate), awaits);
   return open_channel(std::move(memory), std::move(in), *n.type, std::move(options)).out;
-}
-
-erased_stream open_mapped_rows(const node& n, open_context& context, const function_ptr& f, const map_options& o,
-                               std::shared_ptr<row_landing> landing) {
-  auto* function = dynamic_cast<const block_function*>(f.get());
-  const bool appends = function && function->appends_rows && can_stack(*n.type);
-  if (!appends || !on_demand(o.parallelism, context.order_of(o.order))) return {};
-  error_gate gate = context.gate(n);
-  const bool skips = gate.skips();
-  erased_stream in = context.open(n.inputs[0]);
-  outlet out(landed_row_type());
-  std::uint64_t seed = f->draws ? context.seed_of(n, o.seed.value) : 0;
-  if (skips) return map_rows_tolerant_loop(out, std::move(in), f, seed, std::move(gate), std::move(landing));
-  return map_rows_loop(out, one_to_one{true}, std::move(in), f, seed, std::move(gate), std::move(landing));
 }
 
 }  // namespace sluice::lib

@@ -14,7 +14,6 @@
 #include "optimizer/rule.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/plan_parts.hpp"
-#include "sluice/engine/detail/functions.hpp"
 #include "sluice/op/interleave.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
@@ -30,23 +29,11 @@ bool is_map(const node& n) {
   return n.op->name == "map" || n.op->name == "parse_example" || n.op->name == "parse_sequence_example";
 }
 
-/// Returns true if a batch downstream has the stage build rows in its columns, which a parallel stage does not do.
-bool builds_rows(const node& n, const in_force& settings) {
-  if (!settings.feeds_rows || !n.op->lowering.open_rows) return false;
-  bool appends = n.op->name != "map";
-  for_each_function(n, [&appends](const function_ptr& f) {
-    auto* blocks = dynamic_cast<const block_function*>(f.get());
-    appends |= blocks && blocks->appends_rows;
-  });
-  return appends;
-}
-
 /// Returns the reason why a map stays sequential; empty if it may be parallel.
 std::string why_sequential(const node& n, const in_force& settings) {
   const stage_facts f = facts_of(n);
   if (!f.is_concurrent) return "its function does not declare that it may be called concurrently";
   if (f.has_effects) return "its function may have side effects, unless it declares that it is pure";
-  if (builds_rows(n, settings)) return "batch has it build rows in place, which costs less";
   // A zip ends with the input that ends first, and the others may fail there: which comes first depends on the inputs
   // that must be waited for.
   if (settings.is_beside_others) return "it belongs to one of several inputs, and the first that ends or fails decides";
