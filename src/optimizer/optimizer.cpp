@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/lowering/element_specs.hpp"
+#include "optimizer/advice.hpp"
 #include "optimizer/rule.hpp"
 #include "optimizer/verify.hpp"
 #include "plan/codecs/argument_codec.hpp"
@@ -125,7 +126,6 @@ node_ptr with_inner_forms(const node_ptr& n, const in_force& settings, rule_note
     void plan(const node_ptr& p) override {
       std::shared_ptr<const form_found> form = form_of(p, inside);
       notes.refused.insert(notes.refused.end(), form->notes.refused.begin(), form->notes.refused.end());
-      notes.advice.insert(notes.advice.end(), form->notes.advice.begin(), form->notes.advice.end());
       if (!form->plan) return;
       has_changed = true;
       const_cast<node_ptr&>(p) = form->plan;  // a member of the copied arguments, which are not const
@@ -159,7 +159,6 @@ node_ptr with_rules(node_ptr plan, const in_force& outside, rule_notes& notes) {
     }
     if (plan != before && round + 1 != kRoundsMax) continue;
     notes.refused.insert(notes.refused.end(), of_round.refused.begin(), of_round.refused.end());
-    notes.advice.insert(notes.advice.end(), of_round.advice.begin(), of_round.advice.end());
     break;
   }
   return plan;
@@ -203,11 +202,11 @@ in_force outside_of(const optimize_options& o) {
 std::shared_ptr<const optimized> optimize(const node_ptr& written, const optimize_options& o) {
   auto result = std::make_shared<optimized>();
   result->plan = written;
+  result->advice = advice_for(*written);
   if (!o.rules.allows_any()) return result;
   std::shared_ptr<const form_found> f = form_of(written, outside_of(o));
   if (f->plan) result->plan = f->plan;
   result->refused = f->notes.refused;
-  result->advice = f->notes.advice;
   return result;
 }
 

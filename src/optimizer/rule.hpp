@@ -81,10 +81,8 @@ struct in_force {
 /// What the rules have to say about the plan. A rule calls refuse() when a user may wonder why it did nothing.
 struct rule_notes {
   std::vector<rule_note> refused;
-  std::vector<rule_note> advice;
 
   void refuse(std::string_view rule, std::string text) { refused.push_back({rule, std::move(text)}); }
-  void advise(std::string_view rule, std::string text) { advice.push_back({rule, std::move(text)}); }
 };
 
 struct rule {

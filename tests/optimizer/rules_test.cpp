@@ -3,12 +3,15 @@
 // or the reason that `sluice explain` prints. The plans also run, with and without rules: tests/runners/rewritten_test.cpp.
 #include <catch2/catch.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 
 #include "plan/node_history.hpp"
+#include "sluice/op/map.hpp"
+#include "sluice/op/range.hpp"
 #include "sluice/optimizer/optimize.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -119,10 +122,40 @@ TEST_CASE("each rule does what its table says") {
 }
 
 TEST_CASE("each table belongs to a rule") {
-  std::set<std::string> names;
+  std::set<std::string> names{"advice.tsv"};
   for (const rule_info& r : optimizer_rules()) names.insert(std::string(r.name) + ".tsv");
   for (const auto& file : std::filesystem::directory_iterator("tests/optimizer"))
     if (file.path().extension() == ".tsv") CHECK(names.contains(file.path().filename().string()));
+}
+
+TEST_CASE("a plan gets the advice of its table, with and without rules") {
+  std::ifstream in("tests/optimizer/advice.tsv");
+  REQUIRE(in);
+  for (std::string text; std::getline(in, text);) {
+    if (text.empty() || text[0] == '#') continue;
+    INFO(text);
+    const line l = parsed(text);
+    for (const rule_choice& rules : {rule_choice(), rule_choice::none()}) {
+      std::string kinds, texts;
+      auto made = optimize(parse_plan(l.plan), {.rules = rules});
+      for (const rule_note& note : made->advice) {
+        kinds += (kinds.empty() ? "" : ", ") + std::string(note.rule);
+        texts += (texts.empty() ? "" : "; ") + note.text;
+      }
+      CHECK(kinds == l.what);
+      CHECK((matches(texts, l.expected) ? l.expected : texts) == l.expected);
+    }
+  }
+}
+
+TEST_CASE("advice names functions that rules know nothing about, and not those that are declared as pure") {
+  const auto advice_about = [](const node_ptr& plan) {
+    auto made = optimize(plan);
+    return made->advice.empty() ? std::string() : std::string(made->advice.front().rule);
+  };
+  CHECK(advice_about((range(3) | map([](std::int64_t x) { return x + 1; })).plan()) == "unknown_function");
+  CHECK(advice_about((range(3) | map(fn("one_more", 1, [](std::int64_t x) { return x + 1; }, {.pure = true}))).plan())
+            .empty());
 }
 
 TEST_CASE("no rule acts if all are off, and an unknown rule is an error that names the others") {

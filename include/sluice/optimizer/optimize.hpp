@@ -34,14 +34,14 @@ struct optimize_options {
 
 /// One line of `sluice explain`: what a rule did not do, or what a user could do.
 struct rule_note {
-  std::string_view rule;
-  std::string text;  ///< "take(5) stays after shuffle(10): …"
+  std::string_view rule;  ///< or the kind of advice
+  std::string text;       ///< "take(5) stays after shuffle(10): …"
 };
 
 struct optimized {
   node_ptr plan;  ///< may be the plan as written
   std::vector<rule_note> refused;
-  std::vector<rule_note> advice;
+  std::vector<rule_note> advice;  ///< for the plan as written
 };
 
 /// Returns the optimized form of the plan. The first call for a plan computes it and keeps it with the plan's node.
