@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text/redacted.hpp"
 #include "io/http/messages/http_text.hpp"
 #include "sluice/coro/sleep_until.hpp"
 
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t kErrorBodyBytes = 16 << 10;
 /// The time limit for an error's body, which is used for messages only.
 constexpr duration kErrorBodyTime = std::chrono::seconds(1);
+/// Requests that succeed within this time are not reported, whatever the number of their attempts.
+constexpr duration kSilentRetries = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -39,9 +42,39 @@ task<std::string> error_body(http_exchange& from, const http_context& context, t
   co_return text;
 }
 
+namespace {
+
+/// The message of a failure after its last attempt. The number of the request, which differs from one failure to the next
+/// and has no meaning for the reader, comes last.
+std::string last_words(const attempted& of, const retry_state& retry, const http_failure& failed,
+                       std::string_view late) {
+  std::string why(failed.why.message());
+  if (failed.request_id.empty())
+    return joined(of.what, ", attempt ", retry.attempt(), ": ", why, retry.given_up(), late);
+  const std::string id = joined(" (request id ", failed.request_id, ")");
+  if (const std::size_t at = why.find(id); at != why.npos) why.erase(at, id.size());
+  return joined(of.what, ", attempt ", retry.attempt(), ": ", why, retry.given_up(), late, id);
+}
+
+void report_retry(const http_context& context, const retry_state& retry, const http_failure& failed,
+                  const attempted& of, duration wait) {
+  const duration since = context.time.now() - retry.began();
+  if (!context.options.on_retry || since + wait < kSilentRetries) return;
+  http_retry next;
+  next.file = redacted(of.path);
+  next.why = failed.why;
+  next.attempt = retry.fruitless() + 1;
+  next.attempts_max = retry.attempts_max();
+  next.since = since;
+  next.wait = wait;
+  context.options.on_retry(next);
+}
+
+}  // namespace
+
 task<> wait_for_next(http_context& context, retry_state& retry, http_failure failed, attempted of,
                      time_point deadline) {
-  auto wait = retry.next_wait(failed);
+  auto wait = retry.next_wait(failed, context.time.now());
   std::string_view late;
   if (wait && deadline != kNever && *wait >= deadline - context.time.now()) {
     wait.reset();
@@ -49,13 +82,11 @@ task<> wait_for_next(http_context& context, retry_state& retry, http_failure fai
   }
   if (!wait) {
     if (failed.why.code() == status_code::cancelled) co_await fail(std::move(failed.why));
-    const std::uint32_t tried = retry.attempt();
-    const std::string id = failed.request_id.empty() ? std::string() : joined(", request id ", failed.request_id);
-    const std::string text =
-        joined(of.what, ", attempt ", tried, id, ": ", failed.why.message(), retry.given_up(), late);
+    const std::string text = last_words(of, retry, failed, late);
     co_await fail(status(failed.why.code(), text).in_file(of.path, of.offset));
   }
   context.counts.retries.fetch_add(1, std::memory_order_relaxed);
+  report_retry(context, retry, failed, of, *wait);
   co_await sleep_for(*wait);
 }
 

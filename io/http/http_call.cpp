@@ -57,6 +57,7 @@ task<call_attempt> try_once(http_servers& servers, object_service* service, http
   auto got = co_await asking.as_result();
   if (!got.ok()) {
     a.failed = failure_from(without_secrets(got.why(), sent), context, deadline);
+    a.failed.is_unreached = server.is_unreached(a.failed);
     if (service && a.failed.again) service->unanswered(sent);
     co_return a;
   }
@@ -88,7 +89,7 @@ task<http_answer> http_call(std::shared_ptr<http_servers> servers, std::shared_p
                             http_request request, call_options how) {
   http_context& context = servers->context();
   const std::uint32_t attempts = how.attempts_max ? how.attempts_max : context.options.attempts_max;
-  retry_state retry(context.budget, attempts, context.next_seed());
+  retry_state retry(context.budget, attempts, context.next_seed(), context.time.now());
   for (int at_once = 0;;) {
     time_point until = how.deadline;
     if (how.answer_time.count() != 0) until = std::min(until, context.time.now() + how.answer_time);

@@ -130,6 +130,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     auto got = co_await asking.as_result();
     if (!got.ok()) {
       a.failed = failure_from(without_secrets(got.why(), request), servers_->context(), deadline);
+      a.failed.is_unreached = a.server->is_unreached(a.failed);
       if (service_ && a.failed.again) service_->unanswered(request);
       forget_redirect(to);
       co_return a;
@@ -174,7 +175,7 @@ task<> http_object::again(retry_state& retry, http_failure failed, byte_range ra
 
 task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time_point deadline) {
   http_context& context = servers_->context();
-  retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
+  retry_state retry(context.budget, context.options.attempts_max, context.next_seed(), context.time.now());
   const byte_range range{0, bytes - 1};
   for (;;) {
     pin_ = {};
@@ -227,7 +228,7 @@ task<> http_object::receive_range(http_exchange& body, bool is_exact, std::span<
 task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body,
                          std::uint64_t asks_for, time_point deadline) {
   http_context& context = servers_->context();
-  retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
+  retry_state retry(context.budget, context.options.attempts_max, context.next_seed(), context.time.now());
   std::size_t got = 0;
   status lost;  // why this range is requested again
   while (got != to.size()) {

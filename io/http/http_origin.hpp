@@ -30,6 +30,10 @@ class http_origin {
   /// timeout.
   task<std::unique_ptr<http_exchange>> ask(http_message request, time_point deadline);
 
+  /// Returns true if the failure may come from a wrong host or port: a connection that was refused, or a name that is
+  /// unknown, before any connection to this server was made.
+  bool is_unreached(const http_failure& failed) const { return failed.again && !failed.stalled && !pool.was_reached(); }
+
   concurrency_limit limit;
   connection_pool pool;
   /// The number of open files. Shared, because a file may be closed after the server was destroyed.

@@ -7,6 +7,11 @@
 #include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib::detail {
+namespace {
+
+constexpr const char* kUnreached = "; no server has answered there yet: check the host and the port";
+
+}  // namespace
 
 bool retry_budget::take(std::int64_t cost) noexcept {
   std::int64_t now = tokens_.load(std::memory_order_relaxed);
@@ -21,10 +26,12 @@ void retry_budget::earn() noexcept {
   while (now < kTokens && !tokens_.compare_exchange_weak(now, now + 1, std::memory_order_relaxed)) {}
 }
 
-std::optional<duration> retry_state::next_wait(const http_failure& failed) {
+std::optional<duration> retry_state::next_wait(const http_failure& failed, time_point now) {
   if (!failed.again) return {};
   if (++fruitless_ >= attempts_max_) {
-    given_up_ = "; that was the last attempt (http_options::attempts_max)";
+    given_up_ = failed.is_unreached && attempts_max_ > 1
+                    ? kUnreached
+                    : "; that was the last attempt (http_options::attempts_max, --attempts)";
     return {};
   }
   if (failed.retry_after && *failed.retry_after > kRetryAfterMax) {
@@ -40,7 +47,12 @@ std::optional<duration> retry_state::next_wait(const http_failure& failed) {
   const auto most = static_cast<std::uint64_t>((last_wait_ * 3 - kWaitMin).count());
   last_wait_ = std::min(kWaitMax, kWaitMin + duration(static_cast<std::int64_t>(draw(seed_, attempt_, most + 1))));
   const duration wait = fruitless_ == 1 ? last_wait_ / 2 : last_wait_;
-  return std::max(wait, failed.retry_after.value_or(duration(0)));
+  const duration whole = std::max(wait, failed.retry_after.value_or(duration(0)));
+  if (failed.is_unreached && now + whole > began_ + kFirstContactMax) {
+    given_up_ = kUnreached;
+    return {};
+  }
+  return whole;
 }
 
 }  // namespace sluice::lib::detail

@@ -60,8 +60,8 @@ task<file_info> store_file_system::stat(std::string text, time_point deadline) {
   co_return co_await looking;
 }
 
-std::unique_ptr<listing> store_file_system::list(std::string pattern, list_options) {
-  return std::make_unique<store_listing>(store_, parse_store_path(std::move(pattern)));
+std::unique_ptr<listing> store_file_system::list(std::string pattern, list_options o) {
+  return std::make_unique<store_listing>(store_, parse_store_path(std::move(pattern)), o);
 }
 
 task<std::unique_ptr<file_writer>> store_file_system::create(std::string text, time_point) {

@@ -18,11 +18,12 @@ std::string trimmed(std::string key) {
 
 }  // namespace
 
-store_listing::store_listing(std::shared_ptr<object_store> store, result<store_path> pattern)
+store_listing::store_listing(std::shared_ptr<object_store> store, result<store_path> pattern, list_options options)
     : store_(std::move(store)),
       where_(std::move(pattern)),
       pattern_(trimmed(key_of(where_))),
-      wants_folders_(key_of(where_).ends_with('/')) {
+      wants_folders_(key_of(where_).ends_with('/')),
+      options_(options) {
   if (!where_.ok()) return;
   root_ = where_->text.substr(0, where_->text.size() - where_->key.size());
   // If only the last name is a pattern, deeper names cannot match.
@@ -41,10 +42,10 @@ task<std::vector<listed_file>> store_listing::one(time_point deadline) {
 }
 
 void store_listing::take(store_page page, std::vector<listed_file>& to) {
-  if (wants_folders_) {
+  if (wants_folders_ || options_.with_folders)
     for (std::string& folder : page.folders)
       if (pattern_.matches(trimmed(folder))) to.push_back({root_ + folder, std::nullopt});
-  } else {
+  if (!wants_folders_) {
     for (store_entry& e : page.objects)
       // Some programs create an empty object a/ to represent the folder a.
       if (!e.key.ends_with('/') && pattern_.matches(e.key)) to.push_back({root_ + e.key, std::move(e.info)});

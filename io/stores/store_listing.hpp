@@ -3,7 +3,7 @@
 //
 // Costs: one request for each thousand keys that begin with the text before the first `*`, `?` or `[`. If only the last
 // name of the pattern has such characters, the store leaves out the keys in deeper folders. A pattern that ends with a
-// / lists folders.
+// / lists folders; list_options::with_folders lists them beside the objects of such a pattern.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace sluice::lib::detail {
 
 class store_listing final : public listing {
  public:
-  store_listing(std::shared_ptr<object_store> store, result<store_path> pattern);
+  store_listing(std::shared_ptr<object_store> store, result<store_path> pattern, list_options options);
   task<std::vector<listed_file>> next(time_point deadline) override;
 
  private:
@@ -27,7 +27,8 @@ class store_listing final : public listing {
   const std::shared_ptr<object_store> store_;
   const result<store_path> where_;
   const glob_pattern pattern_;  ///< of keys
-  const bool wants_folders_;
+  const bool wants_folders_;    ///< and no objects
+  const list_options options_;
   std::string root_;  ///< scheme://bucket/
   std::string from_;
   bool by_folder_ = false;

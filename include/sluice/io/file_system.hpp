@@ -125,6 +125,9 @@ struct listed_file {
 struct list_options {
   /// Examine every file, even if that costs more than the listing.
   bool with_info = false;
+  /// Also list the folders that match, with a / at their ends, where a store has them only as parts of its keys. Local
+  /// and HDFS patterns match folders in any case.
+  bool with_folders = false;
 };
 
 /// The paths that match a pattern, in pages. One call at a time.

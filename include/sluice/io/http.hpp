@@ -14,7 +14,8 @@
 //          ranges of 1 MiB, doubling to 8 MiB. Every range names the version of the first answer (If-Match), so that
 //          all bytes belong to one version. A changed object is failed_precondition, "the object has changed".
 // Retries: after 408, 429, 500, 502, 503, 504, a lost or stalled connection, a body that is too short, and a name that
-//   is not found. A retry continues at the first missing byte, after waits that grow at random and that Retry-After may
+//   is not found. A server to which no connection has ever been made (refused, or an unknown name) gets attempts for four
+//   seconds only. A retry continues at the first missing byte, after waits that grow at random and that Retry-After may
 //   prolong. All requests of a runtime share a budget for retries, so that a failing server is not flooded.
 // Parallel requests: as many requests to a server as it can handle. The number grows while that increases the bytes per
 // second, and is halved when the server answers 429 or 503. If the first byte of a range arrives later than that of 95
@@ -40,10 +41,21 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/status.hpp"
 #include "sluice/io/network.hpp"
 #include "sluice/runtime/runtime.hpp"
 
 namespace sluice::lib {
+
+/// A request that is about to be sent again.
+struct http_retry {
+  std::string file;           ///< the URL, without secrets
+  status why;                 ///< of the attempt that failed
+  std::uint32_t attempt = 0;  ///< the next one; the number of those without progress before it, plus one
+  std::uint32_t attempts_max = 0;
+  std::chrono::nanoseconds since{0};  ///< the time since the first attempt
+  std::chrono::nanoseconds wait{0};   ///< the time until the next one
+};
 
 struct http_options {
   /// Added to every request, except to requests that a redirect sends to another host.
@@ -53,8 +65,11 @@ struct http_options {
   /// Requests in flight to one server: initial and maximum number.
   std::uint32_t requests_first = 64;
   std::uint32_t requests_max = 256;
-  /// For one range: the number of consecutive attempts that return less than `stall_bytes`.
+  /// For one range: the number of consecutive attempts that return less than `stall_bytes`. 1: no request is sent again.
   std::uint32_t attempts_max = 8;
+  /// Called before a wait for another attempt that ends more than a second after the first one. It must return soon.
+  /// Thread: any, also several at once.
+  std::function<void(const http_retry&)> on_retry;
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(10);
   /// An answer has stalled if its head, or its next `stall_bytes`, takes longer than this. It is then requested again.
   /// When a body is sent, the limit applies to each 256 KiB.
@@ -80,5 +95,6 @@ namespace sluice {
 // The public names.
 using lib::add_http;
 using lib::http_options;
+using lib::http_retry;
 
 }  // namespace sluice

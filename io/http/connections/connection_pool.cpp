@@ -35,8 +35,15 @@ task<std::vector<std::string>> connection_pool::addresses(time_point deadline) {
   // A thousand requests that begin together resolve the name once.
   auto permit = co_await asking_.acquire();
   if (find_addresses(found)) co_return found;
-  auto asking = net_.resolve(to_.address(), deadline);
-  found = co_await asking;
+  const time_point until = std::min(deadline, time_.now() + connect_timeout_);
+  auto asking = net_.resolve(to_.address(), until);
+  auto resolved = co_await asking.as_result();
+  if (!resolved.ok()) {
+    // Unless the caller's own deadline has passed, the server is unavailable, and has not been late.
+    const bool is_late = resolved.why().code() == status_code::deadline_exceeded && until != deadline;
+    co_await fail(is_late ? unavailable_error(resolved.why().message()) : resolved.why());
+  }
+  found = *std::move(resolved);
   mutex_lock lock(mutex_);
   addresses_ = found;
   silent_.clear();
@@ -74,6 +81,7 @@ task<std::unique_ptr<connection>> connection_pool::connect(time_point deadline) 
       silent_.insert(address);
       continue;
     }
+    was_reached_.store(true, std::memory_order_relaxed);
     std::unique_ptr<connection> wire = *std::move(made);
     if (!secure_) co_return wire;
     auto shaking = secure_->over(std::move(wire), to_.host, until);

@@ -2,7 +2,7 @@
 // The connections to one server: idle ones, and new ones, which alternate between all addresses of its name.
 //
 // Errors: unavailable: the name is unknown, or no address answers (the last one's error); of TLS: unauthenticated.
-// Deadlines: each address has the pool's connect timeout; the caller's deadline ends everything.
+// Deadlines: the name, and each address, has the pool's connect timeout; the caller's deadline ends everything.
 // Thread: any.
 #pragma once
 
@@ -46,6 +46,8 @@ class connection_pool {
   /// Closes the idle connections, and those that become idle later.
   void close() { idle_->close(); }
 
+  /// Returns true if a connection to one of the addresses has been made.
+  bool was_reached() const noexcept { return was_reached_.load(std::memory_order_relaxed); }
   std::uint64_t connects() const noexcept { return connects_.load(std::memory_order_relaxed); }
   std::size_t idle() const { return idle_->count(); }
 
@@ -61,6 +63,7 @@ class connection_pool {
   const duration connect_timeout_;
   const std::shared_ptr<secure_layer> secure_;
   const std::shared_ptr<idle_connections> idle_;
+  std::atomic<bool> was_reached_{false};  // relaxed: no other memory depends on it
   // Relaxed: counters.
   std::atomic<std::uint64_t> connects_{0}, next_{0};
   concurrency_limit asking_;  ///< one request resolves the name, others wait

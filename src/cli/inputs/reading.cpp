@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/text/redacted.hpp"
+#include "cli/inputs/remote_files.hpp"
 #include "cli/inputs/run_files.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/reports/exit_status.hpp"
@@ -71,6 +72,10 @@ void add_reading_options(CLI::App& verb, reading_arguments& to) {
   verb.add_option_function<std::string>("--io-timeout", set_timeout,
                                         "the longest wait for a file, such as 30s; pipes have no limit")
       ->check(time_span());
+  verb.add_option_function<std::uint32_t>("--attempts", set_attempts,
+                                          "the number of attempts for a request to a server that fails or is "
+                                          "unreachable; by default 8; 1: none is sent again")
+      ->check(whole(1, 1000));
 }
 
 void add_error_options(CLI::App& verb, error_arguments& to) {

@@ -3,6 +3,7 @@
 // built in.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cli/inputs/reading.hpp"
@@ -10,7 +11,11 @@
 
 namespace sluice::lib::cli {
 
+/// Requests that are sent again are reported on standard error, at most one in a second.
 void add_remote_files(runtime& rt);
+/// Sets the number of attempts for each request of this process; the command line is read before any runtime exists. 0:
+/// the default of http_options.
+void set_attempts(std::uint32_t attempts);
 /// Returns true for a local folder, or for a remote path that ends with a /.
 bool is_folder(const std::string& path);
 /// Returns the path with a / at its end.

@@ -15,6 +15,7 @@
 #include "cli/inputs/remote_files.hpp"
 #include "cli/reports/exit_status.hpp"
 #include "cli/reports/figures.hpp"
+#include "cli/reports/repeated_reasons.hpp"
 #include "cli/reports/watch.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
@@ -154,8 +155,7 @@ class copying {
     if (stop && why.code() == status_code::cancelled) return;
     mutex_lock lock(mutex_);
     exit_status = more_serious(exit_status, exit_status_of(why));
-    std::string text = why.to_string();
-    if (why.where().file.empty()) text = absl::StrCat(one.from, ": ", text);
+    std::string text = reasons_.text_of(why, one.from);
     if (isatty(STDERR_FILENO)) std::fputs("\r\x1b[K", stderr);  // the progress line
     print_error(text);
   }
@@ -164,6 +164,7 @@ class copying {
   const cp_arguments& arguments_;
   std::atomic<std::size_t> next_{0};
   mutex mutex_;  // for standard error
+  repeated_reasons reasons_ ABSL_GUARDED_BY(mutex_);
 };
 
 void show(const copying& c, std::size_t of, double seconds) {

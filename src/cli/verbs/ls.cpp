@@ -48,7 +48,7 @@ std::string json_of(const listed_file& f) {
 
 /// Prints each page as it arrives, since a listing may be long, and does not store it.
 task<void> list_into_output(runtime& rt, std::string pattern, bool as_json) {
-  std::unique_ptr<listing> matches = files_of(rt).list(std::move(pattern), {.with_info = true});
+  std::unique_ptr<listing> matches = files_of(rt).list(std::move(pattern), {.with_info = true, .with_folders = true});
   for (;;) {
     auto listing_more = matches->next(io_deadline(rt));
     std::vector<listed_file> page = co_await listing_more;
@@ -73,12 +73,36 @@ std::string literal(const std::string& path) {
 
 bool is_local_folder(const std::string& path) { return !detail::is_remote(path) && is_folder(path); }
 
+/// Returns true for s3://bucket, whose contents are listed as those of a folder.
+bool is_bucket(const std::string& text) {
+  const std::string scheme = detail::scheme_of(text);
+  if (scheme != "s3" && scheme != "gs") return false;
+  const std::string_view bucket = std::string_view(text).substr(scheme.size() + 3);
+  return !bucket.empty() && bucket.find('/') == bucket.npos;
+}
+
 /// Returns a pattern for the contents of a folder, or for the name of an existing file, whatever characters it has;
 /// otherwise `text`.
 std::string pattern_of(const std::string& text) {
+  if (is_bucket(text)) return text + "/*";
   if (is_local_folder(text)) return folder_text(literal(text)) + "*";
   if (is_folder(text)) return folder_text(text) + "*";
   return !detail::is_remote(text) && is_file(text) ? literal(text) : text;
+}
+
+/// Lists the matches, or the contents of a remote folder that is written without its /.
+void list_pattern(runtime& rt, const std::string& text, bool as_json) {
+  const std::string pattern = pattern_of(text);
+  try {
+    return sync_wait(rt, list_into_output(rt, pattern, as_json));
+  } catch (const error& e) {
+    const bool may_be_folder = e.code() == status_code::not_found && pattern == text && detail::is_remote(text) &&
+                               !text.starts_with("http") && !is_file_pattern(text);
+    if (!may_be_folder) throw;
+    auto listing_folder = list_into_output(rt, text + "/*", as_json);
+    const status listed = sync_wait_result(rt.root(), std::move(listing_folder));
+    if (!listed.ok()) throw;
+  }
 }
 
 }  // namespace
@@ -89,7 +113,7 @@ int ls(const ls_arguments& a) {
   int exit_status = kOk;
   for (const std::string& pattern : a.patterns) {
     try {
-      sync_wait(rt, list_into_output(rt, pattern_of(pattern), a.as_json));
+      list_pattern(rt, pattern, a.as_json);
     } catch (const error& e) {
       if (e.code() == status_code::not_found && is_local_folder(pattern)) continue;  // the folder is empty
       std::fflush(stdout);

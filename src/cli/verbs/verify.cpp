@@ -12,6 +12,7 @@
 #include "cli/inputs/remote_files.hpp"
 #include "cli/reports/exit_status.hpp"
 #include "cli/reports/figures.hpp"
+#include "cli/reports/repeated_reasons.hpp"
 #include "cli/sinks/tar_end.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/pull.hpp"
@@ -101,7 +102,7 @@ std::string read_of(const verdict& v) {
   return absl::StrCat(counted(v.records, "sound record"), " of ", short_bytes(static_cast<double>(v.bytes)));
 }
 
-void report(const std::string& file, const verdict& v) {
+void report(const std::string& file, const verdict& v, repeated_reasons& reasons) {
   if (v.is_sound()) {
     std::printf("%s: sound: %s\n", file.c_str(), read_of(v).c_str());
     return;
@@ -110,7 +111,7 @@ void report(const std::string& file, const verdict& v) {
   for (auto& why : v.first_errors) print_error(why.to_string());
   if (v.errors > v.first_errors.size())
     print_error(absl::StrCat(file, ": ", counted(v.errors - v.first_errors.size(), "more error")));
-  if (!v.why.ok()) print_error(v.why.to_string());
+  if (!v.why.ok()) print_error(reasons.text_of(v.why, file));
   if (v.is_damaged() || v.records != 0)
     std::printf("%s: %s: %s\n", file.c_str(), v.is_damaged() ? "damaged" : "not read", read_of(v).c_str());
   else std::printf("%s: not read\n", file.c_str());
@@ -159,7 +160,7 @@ class verification {
     verdicts_[i] = std::move(v);
     is_done_[i] = true;
     for (; reported_ < files_.size() && is_done_[reported_]; ++reported_)
-      report(detail::redacted(files_[reported_]), verdicts_[reported_]);
+      report(detail::redacted(files_[reported_]), verdicts_[reported_], reasons_);
   }
 
   const std::vector<std::string> files_;
@@ -169,6 +170,7 @@ class verification {
   std::vector<verdict> verdicts_ ABSL_GUARDED_BY(mutex_);
   std::vector<bool> is_done_ ABSL_GUARDED_BY(mutex_);
   std::size_t reported_ ABSL_GUARDED_BY(mutex_) = 0;
+  repeated_reasons reasons_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -201,7 +201,8 @@ TEST_CASE("an object that has changed is an error, never a mixture") {
     INFO(o.why.to_string());
     CHECK(o.why.code() == status_code::failed_precondition);
     CHECK_THAT(o.why.to_string(), Catch::Contains("http://objects/a at byte 1048576") &&
-                                      Catch::Contains("bytes 1048576-3145727, attempt 1, request id r1") &&
+                                      Catch::Contains("bytes 1048576-3145727, attempt 1: ") &&
+                                      Catch::EndsWith("(request id r1)") &&
                                       Catch::Contains("has changed since it was opened"));
     CHECK(o.requests == 2);
   };
@@ -220,7 +221,7 @@ TEST_CASE("an object that has changed is an error, never a mixture") {
   std::optional<std::string> got;
   status why = w.run(http_world::keep<std::string>(read_all(*w.files, kUrl, 2 * kMiB), got));
   CHECK(why.code() == status_code::failed_precondition);
-  CHECK_THAT(why.to_string(), Catch::Contains("attempt 2, request id r2"));
+  CHECK_THAT(why.to_string(), Catch::Contains("attempt 2: ") && Catch::Contains("(request id r2)"));
 }
 
 TEST_CASE("an object without an ETag is known by when it was modified, and by its size") {
@@ -314,10 +315,9 @@ TEST_CASE("an error that no repetition can cure is reported at once, with the se
     INFO(o.why.to_string());
     CHECK(o.why.code() == means);
     CHECK(o.requests == 1);
-    CHECK_THAT(
-        o.why.to_string(),
-        Catch::Contains("http://objects/a at byte 0: bytes 0-1048575, attempt 1, request id r0: the server says ") &&
-            Catch::Contains(std::to_string(code) + " Some Words: <Code>NoSuchThing</Code>"));
+    CHECK_THAT(o.why.to_string(),
+               Catch::Contains("http://objects/a at byte 0: bytes 0-1048575, attempt 1: the server says ") &&
+                   Catch::EndsWith(std::to_string(code) + " Some Words: <Code>NoSuchThing</Code> (request id r0)"));
   }
 }
 
@@ -328,8 +328,8 @@ TEST_CASE("attempts are limited, and the last error is reported") {
   std::optional<std::string> got;
   status why = w.run(http_world::keep<std::string>(read_all(*w.files, kUrl, 4096), got));
   CHECK(why.code() == status_code::unavailable);
-  CHECK_THAT(why.to_string(),
-             Catch::Contains("attempt 8, request id r7: the server says 503 Some Words; that was the last attempt"));
+  CHECK_THAT(why.to_string(), Catch::Contains("attempt 8: the server says 503 Some Words; that was the last attempt") &&
+                                  Catch::EndsWith("(request id r7)"));
   CHECK(w.server.log().size() == 8);
   for (std::size_t i = 1; i != 8; ++i)
     CHECK(w.server.log()[i].when - w.server.log()[i - 1].when >= (i == 1 ? 50ms : 100ms));
@@ -390,7 +390,8 @@ TEST_CASE("an unreachable host, an unknown name, and an invalid URL") {
   std::optional<std::string> got;
   status why = w.run(http_world::keep<std::string>(read_all(*w.files, "http://nowhere/a", 10), got));
   CHECK(why.code() == status_code::unavailable);
-  CHECK_THAT(why.to_string(), Catch::Contains("no such host") && Catch::Contains("attempt 8"));
+  CHECK_THAT(why.to_string(), Catch::Contains("no such host") && Catch::Contains("check the host"));
+  CHECK(w.world.elapsed() < 5s);
   why = w.run(http_world::keep<std::string>(read_all(*w.files, "http://objects:81/a", 10), got));
   CHECK_THAT(why.to_string(), Catch::Contains("connection refused"));
   why = w.run(http_world::keep<std::string>(read_all(*w.files, "http:///a", 10), got));

@@ -95,8 +95,8 @@ inline task<std::string> read_store_file(file_system& files, std::string path, s
   co_return all;
 }
 
-inline task<std::vector<listed_file>> list_all(file_system& files, std::string pattern) {
-  std::unique_ptr<listing> l = files.list(pattern);
+inline task<std::vector<listed_file>> list_all(file_system& files, std::string pattern, list_options how = {}) {
+  std::unique_ptr<listing> l = files.list(pattern, how);
   std::vector<listed_file> all;
   for (;;) {
     auto asking = l->next();
