@@ -37,7 +37,10 @@
 //         its column has other numbers that no 64-bit integer can represent, and if a column has numbers in one file
 //         and
 //         texts in another. A quoted "" is an empty field, except in a bytes column without a default.
-// State:  byte offset and index of the next row. A resume reads the header, then continues at that offset.
+// State:  byte offset and index of the next row, with any parallelism. A resume reads the header, then continues at
+//         that offset.
+// Thread: with parallelism one task cuts the file into rows, and others build elements of blocks of them, ahead of the
+//         consumer. The rows count toward the run's memory.
 // Streams: as tfrecord, if the schema is given.
 // See:    format/csv_schema.hpp, tf.data's CsvDataset in docs/from_tf_data.md
 #pragma once
@@ -70,6 +73,8 @@ struct csv_options {
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
   ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  /// Blocks of rows parsed at once; more than 1 works ahead. Under error_policy::skip the stage parses one at a time.
+  knob_up_to<65'536> parallelism = {};
 };
 struct csv_arguments {
   file_path path = {};            ///< "-": standard input

@@ -68,7 +68,23 @@ class parsing final : public slot_computation {
 
 }  // namespace
 
+void cut_text::sluice_destroy(cut_text* p, std::size_t n) noexcept {
+  for (std::size_t i = 0; i != n;) {
+    buffer* const owner = p[i].text.owner();
+    const std::size_t from = i;
+    while (i != n && p[i].text.owner() == owner) ++i;
+    if (owner) owner->drop_references(static_cast<std::uint32_t>(i - from));
+  }
+}
+
+std::size_t cut_text::sluice_footprint(const cut_text* p, std::size_t n) noexcept {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i != n; ++i) bytes += p[i].text.size();
+  return bytes;
+}
+
 bool parses_ahead(const node& n, const open_context& context, const knob& parallelism) {
+  if (parallelism.is_autotuned() && context.run->workers == 1) return false;
   return parallelism.value != 1 && !context.on_demand && !context.gate(n).skips();
 }
 

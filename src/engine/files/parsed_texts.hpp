@@ -12,6 +12,7 @@
 // Thread: parse() is called from several workers at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -26,6 +27,10 @@ struct cut_text {
   slice text{};
   std::uint64_t offset = 0;
   std::uint64_t line = 0;  ///< 0: unknown
+
+  /// Drops the references of adjacent texts of one buffer together: several tasks count in it.
+  static void sluice_destroy(cut_text* p, std::size_t n) noexcept;
+  static std::size_t sluice_footprint(const cut_text* p, std::size_t n) noexcept;
 };
 
 class text_parser {
@@ -38,7 +43,7 @@ class text_parser {
 
 /// Returns true if several tasks parse the texts: the plan sets this parallelism, the node is not opened for a consumer
 /// that requests single elements, and bad elements are not dropped. A position counts dropped elements, which a parser
-/// finds too late for the stage that cuts.
+/// finds too late for the stage that cuts. An autotuned parallelism is 1 on a single worker, where cutting only adds work.
 bool parses_ahead(const node& n, const open_context& context, const knob& parallelism);
 
 /// REQUIRES: parses_ahead(). `cutter`: its elements are cut_texts. `parallelism`: an argument of n.

@@ -223,7 +223,10 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
       }
       if constexpr (!Keep) {
         s.broken = std::move(why);
-        row_line_ = line_;
+        if (end != found_row::empty) {
+          row_line_ = line_;
+          s.row_begin = p.at;
+        }
       }
       if (line_)
         line_ += std::max<std::uint64_t>(

@@ -47,6 +47,7 @@ struct csv_scan {
   std::size_t used_bytes = 0;     ///< includes lines that are no rows, and may count only these
   status why{};                   ///< the error of the next row; used_bytes is 0 then
   std::size_t damaged_bytes = 0;  ///< the length of that row
+  std::size_t row_begin = 0;      ///< from pass_over() and read_fields(): where the last row begins
   bool ended = false;
   /// without a row: no row ends in these bytes; more bytes of the window, or a longer one, are needed
   std::size_t searched_bytes = 0;
@@ -74,7 +75,16 @@ class csv_parser {
   /// Returns the fields of the next row as texts, for callers without a schema.
   csv_scan read_fields(std::string_view window, std::uint64_t offset, bool last, std::vector<std::string>& fields);
 
-  /// Returns the line in which the row of read_fields begins; 0: unknown.
+  /// Returns the line that begins at this offset of the file, where the last scan ended; 0: unknown.
+  std::uint64_t line_at(std::uint64_t offset) const { return offset == line_offset_ ? line_ : 0; }
+  /// Declares that `line` (0: unknown) begins at this offset.
+  void set_line(std::uint64_t line, std::uint64_t offset) { line_ = line, line_offset_ = offset; }
+  /// Declares that the next window, at this offset, has other bytes than the windows before, and begins with `line`.
+  void begin_at(std::uint64_t offset, std::uint64_t line) {
+    tape_.restart(offset);
+    set_line(line, offset);
+  }
+  /// Returns the line in which the last row of read_fields() or pass_over() begins; 0: unknown.
   std::uint64_t row_line() const { return row_line_; }
 
   /// Builds the rows that parse() has found. REQUIRES: the window is still valid.

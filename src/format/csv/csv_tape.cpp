@@ -65,11 +65,14 @@ bool can_index_wide() { return false; }
 
 }  // namespace
 
+void csv_tape::restart(std::uint64_t offset) {
+  head_ = count_ = 0;
+  base_ = end_ = offset;
+  from_ = 0;
+}
+
 void csv_tape::go_to(std::uint64_t offset) {
-  if (offset < base_ || offset > end_) {
-    head_ = count_ = 0;
-    base_ = end_ = offset;
-  }
+  if (offset < base_ || offset > end_) restart(offset);
   if (offset < base_ + from_) head_ = 0;
   from_ = static_cast<std::uint32_t>(offset - base_);
   while (head_ != count_ && entries_[head_] < from_) ++head_;

@@ -32,6 +32,8 @@ class csv_tape {
 
   /// Starts at this byte of the file, from which places are counted.
   void go_to(std::uint64_t offset);
+  /// Starts there, and forgets all entries.
+  void restart(std::uint64_t offset);
   /// Indexes more of the window that begins where go_to() went. Returns false if all of it is indexed.
   bool extend(std::string_view window);
 

@@ -17,7 +17,7 @@ std::uint32_t hexadecimal(const char* p) {
   return value;
 }
 
-void append_utf8(std::uint32_t code, std::string& to) {
+void append_character(std::uint32_t code, std::string& to) {
   const auto put = [&to](std::uint32_t byte) { to += static_cast<char>(byte); };
   if (code < 0x80) return put(code);
   if (code < 0x800) {
@@ -49,7 +49,7 @@ std::size_t append_code(std::string_view rest, std::string& to) {
   } else if (code > 0xFFFF || (code >= 0xDC00 && code <= 0xDFFF)) {
     return 0;
   }
-  append_utf8(code, to);
+  append_character(code, to);
   return used;
 }
 

@@ -87,7 +87,7 @@ template <class T> bool read_scalar(json_cursor& c, void* to) {
   return true;
 }
 
-bool is_plain_name(std::string_view name) {
+bool is_usual_name(std::string_view name) {
   for (const char c : name)
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7E || c == '"' || c == '\\')
       return false;
@@ -154,7 +154,7 @@ struct plain_json_rows::node {
       if (!part) return false;
       members.push_back(std::move(*part));
       std::string key;
-      if (is_plain_name(m.name)) key.append("\"").append(m.name).append("\"");
+      if (is_usual_name(m.name)) key.append("\"").append(m.name).append("\"");
       keys.push_back(std::move(key));
     }
     return true;

@@ -12,7 +12,8 @@
 #include "engine/files/column_schema.hpp"
 #include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
-#include "format/csv/csv_parser.hpp"
+#include "engine/files/parsed_texts.hpp"
+#include "op/csv/formats.hpp"
 #include "op/csv/infer.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/format/csv_schema.hpp"
@@ -32,66 +33,6 @@ csv_dialect dialect_of(const csv_options& o) {
   d.select = o.select;
   return d;
 }
-
-class csv_format final : public element_format {
- public:
-  csv_format(csv_schema schema, const csv_dialect& dialect)
-      : row_bytes_(static_cast<std::uint32_t>(schema.row->size)),
-        has_header_(dialect.header),
-        parser_(std::move(schema), dialect) {}
-
-  found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
-    if (is_header(w)) return read_head(w);
-    csv_scan s = parser_.parse(w.view(), w.offset, w.last, elements_max);
-    if (s.rows) parser_.make_rows(to);
-    return found_in(w, std::move(s));
-  }
-  found scan_rows(const byte_window& w, column& rows, landed_row* receipts, std::size_t rows_max) const override {
-    if (is_header(w)) return read_head(w);
-    csv_scan s = parser_.parse(w.view(), w.offset, w.last, rows_max);
-    if (s.rows) {
-      parser_.append_to(rows);
-      std::fill_n(receipts, s.rows, landed_row{row_bytes_ + static_cast<std::uint32_t>(parser_.text_bytes() / s.rows)});
-    }
-    return found_in(w, std::move(s));
-  }
-  found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
-    if (elements_max == 0) {
-      found f;
-      f.ended = w.last && w.bytes.empty();
-      f.needed_bytes = w.bytes.size() * 2 + 1;
-      return f;
-    }
-    if (is_header(w)) return read_head(w);
-    return found_in(w, parser_.pass_over(w.view(), w.offset, w.last, elements_max));
-  }
-  bool skips_unchecked() const override { return true; }
-  bool has_head() const override { return has_header_; }
-  found read_head(const byte_window& w) const override { return found_in(w, parser_.read_header(w.view(), w.last)); }
-  std::size_t bytes_before() const override { return 1; }
-  bool may_begin(const byte_window&, std::string_view before) const override {
-    return before == "\n" || before == "\r";
-  }
-
- private:
-  bool is_header(const byte_window& w) const { return has_header_ && w.offset == 0; }
-  static found found_in(const byte_window& w, csv_scan s) {
-    found f;
-    f.elements = s.rows;
-    f.used_bytes = s.used_bytes;
-    if (s.used_bytes) return f;  // after empty lines, or before an error
-    f.ended = s.ended;
-    f.why = std::move(s.why);
-    f.damaged_bytes = s.damaged_bytes;
-    f.searched_bytes = s.searched_bytes;
-    f.needed_bytes = w.bytes.size() * 2 + 1;  // a row longer than the window: doubling keeps the copying linear
-    return f;
-  }
-
-  std::uint32_t row_bytes_;
-  bool has_header_;
-  mutable csv_parser parser_;  // a stage has a format of its own: one thread at a time
-};
 
 std::string mistake_in(const csv_options& o, std::size_t columns) {
   if (o.delimiter.size() != 1 || o.delimiter == "\"" || o.delimiter == "\n" || o.delimiter == "\r")
@@ -143,16 +84,16 @@ const element_type* csv_row_type(const node& n, std::string& why) {
   return why.empty() ? s->row : nullptr;
 }
 
-std::shared_ptr<const csv_format> format_of(const node& n) {
+csv_form form_of(const node& n) {
   const auto& a = n.as<csv_arguments>();
   csv_dialect d = dialect_of(a.options);
-  if (a.schema.is_said()) return std::make_shared<csv_format>(*a.schema.columns(), d);
+  if (a.schema.is_said()) return {*a.schema.columns(), std::move(d)};
   d.names = false;  // each field is a column
   d.inferred_from = csv_rows_looked_at(a.options.infer);
   csv_schema inferred = *csv_schema_of(*n.type);
   for (csv_column& c : inferred.columns)
     if (c.values == dtype::string) c.otherwise = "";
-  return std::make_shared<csv_format>(std::move(inferred), d);
+  return {std::move(inferred), std::move(d)};
 }
 
 /// Returns the arguments with the common schema of several files.
@@ -167,12 +108,18 @@ arguments csv_of_files(const node& n, const std::vector<std::string>& files) {
 }
 
 erased_stream open_csv(const node& n, open_context& context) {
-  return open_file_stage(n, context, reading_with<csv_arguments>(n, context), format_of(n));
+  const knob& parallelism = n.as<csv_arguments>().options.parallelism;
+  byte_source_options reading = reading_with<csv_arguments>(n, context);
+  if (!parses_ahead(n, context, parallelism))
+    return open_file_stage(n, context, std::move(reading), csv_format_of(form_of(n)));
+  csv_parts parts = csv_parts_of(form_of(n));
+  return open_parsed_texts(n, context, std::move(reading), std::move(parts.cutter), std::move(parts.parser),
+                           parallelism);
 }
 
 erased_stream open_csv_rows(const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
-  if (!n.type->stacks_by_member()) return {};
-  return open_file_rows(n, context, reading_with<csv_arguments>(n, context), format_of(n), landing);
+  if (!n.type->stacks_by_member() || parses_ahead(n, context, n.as<csv_arguments>().options.parallelism)) return {};
+  return open_file_rows(n, context, reading_with<csv_arguments>(n, context), csv_format_of(form_of(n)), landing);
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ std::string why_sequential(const node& n, const in_force& settings) {
   const stage_facts f = facts_of(n);
   if (!f.is_concurrent) return "its function does not declare that it may be called concurrently";
   if (f.has_effects) return "its function may have side effects, unless it declares that it is pure";
+  if (n.inputs.empty() && settings.feeds_rows && n.op->lowering.open_rows)
+    return "batch has it build rows in place, which costs less";
   // A zip ends with the input that ends first, and the others may fail there: which comes first depends on the inputs
   // that must be waited for.
   if (settings.is_beside_others) return "it belongs to one of several inputs, and the first that ends or fails decides";
@@ -77,7 +79,7 @@ node_ptr made_parallel(const node_ptr& n, const in_force& settings, rule_notes& 
   if (!parallelism || parallelism->is_given || settings.is_inner) return n;
   if (settings.is_joined || (n->history && n->history->joins_input)) return n;  // one stage of several expressions
   const bool is_ordered_map = is_map(*n) && facts_of(*n).keeps_order;
-  const bool is_one_file = n->op->name == "jsonl";  // cut into lines, which several tasks parse
+  const bool is_one_file = n->op->name == "jsonl" || n->op->name == "csv";  // cut into texts, which several tasks parse
   if (!is_ordered_map && !is_one_file && !is_interleave_of_remote(*n)) return n;
   if (std::string why = why_sequential(*n, settings); !why.empty()) {
     notes.refuse(parallelize.info.name, stage_text(*n) + " stays sequential: " + why);

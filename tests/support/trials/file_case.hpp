@@ -22,11 +22,14 @@ inline std::string packed(std::string bytes, std::uint64_t b) {
   return testing::packed(way == compression::snappy_blocks ? compression::zlib : way, bytes, 1);
 }
 
-/// How a file is read, of other digits of `b`: in pieces of some records or all at once, and how many reads go on at a time.
+/// How a file is read, of other digits of `b`: in pieces of some records or all at once, how many reads go on at a time, and by how
+/// many tasks its texts are parsed.
 template <class Options> Options some_reading(const verb_use& use) {
   Options o;
   if (use.b / 4 % 2) o.read_bytes = 4096;
   o.reads_in_flight = use.knob_or(1 + static_cast<std::int64_t>(use.b / 8 % 4));
+  if constexpr (requires { o.parallelism; })
+    o.parallelism = use.b / 32 % 2 ? use.knob_or(1 + static_cast<std::int64_t>(use.b / 64 % 3)) : 1;
   return o;
 }
 
