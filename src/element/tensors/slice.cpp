@@ -26,7 +26,11 @@ class left_buffers {
       if (e.count) e.owner->drop_references(e.count);
   }
   void add(buffer* owner) noexcept {
-    entry& e = entries_[(reinterpret_cast<std::uintptr_t>(owner) / 4096) % kEntries];
+    // Buffers of one size are mapped at multiples of it, so all bits of the address count.
+    const std::size_t hash = reinterpret_cast<std::uintptr_t>(owner) * 0x9e3779b97f4a7c15u >> (64 - kBits);
+    std::size_t tried = 0;  // of kTried entries
+    while (entries_[hash ^ tried].owner != owner && entries_[hash ^ tried].count && tried != kTried - 1) ++tried;
+    entry& e = entries_[hash ^ tried];
     if (e.owner != owner) {
       if (e.count) e.owner->drop_references(e.count);
       e = {owner, 0};
@@ -35,7 +39,7 @@ class left_buffers {
   }
 
  private:
-  static constexpr std::size_t kEntries = 32;
+  static constexpr std::size_t kBits = 6, kEntries = std::size_t{1} << kBits, kTried = 4;
   struct entry {
     buffer* owner = nullptr;
     std::uint32_t count = 0;
