@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two cores beside one: what working ahead adds to a plan, or takes from it. Each row is the wall time of a parallel plan on
 // as many workers as there are cores, divided by that of its sequential plan on one worker.
+#include <cstdint>
+#include <ctime>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/harness.hpp"
+#include "sluice/format/example.hpp"
+#include "sluice/format/sample_records.hpp"
 #include "sluice/sluice.hpp"
 
 namespace sluice::lib::bench {
@@ -103,6 +109,42 @@ void parallel(report& r) {
   rows_of<1'000'000>(r, "1 MB", 400, 400);
 }
 SLUICE_BENCH(parallel);
+
+task<std::uint64_t> digest_of_labels(stream<batched<sample_example>> s) {
+  std::uint64_t sum = 0;
+  while (auto b = co_await s.next())
+    for (std::int64_t label : (*b)[&sample_example::label]) sum += digest(label);
+  co_return sum;
+}
+
+/// A parser on all cores, whose rows a batch adopts, beside the same parser on one.
+void parallel_parse_into_batches(report& r) {
+  constexpr std::int64_t kRecords = 300'000;
+  std::vector<std::string> records;
+  example_writer w;
+  for (std::int64_t i = 0; i != kRecords; ++i) {
+    const sample_example s = make_sample_example(7, static_cast<std::uint64_t>(i));
+    records.emplace_back(
+        w.bytes("text", s.text).int64("label", s.label).floats("values", s.values.data(), 16).finish());
+  }
+  auto in = from_elements(std::move(records));
+  auto ours = [](auto& plan, runtime& rt) {
+    return [&plan, &rt] {
+      pass p{.elements = static_cast<double>(kRecords)};
+      const std::clock_t began = std::clock();  // of all threads
+      p.answer = sync_wait(rt, digest_of_labels(plan.iterate(rt)));
+      p.ns = static_cast<double>(std::clock() - began) * 1e9 / CLOCKS_PER_SEC;
+      return p;
+    };
+  };
+  for (std::int64_t rows : {64, 1024, 16'384}) {
+    auto sequential = in | parse_example<sample_example>() | batch(rows);
+    auto parallel = in | parse_example<sample_example>({.parallelism = autotune}) | batch(rows);
+    r.at_most("parse into batches of " + std::to_string(rows) + ", all cores, CPU time", "its sequential plan",
+              compare(ours(parallel, all_workers()), ours(sequential, one_worker())).ratio(), 1.05, "times its time");
+  }
+}
+SLUICE_BENCH(parallel_parse_into_batches);
 
 }  // namespace
 }  // namespace sluice::lib::bench

@@ -14,6 +14,7 @@
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/mapped_stage.hpp"
 #include "engine/lowering/types.hpp"
+#include "format/example/packed_rows.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/element/batched.hpp"
@@ -33,9 +34,12 @@ class parsers : public parser_pool<example_parser> {
         }) {}
 };
 
-/// Parses a block of records into structures of any layout.
+bool is_slice(const element_type& t) { return &t == &type_of<record>() || &t == &type_of<line>(); }
+
+/// Parses a block of records, or unpacks packed rows, into structures of any layout.
 struct example_function final : block_function {
-  example_function(const element_type* from, const element_type* to, example_schema s) : parsers_(std::move(s)) {
+  example_function(const element_type* from, const element_type* to, example_schema s, bool unpacks)
+      : unpacks_(unpacks), parsers_(std::move(s)) {
     in = from;
     out = to;
     appends_rows = true;
@@ -43,7 +47,8 @@ struct example_function final : block_function {
   applied append_rows(const block& records, column& rows, const element_place&) const override {
     const parsers::lease parser(parsers_);
     for (std::uint32_t i = 0; i != records.size(); ++i) {
-      status why = parser->append_to(rows, in->text(records.at(i)));
+      const std::string_view text = in->text(records.at(i));
+      status why = unpacks_ ? parser->append_packed(rows, text) : parser->append_to(rows, text);
       if (!why.ok()) return {i, std::move(why)};
     }
     return {records.size(), {}};
@@ -54,9 +59,11 @@ struct example_function final : block_function {
     const parsers::lease parser(parsers_);
     for (std::uint32_t i = 0; i != records.size(); ++i) {
       const char* r = records.at(i);
-      status why = parser->parse(in->text(r), room + i * out->size, owner_of(r));
+      char* at = room + i * out->size;
+      status why =
+          unpacks_ ? parser->unpack(in->text(r), at, owner_of(r)) : parser->parse(in->text(r), at, owner_of(r));
       if (why.ok()) continue;
-      out->destroy(*out, room + i * out->size, records.size() - i);
+      out->destroy(*out, at, records.size() - i);
       return {i, std::move(why)};
     }
     return {records.size(), {}};
@@ -64,9 +71,33 @@ struct example_function final : block_function {
 
  private:
   /// Returns the buffer of a record, if members are slices that share it.
-  buffer* owner_of(const char* r) const {
-    bool is_slice = in == &type_of<record>() || in == &type_of<line>();
-    return is_slice ? reinterpret_cast<const slice*>(r)->owner() : nullptr;
+  buffer* owner_of(const char* r) const { return is_slice(*in) ? reinterpret_cast<const slice*>(r)->owner() : nullptr; }
+  const bool unpacks_;
+  mutable parsers parsers_;
+};
+
+/// Checks a block of records, and packs their members.
+struct packing_function final : size_keeping_function {
+  packing_function(const element_type* text, example_schema s) : parsers_(std::move(s)) { in = out = text; }
+  applied apply(const block& records, void* to, const element_place&) const override {
+    const parsers::lease parser(parsers_);
+    packed_rows row;
+    for (std::uint32_t i = 0; i != records.size(); ++i) {
+      row.clear();
+      status why = parser->pack(in->text(records.at(i)), row);
+      if (!why.ok()) return {i, std::move(why)};
+      make_text(row.row(0), static_cast<char*>(to) + i * out->size);
+    }
+    return {records.size(), {}};
+  }
+
+ private:
+  /// Each row has a buffer of its own, because the stages downstream hold rows for different times.
+  void make_text(std::string_view packed, char* to) const {
+    if (is_slice(*out)) return void(::new (static_cast<void*>(to)) slice(slice::copy_of(packed)));
+    const std::int32_t offsets[] = {0, static_cast<std::int32_t>(packed.size())};
+    const slice bytes = slice::copy_of(packed);
+    out->make_texts(to, 1, out->size, bytes.owner(), bytes.data(), offsets);
   }
   mutable parsers parsers_;
 };
@@ -142,6 +173,8 @@ struct batch_example_function final : block_function {
   mutable parsers parsers_;
 };
 
+example_schema schema_of(const example_schema_arg& a) { return a.schema ? *a.schema : layout_of(a.value)->schema; }
+
 /// Returns the type of the structures of a schema; null if the schema is invalid, with the reason in `why`.
 const element_type* structure_of(const example_schema_arg& schema, std::string& why) {
   if (schema.type) return schema.type;
@@ -153,8 +186,23 @@ const element_type* structure_of(const example_schema_arg& schema, std::string& 
 
 bool is_batch_of_texts(const element_type& t) { return t.kind == kind::batch && t.element->text; }
 
+const element_type* packed_example_type(const node& n, std::string& why) {
+  const element_type* in = n.inputs[0]->type;
+  const auto& a = n.as<parse_example_arguments>();
+  const element_type* row = structure_of(a.schema, why);
+  if (!row) return nullptr;
+  const example_schema schema = schema_of(a.schema);
+  if (schema.has_parts()) return why = "sparse and ragged tensors are not packed", nullptr;
+  if (in->text && in->make_texts) return a.packing == example_packing::pack ? in : row;
+  why = (a.packing == example_packing::pack ? "with packing=pack it expects records that hold tf.Examples, and gets "
+                                            : "with packing=unpack it expects packed rows, and gets ") +
+        in->name;
+  return nullptr;
+}
+
 const element_type* parsed_type(const node& n, std::string& why) {
   const element_type* in = n.inputs[0]->type;
+  if (n.as<parse_example_arguments>().packing != example_packing::none) return packed_example_type(n, why);
   if (!in->text && !is_batch_of_texts(*in)) {
     why = "expects records that hold tf.Examples, or batches of them, and gets " + in->name +
           "; tfrecord(\"FILE\") reads records";
@@ -163,8 +211,6 @@ const element_type* parsed_type(const node& n, std::string& why) {
   const element_type* row = structure_of(n.as<parse_example_arguments>().schema, why);
   return row && !in->text ? batched_of(row) : row;
 }
-
-example_schema schema_of(const example_schema_arg& a) { return a.schema ? *a.schema : layout_of(a.value)->schema; }
 
 std::string dtype_of_feature(feature_kind kind) {
   return kind == feature_kind::bytes ? "string" : kind == feature_kind::floats ? "float32" : "int64";
@@ -192,7 +238,9 @@ spec parsed_row_spec(const element_type& row, const example_schema& schema) {
 }
 
 spec parsed_spec(const node& n) {
-  const example_schema schema = schema_of(n.as<parse_example_arguments>().schema);
+  const auto& a = n.as<parse_example_arguments>();
+  if (a.packing == example_packing::pack) return same_spec(n);
+  const example_schema schema = schema_of(a.schema);
   if (n.inputs[0]->type->text) return parsed_row_spec(*n.type, schema);
   const spec batches = same_spec(n);
   return spec_of_batch(parsed_row_spec(*n.type->element, schema),
@@ -200,19 +248,23 @@ spec parsed_spec(const node& n) {
 }
 
 erased_stream open_parse_example(const node& n, open_context& context) {
-  auto& [schema, o] = n.as<parse_example_arguments>();
+  auto& [schema, packing, o] = n.as<parse_example_arguments>();
   const element_type* in = n.inputs[0]->type;
+  const bool unpacks = packing == example_packing::unpack;
   function_ptr f;
-  if (in->text) f = std::make_shared<example_function>(in, n.type, schema_of(schema));
+  if (packing == example_packing::pack) f = std::make_shared<packing_function>(in, schema_of(schema));
+  else if (in->text) f = std::make_shared<example_function>(in, n.type, schema_of(schema), unpacks);
   else f = std::make_shared<batch_example_function>(in, n.type, schema_of(schema));
   return open_mapped(n, context, f, o);
 }
 
 erased_stream open_example_rows(const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
-  auto& [schema, o] = n.as<parse_example_arguments>();
+  auto& [schema, packing, o] = n.as<parse_example_arguments>();
   const element_type* in = n.inputs[0]->type;
-  if (!in->text) return {};
-  return open_mapped_rows(n, context, std::make_shared<example_function>(in, n.type, schema_of(schema)), o, landing);
+  if (!in->text || packing == example_packing::pack) return {};
+  const bool unpacks = packing == example_packing::unpack;
+  return open_mapped_rows(n, context, std::make_shared<example_function>(in, n.type, schema_of(schema), unpacks), o,
+                          landing);
 }
 
 /// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.

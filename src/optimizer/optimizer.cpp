@@ -27,6 +27,7 @@ const rule* const kRules[] = {
     &push_shard,    // before merge_prefetches, for the same reason
     &filter_early,  // before shrink_before_buffers: no filter follows a map past a shuffle
     &shrink_before_buffers,
+    &parse_late,        // before parallelize, which gives both of its steps several cores
     &merge_prefetches,  // after those that move the stages between two channels
     &fuse_expressions,  // after the others that move and remove stages: a removed one must not stand between two parts
     &parallelize,       // after fuse_expressions: one stage of several expressions gains more than several channels

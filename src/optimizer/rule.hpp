@@ -99,6 +99,7 @@ extern const rule inject_prefetch;
 extern const rule merge_prefetches;
 extern const rule merge_takes;
 extern const rule parallelize;
+extern const rule parse_late;
 extern const rule push_shard;
 extern const rule push_take;
 extern const rule remove_noops;

@@ -76,7 +76,7 @@ std::string words_example(std::int64_t i) {
 
 /// The stage with a schema as text, over any input.
 node_ptr by_text(const node_ptr& in, const std::string& schema, map_options o = {}) {
-  return make_stage(parse_example_op, arguments::of(parse_example_arguments{schema, o}), in);
+  return make_stage(parse_example_op, arguments::of(parse_example_arguments{schema, example_packing::none, o}), in);
 }
 
 /// `parse(o)`, which parses a struct, yields what the schema's text yields: alone, in batches, of texts and of records.

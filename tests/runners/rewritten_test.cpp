@@ -195,7 +195,48 @@ std::string random_chain_of_expressions(std::uint64_t seed) {
   return plan;
 }
 
+/// Returns a chain that parses examples, some of which lack a feature, and shuffles and batches them.
+std::string random_chain_with_parser(std::uint64_t seed) {
+  static constexpr std::string_view kSchemas[] = {
+      "text: bytes, label: int64", "label: int64, tags: bytes[]", "text: bytes, label: int64?, score: float?",
+      "values: float[2], text: bytes, label: int64 = -1, none = 'x': bytes[]?",
+      "v = 'values': float[2], label: int64, t = 'text': bytes[1], tags: bytes[]"};
+  static constexpr std::string_view kParsers[] = {"", ", parallelism=2", ", on_error=skip",
+                                                  ", parallelism=3, on_error=skip, errors_max=2"};
+  static constexpr std::string_view kBefore[] = {"", " | take(31)", " | shuffle(4)", " | prefetch(1)", " | skip(12)"};
+  static constexpr std::string_view kBetween[] = {" | shuffle(7)", " | prefetch(2)", " | take(40)", " | repeat(2)",
+                                                  " | skip(3)",    " | shard(2, 1)", " | repeat(1)"};
+  static constexpr std::string_view kAfter[] = {
+      "", " | prefetch(2)", " | unbatch()", " | take(3)", " | repeat(2)", " | skip(1)", " | shard(2, 0)"};
+  random_numbers random(seed);
+  auto one_of = [&random](const auto& all) { return std::string(all[random.below(std::size(all))]); };
+  std::string plan = "tfrecord(\"tests/verbs/data/example/some_without_label.tfrecord\")" + one_of(kBefore);
+  plan += " | parse_example(\"" + one_of(kSchemas) + "\"";
+  plan += one_of(kParsers) + ")";
+  for (std::size_t left = random.below(3); left-- != 0;) plan += one_of(kBetween);
+  plan += " | shuffle(" + std::to_string(2 + random.below(20)) + ")";
+  for (std::size_t left = random.below(3); left-- != 0;) plan += one_of(kBetween);
+  plan += " | batch(" + std::to_string(1 + random.below(9)) + (random.below(3) ? ")" : ", drop_remainder=true)");
+  return plan + one_of(kAfter);
+}
+
 }  // namespace
+
+TEST_CASE("random chains with a parser give the same with and without rules, under each policy") {
+  runtime two({.workers = 2});
+  const char* wanted = std::getenv("SLUICE_TEST_PLANS");
+  const std::uint64_t plans = wanted ? std::stoull(wanted) : 150;
+  std::uint64_t late = 0;
+  for (std::uint64_t seed = 0; seed != plans; ++seed) {
+    const std::string text = random_chain_with_parser(seed);
+    const error_policy policy = seed % 3 == 2 ? error_policy::skip : error_policy::stop;
+    CAPTURE(seed, text, policy == error_policy::skip);
+    const trial t{parse_plan(text), 200, policy};
+    late += plan_text(*optimize(t.plan, {.on_error = policy})->plan).find(", unpack") != std::string::npos;
+    if (resumes_as_written(two, t)) CHECK(difference_in(two, t, seed) == "");
+  }
+  CHECK(late == plans);
+}
 
 TEST_CASE("random chains of expressions give the same with and without rules, under each policy") {
   runtime two({.workers = 2});

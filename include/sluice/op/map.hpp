@@ -13,8 +13,8 @@
 // a second parameter: the element's index, or a source of random numbers for this element. These numbers are the same
 // on any number of threads and after any resume, and differ for each epoch of a repeat, each stage and each seed.
 // A function object can write its result directly as a row of a batch, if it has a member append_to. That member calls
-// the append functions of `rows` and of its children, and no others. A batch(n) directly after a map without
-// parallelism calls append_to instead of the function, so that no element is built.
+// the append functions of `rows` and of its children, and no others. A batch(n) directly after a map calls
+// append_to instead of the function, so that no element is built.
 //
 //   struct decode {
 //     sample operator()(const record& r) const;

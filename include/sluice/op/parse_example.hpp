@@ -16,20 +16,28 @@
 //
 //   parse_example("text: bytes, label: int64, values: float[16]")
 //
+// With packing=pack, a record is checked and becomes a packed row: a text in a format of this process, with the values of
+// the schema's members only. packing=unpack builds the structure. `sluice explain` shows where the planner has split a
+// parse_example in this way (docs/optimizer.md):
+//
+//   parse_example("text: bytes", pack) | shuffle(1000) | parse_example("text: bytes", unpack) | batch(64)
+//
 // Shape:  a structure. From a batch of records, a batch with the same number of structures, equal to what parse_example
 //         | batch yields: one call for each batch writes its columns without structures in between; tensors stack. A
 //         length that follows from the number of values (float[?,3]) is then the longest of the batch: shorter tensors
 //         are padded with zeros or empty texts. format/example_schema.hpp lists the types that members may have;
 //         format/example_layout.hpp describes the text of a schema. A typed stage prints as its schema, and reads back
-//         as a structure with the same members. From single records, without parallelism, a directly following batch
+//         as a structure with the same members. From single records, a directly following batch
 //         gets its rows written in the same way.
 // Order:  as for map; so are Ends, Cancel, Thread and State.
 // Errors: data_loss: a record is not a tf.Example. invalid_argument, with the feature's name: a feature is missing, has
 //         another type, or has another number of values. For a batch the message names the row. Under
 //         error_policy::skip the record is dropped and counted. For a batch the whole batch is dropped with all its
-//         rows; put batch after parse_example to lose the record only.
+//         rows; put batch after parse_example to lose the record only. data_loss from packing=unpack: a row is not a
+//         packed row of the schema.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,8 +64,16 @@ struct example_schema_arg : required_text {
   example_schema_arg(const element_type& t, example_schema s);
 };
 
+/// Parsing in two steps, which the planner writes into plans: the first one checks records, the second one builds structures.
+enum class example_packing : std::uint8_t {
+  none,    ///< records, or batches of them, become structures
+  pack,    ///< a record becomes a text, with the members of the schema in few bytes: a packed row
+  unpack,  ///< a packed row of the same schema becomes a structure
+};
+
 struct parse_example_arguments {
   example_schema_arg schema = {};  ///< the members and their types
+  example_packing packing = example_packing::none;
   map_options options = {};
 };
 
@@ -92,7 +108,8 @@ template <class T> class parse_example_verb : public stage_base_tag {
 
  private:
   node_ptr stage_on(const node_ptr& in) const {
-    parse_example_arguments a{example_schema_arg(type_of<T>(), schema_ ? *schema_ : example_schema_of<T>()), options_};
+    parse_example_arguments a{example_schema_arg(type_of<T>(), schema_ ? *schema_ : example_schema_of<T>()),
+                              example_packing::none, options_};
     return make_stage(parse_example_op, arguments::of(std::move(a)), in);
   }
   shared_ref<const example_schema> schema_{};  ///< null: the schema of T

@@ -19,6 +19,8 @@ namespace sluice::lib {
 
 namespace {
 
+bool keeps_size(const block_function& f) { return dynamic_cast<const size_keeping_function*>(&f) != nullptr; }
+
 /// Returns the outputs for `in`, up to the first input whose call fails with `why`. `at`: the place of the first input.
 block map_block(outlet& out, block in, const block_function& f, element_place at, const error_gate& gate, status& why) {
   void* to = f.in_place ? in.data() : out.room(in.size());
@@ -32,7 +34,7 @@ block map_block(outlet& out, block in, const block_function& f, element_place at
 erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
                        error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
-  block_fit fit(out.type(), true);
+  block_fit fit(out.type(), !keeps_size(f));
   for (;;) {
     while (auto b = co_await in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})) {
       status why;
@@ -55,7 +57,7 @@ erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr funct
                                 error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
   in.may_go_back();
-  block_fit fit(out.type(), true);
+  block_fit fit(out.type(), !keeps_size(f));
   kept_texts texts(gate, in.type());
   while (auto b = co_await in.next_block({0, fit.at_most(out.ask()), out.wanted_bytes()})) {
     texts.note(b);
@@ -107,6 +109,9 @@ class map_computation final : public slot_computation {
   map_computation(function_ptr f, std::uint64_t seed, error_gate gate, bool awaits)
       : function_(std::move(f)), seed_(seed), gate_(std::move(gate)), awaits_(awaits) {}
   bool awaits() const override { return awaits_; }
+  std::uint32_t most_here() const override {
+    return !awaits_ && keeps_size(static_cast<const block_function&>(*function_)) ? ~std::uint32_t{0} : 0;
+  }
 
   task<void> compute(slot_supply& ring, ring_slot* slot) const override {
     if (awaits_) return await_one(slot, static_cast<const async_function&>(*function_), seed_, gate_);
@@ -132,7 +137,8 @@ class map_computation final : public slot_computation {
     char* to = slot->output.reserve(slot->count);
     block in = slot->input.view();
     const element_type& out = slot->output.type();
-    bool sized = owns_bytes(out) && !f.in_place;  // the size of an output is unknown before the call
+    // The size of an output is unknown before the call.
+    const bool sized = owns_bytes(out) && !f.in_place && !keeps_size(f);
     std::size_t made_bytes = payload_bytes(slot->input);
     kept_texts texts(gate, in.type());
     texts.note(slot->input.begin() + slot->input_at * in.type().size, slot->count);

@@ -7,9 +7,14 @@
 
 #include "engine/batching/row_landing.hpp"
 #include "engine/lowering/open_context.hpp"
+#include "sluice/engine/detail/functions.hpp"
 #include "sluice/engine/map_options.hpp"
 
 namespace sluice::lib {
+
+/// A function whose output owns about as many bytes as its input, at most a few times as many. So outputs need not be
+/// measured while a block is computed.
+struct size_keeping_function : block_function {};
 
 /// Returns true if elements are computed when the reader requests them, without a ring. A sloppy map has a ring at any
 /// parallelism, because only the ring's log records the elements that were delivered before a mark, and a resume may

@@ -5,6 +5,7 @@
 
 #include "format/example/example_parts.hpp"
 #include "format/example/example_wire.hpp"
+#include "format/example/packed_rows.hpp"
 #include "sluice/element/column.hpp"
 #include "sluice/element/tensor.hpp"
 
@@ -27,6 +28,10 @@ status check_found(const feature_slot& slot, feature_kind kind, std::size_t coun
         "has ", count, count == 1 ? " value" : " values", ", expected ",
         slot.length != feature_slot::kAny ? absl::StrCat(slot.length) : absl::StrCat("a multiple of ", slot.each));
   return {};
+}
+
+status no_packed_row() {
+  return data_loss_error("the bytes are no packed row of this schema, as parse_example makes it with packing=pack");
 }
 
 /// Ends the present row of a member whose values were stored.
@@ -79,6 +84,9 @@ class example_parser::field_row {
     if (count) std::memcpy(static_cast<float*>(first_) + i, raw, count * sizeof(float));
   }
   void int64(std::size_t i, std::int64_t value) { static_cast<std::int64_t*>(first_)[i] = value; }
+  void int64s(const char* raw, std::size_t count) {
+    if (count) std::memcpy(first_, raw, count * sizeof(std::int64_t));
+  }
   void end(std::size_t count) {
     if (slot_->resize) slot_->resize(*slot_, field_, count);  // removes values that the struct had before
     else if (is_tensor_ && slot_->kind == feature_kind::bytes) end_texts();
@@ -154,6 +162,10 @@ class example_parser::column_row {
     if (!is_tensor_) return values_->append_value(value);
     std::memcpy(tensor_ + i * sizeof value, &value, sizeof value);
   }
+  void int64s(const char* raw, std::size_t count) {
+    if (!is_tensor_) return values_->append_values<std::int64_t>(raw, count);
+    if (count) std::memcpy(tensor_, raw, count * sizeof(std::int64_t));
+  }
   void end(std::size_t) {
     if (!is_tensor_) return end_member(*member_);
     if (slot_->kind == feature_kind::bytes) end_texts();
@@ -206,6 +218,77 @@ status example_parser::append_to(column& rows, std::string_view example) {
   }
   if (!why.ok()) rows.truncate(row);
   return why;
+}
+
+status example_parser::pack(std::string_view example, packed_rows& to) {
+  status why;
+  try {
+    why = read(example, detail::packed_row(to));
+  } catch (const error& e) { why = e.why(); }
+  if (why.ok()) to.end_row();
+  else to.drop_row();
+  return why;
+}
+
+status example_parser::append_packed(column& rows, std::string_view packed) {
+  const std::size_t before = rows.rows();
+  column_row row(schema_.slots(), rows);
+  try {
+    if (read_packed(packed, row)) return rows.append_row(), status();
+  } catch (...) {
+    rows.truncate(before);
+    throw;
+  }
+  rows.truncate(before);
+  return no_packed_row();
+}
+
+status example_parser::unpack(std::string_view packed, void* to, buffer* owner) {
+  field_row row(schema_.slots(), to, owner);
+  return read_packed(packed, row) ? status() : no_packed_row();
+}
+
+/// Reads all entries of a packed row. Returns false if it is damaged; the row may have some of its values then.
+template <class Row> bool example_parser::read_packed(std::string_view packed, Row& row) {
+  const char *p = packed.data(), *const end = p + packed.size();
+  const std::vector<feature_slot>& slots = schema_.slots();
+  const std::uint64_t record = ++record_;
+  auto left = [&p, end] { return static_cast<std::size_t>(end - p); };
+  std::size_t found = 0;
+  for (std::uint32_t header[2]; p != end; ++found) {
+    if (left() < sizeof header) return false;
+    std::memcpy(header, p, sizeof header);
+    p += sizeof header;
+    const std::size_t i = header[0], count = header[1];
+    if (i >= slots.size() || std::exchange(found_in_[i], record) == record) return false;
+    const feature_slot& slot = slots[i];
+    if (count == packed_rows::kNoValue) {
+      if (!slot.is_optional) return false;
+      row.missing(i);
+      continue;
+    }
+    if (!slot.takes(count)) return false;
+    row.begin(i);
+    if (slot.kind == feature_kind::bytes) {
+      for (std::size_t k = 0; k != count; ++k) {
+        std::uint32_t size;
+        if (left() < sizeof size) return false;
+        std::memcpy(&size, p, sizeof size);
+        if (left() - sizeof size < size) return false;
+        row.bytes(k, {p + sizeof size, size});
+        p += sizeof size + size;
+      }
+    } else {
+      const std::size_t each = slot.kind == feature_kind::floats ? sizeof(float) : sizeof(std::int64_t);
+      if (left() / each < count) return false;
+      row.room(count);
+      if (slot.kind == feature_kind::floats) row.floats(0, p, count);
+      else row.int64s(p, count);
+      p += count * each;
+    }
+    row.end(count);
+  }
+  return found == slots.size();
 }
 
 /// Reads a record. After an error the row may have some of the values.
