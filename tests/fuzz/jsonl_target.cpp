@@ -39,6 +39,10 @@ template <class T> void reads_what_it_prints(std::string_view text) {
   const std::string padded = std::string(text) + std::string(64, '"');  // what is behind a text does not matter
   expect(read_json(reader, type_of<T>(), std::string_view(padded).substr(0, text.size()), 64) == first,
          "a text is read otherwise with others behind it");
+  alignas(std::max_align_t) std::byte room[sizeof(json_sample)];
+  const bool is_document = reader.read_document(text, 0, room).ok();
+  expect(is_document == first.has_value() && (!is_document || value(type_of<T>(), room).print() == *first),
+         "a document gives another element");
   if (!first) return;
   auto printed = read_json(reader, type_of<T>(), *first, 0);  // -0 is 0 by now
   expect(printed && read_json(reader, type_of<T>(), *printed, 0) == printed, "what was printed is not read again");
