@@ -18,8 +18,11 @@ namespace sluice::lib {
 
 namespace {
 
-/// The number of rows that are built at a time. Their memory is charged after each call.
-constexpr std::uint32_t kRowsAtOnce = 128;
+/// The number of rows that are built at a time. Their memory is charged after each call, so a consumer that knows their
+/// size asks for fewer of large ones.
+constexpr std::uint32_t kRowsAtOnce = 1024;
+/// The same where rows may be dropped or skipped, because the memory of skipped rows is not charged.
+constexpr std::uint32_t kSkippedAtOnce = 128;
 
 /// Returns the estimated size of a row: it is not measured, but taken as that of its input and of its values.
 std::uint32_t estimated_bytes(const block& in, const column& rows) {
@@ -58,7 +61,7 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
   auto& f = static_cast<const block_function&>(*function);
   in.may_go_back();
   kept_texts texts(gate, in.type());
-  while (auto b = co_await in.next_block({0, std::min(out.ask(), kRowsAtOnce), out.wanted_bytes()})) {
+  while (auto b = co_await in.next_block({0, std::min(out.ask(), kSkippedAtOnce), out.wanted_bytes()})) {
     texts.note(b);
     std::uint32_t looked_at = 0;  // the index in `texts` of the next input
     while (b) {
@@ -66,9 +69,10 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
       // row is built together with them.
       const std::uint64_t to_pass = out.to_pass();
       block whole = b,
-            part = b.first(std::min(
-                {b.size(), kRowsAtOnce,
-                 to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, kRowsAtOnce)) : out.wanted()}));
+            part =
+                b.first(std::min({b.size(), kSkippedAtOnce,
+                                  to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, kSkippedAtOnce))
+                                          : out.wanted()}));
       column& rows = *landing->rows;
       const std::size_t before = rows.rows();
       applied a;
