@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two cores beside one: what working ahead adds to a plan, or takes from it. Each row is the wall time of a parallel plan on
 // as many workers as there are cores, divided by that of its sequential plan on one worker.
+#include <unistd.h>
+
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "bench/harness.hpp"
-#include "sluice/format/example.hpp"
 #include "sluice/format/sample_records.hpp"
 #include "sluice/sluice.hpp"
 
@@ -117,32 +118,31 @@ task<std::uint64_t> digest_of_labels(stream<batched<sample_example>> s) {
   co_return sum;
 }
 
-/// A parser on all cores, whose rows a batch adopts, beside the same parser on one.
+/// A parser of the records of a file, or of strings in memory, on all cores beside the same parser on one. A batch adopts
+/// the rows.
 void parallel_parse_into_batches(report& r) {
-  constexpr std::int64_t kRecords = 300'000;
-  std::vector<std::string> records;
-  example_writer w;
-  for (std::int64_t i = 0; i != kRecords; ++i) {
-    const sample_example s = make_sample_example(7, static_cast<std::uint64_t>(i));
-    records.emplace_back(
-        w.bytes("text", s.text).int64("label", s.label).floats("values", s.values.data(), 16).finish());
-  }
-  auto in = from_elements(std::move(records));
+  constexpr sample_options kSample = {.records = 400'000, .shards = 1};
+  const auto path = std::filesystem::temp_directory_path() / ("sluice_bench_parse_" + std::to_string(getpid()));
+  if (status why = write_sample_shard(path.string(), kSample, 0); !why.ok()) throw std::runtime_error(why.to_string());
   auto ours = [](auto& plan, runtime& rt) {
     return [&plan, &rt] {
-      pass p{.elements = static_cast<double>(kRecords)};
+      pass p{.elements = static_cast<double>(kSample.records)};
       const std::clock_t began = std::clock();  // of all threads
       p.answer = sync_wait(rt, digest_of_labels(plan.iterate(rt)));
       p.ns = static_cast<double>(std::clock() - began) * 1e9 / CLOCKS_PER_SEC;
       return p;
     };
   };
-  for (std::int64_t rows : {64, 1024, 16'384}) {
+  auto row = [&](const std::string& name, const auto& in, std::int64_t rows) {
     auto sequential = in | parse_example<sample_example>() | batch(rows);
     auto parallel = in | parse_example<sample_example>({.parallelism = autotune}) | batch(rows);
-    r.at_most("parse into batches of " + std::to_string(rows) + ", all cores, CPU time", "its sequential plan",
+    r.at_most(name + " into batches of " + std::to_string(rows) + ", CPU time", "its sequential plan",
               compare(ours(parallel, all_workers()), ours(sequential, one_worker())).ratio(), 1.05, "times its time");
-  }
+  };
+  for (std::int64_t rows : {64, 1024, 16'384}) row("parallel parse of a file", tfrecord(path.string()), rows);
+  row("parallel parse of strings", tfrecord(path.string()) | map([](const record& x) { return std::string(x.view()); }),
+      1024);
+  std::filesystem::remove(path);
 }
 SLUICE_BENCH(parallel_parse_into_batches);
 
