@@ -288,7 +288,26 @@ class schema_codec final : public codec {
   static const example_schema_arg& get(const void* p) { return *static_cast<const example_schema_arg*>(p); }
 };
 
+/// Fingerprints omit `none`, so that those of plans without packing stay valid.
+class packing_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override { names().print(p, to); }
+  void read(void* p, const argument& a, reading& r) const override { names().read(p, a, r); }
+  std::string check(const void* p) const override { return names().check(p); }
+  bool equal(const void* a, const void* b) const override { return names().equal(a, b); }
+  bool is_meant_when_given() const override { return true; }
+  std::string type_name() const override { return names().type_name(); }
+
+ private:
+  static const codec& names() { return detail::codec_of_enum<example_packing>(); }
+};
+
 }  // namespace
+
+template <> const codec& codec_of<example_packing>() {
+  static const packing_codec c;
+  return c;
+}
 
 example_schema_arg::example_schema_arg(const element_type& t, example_schema s)
     : required_text(schema_text(s)), type(&t), schema(std::make_shared<const example_schema>(std::move(s))) {}
