@@ -52,7 +52,7 @@ class ready_signal {
   }
   class [[nodiscard]] awaiter {
    public:
-    awaiter(ready_signal& s, std::uint64_t seen) noexcept : signal_(s), seen_(seen) {}
+    awaiter(ready_signal& s, std::uint64_t seen, wait_reason why) noexcept : signal_(s), seen_(seen), why_(why) {}
     bool await_ready() const noexcept { return false; }
     template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) {
       stage_ = stage_of(&h.promise());
@@ -60,17 +60,20 @@ class ready_signal {
       return signal_.wait(h, seen_);
     }
     void await_resume() const {
-      if (stage_) stage_->waited(signal_.run_->time->now() - began_);
+      if (stage_) stage_->waited(signal_.run_->time->now() - began_, why_);
     }
 
    private:
     ready_signal& signal_;
     std::uint64_t seen_;
+    wait_reason why_;
     stage_base* stage_ = nullptr;  // the stage that waits
     time_point began_{};
   };
   /// Waits until notify() has been called since count() returned `seen`. A stop notifies too, through the channels.
-  awaiter changed_since(std::uint64_t seen) noexcept { return {*this, seen}; }
+  awaiter changed_since(std::uint64_t seen, wait_reason why = wait_reason::input) noexcept {
+    return {*this, seen, why};
+  }
 
  private:
   bool wait(std::coroutine_handle<> h, std::uint64_t seen) {

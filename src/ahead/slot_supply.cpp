@@ -98,14 +98,14 @@ bool slot_supply::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
   began_ = supply_.run_->time->now();
   mutex_lock lock(supply_.mutex_);
   if (!supply_.pump_must_wait()) return false;
+  why_ = supply_.why_pump_waits();
   supply_.pump_waits_ = h;
   return true;
 }
 
 slot_supply::reservation slot_supply::reserve_awaiter::await_resume() {
   if (!taken_) {
-    stage_counts& counts = supply_.memory_.counts();
-    stage_counts::add(counts.room_waits, counts.room_waited_ns, supply_.run_->time->now() - began_);
+    supply_.memory_.counts().add_wait(why_, supply_.run_->time->now() - began_);
     mutex_lock lock(supply_.mutex_);
     taken_ = supply_.take_granted();
   }
@@ -183,7 +183,11 @@ bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t
 }
 
 bool slot_supply::commit_outputs(ring_slot* s, duration took) {
-  stage_counts::add(memory_.counts().computed_ns, static_cast<std::uint64_t>(took.count()));
+  stage_counts& counts = memory_.counts();
+  const auto ns = static_cast<std::uint64_t>(took.count());
+  stage_counts::add(computation_->awaits() ? counts.in_flight_ns : counts.computed_ns, ns);
+  stage_counts::add(counts.computed_elements, s->count);
+  counts.add_squares(counts.computed_square, ns, s->count, 1);
   mutex_lock lock(mutex_);
   if (!computation_->awaits()) size_.learn(took, s->count, s->charged_bytes, memory_.block_bytes());
   if (asks_for_input_) {
@@ -267,6 +271,7 @@ bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
   began_ = supply_.run_->time->now();
   mutex_lock lock(supply_.mutex_);
   if (supply_.stopped_ || supply_.pick() || supply_.exhausted()) return false;
+  why_ = supply_.why_reader_waits();
   supply_.reader_waits_ = h;
   supply_.grant_pump();  // the pump may sleep until the ring is half empty, or has memory
   return true;
@@ -274,11 +279,22 @@ bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
 
 ring_slot* slot_supply::receive_awaiter::await_resume() {
   if (!waited_) return got_;
-  if (stage_) stage_->waited(supply_.run_->time->now() - began_);
+  if (stage_) stage_->waited(supply_.run_->time->now() - began_, why_);
   mutex_lock lock(supply_.mutex_);
   got_ = supply_.stopped_ ? nullptr : supply_.pick();
   if (got_) supply_.begin_use(*got_);
   return got_;
+}
+
+wait_reason slot_supply::why_pump_waits() const {
+  const bool is_full = in_flight_ >= limits_.slots || elements_in_flight_ >= limits_.elements;
+  if (!is_full) return wait_reason::memory;
+  return computation_ && filling_ == in_flight_ ? wait_reason::limit : wait_reason::room;
+}
+
+wait_reason slot_supply::why_reader_waits() const {
+  const bool is_pulled = pump_waits_ == nullptr;  // the pump fills a slot, or will
+  return computation_ && filling_ > (is_pulled ? 1u : 0u) ? wait_reason::calls : wait_reason::input;
 }
 
 void slot_supply::wake_pump() {

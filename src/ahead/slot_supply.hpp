@@ -215,6 +215,9 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// for this channel, one block is admitted even beyond the budget, because waiting could last forever.
   bool grant() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool pump_must_wait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !closed_ && !stopped_ && !grant(); }
+  /// The reasons for which pump and reader wait now.
+  wait_reason why_pump_waits() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  wait_reason why_reader_waits() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// A granted reservation. Without a slot, the caller must credit the charge.
   struct granted {
     reservation got;
@@ -289,6 +292,7 @@ class [[nodiscard]] slot_supply::reserve_awaiter {
   slot_supply& supply_;
   std::optional<granted> taken_;
   time_point began_{};
+  wait_reason why_ = wait_reason::room;
 };
 
 /// The awaiter of receive() in both derived classes: returns the slot that pick() chooses, as soon as one is ready;
@@ -311,6 +315,7 @@ class [[nodiscard]] slot_supply::receive_awaiter {
   ring_slot* got_ = nullptr;
   stage_base* stage_ = nullptr;  // the stage that waits
   time_point began_{};
+  wait_reason why_ = wait_reason::input;
   bool waited_ = false;
 };
 

@@ -39,7 +39,7 @@ std::coroutine_handle<> element_stage::ask_input(stream_base& in) {
     pending_ = &in;
     return deliver();
   }
-  if (sampled_) in.begin_sample(env);
+  if (sample_weight_) in.begin_sample(env, sample_weight_);
   return in.fill(this, 0, input_want(n));
 }
 

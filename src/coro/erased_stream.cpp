@@ -40,7 +40,7 @@ void erased_stream::take_up() {
   check_not_empty();
   set_view();
   if (!child_->waiter->is_task()) return;
-  asked_.store(false, std::memory_order_relaxed);
+  came_to_rest();
   if (cur_ == end_) throw_if_failed();
 }
 

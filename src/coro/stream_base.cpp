@@ -31,8 +31,8 @@ constexpr std::uint32_t kWantFree = 1u << 16;  // a limit on demands above this 
 constexpr auto kFillTime = std::chrono::microseconds(100);
 constexpr std::uint32_t kRampMax = 1024;
 
-/// A block is timed at every fourth look: with 32 or 64 blocks between two looks, about 1 % of the blocks.
-constexpr std::uint8_t kLooksPerSample = 4;
+/// If so much time passes between two looks, the consumer's next requests are all timed.
+constexpr duration kSlowInterval = std::chrono::milliseconds(1);
 
 environment& idle_environment() {
   static environment none;
@@ -64,6 +64,7 @@ stream_base::stream_base(stream_base&& o) noexcept
       has_begun_again_(o.has_begun_again_),
       takes_samples_(o.takes_samples_),
       samples_(o.samples_),
+      planned_weight_(o.planned_weight_),
       blocks_(o.blocks_),
       turn_(o.turn_),
       want_max_(o.want_max_),
@@ -108,6 +109,7 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
   passed_ = o.passed_;
   blocks_ = o.blocks_;
   samples_ = o.samples_;
+  planned_weight_ = o.planned_weight_;
   takes_samples_ = o.takes_samples_;
   sampled_passed_ = o.sampled_passed_;
   sampled_at_ = o.sampled_at_;
@@ -194,9 +196,13 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
   if (c->over()) return requested_after_end(owner, skip);
   if (!c->env) set_environment(owner->env ? owner->env : &idle_environment());
   environment& e = *c->env;
-  const bool looks = turn_.due();
-  bool others_first = looks && look(want);
-  if (looks && !others_first && takes_samples_ && !c->sampled_) take_sample_now_and_then();
+  const bool is_due = turn_.due();
+  const bool looks = is_due && !turn_.ends_pause();
+  const bool others_first = looks && look(want);
+  if (is_due && takes_samples_ && !c->sample_weight_) {
+    if (looks) plan_sample();
+    else begin_sample(c->env, planned_weight_);
+  }
   std::uint32_t t =
       e.tick.load(std::memory_order_acquire);  // pairs with the release of a stop: `stopping` is then true
   if (e.stopping.load(std::memory_order_acquire)) {
@@ -218,12 +224,11 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
     }
     seen_tick_ = first ? kNeverSeen : t;  // the second fill records a mark as well (stream_base.hpp, Marks)
   }
-  executor* exec = e.exec;
   std::coroutine_handle<> next = fill_now(owner, skip, want);
   // If a coroutine of this tree has been posted, another worker may be running it by now, or have destroyed the tree:
   // then nothing of it may be accessed.
   if (!others_first || next == gave_way()) return next;
-  exec->post_later(next);
+  post_behind_others(next);
   return gave_way();
 }
 
@@ -235,6 +240,7 @@ bool stream_base::look(std::uint32_t want) {
   }
   turn::seen seen = turn_.look(e, run_ ? kRootLookEvery : turn::kStepsMax);
   flush_counts();
+  if (run_ && seen.since_last_look > kSlowInterval) run_->consumer.time_all();
   if (!run_) {
     e.request_marks_by_time(seen.now);
   } else if (looks_ < kEarlyLooks) {
@@ -249,58 +255,6 @@ bool stream_base::look(std::uint32_t want) {
   if (each > 2 * kBlockTimeMax) want_max_ = std::max(1u, std::min(want, want_max_) / 2);
   else if (each < kBlockTimeMax && want_max_ <= want) want_max_ = want_max_ < kWantFree ? want_max_ * 2 : ~0u;
   return seen.others_first;
-}
-
-void stream_base::take_sample_now_and_then() {
-  if (++samples_ < kLooksPerSample) return;
-  samples_ = 0;
-  begin_sample(child_->env);
-}
-
-void stream_base::begin_sample(const environment* env) {
-  stage_base* c = child_;
-  if (!c || !env || !env->time) return;
-  c->sampled_ = true;
-  c->others_took_ = duration(0);
-  sampled_passed_ = passed_;
-  sampled_at_ = env->time->now();
-}
-
-void stream_base::end_sample(std::uint32_t n) {
-  stage_base* c = child_;
-  c->sampled_ = false;
-  duration took = c->env->time->now() - sampled_at_;
-  promise_base* owner = c->waiter;
-  // If the library lowers one node to several stages, only one of them has counters, and its time includes that of the
-  // others.
-  if (owner && !owner->is_task()) static_cast<stage_base*>(owner)->others_took_ += c->counts_ ? took : c->others_took_;
-  if (!c->counts_) return;
-  stage_counts& counts = *c->counts_;
-  stage_counts::add(counts.sampled_elements, n + passed_ - sampled_passed_);
-  if (took > c->others_took_)
-    stage_counts::add(counts.sampled_ns, static_cast<std::uint64_t>((took - c->others_took_).count()));
-  const element_type& t = c->type();
-  std::size_t bytes = n * t.size;
-  if (n && t.footprint) bytes += t.footprint(t, c->handed_.data(), n);
-  stage_counts::add(counts.sampled_bytes, bytes);
-}
-
-void stream_base::flush_counts() const noexcept {
-  stage_counts* counts = child_->counts_;
-  if (!counts || fetched_ == counted_) return;
-  stage_counts::add(counts->elements, fetched_ - counted_ - passed_);
-  stage_counts::add(counts->passed, passed_);
-  stage_counts::add(counts->blocks, blocks_);
-  counted_ = fetched_;
-  passed_ = sampled_passed_ = blocks_ = 0;
-}
-
-void stream_base::flush_all_counts() const noexcept {
-  if (!child_) return;
-  flush_counts();
-  for (const stage_input& in : child_->state_.inputs()) in.stream->flush_all_counts();
-  child_->state_.add_owner_counts();
-  if (const stream_base* in = child_->state_.owned_input()) in->flush_all_counts();
 }
 
 void stream_base::visit_stages(bool (*enter)(void* context, stage_base& stage), void* context) const {
@@ -372,7 +326,9 @@ std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
   executor* exec = nullptr;
   if (environment* e = child_->env) {
     exec = e->exec;
-    if (!request_want_ && e->time) asked_at_ = e->time->now();
+    const bool is_timed = e->time && run_ && takes_samples_ && run_->consumer.asks();
+    if (e->time && (is_timed || !request_want_)) asked_at_ = e->time->now();
+    if (is_timed) run_->consumer.asked(asked_at_);
   }
   std::coroutine_handle<> next = fill(&p, skip, want);
   if (!exec || next == p.self || next == gave_way() || exec->admits_caller()) [[likely]]
@@ -382,7 +338,7 @@ std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
 }
 
 void stream_base::end_task_fill() {
-  asked_.store(false, std::memory_order_relaxed);
+  came_to_rest();
   if (request_want_ || ramp_ == 0) return;
   environment* e = child_->env;
   if (!e || !e->time) {
@@ -398,7 +354,7 @@ void stream_base::set_no_view() {
   stage_base* c = child_;
   cur_ = end_ = nullptr;
   took_up_passed();
-  if (c->sampled_) end_sample(0);
+  if (c->sample_weight_) end_sample(0);
   if (c->over() && !has_begun_again_) flush_counts();
   if (forwarded_) forwarded_->skip_ = c->skip_;
 }

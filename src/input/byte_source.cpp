@@ -7,9 +7,11 @@
 #include "base/files/entity_tag.hpp"
 #include "coro/long_work.hpp"
 #include "input/early_open.hpp"
+#include "io/paths/file_router.hpp"
 #include "runtime/known_files.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/hash.hpp"
+#include "sluice/coro/this_stage.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -84,6 +86,10 @@ task<void> byte_source::open(std::uint64_t offset) {
   co_await going;
 }
 
+wait_reason byte_source::waits_for() const {
+  return detail::is_remote(path_) ? wait_reason::network : wait_reason::disk;
+}
+
 std::size_t byte_source::head_wanted() const {
   const std::size_t expected = expected_bytes();
   return expected <= kHeadBytesMax ? expected : 0;
@@ -106,10 +112,18 @@ task<void> byte_source::open_file(std::optional<file_info> known, std::size_t he
   } else if (room_bytes != 0 && memory_.make_buffer_ahead(room_bytes, head, {})) {
     memory_.make_ready(head);
   }
+  stage_base* reader = co_await this_stage();
+  const time_point began = run_->time->now();
   auto opening = files_of(*run_).open(path_, std::move(how));
-  std::shared_ptr<file> opened = co_await opening;
-  const std::size_t has = opened->head_bytes();
-  take_file(std::move(opened), std::move(head), has);
+  result<std::unique_ptr<file>> opened = co_await opening.as_result();
+  const duration took = run_->time->now() - began;
+  if (reader && took > duration(0)) reader->waited(took, waits_for());
+  if (!opened.ok()) co_await fail(opened.why());
+  const std::size_t has = (*opened)->head_bytes();
+  take_file(*std::move(opened), std::move(head), has);
+  stage_counts& counts = site_.counts();
+  if (has != 0) stage_counts::add(counts.first_bytes, counts.first_byte_ns, took);
+  else ranges_->first_byte_since(began);
 }
 
 /// Elements may retain a buffer for long, so a buffer must not be much larger than its elements.
@@ -177,6 +191,8 @@ void byte_source::make_ranges(std::size_t bytes) {
                   read_ahead_options{.ranges_max = can_seek_ && !advice_.in_order ? reads_in_flight_ : nullptr,
                                      .untouched = reads_untouched_,
                                      .ranges_if_untouched = advice_.reads_at_once,
+                                     .waits_for = waits_for(),
+                                     .counts = &site_.counts(),
                                      .waits_long = advice_.first_bytes != 0,
                                      .range_bytes = bytes,
                                      .range_bytes_max = advice_.range_bytes_max,

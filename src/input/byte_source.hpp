@@ -105,6 +105,7 @@ class byte_source {
   void open_next_early(bool waited);
   /// Returns how many bytes may be read together with the opening of a file that is read from its beginning.
   std::size_t head_wanted() const;
+  wait_reason waits_for() const;
   /// `size_bytes`: the size of the file; 0: unknown.
   std::size_t room_wanted(std::uint64_t size_bytes) const;
   /// Returns the mean size of this stage's files so far; 0 before the first file.

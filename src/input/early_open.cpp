@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "input/input_memory.hpp"
+#include "io/paths/file_router.hpp"
 #include "runtime/run_task.hpp"
 
 namespace sluice::lib {
@@ -73,7 +74,7 @@ task<std::shared_ptr<early_opened>> take_early(std::shared_ptr<run_context> run,
     const std::uint64_t seen = ended->count();
     if (!early->done.load(std::memory_order_acquire)) {
       early->waited = true;
-      co_await ended->changed_since(seen);
+      co_await ended->changed_since(seen, detail::is_remote(path) ? wait_reason::network : wait_reason::disk);
     }
   }
   if (!early->from || early->cache != cache) co_return nullptr;

@@ -36,21 +36,24 @@ range_reader::range_reader(std::shared_ptr<run_context> run, std::shared_ptr<fil
     : run_(std::move(run)), from_(std::move(from)), memory_(memory), options_(o), next_bytes_(o.range_bytes) {}
 
 run_task range_reader::fetch(std::shared_ptr<run_context>& run, std::shared_ptr<file> from, std::shared_ptr<range> r,
-                             std::shared_ptr<ready_signal> done) {
+                             std::shared_ptr<ready_signal> done, read_ahead_options how) {
   auto file = std::move(from);
   auto mine = std::move(r);
   auto signal = std::move(done);
+  clock* const time = run->time;  // `run` refers to a member of the reader, which may be gone after a wait
   ready_read now = file->try_read_at(mine->offset, mine->to->data(), mine->bytes);
   mine->got = now.bytes;
   mine->why = std::move(now.why);
   if (mine->why.ok() && mine->got < mine->bytes) {
     mine->waited = true;
+    const time_point began = time->now();
     buffer_ref to = mine->to;
     auto reading =
         file->read_at(mine->offset + mine->got, std::move(to), mine->got, mine->bytes - mine->got, io_deadline(*run));
     result<std::size_t> rest = co_await reading.as_result();
     if (rest.ok()) mine->got += *rest;
     else mine->why = rest.why();
+    if (how.counts) stage_counts::add(how.counts->reads, how.counts->reads_ns, time->now() - began);
   }
   mine->done.store(true, std::memory_order_release);
   signal->notify(ready_signal::kNobody);
@@ -94,14 +97,12 @@ ready_read range_reader::try_read_at(std::uint64_t offset, char* to, std::size_t
 }
 
 task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) {
-  stage_base* reader = co_await this_stage();
   if (!find(offset)) {
     if (std::uint32_t most = ranges_max(); most > 1) {
       want_more(most - 1);
       start_behind(offset + n);
     }
-    auto reading = from_->read_at(offset, std::move(to), at, n, deadline());
-    stage_wait waiting(reader, *run_->time);
+    auto reading = read_now(offset, std::move(to), at, n);
     co_return co_await reading;
   }
   want_more(ranges_max());
@@ -109,16 +110,31 @@ task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std
   for (;;) {
     std::uint64_t seen = done_->count();
     if (r->done.load(std::memory_order_acquire)) break;
-    co_await done_->changed_since(seen);
+    co_await done_->changed_since(seen, options_.waits_for);
   }
   std::size_t given = copy(*r, offset, to->data() + at, n);
   if (given) co_return given;
   status why = r->why;
   drop();
   if (!why.ok()) co_await fail(std::move(why));
-  auto reading = from_->read_at(offset, std::move(to), at, n, deadline());
-  stage_wait waiting(reader, *run_->time);
+  auto reading = read_now(offset, std::move(to), at, n);
   co_return co_await reading;
+}
+
+task<std::size_t> range_reader::read_now(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) {
+  stage_base* reader = co_await this_stage();
+  const time_point began = run_->time->now();
+  auto reading = from_->read_at(offset, std::move(to), at, n, deadline());
+  result<std::size_t> got = co_await reading.as_result();
+  const time_point now = run_->time->now();
+  if (reader) reader->waited(now - began, options_.waits_for);
+  if (stage_counts* counts = options_.counts) {
+    stage_counts::add(counts->reads, counts->reads_ns, now - began);
+    if (opening_since_ != kNever)
+      stage_counts::add(counts->first_bytes, counts->first_byte_ns, now - std::exchange(opening_since_, kNever));
+  }
+  if (!got.ok()) co_await fail(got.why());
+  co_return *got;
 }
 
 std::uint32_t range_reader::ranges_max() const {
@@ -154,7 +170,7 @@ bool range_reader::start(std::uint64_t offset) {
       std::clamp(next_bytes_ * 2, options_.range_bytes, std::max(options_.range_bytes, options_.range_bytes_max));
   if (!done_) done_ = std::make_shared<ready_signal>(run_);
   ahead_.push_back(r);
-  fetch(run_, from_, std::move(r), done_);
+  fetch(run_, from_, std::move(r), done_, options_);
   return true;
 }
 

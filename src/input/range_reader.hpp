@@ -22,17 +22,20 @@
 #include "input/input_memory.hpp"
 #include "runtime/live_knob.hpp"
 #include "sluice/base/buffer.hpp"
+#include "sluice/coro/stage_counts.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib {
 
 struct read_ahead_options {
-  const live_knob* ranges_max = nullptr;  ///< in flight at once, including the one that a caller waits for; null: 1
-  std::int64_t untouched = 0;             ///< the value of `ranges_max` until it is set
-  std::uint32_t ranges_if_untouched = 0;  ///< replaces `untouched`, if larger
-  bool waits_long = false;                ///< waits are long enough to prepare buffers meanwhile
-  std::size_t range_bytes = 256 << 10;    ///< of the first range ahead
+  const live_knob* ranges_max = nullptr;      ///< in flight at once, including the one that a caller waits for; null: 1
+  std::int64_t untouched = 0;                 ///< the value of `ranges_max` until it is set
+  std::uint32_t ranges_if_untouched = 0;      ///< replaces `untouched`, if larger
+  wait_reason waits_for = wait_reason::disk;  ///< what a read waits for
+  stage_counts* counts = nullptr;             ///< of the stage that reads; null: reads are not counted
+  bool waits_long = false;                    ///< waits are long enough to prepare buffers meanwhile
+  std::size_t range_bytes = 256 << 10;        ///< of the first range ahead
   std::size_t range_bytes_max =
       0;  ///< of any range: each is twice as long as the one before; 0: all are as long as the first
   std::uint32_t ahead_at_once = 1;  ///< the first read that waits starts this number of reads
@@ -51,12 +54,16 @@ class range_reader {
   task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n);
   /// Discards the ranges that were read ahead.
   void drop() { ahead_.clear(); }
+  /// The file was requested at this time. The first read that must wait counts the time until its end.
+  void first_byte_since(time_point t) { opening_since_ = t; }
 
  private:
   std::uint32_t ranges_max() const;
   struct range;
   static class run_task fetch(std::shared_ptr<run_context>& run, std::shared_ptr<file> from, std::shared_ptr<range> r,
-                              std::shared_ptr<ready_signal> done);
+                              std::shared_ptr<ready_signal> done, read_ahead_options how);
+  /// Reads from the file itself, for the stage that waits.
+  task<std::size_t> read_now(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n);
   /// Discards the ranges before `offset`. Returns the range that contains `offset`, or null.
   range* find(std::uint64_t offset);
   std::size_t copy(range& r, std::uint64_t offset, char* to, std::size_t n);
@@ -75,6 +82,7 @@ class range_reader {
   std::size_t next_bytes_;    ///< of the next range that is started
   std::uint32_t ready_in_a_row_ = 0;
   std::deque<std::shared_ptr<range>> ahead_;  ///< in the file's order, without gaps
+  time_point opening_since_ = kNever;         ///< until the first read that waits; kNever: it has happened
   buffer_ref spare_;                          ///< the buffer of a range that has been read, for the next range
   std::shared_ptr<ready_signal> done_;        ///< notifies when a range has ended
 };

@@ -96,7 +96,7 @@ erased_stream rate_limit_loop(outlet out, one_to_one, may_suspend, erased_stream
       time_point began = time.now();
       sleep_for pause(wait);
       co_await pause;
-      me->waited(time.now() - began);
+      me->waited(time.now() - began, wait_reason::pace);
       bucket.fill(time.now());
     }
     bucket.spend(now.cost);

@@ -18,7 +18,7 @@ erased_stream sleep_loop(outlet out, one_to_one, may_suspend, erased_stream in, 
     time_point began = now.now();
     sleep_for pause(time);
     co_await pause;
-    me->waited(now.now() - began);
+    me->waited(now.now() - began, wait_reason::pace);
     co_yield b;
   }
 }

@@ -2,6 +2,7 @@
 #include "sluice/pipeline/iterate.hpp"
 
 #include <sys/random.h>
+#include <time.h>
 
 #include <algorithm>
 #include <mutex>
@@ -54,11 +55,24 @@ std::size_t nodes_to_charge(const node& plan) {
   return seen.size() > kPlanNodesFree ? seen.size() : 0;
 }
 
+/// The CPU time of the process; in a simulation, the time that it has spent.
+duration cpu_time(const runtime& rt) {
+  if (rt.world()) return rt.world()->spent();
+  timespec t{};
+  if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return {};
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
 /// The objects that the root of a run keeps alive, and the interface of the run for the stages below.
 class run final : public run_base {
  public:
   run(std::shared_ptr<run_context> context, node_ptr written, node_ptr rewritten, std::uint64_t epoch)
-      : context_(std::move(context)), written_(std::move(written)), rewritten_(std::move(rewritten)), epoch_(epoch) {}
+      : context_(std::move(context)),
+        written_(std::move(written)),
+        rewritten_(std::move(rewritten)),
+        epoch_(epoch),
+        began_at_(context_->time->now()),
+        cpu_at_beginning_(cpu_time(*context_->rt)) {}
 
   /// Charges the memory of a plan with many nodes, for the lifetime of the run.
   status hold_plan(std::size_t nodes) {
@@ -97,6 +111,14 @@ class run final : public run_base {
   }
   run_context& context() const { return *context_; }
   std::uint64_t epoch() const { return epoch_; }
+  machine_use machine() const {
+    machine_use use;
+    use.workers = context_->workers;
+    if (context_->is_homeless.load(std::memory_order_acquire)) return use;  // the clock is gone
+    use.elapsed = context_->time->now() - began_at_;
+    use.computed = cpu_time(*context_->rt) - cpu_at_beginning_;
+    return use;
+  }
 
  private:
   /// Called for the first checkpoint: hashing data in memory takes time.
@@ -117,6 +139,8 @@ class run final : public run_base {
   node_ptr written_;    ///< checkpoints are compared by this plan,
   node_ptr rewritten_;  ///< and this one runs
   std::uint64_t epoch_;
+  const time_point began_at_;
+  const duration cpu_at_beginning_;
   // Many runs end without a checkpoint, and making a fingerprint prints the whole plan.
   mutable std::once_flag looked_;
   mutable std::uint64_t fingerprint_ = 0;  ///< valid once looked_ is set
@@ -282,9 +306,9 @@ std::shared_ptr<site_table> sites_of(const stream_base& s) {
   return r->context().sites;
 }
 
-run_report report_of(const stream_base& s) {
+run_report report_during(const run_base& any) {
   run_report report;
-  if (auto* r = dynamic_cast<run*>(s.run())) {  // while a wait is outstanding, s is lent and has another one
+  if (auto* r = dynamic_cast<const run*>(&any)) {  // while a wait is outstanding, a stream is lent and has another one
     report.seed = r->context().seed;
     report.epoch = r->epoch();
     report.errors = r->context().errors();
@@ -293,11 +317,21 @@ run_report report_of(const stream_base& s) {
     report.inputs_changed = r->context().inputs_changed();
     report.first_changed_inputs = r->context().first_changed_inputs();
     report.warnings = r->warnings();
-    if (s.at_rest()) s.flush_all_counts();
     report.sites = r->context().sites->report();
+    report.consumer = consumer_report_of(r->consumer);
+    report.machine = r->machine();
+    report.verdict = judge(report.sites, report.consumer, report.machine);
   }
   return report;
 }
+
+run_report report_of(const stream_base& s) {
+  if (!s.run()) return {};
+  if (s.at_rest()) s.flush_all_counts();
+  return report_during(*s.run());
+}
+
+run_report any_stream::report() const { return report_of(*this); }
 
 run_report report_of(const any_stream& s) { return report_of(detail::engine_access::of(s)); }
 std::shared_ptr<site_table> sites_of(const any_stream& s) { return sites_of(detail::engine_access::of(s)); }

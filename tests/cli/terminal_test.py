@@ -193,6 +193,40 @@ class Reports(ProgramTest):
         new = self.path("new.jsonl")
         self.assertIn("--output and --report are the same file", self.fails(2, "run", "range(3)", "--output", f"jsonl:{new}", "--report", f"json:{new}"))
 
+    SLOW = "range(60) | rate_limit(elements_per_second=100) | map(it + 1) | prefetch(4)"
+
+    def test_the_verdict_names_the_cause(self):
+        report, _ = self.report("run", self.SLOW)
+        run = report["run"]
+        cause = next(s for s in run["stages"] if s["name"] == "rate_limit")
+        verdict = run["verdict"]
+        self.assertEqual((verdict["kind"], verdict["cause"], verdict["path"], verdict["stage"]), ("highly input-bound", "pace", cause["path"], "rate_limit"))
+        for s in run["stages"]:
+            self.assertAlmostEqual(s["busy_share"] + s["input_share"] + s["blocked_share"], 1)
+        self.assertEqual(cause["elements_in"], 60)
+        self.assertIn("pace", cause["waits_by_reason"])
+        self.assertEqual({(e["from"], e["to"]) for e in run["edges"]}, {(i, s["path"]) for s in run["stages"] for i in s["inputs"]})
+        self.assertEqual(run["knobs"][0]["stage"], "prefetch")
+
+    def test_the_report_as_text_begins_with_the_verdict(self):
+        for words in (["--report", self.SLOW], [self.SLOW, "--report"], [self.SLOW, "--report", "full"], ["--report", "--seed", 1, self.SLOW]):
+            lines = self.ok("run", *words).stderr.splitlines()
+            self.assertRegex(lines[0], "^highly input-bound: the consumer waits .* of the time; the cause is rate_limit: ")
+            self.assertRegex(lines[1], "^  stage +elements .* busy +input +blocked")
+            self.assertEqual([line.split()[1] for line in lines if line.startswith("* ")], ["rate_limit"])
+            self.assertTrue(any("60 elements in " in line for line in lines))
+        self.assertIn("expects full, text, json or json:FILE", self.fails(2, "run", "range(3)", "--report", "jsn"))
+
+    def test_the_report_is_repeated(self):
+        done = self.ok("run", self.SLOW, "--report", "json", "--report-every", "200ms")
+        lines = [json.loads(line) for line in done.stderr.splitlines()]
+        self.assertEqual(lines[-1]["outcome"], "finished")
+        self.assertGreater(len(lines), 1)
+        for line in lines[:-1]:
+            self.assertEqual((line["outcome"], line["exit_status"], line["plan"]), ("running", None, lines[-1]["plan"]))
+            self.assertIn("verdict", line["run"])
+        self.assertEqual(sorted(line["elements"] for line in lines), [line["elements"] for line in lines])
+
     def test_the_fields_are_documented(self):
         page = (pathlib.Path(__file__).resolve().parents[2] / "docs/report.md").read_text()
         report, _ = self.report("run", "range(100) | map(6 / it) | prefetch(2)", "--on-error", "skip")

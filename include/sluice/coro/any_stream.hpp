@@ -23,6 +23,8 @@
 
 namespace sluice::lib {
 
+struct run_report;
+
 class [[nodiscard]] any_stream : private erased_stream {
   friend struct detail::engine_access;
 
@@ -38,6 +40,8 @@ class [[nodiscard]] any_stream : private erased_stream {
 
   /// The position from which the next element is made again. Only between calls. Cost: see stream<T>::position().
   checkpoint position() { return sealed_position(); }
+  /// What the run has done so far, and what limits it (pipeline/iterate.hpp). Only between calls.
+  run_report report() const;
   /// Asks all stages upstream to stop; the next fill fails with `cancelled`. Thread: any.
   void request_stop() noexcept {
     if (run_) run_->request_stop();

@@ -125,8 +125,8 @@ class [[nodiscard]] erased_stream : public stream_base {
     attempt await_resume() const {
       if (s.cur_ == s.end_) {
         s.child_->waiter->catching = false;
-        s.asked_.store(false, std::memory_order_relaxed);
         s.set_view();
+        s.came_to_rest();
       }
       attempt a{s.cur_ == s.end_ ? block() : s.take_view(), {}};
       if (!a.view) a.why = s.child_->failure;

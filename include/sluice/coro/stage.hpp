@@ -82,9 +82,9 @@ class stage_base : public promise_base {
   stage_counts* counts() const { return counts_; }
   /// Counts a wait of the coroutine, or of a task that it awaits, for something outside of this tree. Called on the
   /// stage's own thread after the wait.
-  void waited(duration took) {
+  void waited(duration took, wait_reason why) {
     others_took_ += took;
-    if (counts_) stage_counts::add(counts_->waits, counts_->waited_ns, took);
+    if (counts_) counts_->add_wait(why, took);
   }
   /// Returns true if the stage's own code threw; false if an input failed.
   bool threw() const { return threw_; }
@@ -178,7 +178,7 @@ class stage_base : public promise_base {
   bool may_suspend_ = false;
   bool threw_ = false;
   bool rests_at_end_ = false;               // its coroutine waits at its end (outlet::again)
-  bool sampled_ = false;                    // the current request is timed
+  std::uint32_t sample_weight_ = 0;         // the current request is timed, and stands for this number; 0: not timed
   const std::atomic<std::uint32_t>* tick_;  // env's, once known
   block handed_{};                          // delivered, and not yet taken by the stream downstream
   slab out_;                                // room for elements that the stage makes itself
@@ -191,7 +191,7 @@ class stage_base : public promise_base {
   dropped_errors errors_;  // they follow the output already made, and precede the output still to be made
   stage_counts* counts_ = nullptr;
   absent_stages* absent_ = nullptr;  // owned; null: none
-  duration others_took_{};           // while sampled_: waits, and the time of its inputs
+  duration others_took_{};           // while a request is timed: waits, and the time of its inputs
   std::string_view label_;
   std::shared_ptr<const void> kept_;
 };

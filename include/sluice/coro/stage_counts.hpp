@@ -6,9 +6,11 @@
 // 500 µs), when it ends and when it is destroyed. The counters lag behind by that much.
 //
 // Busy time is sampled. The most downstream stream of a tree (the root of a run, the stream that a pump requests from)
-// times one block in 32 to 256 on its whole way through the stages upstream. Each of these stages adds the time that
-// its own coroutine took, without its inputs and without waiting. Waits and the work of parallel tasks are not sampled:
-// all of them are counted.
+// divides its blocks into intervals of 1 to 64 (see turn.hpp) and times one block of an interval, which it draws at
+// random, on its whole way through the stages upstream: in each interval of up to 8 blocks, which are slow, and in one of
+// four longer ones. Each of these stages adds the time that its own coroutine took, without its inputs and without
+// waiting, multiplied by the number of blocks that the timed one stands for. So the sums are unbiased, whatever the
+// costs of the blocks and their order. Waits and the work of parallel tasks are not sampled: all of them are counted.
 //   double ns_each = double(c.sampled_ns.load()) / double(c.sampled_elements.load());          // without its inputs
 //   double busy_ns = ns_each * double(c.elements.load() + c.passed.load());                    // an estimate
 //
@@ -18,30 +20,58 @@
 // See:    runtime/site_table.hpp, which reports them.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "sluice/coro/environment.hpp"
 
 namespace sluice::lib {
 
+/// What a stage, or the task that works ahead for it, waits for.
+enum class wait_reason : std::uint8_t {
+  input,    ///< a block of its input
+  calls,    ///< the stage's own parallel work on the next block
+  disk,     ///< a local file
+  network,  ///< a remote file
+  pace,     ///< the time that the plan itself demands: rate_limit, sleep
+  room,     ///< the task ahead: the channel is full of blocks that the consumer has not taken
+  limit,    ///< the task ahead: as many blocks as `parallelism` allows are being made
+  memory,   ///< the task ahead: the memory budget is used up
+};
+inline constexpr std::size_t kWaitReasons = 8;
+/// Returns true if the stage itself waits; false if only its task ahead does, while the stage may deliver blocks.
+constexpr bool delays_stage(wait_reason r) { return r < wait_reason::room; }
+
 struct stage_counts {
   using number = std::atomic<std::uint64_t>;
+  using real = std::atomic<double>;
 
   number elements{0};  ///< delivered
   number passed{0};    ///< skipped, because the consumer's demand said so (the operator skip, a resume)
   number blocks{0};    ///< in which the elements were delivered
 
-  number sampled_elements{0};  ///< elements of the timed blocks, including the skipped ones
-  number sampled_ns{0};        ///< the time spent making the sampled elements
-  number sampled_bytes{0};     ///< the memory of the sampled elements that were delivered
-  number computed_ns{0};       ///< time of the stage's tasks (the calls of a parallel map); not sampled
+  number sampled_elements{
+      0};                   ///< elements of the timed blocks, including the skipped ones; weighted, as the next three
+  number sampled_ns{0};     ///< the time spent making the sampled elements
+  number sampled_bytes{0};  ///< the memory of the sampled elements that were delivered
+  real sampled_square{0};   ///< the sum over the sampled elements of the squared nanoseconds of each
+  number computed_elements{0};  ///< elements made by the stage's tasks (the calls of a parallel map); not sampled
+  number computed_ns{0};        ///< the time of these tasks, if they compute
+  number in_flight_ns{0};       ///< the time of these tasks, if they await calls
+  real computed_square{0};      ///< the sum over these elements of the squared nanoseconds of each
+  number longest_ns{0};         ///< the most time for one element, as far as blocks were timed
 
-  number waits{0};           ///< how often the stage waited for a channel, a file or a timer
-  number waited_ns{0};       ///< how long these waits took
-  number room_waits{0};      ///< how often its pump waited because the channel or the memory budget was full
-  number room_waited_ns{0};  ///< how long these waits took
-  number read_bytes{0};      ///< read from files, before inflating
+  struct wait {
+    number times{0}, ns{0};
+  };
+  std::array<wait, kWaitReasons> waits{};
+  number read_bytes{0};     ///< read from files, before inflating
+  number reads{0};          ///< reads of files that had to wait, including those ahead of the stage
+  number reads_ns{0};       ///< the sum of their times: divided by the run's time, the mean number in flight
+  number first_bytes{0};    ///< files whose first byte was waited for
+  number first_byte_ns{0};  ///< from the open to the first byte
 
   /// Relaxed: a counter publishes no other data.
   static void add(number& to, std::uint64_t n) noexcept {
@@ -50,6 +80,19 @@ struct stage_counts {
   static void add(number& times, number& ns, duration took) noexcept {
     times.fetch_add(1, std::memory_order_relaxed);
     add(ns, static_cast<std::uint64_t>(took.count()));
+  }
+  void add_wait(wait_reason why, duration took) noexcept {
+    wait& w = waits[static_cast<std::size_t>(why)];
+    add(w.times, w.ns, took);
+  }
+  /// Adds the squares of the times of `elements` elements that took `ns` in all, and stand for `weight` times as many.
+  void add_squares(real& to, std::uint64_t ns, std::uint64_t elements, std::uint64_t weight) noexcept {
+    if (elements == 0) return;
+    const double each = static_cast<double>(ns) / static_cast<double>(elements);
+    to.fetch_add(each * each * static_cast<double>(elements * weight), std::memory_order_relaxed);
+    // A concurrent longer time may be lost; the next one is noted.
+    if (each > static_cast<double>(longest_ns.load(std::memory_order_relaxed)))
+      longest_ns.store(static_cast<std::uint64_t>(each), std::memory_order_relaxed);
   }
 };
 

@@ -44,6 +44,7 @@
 #include "sluice/base/assert.hpp"
 #include "sluice/coro/block_stage.hpp"
 #include "sluice/coro/checkpoint.hpp"
+#include "sluice/coro/detail/consumer_meter.hpp"
 
 namespace sluice::lib {
 
@@ -63,6 +64,8 @@ class run_base {
   virtual void when_drained(void (*done)(void*) noexcept, void* argument) noexcept = 0;
   /// Called when a root whose tree is lent (pipeline/loan.hpp) is moved to the object `to`, or destroyed (null).
   virtual void owner_moved(stream_base* to) noexcept { (void)to; }
+  /// The waits of the consumer.
+  consumer_meter consumer;
 };
 
 /// Decides when a channel, which keeps marks by itself, records one.
@@ -214,8 +217,8 @@ class stream_base {
       p.skip_ = 0;
       forwarded_ = &p;
     }
-    if (p.sampled_) [[unlikely]]
-      begin_sample(p.env);
+    if (p.sample_weight_) [[unlikely]]
+      begin_sample(p.env, p.sample_weight_);
     return fill(&p, skip, request_want_);
   }
   std::coroutine_handle<> ask_from_task(promise_base& p);
@@ -267,7 +270,7 @@ class stream_base {
     took_up_passed();
     fetched_ += n;
     ++blocks_;
-    if (child_->sampled_) [[unlikely]]
+    if (child_->sample_weight_) [[unlikely]]
       end_sample(n);
   }
   void took_up_passed() {
@@ -278,10 +281,12 @@ class stream_base {
     passed_ += passed;
     asked_skip_ = child_->skip_;
   }
-  /// Called at looks: begins a sample at every fourth of them.
-  void take_sample_now_and_then();
-  /// Starts the clock of a sample: the next fill is timed.
-  void begin_sample(const environment* env);
+  /// Called at looks: draws the fill of the next interval that is timed, if one is.
+  void plan_sample();
+  /// Starts the clock of a sample: the next fill is timed, and stands for `weight` fills.
+  void begin_sample(const environment* env, std::uint32_t weight);
+  /// Posts `next`, the coroutine of a fill, behind others. The time until it is resumed does not count as its work.
+  void post_behind_others(std::coroutine_handle<> next);
   /// Ends the sample: the fill has delivered n elements, which are in child_->handed_.
   void end_sample(std::uint32_t n);
   /// Adds what this stream has counted since the last call to the counters of the stage.
@@ -289,7 +294,14 @@ class stream_base {
   void set_no_view();
   /// After a fill for a task that delivered no element: throws the stage's error, if it has failed.
   void throw_if_failed() const;
-  /// After a fill for a task: the stream is at rest again. Adapts the number of elements that the next next() demands,
+  /// After a fill for a task: the stream is at rest again.
+  void came_to_rest() {
+    asked_.store(false, std::memory_order_relaxed);
+    if (run_ && run_->consumer.is_timed()) [[unlikely]]
+      end_consumer_wait();
+  }
+  void end_consumer_wait();
+  /// came_to_rest(), and adapts the number of elements that the next next() demands,
   /// so that a fill takes some 100 µs.
   void end_task_fill();
 
@@ -325,7 +337,8 @@ class stream_base {
   bool keep_ = false;                     // marks are kept
   bool has_begun_again_ = false;          // its counters are flushed at looks and when it closes
   bool takes_samples_ = false;
-  std::uint8_t samples_ = 0;          // looks since the last one that began a sample
+  std::uint8_t samples_ = 0;          // looks; the seed of the draws of samples
+  std::uint16_t planned_weight_ = 0;  // of the sample that is due when the turn pauses
   mutable std::uint32_t blocks_ = 0;  // delivered since the last flush_counts()
   turn turn_;
   std::uint32_t want_max_ = ~0u;  // limits demands, so that a block takes some 10 ms at most and a stop is noticed soon

@@ -2,7 +2,7 @@
 // Finds the stage that a coroutine works for, and counts its waits.
 //
 //   stage_base* reader = co_await this_stage();         // in a task that a stage awaits, however far up
-//   stage_wait waiting(reader, *run.time);              // until the end of the block
+//   stage_wait waiting(reader, *run.time, wait_reason::disk);   // until the end of the block
 //   co_await the_file;
 //
 // Thread: that of the coroutine; a coroutine that has waited counts its wait when it continues.
@@ -38,17 +38,18 @@ class [[nodiscard]] this_stage {
 class stage_wait {
  public:
   /// A null `stage` counts nothing.
-  stage_wait(stage_base* stage, const clock& time) noexcept
-      : stage_(stage), time_(time), began_(stage ? time.now() : time_point()) {}
+  stage_wait(stage_base* stage, const clock& time, wait_reason why) noexcept
+      : stage_(stage), time_(time), why_(why), began_(stage ? time.now() : time_point()) {}
   stage_wait(const stage_wait&) = delete;
   stage_wait& operator=(const stage_wait&) = delete;
   ~stage_wait() {
-    if (stage_) stage_->waited(time_.now() - began_);
+    if (stage_) stage_->waited(time_.now() - began_, why_);
   }
 
  private:
   stage_base* stage_;
   const clock& time_;
+  wait_reason why_;
   time_point began_;
 };
 

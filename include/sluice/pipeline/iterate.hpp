@@ -43,6 +43,7 @@
 #include "sluice/engine/dataset_options.hpp"
 #include "sluice/optimizer/rule_choice.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/profile/verdict.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/site_table.hpp"
 
@@ -99,6 +100,10 @@ struct run_report {
   /// Its stages, each before its inputs, including those of inner plans that have been opened. Counters of stages that
   /// are running may lag behind a little.
   std::vector<site_report> sites;
+  consumer_report consumer;  ///< how long the consumer has waited, and when
+  machine_use machine;       ///< the cores of the run, and the time that they have worked
+  /// What limits the run: `verdict.text` is its first line. Missing measurements make it `unmeasured`.
+  run_verdict verdict;
 };
 
 /// Starts a run of a plan whose element type may be unknown in C++, as the command line does. Errors: those of
@@ -109,8 +114,10 @@ any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o 
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
                                  const iterate_options& o = {});
 
-/// The report of the run whose root is `s`. REQUIRES: no request on the stream is outstanding.
+/// The report of the run whose root is `s`, as s.report(). REQUIRES: no request on the stream is outstanding.
 run_report report_of(const stream_base& s);
+/// The same during a request: the numbers lag behind by up to half a millisecond or 64 blocks. Thread: any.
+run_report report_during(const run_base& run);
 
 /// The stages of that run, with their counters and their knobs, which may be set from any thread. Errors: throws
 /// failed_precondition if the stream is not the root of a run, or is lent to an asio operation that is outstanding.
@@ -124,6 +131,7 @@ run_report report_of(const any_stream& s);
 std::shared_ptr<site_table> sites_of(const any_stream& s);
 task<void> cleanup(any_stream&& s);
 template <class T> run_report report_of(const stream<T>& s) { return report_of(detail::engine_access::of(s)); }
+template <class T> run_report stream<T>::report() const { return report_of(*this); }
 template <class T> std::shared_ptr<site_table> sites_of(const stream<T>& s) {
   return sites_of(detail::engine_access::of(s));
 }
@@ -144,6 +152,7 @@ namespace sluice {
 using lib::cleanup;
 using lib::iterate_options;
 using lib::open_run;
+using lib::report_during;
 using lib::report_of;
 using lib::run_report;
 using lib::sites_of;

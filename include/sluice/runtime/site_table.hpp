@@ -11,6 +11,7 @@
 // Thread: any.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -18,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sluice/coro/environment.hpp"
+#include "sluice/coro/stage_counts.hpp"
 #include "sluice/runtime/ledger.hpp"
 
 namespace sluice::lib {
@@ -46,6 +47,12 @@ struct channel_report {
   bool is_light = false;
 };
 
+/// How often and how long a stage has waited for one reason.
+struct site_wait {
+  std::uint64_t times = 0;
+  duration took{};
+};
+
 /// The counters of one site. Streams add theirs when they look at the clock, every half millisecond or 64 blocks, so
 /// the numbers may lag behind by that much.
 struct site_report {
@@ -56,16 +63,31 @@ struct site_report {
   bool is_inner = false;  ///< its node belongs to an inner plan, or to an input of a combine
   /// The paths of the sites that it reads from: its inputs, and the ends of the inner plans that it has opened.
   std::vector<std::uint64_t> inputs;
-  std::uint64_t elements = 0;      ///< elements delivered
-  std::uint64_t passed = 0;        ///< elements skipped
-  std::uint64_t blocks = 0;        ///< blocks delivered
-  duration busy{};                 ///< its own computing time, without that of its inputs; estimated from samples
-  std::uint64_t waits = 0;         ///< how often it waited for a channel or a file
-  duration waited{};               ///< how long these waits took
-  std::uint64_t room_waits = 0;    ///< how often its pump waited because the channel or the budget was full
-  duration room_waited{};          ///< how long these waits took
-  std::uint64_t bytes = 0;         ///< memory of its elements, estimated from samples
-  std::uint64_t read_bytes = 0;    ///< read from files, before inflating
+  std::uint64_t elements = 0;         ///< elements delivered
+  std::uint64_t passed = 0;           ///< elements skipped
+  std::uint64_t blocks = 0;           ///< blocks delivered
+  duration busy{};                    ///< its own computing time, without that of its inputs; estimated from samples
+  duration in_tasks{};                ///< the part of it in tasks beside the stage: those of a parallel map
+  duration in_flight{};               ///< the part of that in which the tasks awaited calls
+  duration each{}, each_deviation{};  ///< the mean time for one element, and the standard deviation
+  duration longest{};                 ///< the most time for one element, as far as blocks were timed
+  std::uint64_t waits = 0;            ///< how often it waited for a channel or a file
+  duration waited{};                  ///< how long these waits took
+  std::uint64_t room_waits = 0;       ///< how often its pump waited because the channel or the budget was full
+  duration room_waited{};             ///< how long these waits took
+  /// The same by their reason: `waits_by_reason[std::size_t(wait_reason::disk)]`.
+  std::array<site_wait, kWaitReasons> waits_by_reason{};
+  std::uint64_t bytes = 0;        ///< memory of its elements, estimated from samples
+  std::uint64_t elements_in = 0;  ///< elements that its inputs have delivered
+  std::uint64_t bytes_in = 0;     ///< their memory, and the bytes read from files
+  std::uint64_t read_bytes = 0;   ///< read from files, before inflating
+  std::uint64_t reads = 0;        ///< reads of files that had to wait
+  duration reads_took{};          ///< the sum of their times: divided by the run's time, the mean number in flight
+  std::uint64_t first_bytes = 0;  ///< files whose first byte was waited for
+  duration first_byte_took{};     ///< the sum of the times from the open to the first byte
+  /// Shares of the run's time, which sum to 1: it computes; it waits for its input, a file or the pace that the plan
+  /// demands; it waits until its consumer takes more. All 0 if nothing was measured.
+  double busy_share = 0, input_share = 0, blocked_share = 0;
   std::vector<knob_report> knobs;  ///< the knobs that can be changed now
   std::vector<channel_report> channels;
   /// The memory that the stage itself has charged to the ledger, now and at most: a line for each purpose, and one for
@@ -115,5 +137,6 @@ namespace sluice {
 using lib::knob_report;
 using lib::site_report;
 using lib::site_table;
+using lib::wait_reason;
 
 }  // namespace sluice

@@ -462,7 +462,7 @@ int run_command_line(int argc, char** argv) {
   add_describe(app, t.reading, t.errors, file_verb);
   add_others(app, t);
   add_help(app);
-  const std::vector<std::string> arguments = usual_arguments(argc, argv);
+  const std::vector<std::string> arguments = with_report_form(usual_arguments(argc, argv));
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the end
   } catch (const CLI::Success& asked) {                                         // --help, --version

@@ -115,7 +115,7 @@ constexpr option_group kOptionGroups[] = {
     {"Output", " --output --to --compression --shards --shard-size --overwrite --new-output --images --raw --json "},
     {"Bad elements", " --on-error --errors-max --quarantine "},
     {"Resuming", " --checkpoint --every --resume --resume-or-start --changed-inputs "},
-    {"Reports", " --quiet --progress --progress-every --report --stages "},
+    {"Reports", " --quiet --progress --progress-every --report --report-every --stages "},
     {"Resources", " --memory-budget --workers --io --io-timeout --attempts "}};
 constexpr const char* kDefaultGroup = "Options";
 

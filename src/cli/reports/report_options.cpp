@@ -11,19 +11,31 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr std::string_view kJsonForm = "json", kJsonFile = "json:";
+constexpr std::string_view kJsonForm = "json", kJsonFile = "json:", kFullForm = "full";
+
+/// Returns true for an option or a plan, and false for a form, also if it is mistyped.
+bool is_no_form(const std::string& text) {
+  return text.starts_with("-") || (!text.starts_with(kJsonFile) && text.find_first_of("(|/. ") != text.npos);
+}
 
 CLI::Validator report_form() {
   auto check = [](const std::string& text) -> std::string {
     const bool names_file = text.starts_with(kJsonFile) && text.size() > kJsonFile.size();
     if (text == "json:-") return "json prints to standard error, and - is standard output: write json, or json:FILE";
-    if (text == "text" || text == kJsonForm || names_file) return {};
-    return absl::StrCat("expects text, json or json:FILE, and is \"", text, "\"");
+    if (text == kFullForm || text == "text" || text == kJsonForm || names_file) return {};
+    return absl::StrCat("expects full, text, json or json:FILE, and is \"", text, "\"");
   };
   return CLI::Validator(check, "FORM");
 }
 
 }  // namespace
+
+std::vector<std::string> with_report_form(std::vector<std::string> arguments) {
+  for (std::size_t i = 0; i != arguments.size() && arguments[i] != "--"; ++i)
+    if (arguments[i] == "--report" && (i + 1 == arguments.size() || is_no_form(arguments[i + 1])))
+      arguments[i] = "--report=full";
+  return arguments;
+}
 
 void add_report_options(CLI::App& verb, report_arguments& to, bool with_stages) {
   verb.add_flag("--quiet", to.quiet, "print no progress, no notices and no report; errors are printed");
@@ -46,14 +58,20 @@ void add_report_options(CLI::App& verb, report_arguments& to, bool with_stages) 
       ->check(time_span());
   auto set_report = [&to](const std::string& text) {
     to.is_json = text == kJsonForm;
+    to.shows_profile = text == kFullForm;
     if (text.starts_with(kJsonFile)) to.json_file = text.substr(kJsonFile.size());
   };
   verb.add_option_function<std::string>("--report", set_report,
-                                        "text; json: one JSON object on standard error, in place of the text; "
+                                        "full (also without a form): a verdict first, and each stage's share of the "
+                                        "time; text; json: one JSON object on standard error, in place of the text; "
                                         "json:FILE: the object in a file, beside the text")
       ->check(report_form());
-  if (with_stages)
-    verb.add_flag("--stages", to.shows_stages, "print a table of each stage's work, time and waits at the end");
+  if (!with_stages) return;
+  verb.add_flag("--stages", to.shows_stages, "print a table of each stage's work, time and waits at the end");
+  auto set_every = [&to](const std::string& text) { read_time(text, to.report_every); };
+  verb.add_option_function<std::string>("--report-every", set_every,
+                                        "print the report with its verdict after each such interval, and at the end")
+      ->check(time_span());
 }
 
 }  // namespace sluice::lib::cli

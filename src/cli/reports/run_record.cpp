@@ -14,6 +14,7 @@
 #include "base/files/whole_file.hpp"
 #include "base/text/redacted.hpp"
 #include "cli/reports/exit_status.hpp"
+#include "cli/reports/stage_json.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/version.hpp"
 
@@ -21,8 +22,6 @@ namespace sluice::lib::cli {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-double seconds_of(duration t) { return std::chrono::duration<double>(t).count(); }
 
 /// A text, or null if it is empty.
 json text_or_null(const std::string& text) { return text.empty() ? json() : json(detail::redacted(text)); }
@@ -67,46 +66,20 @@ json dropped_json(const run_report& report) {
   return {{"elements", report.errors}, {"by_stage", std::move(stages)}, {"first", json_of(report.first_errors)}};
 }
 
-json json_of(const site_report& s) {
-  json knobs = json::array(), inputs = json::array();
-  for (const knob_report& k : s.knobs)
-    knobs.push_back({{"name", k.name}, {"value", k.value}, {"min", k.least}, {"max", k.most}, {"auto", k.is_free}});
-  for (std::uint64_t path : s.inputs) inputs.push_back(absl::StrCat(absl::Hex(path, absl::kZeroPad16)));
-  std::size_t peak = 0;
-  for (const ledger_line_report& l : s.memory) peak += l.peak_bytes;
-  return {{"path", absl::StrCat(absl::Hex(s.path, absl::kZeroPad16))},
-          {"name", detail::redacted(s.name)},
-          {"number", s.number},
-          {"inner", s.is_inner},
-          {"inputs", std::move(inputs)},
-          {"elements", s.elements},
-          {"skipped", s.passed},
-          {"blocks", s.blocks},
-          {"own_seconds", seconds_of(s.busy)},
-          {"waits", s.waits},
-          {"waited_seconds", seconds_of(s.waited)},
-          {"room_waits", s.room_waits},
-          {"room_waited_seconds", seconds_of(s.room_waited)},
-          {"bytes", s.bytes},
-          {"read_bytes", s.read_bytes},
-          {"memory_peak_bytes", peak},
-          {"knobs", std::move(knobs)}};
-}
-
 json json_of_run(const run_record& r) {
   const run_report& report = *r.report;
-  json stages = json::array(), warnings = json::array();
-  for (const site_report& s : report.sites) stages.push_back(json_of(s));
+  json warnings = json::array();
   for (const std::string& text : report.warnings) warnings.push_back(detail::redacted(text));
   for (const status& why : report.first_changed_inputs) warnings.push_back(detail::redacted(why.to_string()));
-  return {{"seed", absl::StrCat(report.seed)},
-          {"epoch", report.epoch},
-          {"workers", r.workers},
-          {"io", r.io},
-          {"memory", json_of(r.memory)},
-          {"dropped", dropped_json(report)},
-          {"warnings", std::move(warnings)},
-          {"stages", std::move(stages)}};
+  json run{{"seed", absl::StrCat(report.seed)},
+           {"epoch", report.epoch},
+           {"workers", r.workers},
+           {"io", r.io},
+           {"memory", json_of(r.memory)},
+           {"dropped", dropped_json(report)},
+           {"warnings", std::move(warnings)}};
+  add_profile(report, run);
+  return run;
 }
 
 constexpr std::string_view kBeginning = "{\"report\":\"sluice\"";
@@ -127,14 +100,14 @@ void open_report(const std::string& path, replaced_file& file) {
 
 std::string report_json(const run_record& r, const char* verb, std::chrono::system_clock::time_point started,
                         int exit_status) {
-  const char* outcome = !r.why.ok() ? "failed" : r.interrupted ? "interrupted" : "finished";
+  const char* outcome = r.is_running ? "running" : !r.why.ok() ? "failed" : r.interrupted ? "interrupted" : "finished";
   json out{{"report", "sluice"},
            {"version", kReportVersion},
            {"program", SLUICE_VERSION_STRING},
            {"verb", verb},
            {"started", absl::FormatTime(absl::RFC3339_sec, absl::FromChrono(started), absl::UTCTimeZone())},
            {"outcome", outcome},
-           {"exit_status", exit_status},
+           {"exit_status", r.is_running ? json() : json(exit_status)},
            {"error", r.why.ok() ? json() : json_of(r.why)},
            {"plan", text_or_null(r.plan)},
            {"output", text_or_null(r.output)},

@@ -23,6 +23,7 @@ struct run_record {
   std::string io;            ///< the back end for files
   bool resumed = false;      ///< it continued from a checkpoint
   bool interrupted = false;  ///< a signal ended it
+  bool is_running = false;   ///< the record is of this moment, and the run continues
   bool complete = false;     ///< the end of the plan, or the limit, was reached
   ledger_report memory{};
   std::optional<run_report> report;  ///< missing if the run did not begin

@@ -2,10 +2,11 @@
 #include "cli/reports/stage_table.hpp"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <utility>
 
 #include "cli/reports/figures.hpp"
 #include "cli/reports/text_layout.hpp"
@@ -35,8 +36,7 @@ std::string memory_text(const site_report& s) {
   return bytes_text(peak);
 }
 
-constexpr std::size_t kColumns = 9;
-using row = std::array<std::string, kColumns>;
+using row = std::vector<std::string>;
 
 row row_of(const site_report& s) {
   return {(s.is_inner ? "  " : "") + numbered(s.name, s.number),
@@ -50,30 +50,86 @@ row row_of(const site_report& s) {
           memory_text(s)};
 }
 
-}  // namespace
+std::string percent(double share) { return absl::StrFormat("%.0f %%", 100 * share); }
 
-std::string stage_table(const std::vector<site_report>& sites) {
-  std::vector<row> rows{
-      {"stage", "elements", "skipped", "own time", "waited", "waited for room", "made", "read", "memory"}};
-  for (const site_report& s : sites) rows.push_back(row_of(s));
-  std::array<std::size_t, kColumns> width{};
-  for (std::size_t c = 0; c != kColumns; ++c) {
+/// Returns the reasons for at least 1 % of the run's time, the longest first: "network 84 %, room 3 %".
+std::string reasons_text(const site_report& s, double seconds) {
+  static constexpr const char* kNames[kWaitReasons] = {"input", "own calls", "disk",  "network",
+                                                       "pace",  "room",      "limit", "memory"};
+  std::vector<std::pair<double, const char*>> reasons;
+  for (std::size_t i = 0; i != kWaitReasons; ++i)
+    if (const double share = std::chrono::duration<double>(s.waits_by_reason[i].took).count() / seconds; share >= 0.01)
+      reasons.emplace_back(share, kNames[i]);
+  std::sort(reasons.rbegin(), reasons.rend());
+  std::string text;
+  for (auto [share, name] : reasons) absl::StrAppend(&text, text.empty() ? "" : ", ", name, " ", percent(share));
+  return text;
+}
+
+row profile_row_of(const site_report& s, const run_report& report) {
+  const double seconds = std::max(1e-9, std::chrono::duration<double>(report.consumer.elapsed).count());
+  const bool is_cause = report.verdict.path == s.path && report.verdict.path != 0;
+  const double in_flight = std::chrono::duration<double>(s.reads_took).count() / seconds;
+  return {absl::StrCat(is_cause ? "* " : "  ", s.is_inner ? "  " : "", numbered(s.name, s.number)),
+          grouped(s.elements),
+          time_text(s.each),
+          percent(s.busy_share),
+          percent(s.input_share),
+          percent(s.blocked_share),
+          s.reads ? absl::StrFormat("%.1f", in_flight) : std::string(),
+          s.first_bytes ? time_text(s.first_byte_took / s.first_bytes) : std::string(),
+          reasons_text(s, seconds)};
+}
+
+/// Returns the rows as columns, the first one aligned to the left. Empty columns are omitted. `ends`: a
+/// text after each row.
+std::string columns_text(const std::vector<row>& rows, const std::vector<std::string>& ends) {
+  std::vector<std::size_t> width(rows.front().size());
+  for (std::size_t c = 0; c != width.size(); ++c) {
     bool any = c == 0 || std::any_of(rows.begin() + 1, rows.end(), [c](const row& r) { return !r[c].empty(); });
     for (const row& r : rows) width[c] = any ? std::max(width[c], display_width(r[c])) : 0;
   }
   std::string text;
   for (std::size_t i = 0; i != rows.size(); ++i) {
-    for (std::size_t c = 0; c != kColumns; ++c) {
+    for (std::size_t c = 0; c != width.size(); ++c) {
       if (width[c] == 0) continue;
       std::string gap(width[c] - display_width(rows[i][c]), ' ');
       if (c == 0) absl::StrAppend(&text, rows[i][c], gap);
       else absl::StrAppend(&text, "  ", gap, rows[i][c]);
     }
-    if (std::string knobs = i ? knobs_text(sites[i - 1]) : std::string(); !knobs.empty())
-      absl::StrAppend(&text, "  ", knobs);
+    if (!ends[i].empty()) absl::StrAppend(&text, "  ", ends[i]);
     text.append("\n");
   }
   return text;
+}
+
+}  // namespace
+
+std::string stage_table(const std::vector<site_report>& sites) {
+  std::vector<row> rows{
+      {"stage", "elements", "skipped", "own time", "waited", "waited for room", "made", "read", "memory"}};
+  std::vector<std::string> knobs{""};
+  for (const site_report& s : sites) {
+    rows.push_back(row_of(s));
+    knobs.push_back(knobs_text(s));
+  }
+  return columns_text(rows, knobs);
+}
+
+std::string profile_text(const run_report& report) {
+  std::string text = absl::StrCat(report.verdict.text, "\n");
+  for (const std::string& note : report.verdict.notes) absl::StrAppend(&text, note, "\n");
+  std::vector<row> rows{{"  stage", "elements", "each", "busy", "input", "blocked", "reads in flight", "first byte"}};
+  std::vector<std::string> ends{"waits, knobs"};
+  for (const site_report& s : report.sites) {
+    row r = profile_row_of(s, report);
+    std::string end = std::move(r.back());
+    r.pop_back();
+    rows.push_back(std::move(r));
+    if (std::string knobs = knobs_text(s); !knobs.empty()) absl::StrAppend(&end, end.empty() ? "" : "; ", knobs);
+    ends.push_back(std::move(end));
+  }
+  return text + columns_text(rows, ends);
 }
 
 }  // namespace sluice::lib::cli

@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
+#include <cmath>
 #include <list>
 #include <string_view>
 #include <unordered_map>
@@ -35,6 +36,37 @@ void add_paths(const site_record& r, std::vector<std::uint64_t>& to) {
 
 /// The number of sites of a run that are found by a search.
 constexpr std::size_t kSearched = 16;
+
+/// Sets the mean time for one element and its deviation from the sums over `elements` elements.
+void set_each(site_report& r, double ns, double squares, double elements) {
+  if (elements <= 0) return;
+  const double mean = ns / elements;
+  r.each = duration(static_cast<duration::rep>(mean));
+  r.each_deviation = duration(static_cast<duration::rep>(std::sqrt(std::max(0.0, squares / elements - mean * mean))));
+}
+
+void add_waits(site_report& r, const stage_counts& c) {
+  for (std::size_t i = 0; i != kWaitReasons; ++i) {
+    site_wait& w = r.waits_by_reason[i];
+    w.times = read(c.waits[i].times);
+    w.took = duration(static_cast<duration::rep>(read(c.waits[i].ns)));
+    const bool delays = delays_stage(static_cast<wait_reason>(i));
+    (delays ? r.waits : r.room_waits) += w.times;
+    (delays ? r.waited : r.room_waited) += w.took;
+  }
+}
+
+/// Adds what the stages upstream have delivered.
+void add_inputs(std::vector<site_report>& all) {
+  for (site_report& r : all) {
+    r.bytes_in = r.read_bytes;
+    for (const site_report& in : all) {
+      if (std::find(r.inputs.begin(), r.inputs.end(), in.path) == r.inputs.end()) continue;
+      r.elements_in += in.elements;
+      r.bytes_in += in.bytes;
+    }
+  }
+}
 
 duration nanoseconds(std::uint64_t n) { return duration(static_cast<duration::rep>(n)); }
 
@@ -145,13 +177,24 @@ site_report site_record::report(std::uint64_t number) const {
   r.blocks = read(delivered.blocks);
   std::uint64_t sampled = read(c.sampled_elements);
   const std::uint64_t made = read(c.elements);
-  r.busy = nanoseconds(scaled(read(c.sampled_ns), sampled, made + read(c.passed)) + read(c.computed_ns));
+  const std::uint64_t in_flight = read(c.in_flight_ns), tasks = read(c.computed_ns) + in_flight;
+  r.in_flight = nanoseconds(in_flight);
+  r.in_tasks = nanoseconds(tasks);
+  r.busy = nanoseconds(scaled(read(c.sampled_ns), sampled, made + read(c.passed)) + tasks);
+  if (const std::uint64_t computed = read(c.computed_elements))
+    set_each(r, static_cast<double>(tasks), c.computed_square.load(std::memory_order_relaxed),
+             static_cast<double>(computed));
+  else
+    set_each(r, static_cast<double>(read(c.sampled_ns)), c.sampled_square.load(std::memory_order_relaxed),
+             static_cast<double>(sampled));
+  r.longest = nanoseconds(read(c.longest_ns));
   r.bytes = scaled(read(c.sampled_bytes), sampled, made);
-  r.waits = read(c.waits);
-  r.waited = nanoseconds(read(c.waited_ns));
-  r.room_waits = read(c.room_waits);
-  r.room_waited = nanoseconds(read(c.room_waited_ns));
+  add_waits(r, c);
   r.read_bytes = read(c.read_bytes);
+  r.reads = read(c.reads);
+  r.reads_took = nanoseconds(read(c.reads_ns));
+  r.first_bytes = read(c.first_bytes);
+  r.first_byte_took = nanoseconds(read(c.first_byte_ns));
   mutex_lock lock(mutex_);
   if (!parts_) return r;
   for (auto& [name, k] : parts_->knobs) r.knobs.push_back({name, k.get(), k.least(), k.most(), k.is_free()});
@@ -237,6 +280,7 @@ std::vector<site_report> site_table::report() const {
     reports.push_back(r.report(number));
     add_paths(r, reports.back().inputs);
   });
+  add_inputs(reports);
   return reports;
 }
 

@@ -32,6 +32,21 @@ class turn {
   };
   /// Looks at the clock of `env`, which has one. `steps_max`: the most steps until the next look.
   seen look(const environment& env, std::uint16_t steps_max = kStepsMax);
+  /// The number of steps from the last look to the next one.
+  std::uint16_t interval() const { return steps_; }
+  /// Makes step() return true already `n` steps after the last look, once; due() is true then, and ends_pause() must be
+  /// called. REQUIRES: 0 < n < interval(), and no step since the look.
+  void pause_after(std::uint16_t n) {
+    until_look_ = n;
+    rest_ = static_cast<std::uint16_t>(steps_ - n);
+  }
+  /// Returns true if due() is true because of pause_after(). The interval then continues.
+  bool ends_pause() {
+    if (rest_ == 0) return false;
+    until_look_ = rest_;
+    rest_ = 0;
+    return true;
+  }
   /// Disables looks, because the environment has no clock.
   void look_never() { until_look_ = steps_ = kStepsMax; }
   /// Returns true if step() has requested a look that has not happened yet.
@@ -40,6 +55,7 @@ class turn {
  private:
   std::uint16_t until_look_ = 1;
   std::uint16_t steps_ = 1;
+  std::uint16_t rest_ = 0;  // of the interval after its pause
   time_point looked_at_{};
   time_point began_at_{};
 };
