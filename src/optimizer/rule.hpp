@@ -44,7 +44,6 @@ struct in_force {
   bool skips_elements = false;    ///< a stage downstream skips some elements, which are then never made
   bool feeds_sloppy = false;      ///< a stage downstream delivers as its calls finish, so when its inputs come decides
   bool is_joined = false;         ///< the stage downstream computes the node's elements, too (fuse_expressions)
-  bool feeds_rows = false;        ///< the stage downstream is a batch, which may have this one build its rows
   /// The rules that the run, or the plan further downstream, has switched off or on: bit n is the n-th rule.
   std::uint64_t rules_off = 0, rules_on = 0;
 
@@ -56,7 +55,7 @@ struct in_force {
     in_force inside = *this;
     inside.drops = drops_at(n);
     inside.is_sloppy = inside.is_last = inside.is_repeated = inside.skips_elements = inside.feeds_sloppy =
-        inside.is_joined = inside.feeds_rows = false;
+        inside.is_joined = false;
     inside.is_inner = true;
     return inside;
   }
@@ -72,7 +71,6 @@ struct in_force {
     both.skips_elements |= other.skips_elements;
     both.feeds_sloppy |= other.feeds_sloppy;
     both.is_joined |= other.is_joined;
-    both.feeds_rows |= other.feeds_rows;
     both.rules_off |= other.rules_off;
     both.rules_on &= other.rules_on;
     return both;

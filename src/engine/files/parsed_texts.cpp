@@ -2,11 +2,14 @@
 #include "engine/files/parsed_texts.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "ahead/open_channel.hpp"
 #include "element/batches/blocks.hpp"
+#include "engine/lowering/slot_rows.hpp"
 #include "engine/lowering/types.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/element/type_of.hpp"
@@ -14,27 +17,41 @@
 namespace sluice::lib {
 namespace {
 
+/// A parser with the places of its errors.
+struct located_parser {
+  std::shared_ptr<const text_parser> parser;
+  std::string path;
+  error_gate gate;
+
+  /// Elements are numbered from the start of the file, and each text is an element, so `ordinal` is the record's number.
+  status located(const status& why, const cut_text& text, std::uint64_t ordinal) const {
+    return gate.located(why.in_file(path, text.offset, ordinal));
+  }
+  applied append(const block& in, column& rows, std::uint64_t first) const {
+    auto* texts = reinterpret_cast<const cut_text*>(in.data());
+    applied a;
+    a.done = parser->append(texts, in.size(), rows, a.why);
+    if (!a.why.ok()) a.why = located(a.why, texts[a.done], first + a.done);
+    return a;
+  }
+};
+
 class parsing final : public slot_computation {
  public:
-  parsing(std::shared_ptr<const text_parser> parser, std::string path, error_gate gate)
-      : parser_(std::move(parser)), path_(std::move(path)), gate_(std::move(gate)) {}
+  explicit parsing(located_parser how) : how_(std::move(how)) {}
   bool awaits() const override { return false; }
-  task<void> compute(slot_supply& ring, ring_slot* slot) const override { return parse_slot(ring, slot, this); }
+  task<void> compute(slot_supply& ring, ring_slot* slot) const override { return parse_slot(ring, slot, &how_); }
   block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const override {
     auto* texts = reinterpret_cast<const cut_text*>(inputs.data());
     char* to = out.room(inputs.size());
-    const std::uint32_t done = parser_->parse(texts, inputs.size(), to, why);
-    if (!why.ok()) why = located(why, texts[done], first + done);
+    const std::uint32_t done = how_.parser->parse(texts, inputs.size(), to, why);
+    if (!why.ok()) why = how_.located(why, texts[done], first + done);
     return out.made(done);
   }
 
  private:
-  /// Elements are numbered from the start of the file, and each text is an element, so `ordinal` is the record's number.
-  status located(const status& why, const cut_text& text, std::uint64_t ordinal) const {
-    return gate_.located(why.in_file(path_, text.offset, ordinal));
-  }
   /// The loop of a parallel map (engine/lowering/mapped_stage.cpp) over texts.
-  static task<void> parse_slot(slot_supply& ring, ring_slot* slot, const parsing* how) {
+  static task<void> parse_slot(slot_supply& ring, ring_slot* slot, const located_parser* how) {
     const element_type& out = slot->output.type();
     auto* texts = reinterpret_cast<const cut_text*>(slot->input.begin()) + slot->input_at;
     char* to = slot->output.reserve(slot->count);
@@ -44,7 +61,7 @@ class parsing final : public slot_computation {
       std::uint32_t n = slot->count - done;
       if (is_sized) n = std::min(n, ring.memory().elements_at_once(slot->input.type(), out));
       status why;
-      const std::uint32_t made = how->parser_->parse(texts + done, n, to, why);
+      const std::uint32_t made = how->parser->parse(texts + done, n, to, why);
       if (is_sized) made_bytes += made * out.size + (out.footprint ? out.footprint(out, to, made) : 0);
       done += made;
       slot->output.set_live(0, done);
@@ -61,10 +78,69 @@ class parsing final : public slot_computation {
     co_return;
   }
 
-  std::shared_ptr<const text_parser> parser_;
-  std::string path_;
-  error_gate gate_;
+  const located_parser how_;
 };
+
+/// Builds rows in columns (engine/lowering/mapped_rows.cpp does the same for functions).
+class parsing_rows final : public slot_computation {
+ public:
+  parsing_rows(const element_type& row, located_parser how, std::shared_ptr<row_landing> landing)
+      : row_(row), how_(std::move(how)), landing_(std::move(landing)) {}
+  bool awaits() const override { return false; }
+  task<void> compute(slot_supply& ring, ring_slot* slot) const override {
+    slot_rows rows(ring, slot, row_, landing_->rows_of_batch);
+    while (!rows.is_done()) {
+      slot->why =
+          rows.build([this](const block& in, column& to, std::uint64_t first) { return how_.append(in, to, first); });
+      if (!slot->why.ok() || rows.is_cut_short()) break;
+    }
+    rows.finish_part();
+    co_return;
+  }
+  std::uint32_t most_here() const override {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(kRowsAtOnceInSlots, landing_->at_once));
+  }
+  block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const override {
+    const bool lands = out.to_pass() == 0;  // rows that the consumer skips must not land
+    auto part = lands ? nullptr : std::make_unique<batch_storage>();
+    column& rows = lands ? *landing_->rows : part->make_rows(row_);
+    const std::uint32_t each = estimated_row_bytes(inputs, rows);
+    applied a = how_.append(inputs, rows, first);
+    why = std::move(a.why);
+    auto* to = reinterpret_cast<built_row*>(out.room(inputs.size()));
+    if (!lands && a.done) make_receipts(std::move(part), to);
+    for (std::uint32_t i = 0; lands && i != a.done; ++i)
+      ::new (static_cast<void*>(to + i)) built_row(nullptr, 0, each, false);
+    return out.made(a.done);
+  }
+
+ private:
+  const element_type& row_;
+  const located_parser how_;
+  const std::shared_ptr<row_landing> landing_;
+};
+
+/// Opens the stage that cuts, and the channel whose tasks compute. `options`: those besides knob and computation.
+template <class Make>
+erased_stream open_cut(const node& n, open_context& context, byte_source_options o,
+                       std::shared_ptr<const element_format> cutter, std::shared_ptr<const text_parser> parser,
+                       const knob& parallelism, const element_type& outputs, channel_options options,
+                       Make computation) {
+  error_gate gate = context.gate(n);
+  SLUICE_REQUIRES(!gate.skips(), "a position would count dropped elements");
+  std::string path = o.path;
+  erased_stream texts = open_file_elements(n, context, std::move(o), std::move(cutter), type_of<cut_text>());
+  texts.stage()->set_label(gate.label());
+  texts.stage()->set_identity(identity_of(n));  // its record is that of the node
+  channel_memory memory = context.memory_of(n, gate.label());
+  options.follows = {&context.live(n, parallelism, context.tuned_parallelism()),
+                     [](std::int64_t most) { return slot_supply::limits{static_cast<std::uint32_t>(most)}; }};
+  options.direct_where_light = true;
+  options.pump.computation = computation(located_parser{std::move(parser), std::move(path), std::move(gate)});
+  erased_stream out = open_channel(std::move(memory), std::move(texts), outputs, std::move(options)).out;
+  out.stage()->stay_nameless();
+  return out;
+}
 
 }  // namespace
 
@@ -88,24 +164,28 @@ bool parses_ahead(const node& n, const open_context& context, const knob& parall
   return parallelism.value != 1 && !context.on_demand && !context.gate(n).skips();
 }
 
+std::uint32_t text_parser::append(const cut_text*, std::uint32_t, column&, status& why) const {
+  why = internal_error("this parser makes elements, and no rows");
+  return 0;
+}
+
 erased_stream open_parsed_texts(const node& n, open_context& context, byte_source_options o,
                                 std::shared_ptr<const element_format> cutter, std::shared_ptr<const text_parser> parser,
                                 const knob& parallelism) {
-  error_gate gate = context.gate(n);
-  SLUICE_REQUIRES(!gate.skips(), "a position would count dropped elements");
-  std::string path = o.path;
-  erased_stream texts = open_file_elements(n, context, std::move(o), std::move(cutter), type_of<cut_text>());
-  texts.stage()->set_label(gate.label());
-  texts.stage()->set_identity(identity_of(n));  // its record is that of the node
-  channel_memory memory = context.memory_of(n, gate.label());
+  return open_cut(n, context, std::move(o), std::move(cutter), std::move(parser), parallelism, *n.type, {},
+                  [](located_parser how) { return std::make_shared<parsing>(std::move(how)); });
+}
+
+erased_stream open_parsed_rows(const node& n, open_context& context, byte_source_options o,
+                               std::shared_ptr<const element_format> cutter, std::shared_ptr<const text_parser> parser,
+                               const knob& parallelism, std::shared_ptr<row_landing> landing) {
+  landing->is_ahead = true;
   channel_options options;
-  options.follows = {&context.live(n, parallelism, context.tuned_parallelism()),
-                     [](std::int64_t most) { return slot_supply::limits{static_cast<std::uint32_t>(most)}; }};
-  options.direct_where_light = true;
-  options.pump.computation = std::make_shared<parsing>(std::move(parser), std::move(path), std::move(gate));
-  erased_stream out = open_channel(std::move(memory), std::move(texts), *n.type, std::move(options)).out;
-  out.stage()->stay_nameless();
-  return out;
+  options.group = landing->rows_of_batch;
+  return open_cut(n, context, std::move(o), std::move(cutter), std::move(parser), parallelism, type_of<built_row>(),
+                  std::move(options), [&](located_parser how) {
+                    return std::make_shared<parsing_rows>(*n.type, std::move(how), std::move(landing));
+                  });
 }
 
 }  // namespace sluice::lib

@@ -39,6 +39,8 @@ class text_parser {
   /// Builds n elements at uninitialised `to`, up to the first that fails. Returns the number of elements; stores the error
   /// of the next one in `why`, without its place.
   virtual std::uint32_t parse(const cut_text* from, std::uint32_t n, char* to, status& why) const = 0;
+  /// Appends the elements to `rows` instead. Only parsers passed to open_parsed_rows() implement it.
+  virtual std::uint32_t append(const cut_text* from, std::uint32_t n, column& rows, status& why) const;
 };
 
 /// Returns true if several tasks parse the texts: the plan sets this parallelism, the node is not opened for a consumer
@@ -50,5 +52,11 @@ bool parses_ahead(const node& n, const open_context& context, const knob& parall
 erased_stream open_parsed_texts(const node& n, open_context& context, byte_source_options o,
                                 std::shared_ptr<const element_format> cutter, std::shared_ptr<const text_parser> parser,
                                 const knob& parallelism);
+
+/// The same for op_info::open_rows: the tasks build rows in columns, which a batch adopts. REQUIRES: parses_ahead(), and
+/// rows that always stack.
+erased_stream open_parsed_rows(const node& n, open_context& context, byte_source_options o,
+                               std::shared_ptr<const element_format> cutter, std::shared_ptr<const text_parser> parser,
+                               const knob& parallelism, std::shared_ptr<row_landing> landing);
 
 }  // namespace sluice::lib

@@ -10,6 +10,7 @@
 #include "engine/held/kept_texts.hpp"
 #include "engine/lowering/mapped_stage.hpp"
 #include "engine/lowering/slot_errors.hpp"
+#include "engine/lowering/slot_rows.hpp"
 #include "engine/lowering/types.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/detail/functions.hpp"
@@ -18,21 +19,13 @@ namespace sluice::lib {
 
 namespace {
 
-/// The number of rows that are built at a time. Their memory is charged after each call, so a consumer that knows their
-/// size asks for fewer of large ones.
-constexpr std::uint32_t kRowsAtOnce = 1024;
-/// The same where rows may be dropped or skipped, because the memory of skipped rows is not charged.
+/// The number of rows that are built at a time where rows may be dropped or skipped: the memory of skipped rows is not
+/// charged.
 constexpr std::uint32_t kSkippedAtOnce = 128;
-
-/// Returns the estimated size of a row: it is not measured, but taken as that of its input and of its values.
-std::uint32_t estimated_bytes(const block& in, const column& rows) {
-  const std::size_t bytes = in.type().footprint ? in.type().footprint(in.type(), in.data(), in.size()) / in.size() : 0;
-  return static_cast<std::uint32_t>(std::min<std::size_t>(bytes + rows.type().size, ~std::uint32_t{0}));
-}
 
 /// Returns the receipts of the rows that f built from the first elements of `in`, up to the first whose call fails.
 block land_rows(outlet& out, const block& in, const block_function& f, column& rows, element_place at, applied& a) {
-  const landed_row each{estimated_bytes(in, rows)};
+  const landed_row each{estimated_row_bytes(in, rows)};
   a = f.append_rows(in, rows, at);
   auto* to = reinterpret_cast<landed_row*>(out.room(in.size()));
   std::fill_n(to, a.done, each);
@@ -43,7 +36,7 @@ block land_rows(outlet& out, const block& in, const block_function& f, column& r
 erased_stream map_rows_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
                             error_gate gate, std::shared_ptr<row_landing> landing) {
   auto& f = static_cast<const block_function&>(*function);
-  while (auto b = co_await in.next_block({0, std::min(out.wanted(), kRowsAtOnce), out.wanted_bytes()})) {
+  while (auto b = co_await in.next_block({0, std::min(out.wanted(), kRowsAtOnceInSlots), out.wanted_bytes()})) {
     applied a;
     const std::uint64_t first = in.consumed() - b.size();
     block made = land_rows(out, b, f, *landing->rows, {first, seed}, a);
@@ -93,76 +86,6 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
   }
 }
 
-/// Builds the rows of a slot in parts, which end where the batches of the consumer end.
-class slot_rows {
- public:
-  slot_rows(slot_supply& ring, ring_slot* slot, const element_type& row, std::uint64_t rows_of_batch)
-      : ring_(ring),
-        slot_(slot),
-        row_(row),
-        rows_of_batch_(rows_of_batch),
-        receipts_(reinterpret_cast<built_row*>(slot->output.reserve(slot->count))),
-        made_bytes_(payload_bytes(slot->input)) {}
-
-  bool is_done() const { return seen_ == slot_->count; }
-  std::uint32_t seen() const { return seen_; }
-  /// Appends rows for the next inputs. Returns the error of the next input after them.
-  status build(const block_function& f, std::uint64_t seed) {
-    const std::uint64_t ordinal = slot_->first + seen_, to_end = rows_of_batch_ - ordinal % rows_of_batch_;
-    const std::uint32_t left = slot_->count - seen_;
-    if (!part_) {
-      part_ = std::make_unique<batch_storage>();
-      part_->make_rows(row_).reserve(std::min<std::uint64_t>(left, to_end));
-    }
-    const element_type& in = slot_->input.type();
-    const std::uint32_t fit = ring_.memory().elements_that_fit(in, slot_->output.type(), kRowsAtOnce * kChecks);
-    const auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>({left, to_end, std::max(fit / kChecks, 1u)}));
-    const block inputs(&slot_->input, &in, slot_->input.begin() + (slot_->input_at + seen_) * in.size, n);
-    column& rows = part_->rows_column();
-    const std::size_t before = rows.rows();
-    applied a;
-    try {
-      a = f.append_rows(inputs, rows, {ordinal, seed});
-    } catch (...) {
-      rows.truncate(before);
-      finish_part();
-      throw;
-    }
-    seen_ += a.done;
-    if (a.done == to_end) finish_part();
-    return a.why;
-  }
-  void pass_input() { ++seen_; }
-  /// Leaves the rest of the inputs for another round if the ring has no room for more rows.
-  bool is_cut_short() {
-    const std::size_t n = receipts_made_ + (part_ ? static_cast<std::size_t>(part_->rows()) : 0);
-    const std::size_t bytes = made_bytes_ + (part_ ? part_->memory_bytes() : 0);
-    if (n == 0 || is_done() || ring_.has_room(slot_, bytes, bytes / n)) return false;
-    ring_.cut_short(slot_, seen_);
-    return true;
-  }
-  void finish_part() {
-    if (!part_ || part_->rows() == 0) return;
-    const auto n = static_cast<std::size_t>(part_->rows());
-    made_bytes_ += part_->memory_bytes();
-    make_receipts(std::move(part_), receipts_ + receipts_made_);
-    slot_->output.set_live(0, receipts_made_ += n);
-  }
-
- private:
-  static constexpr std::uint32_t kChecks = 8;  ///< the memory of a block's rows is measured this many times
-
-  slot_supply& ring_;
-  ring_slot* const slot_;
-  const element_type& row_;
-  const std::uint64_t rows_of_batch_;
-  built_row* const receipts_;
-  std::size_t receipts_made_ = 0;
-  std::size_t made_bytes_;  ///< of the inputs and of finished parts
-  std::unique_ptr<batch_storage> part_;
-  std::uint32_t seen_ = 0;
-};
-
 /// Builds rows on several workers.
 class rows_computation final : public slot_computation {
  public:
@@ -176,7 +99,9 @@ class rows_computation final : public slot_computation {
     kept_texts texts(gate_, slot->input.type());
     texts.note(slot->input.begin() + slot->input_at * slot->input.type().size, slot->count);
     while (!rows.is_done()) {
-      const status why = rows.build(function(), seed_);
+      const status why = rows.build([this](const block& in, column& to, std::uint64_t ordinal) {
+        return function().append_rows(in, to, {ordinal, seed_});
+      });
       if (!why.ok()) {
         if (!drop_or_fail(slot, rows.seen(), why, gate_, texts.of(rows.seen()))) break;
         rows.pass_input();
@@ -187,14 +112,14 @@ class rows_computation final : public slot_computation {
     co_return;
   }
   std::uint32_t most_here() const override {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(kRowsAtOnce, landing_->at_once));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(kRowsAtOnceInSlots, landing_->at_once));
   }
   block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const override {
     // Rows that the consumer skips must not land.
     const bool lands = out.to_pass() == 0;
     auto part = lands ? nullptr : std::make_unique<batch_storage>();
     column& rows = lands ? *landing_->rows : part->make_rows(row_);
-    const std::uint32_t each = estimated_bytes(inputs, rows);
+    const std::uint32_t each = estimated_row_bytes(inputs, rows);
     applied a = function().append_rows(inputs, rows, {first, seed_});
     if (!a.why.ok()) why = gate_.located(a.why, first + a.done);
     auto* to = reinterpret_cast<built_row*>(out.room(inputs.size()));

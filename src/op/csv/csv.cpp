@@ -118,8 +118,14 @@ erased_stream open_csv(const node& n, open_context& context) {
 }
 
 erased_stream open_csv_rows(const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
-  if (!n.type->stacks_by_member() || parses_ahead(n, context, n.as<csv_arguments>().options.parallelism)) return {};
-  return open_file_rows(n, context, reading_with<csv_arguments>(n, context), csv_format_of(form_of(n)), landing);
+  if (!n.type->stacks_by_member()) return {};
+  const knob& parallelism = n.as<csv_arguments>().options.parallelism;
+  byte_source_options reading = reading_with<csv_arguments>(n, context);
+  if (!parses_ahead(n, context, parallelism))
+    return open_file_rows(n, context, std::move(reading), csv_format_of(form_of(n)), landing);
+  csv_parts parts = csv_parts_of(form_of(n));
+  return open_parsed_rows(n, context, std::move(reading), std::move(parts.cutter), std::move(parts.parser), parallelism,
+                          landing);
 }
 
 }  // namespace

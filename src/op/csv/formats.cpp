@@ -119,6 +119,16 @@ class csv_text_parser final : public text_parser {
         }) {}
 
   std::uint32_t parse(const cut_text* from, std::uint32_t n, char* to, status& why) const override {
+    return each(from, n, why,
+                [&](const csv_parser& parser, std::uint32_t done) { parser.make_rows(to + done * row_bytes_); });
+  }
+  std::uint32_t append(const cut_text* from, std::uint32_t n, column& rows, status& why) const override {
+    return each(from, n, why, [&](const csv_parser& parser, std::uint32_t) { parser.append_to(rows); });
+  }
+
+ private:
+  /// Parses n texts, and calls build(parser, number of the first row) for rows that were parsed together.
+  template <class F> std::uint32_t each(const cut_text* from, std::uint32_t n, status& why, F build) const {
     const parser_pool<csv_parser>::lease parser(parsers_);
     for (std::uint32_t done = 0; done != n;) {
       const std::uint32_t end = end_of_run(from, done, n);
@@ -139,7 +149,7 @@ class csv_text_parser final : public text_parser {
           why = s.why.ok() ? internal_error("a row of CSV was cut in another place than it ends") : std::move(s.why);
           return done;
         }
-        parser->make_rows(to + done * row_bytes_);
+        build(*parser.operator->(), done);
         done += static_cast<std::uint32_t>(s.rows);
         rest.remove_prefix(s.used_bytes);
         offset += s.used_bytes;
@@ -149,7 +159,6 @@ class csv_text_parser final : public text_parser {
     return n;
   }
 
- private:
   /// Returns the end of the texts from `begin` on that follow each other in the file and in memory.
   static std::uint32_t end_of_run(const cut_text* from, std::uint32_t begin, std::uint32_t n) {
     std::uint32_t i = begin + 1;

@@ -34,8 +34,6 @@ std::string why_sequential(const node& n, const in_force& settings) {
   const stage_facts f = facts_of(n);
   if (!f.is_concurrent) return "its function does not declare that it may be called concurrently";
   if (f.has_effects) return "its function may have side effects, unless it declares that it is pure";
-  if (n.inputs.empty() && settings.feeds_rows && n.op->lowering.open_rows)
-    return "batch has it build rows in place, which costs less";
   // A zip ends with the input that ends first, and the others may fail there: which comes first depends on the inputs
   // that must be waited for.
   if (settings.is_beside_others) return "it belongs to one of several inputs, and the first that ends or fails decides";
