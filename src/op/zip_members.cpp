@@ -39,6 +39,8 @@ class zip_reader {
   /// Reads the directory.
   task<void> open();
   bool is_at_end() const { return next_at_ == directory_.size(); }
+  /// Errors: data_loss: bytes follow the archive.
+  status check_end() const;
   /// The next entry of the directory.
   status next(zip_entry& to);
   /// Reads a file's bytes.
@@ -61,6 +63,7 @@ class zip_reader {
   held_memory directory_memory_;
   input_memory plain_memory_;
   zip_directory where_;
+  std::uint64_t file_bytes_ = 0;
   std::string directory_;
   std::size_t next_at_ = 0;
   std::optional<byte_source> source_;
@@ -87,6 +90,7 @@ task<void> zip_reader::open() {
                    ? invalid_argument_error("a zip archive's directory is at its end: it cannot be read from a stream")
                    : status();
   if (!why.ok()) co_await fail(std::move(why));
+  file_bytes_ = end;
   const auto tail_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(end, kZipTailBytes));
   std::string tail;
   auto looking = take_part(end - tail_bytes, tail_bytes, &tail);
@@ -123,6 +127,15 @@ status zip_reader::next(zip_entry& to) {
   status why = read_zip_entry(std::string_view(directory_).substr(next_at_), where_, to);
   if (why.ok()) next_at_ += to.size_bytes;
   return why;
+}
+
+status zip_reader::check_end() const {
+  if (where_.following_bytes == 0) return {};
+  const std::uint64_t end = file_bytes_ - where_.following_bytes;
+  return data_loss_error(absl::StrCat(where_.following_bytes,
+                                      where_.following_bytes == 1 ? " byte follows" : " bytes follow",
+                                      " the end of the archive, and ", where_.following_bytes == 1 ? "is" : "are",
+                                      " not read; `head -c ", end, " FILE` is the archive without them"));
 }
 
 status zip_reader::check_limits(const zip_entry& e) const {
@@ -292,12 +305,16 @@ erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::share
       auto settled = gate.settle(out, why.in_file(archive.path(), e.header_at, index));
       co_await settled;
       if (is_of_member(why)) continue;
-      break;  // the file cannot be read any further
+      co_return;  // the file cannot be read any further
     }
     ::new (static_cast<void*>(to))
         zip_member{std::move(e.name), *std::move(bytes), static_cast<std::int64_t>(e.header_at)};
     co_yield out.made(1);
   }
+  status after = archive.check_end();
+  if (after.ok()) co_return;
+  auto settled = gate.settle(out, after.in_file(archive.path()));
+  co_await settled;
 }
 
 erased_stream open_zip_members(const node& n, open_context& context) {

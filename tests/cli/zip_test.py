@@ -78,6 +78,26 @@ class Archives(ProgramTest):
             self.assertEqual(self.ok("count", path).stdout.strip(), str(len(theirs)))
             self.assertIn("sound", self.ok("verify", path).stdout)
 
+    def test_bytes_after_an_archive_are_reported_after_its_members(self):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as z:
+            z.writestr("a.txt", "hello")
+            z.comment = b"a comment"
+        whole = packed.getvalue()
+        for more in (b"\n", b"\0" * 512, b"PK"):
+            path = pathlib.Path(self.path("a.zip"))
+            path.write_bytes(whole + more)
+            for verb in ("cat", "verify"):
+                done = sluice(verb, path)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f"{len(more)} byte", done.stderr)
+                self.assertIn(f"the end of the archive", done.stderr)
+                self.assertIn(f"`head -c {len(whole)} FILE`", done.stderr)
+            self.assertIn('"a.txt"', sluice("cat", path).stdout)
+            self.assertIn('"a.txt"', self.ok("cat", path, "--on-error", "skip").stdout)
+            path.write_bytes(path.read_bytes()[:len(whole)])
+            self.assertIn("1 sound", self.ok("verify", path).stdout)
+
     def test_damage_that_zipfile_notices_is_noticed(self):
         path = self.path("a.zip")
         self.write(path, random.Random(3), files=12)

@@ -87,16 +87,30 @@ status refusal_of(const zip_entry& e, std::uint16_t flags, std::uint16_t method)
 
 }  // namespace
 
+namespace {
+
+/// Returns the offset of the last end record whose comment ends the file, otherwise of the last one whose comment ends
+/// before that; npos if there is none.
+std::size_t find_end_record(std::string_view tail) {
+  std::size_t before = tail.npos;
+  for (std::size_t from = tail.size() < kEndBytes ? tail.npos : tail.size() - kEndBytes; from != tail.npos;) {
+    const std::size_t end = tail.rfind(kEnd, from);
+    if (end == tail.npos) break;
+    const std::size_t behind = end + kEndBytes + number<std::uint16_t>(tail, end + 20);
+    if (behind == tail.size()) return end;
+    if (behind < tail.size() && before == tail.npos) before = end;
+    from = end == 0 ? tail.npos : end - 1;
+  }
+  return before;
+}
+
+}  // namespace
+
 status find_zip_directory(std::string_view tail, std::uint64_t at, zip_directory& to) {
   to = {};
-  std::size_t end = tail.npos;
-  for (std::size_t from = tail.size() < kEndBytes ? tail.npos : tail.size() - kEndBytes; from != tail.npos;) {
-    end = tail.rfind(kEnd, from);
-    if (end == tail.npos || end + kEndBytes + number<std::uint16_t>(tail, end + 20) == tail.size()) break;
-    from = end == 0 ? tail.npos : end - 1;
-    end = tail.npos;
-  }
+  const std::size_t end = find_end_record(tail);
   if (end == tail.npos) return no_archive("it does not end with a directory");
+  to.following_bytes = tail.size() - (end + kEndBytes + number<std::uint16_t>(tail, end + 20));
   const auto disk = number<std::uint16_t>(tail, end + 4), first_disk = number<std::uint16_t>(tail, end + 6);
   to.entries = number<std::uint16_t>(tail, end + 10);
   to.size_bytes = number<std::uint32_t>(tail, end + 12);

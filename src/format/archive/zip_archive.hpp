@@ -37,7 +37,8 @@ struct zip_directory {
   std::uint64_t offset = 0;  ///< in the file
   std::uint64_t size_bytes = 0;
   std::uint64_t entries = 0;
-  std::uint64_t shift = 0;  ///< the number of bytes before the archive, which is added to the offsets in it
+  std::uint64_t following_bytes = 0;  ///< the number of bytes after the archive, which do not belong to it
+  std::uint64_t shift = 0;            ///< the number of bytes before the archive, which is added to the offsets in it
 };
 /// `tail`: the end of the file, from offset `at` on: kZipTailBytes, or the whole file.
 status find_zip_directory(std::string_view tail, std::uint64_t at, zip_directory& to);
