@@ -78,6 +78,9 @@ class sqlite_rows final : public sql_rows {
     if (code != SQLITE_OK) fail_in_database(database_, code, path_, "cannot open the database");
     sqlite3_busy_timeout(database_, kReadPatienceMs);
     sqlite3_exec(database_, "PRAGMA cache_size=-512", nullptr, nullptr, nullptr);  // KiB
+    // A query that reads no table, such as "select 1", does not look at the file.
+    code = sqlite3_exec(database_, "PRAGMA schema_version", nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) fail_in_database(database_, code, path_, "cannot open the database");
     const char* rest = nullptr;
     code = sqlite3_prepare_v2(database_, query.c_str(), static_cast<int>(query.size()) + 1, &query_, &rest);
     if (code != SQLITE_OK) fail_in_database(database_, code, path_, "the query");

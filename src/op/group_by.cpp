@@ -169,6 +169,8 @@ erased_stream open_group_by(const node& n, open_context& context) {
 const element_type* group_by_type(const node& n, std::string& why) {
   auto& a = n.as<group_by_arguments>();
   if (!type_of_function(n, a.key.value, why)) return nullptr;
+  why = text_for_column(*a.key.value, "key");
+  if (!why.empty()) return nullptr;
   if (!type_of_function(n, a.aggregates.value, why)) return nullptr;
   return group_layout_of(a, why).type;
 }

@@ -156,6 +156,8 @@ const element_type* top_type(const node& n, std::string& why) {
   auto& a = n.as<top_arguments>();
   if (a.options.by.value) {
     if (!type_of_function(n, a.options.by.value, why)) return nullptr;
+    why = text_for_column(*a.options.by.value, "by");
+    if (!why.empty()) return nullptr;
     return same_type(n, why);
   }
   try {

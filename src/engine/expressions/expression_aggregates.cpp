@@ -463,4 +463,15 @@ std::string column_named_by(const stage_function& f) {
   } catch (const expression_error&) { return {}; }
 }
 
+std::string text_for_column(const stage_function& f, std::string_view argument) {
+  if (!f.is_expression) return {};
+  try {
+    const expression_tree t = expressions::read_expression(f.name, 1);
+    if (t.kind != expression_tree::text_) return {};
+    const std::string column = expressions::is_plain_word(t.text) ? t.text : absl::StrCat("`", t.text, "`");
+    return absl::StrCat(std::string(argument), " is the text ", f.name,
+                        ", which is the same for every element; a column is named without quotes: ", column);
+  } catch (const expression_error&) { return {}; }
+}
+
 }  // namespace sluice::lib

@@ -80,5 +80,8 @@ function_ptr make_expression_rank(const expression& e, const element_type& in);
 function_ptr make_expression_aggregates(const expression& e, const element_type& in, const element_type* wanted);
 /// Returns the name of the column that an expression is, and of the last member of a.b.c; empty if it is something else.
 std::string column_named_by(const stage_function& f);
+/// Returns the mistake of a key or rank that is a text in quotes, and so the same for every element, where the name of a
+/// column is meant: group_by("city", …). Returns an empty string for other functions. `argument`: its name.
+std::string text_for_column(const stage_function& f, std::string_view argument);
 
 }  // namespace sluice::lib
