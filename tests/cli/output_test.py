@@ -4,6 +4,7 @@ import fcntl
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import stat
@@ -13,7 +14,18 @@ import unittest
 
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 
-SHIM = str(pathlib.Path(PROGRAM).parent / "libfault_shim.so")
+SHIM = str(pathlib.Path(PROGRAM).parent / "libfault_shim.so")  # the loader ignores a library that does not exist
+if not os.path.exists(SHIM):
+    raise SystemExit(f"{SHIM} is missing: ./dev build libfault_shim.so")
+
+
+def wait_until_taken(process, sent):
+    """Returns once the program has taken the signal, or has ended."""
+    while process.poll() is None:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        if not int(re.search(r"ShdPnd:\s*(\w+)", status)[1], 16) >> (sent - 1) & 1:
+            return
+        os.sched_yield()
 RECORDS = f'tfrecord("{GOLDEN}/small.tfrecord")'
 
 
@@ -395,6 +407,7 @@ class Streams(Outputs):
             os.close(theirs)
             first = os.read(ours, 1)
             running.send_signal(signal.SIGINT)
+            wait_until_taken(running, signal.SIGINT)
             while chunk := os.read(ours, 65536):
                 first += chunk
             os.close(ours)
