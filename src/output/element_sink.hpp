@@ -24,6 +24,9 @@ class element_sink {
   /// is usable only up to its last commit().
   static constexpr std::uint32_t kUnknown = ~0u;
   virtual std::uint32_t taken() const { return kUnknown; }
+  /// Called before commit() for a checkpoint: ends a file to which nothing can be added later, so that the checkpoint
+  /// need not describe it. The caller then calls send().
+  virtual status end_shard() { return {}; }
   /// Makes everything taken so far durable. `place`: the end of the output, for a checkpoint.
   virtual status commit(output_place&) { return {}; }
   /// See byte_output::keep().
@@ -43,6 +46,9 @@ class element_sink {
   /// Returns true if the reader is gone. That ends the run, and is not an error.
   virtual bool closed() const { return false; }
 };
+
+/// Calls end_shard(), and send() if necessary. Errors: theirs.
+task<> complete_shard(element_sink& sink);
 
 /// Discards all elements.
 class null_sink final : public element_sink {

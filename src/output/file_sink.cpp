@@ -38,6 +38,14 @@ task<> element_sink::send() {
   co_return;
 }
 
+task<> complete_shard(element_sink& sink) {
+  status why = sink.end_shard();
+  if (!why.ok()) co_await fail(std::move(why));
+  if (!sink.has_unsent()) co_return;
+  auto sending = sink.send();
+  co_await sending;
+}
+
 std::uint32_t null_sink::wanted(const element_type& t) const {
   // This number of elements keeps the block in a core's L2 on its way through the stages.
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(kPulledBytes / t.size, 16, 1 << 15));
@@ -49,10 +57,10 @@ status check_can_resume(const output_options& o, const std::string& checkpoint_p
   if (checkpoint_path.empty()) return {};
   if (detail::is_remote(checkpoint_path))
     return invalid_argument_error("a checkpoint is a local file").in_file(checkpoint_path);
-  if (!o.is_remote()) return {};
+  if (!o.is_remote() || o.shard_bytes != 0) return {};
   return invalid_argument_error(
-             "a remote object cannot be added to, so a run that writes it cannot be continued: leave out the "
-             "checkpoint, or write local files and copy them")
+             "a remote object cannot be added to, so a run that writes it cannot be continued: write several objects "
+             "(--shard-size, write_options::shard_bytes), of which complete ones are kept, or leave out the checkpoint")
       .in_file(o.path);
 }
 
@@ -98,7 +106,7 @@ status file_sink::resume(const output_start& start, std::uint64_t& cut_bytes) {
   std::uint64_t parts = o_.shard_bytes != 0 ? 1 : o_.shards;
   // A shard begins with its first element, so that no shard is empty, except the first shard of an output without
   // elements.
-  if (o_.shard_bytes != 0 && from && !from->empty() && from->files.empty()) parts = 0;
+  if (o_.shard_bytes != 0 && from && !from->empty() && from->files.empty() && from->elements != 0) parts = 0;
   for (std::size_t i = 0; i != parts; ++i) {
     status why = open_part(from, i, cut_bytes);
     if (!why.ok()) return why;
@@ -131,7 +139,9 @@ status file_sink::open_part(const output_place* from, std::size_t index, std::ui
   auto encoder = make_encoder(o_.format, type_, o_.buffers);
   if (!encoder.ok()) return encoder.why();
   if (o_.rows) (*encoder)->expect_rows(*o_.rows);
-  auto part = std::make_unique<output_part>(*std::move(encoder), o_.compression, std::move(to));
+  auto compressor = make_member_compressor(o_.compression);
+  if (!compressor.ok()) return compressor.why();
+  auto part = std::make_unique<output_part>(*std::move(encoder), *std::move(compressor), std::move(to));
   status why = is_begun ? part->resume(place) : part->begin();
   if (why.ok()) parts_.push_back(std::move(part));
   return why;
@@ -185,6 +195,7 @@ status file_sink::take_by_size(const block& elements) {
     if (why.ok()) why = parts_[0]->append(elements, i, 1);
     if (!why.ok()) return why;
     ++elements_;
+    ++part_elements_;
     if (parts_[0]->plain_bytes() < o_.shard_bytes) continue;
     why = finish_part();
     if (!why.ok()) return why;
@@ -199,8 +210,14 @@ status file_sink::finish_part() {
   if (!why.ok()) return why;
   finished_bytes_ += parts_[0]->written_bytes();
   parts_.clear();
+  part_elements_ = 0;
   ++first_shard_;
   return {};
+}
+
+status file_sink::end_shard() {
+  const bool may_end = o_.is_remote() && o_.shard_bytes != 0 && part_elements_ != 0;
+  return may_end ? finish_part() : status();
 }
 
 std::uint32_t file_sink::taken() const { return o_.is_sharded() ? kUnknown : parts_[0]->taken(); }
@@ -212,7 +229,9 @@ status file_sink::commit(output_place& place) {
     if (!why.ok()) return why;
   }
   // An output that cannot be resumed, such as a pipe, is not named.
-  const bool is_named = !o_.is_remote() && (o_.is_sharded() || place.files[0].is_file());
+  // Complete remote shards are named by their number; the one that has just begun has no element.
+  if (o_.is_remote()) place.files.clear();
+  const bool is_named = o_.is_remote() ? o_.shard_bytes != 0 : o_.is_sharded() || place.files[0].is_file();
   if (!is_named) {
     place = {};
     return {};
@@ -241,7 +260,8 @@ status file_sink::finish(bool may_go_on) {
 }
 
 bool file_sink::has_unsent() const {
-  return std::any_of(remote_.begin(), remote_.end(), [](const auto& f) { return f->has_much(); });
+  const bool must_look = replaces_ && o_.is_remote();  // for later shards
+  return must_look || std::any_of(remote_.begin(), remote_.end(), [](const auto& f) { return f->has_much(); });
 }
 
 task<> file_sink::send() {
@@ -252,6 +272,7 @@ task<> file_sink::send() {
   }
   std::erase_if(remote_, [](const auto& f) { return f->is_done(); });
   if (!replaces_ || !remote_.empty()) co_return;
+  replaces_ = false;
   auto looking = refuse_later_shard();
   co_await looking;
 }

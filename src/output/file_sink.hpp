@@ -64,6 +64,7 @@ class file_sink final : public element_sink {
 
   status take(const block& elements) override;
   std::uint32_t taken() const override;
+  status end_shard() override;
   status commit(output_place& place) override;
   void keep() override;
   status finish(bool may_go_on) override;
@@ -96,6 +97,7 @@ class file_sink final : public element_sink {
   const shard_names names_;
   std::vector<std::unique_ptr<output_part>> parts_;
   std::vector<std::shared_ptr<remote_file>> remote_;  ///< the files that have no name yet
+  std::uint64_t part_elements_ = 0;                   ///< in the shard that is being written by size
   bool replaces_ = false;          ///< the output ended without error: no later shard of an earlier output may remain
   std::uint64_t first_shard_ = 0;  ///< the number of the shard parts_[0]
   std::uint64_t elements_ = 0;

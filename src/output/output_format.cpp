@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "output/element_encoder.hpp"
 
@@ -45,10 +46,15 @@ result<output_format> parse_output_format(std::string_view name) {
 
 named_format format_of_path(std::string_view path) {
   named_format found;
-  for (std::string_view gz : {".gz", ".gzip"})
-    if (path.ends_with(gz)) {
-      found.compression = compression::gzip;
-      path.remove_suffix(gz.size());
+  constexpr std::pair<std::string_view, compression> kPacked[] = {{".gz", compression::gzip},
+                                                                  {".gzip", compression::gzip},
+                                                                  {".zst", compression::zstd},
+                                                                  {".zstd", compression::zstd}};
+  for (const auto& [suffix, packed] : kPacked)
+    if (path.ends_with(suffix)) {
+      found.compression = packed;
+      path.remove_suffix(suffix.size());
+      break;
     }
   for (const suffix& s : kSuffixes)
     if (path.ends_with(s.text)) found.format = s.format;

@@ -13,10 +13,9 @@ constexpr std::size_t kOutputWriteBytes = std::size_t{1} << 18;
 
 }  // namespace
 
-output_part::output_part(std::unique_ptr<element_encoder> encoder, compression c, std::unique_ptr<byte_output> to)
-    : encoder_(std::move(encoder)), to_(std::move(to)) {
-  if (c == compression::gzip) deflater_.emplace();
-}
+output_part::output_part(std::unique_ptr<element_encoder> encoder, std::unique_ptr<member_compressor> compressor,
+                         std::unique_ptr<byte_output> to)
+    : encoder_(std::move(encoder)), compressor_(std::move(compressor)), to_(std::move(to)) {}
 
 status output_part::begin() { return encoder_->begin(made_); }
 
@@ -37,18 +36,18 @@ status output_part::append(const block& elements, std::uint32_t first, std::uint
   return {};
 }
 
-status output_part::flush_if_watched() { return to_->is_watched() && !deflater_ ? write_out() : status(); }
+status output_part::flush_if_watched() { return to_->is_watched() && !compressor_ ? write_out() : status(); }
 
 std::uint32_t output_part::taken() const {
-  return to_->is_watched() && encoder_->is_immediate() && !deflater_ ? taken_ : element_sink::kUnknown;
+  return to_->is_watched() && encoder_->is_immediate() && !compressor_ ? taken_ : element_sink::kUnknown;
 }
 
 status output_part::write_out() {
   status why;
   if (const std::size_t head = encoder_->head().size(); head != 0 && plain_bytes_ == 0) why = to_->reserve_head(head);
   plain_bytes_ += made_.bytes.size();
-  if (why.ok() && deflater_) {
-    deflater_->append(made_.bytes, compressed_);
+  if (why.ok() && compressor_) {
+    compressor_->append(made_.bytes, compressed_);
     why = write(compressed_, {});
     compressed_.clear();
   } else if (why.ok()) {
@@ -68,8 +67,8 @@ status output_part::write(const std::string& bytes, const std::vector<std::size_
 }
 
 status output_part::end_member() {
-  if (!deflater_ || (!deflater_->is_in_member() && written_bytes_ != 0)) return {};
-  deflater_->end_member(compressed_);
+  if (!compressor_ || (!compressor_->is_in_member() && written_bytes_ != 0)) return {};
+  compressor_->end_member(compressed_);
   status why = write(compressed_, {});
   compressed_.clear();
   return why;

@@ -5,18 +5,19 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "output/byte_output.hpp"
 #include "output/element_encoder.hpp"
+#include "output/member_compressor.hpp"
 #include "sluice/element/slab.hpp"
-#include "sluice/format/deflate.hpp"
 
 namespace sluice::lib {
 
 class output_part {
  public:
-  output_part(std::unique_ptr<element_encoder> encoder, compression c, std::unique_ptr<byte_output> to);
+  /// `compressor`: null for an output that is not compressed.
+  output_part(std::unique_ptr<element_encoder> encoder, std::unique_ptr<member_compressor> compressor,
+              std::unique_ptr<byte_output> to);
 
   /// Starts a new file: writes the bytes before the first element.
   status begin();
@@ -48,7 +49,7 @@ class output_part {
   status write_head();
 
   const std::unique_ptr<element_encoder> encoder_;
-  std::optional<deflater> deflater_;
+  const std::unique_ptr<member_compressor> compressor_;
   const std::unique_ptr<byte_output> to_;
   encoded made_;
   std::string compressed_;

@@ -18,7 +18,7 @@ std::size_t suffix_of(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   const std::size_t begin = slash == path.npos ? 0 : slash + 1;
   std::size_t end = path.size();
-  for (const char* gz : {".gz", ".gzip"})
+  for (const char* gz : {".gz", ".gzip", ".zst", ".zstd"})
     if (path.ends_with(gz)) end = path.size() - std::string_view(gz).size();
   const std::size_t dot = end == 0 ? path.npos : path.find_last_of('.', end - 1);
   return dot == path.npos || dot <= begin ? end : dot;

@@ -114,6 +114,10 @@ task<pull_outcome> pull(pull_request* request) {
     due.took(size);
     if (!wants_position || !due.is_due()) continue;
     std::string position = sealed_position_of(s, written);
+    auto completing = complete_shard(sink);
+    out.why = co_await completing.as_result();
+    is_known = out.why.ok();
+    if (!is_known) break;
     save_call save{request, &position};
     if (request->blocking_calls) {
       blocking<save_call> saving(*request->blocking_calls, save);

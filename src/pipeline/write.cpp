@@ -7,6 +7,7 @@
 
 #include "io/paths/file_router.hpp"
 #include "output/file_sink.hpp"
+#include "output/member_compressor.hpp"
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
 #include "sluice/format/inflate.hpp"
@@ -36,17 +37,13 @@ output_options output_of(std::string path, const write_options& o, const element
     if (by_name.format == output_format::automatic)
       throw_status(
           invalid_argument_error("the name does not determine a format: end it with .jsonl, .csv, .tfrecord, .arrow, "
-                                 ".npy or .txt (and .gz), or set write_options::format")
+                                 ".npy or .txt (and .gz or .zst), or set write_options::format")
               .in_file(path));
     if (by_name.format == output_format::tfrecords && !type.text) out.format = output_format::example;
   }
   out.compression = o.compression == compression::automatic ? by_name.compression : o.compression;
   if (compresses_buffers(out.format, o.compression)) out.buffers = std::exchange(out.compression, by_name.compression);
-  if (out.compression != compression::none && out.compression != compression::gzip)
-    throw_status(invalid_argument_error("outputs are compressed by gzip, not by " +
-                                        std::string(to_string(out.compression)) +
-                                        "; lz4 and zstd compress the buffers of Arrow")
-                     .in_file(path));
+  if (status packed = check_output_compression(out.compression); !packed.ok()) throw_status(packed.in_file(path));
   if (o.shards < 1) throw_status(invalid_argument_error("shards must be at least 1").in_file(path));
   if (o.shard_bytes.value < 0 || (o.shards != 1 && o.shard_bytes.value != 0))
     throw_status(invalid_argument_error("shards and shard_bytes: set one of them").in_file(path));
@@ -120,6 +117,10 @@ task<write_report> write_all_of(runtime& rt, std::shared_ptr<writing> w) {
   if (w->saved.is_wanted())
     request.save = [state](const std::string& position) { return state->saved.save(position, *state->sink); };
   pull_outcome out = co_await pull(&request);
+  if (w->saved.is_wanted() && !out.position.empty()) {
+    auto completing = complete_shard(*w->sink);
+    co_await completing;
+  }
   blocking<end_call> ending(rt.blocking_calls(), end_call{w.get(), &out});
   why = co_await ending;
   if (!why.ok()) throw_status(why);

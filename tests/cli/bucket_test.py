@@ -69,6 +69,27 @@ class Bucket(BucketTest):
         for line, name in zip(said[1:], "bcd"):
             self.assertEqual(line, f"sluice: s3://none/{name}.txt: the same error as of s3://none/a.txt")
 
+    def test_a_run_into_a_bucket_resumes_after_its_last_complete_object(self):
+        self.store.objects, self.store.puts_left = {}, 5
+        command = ["run", "range(100000) | map({id: it})", "--output", "s3://bucket/out/part.jsonl", "--shard-size", "100KiB",
+                   "--checkpoint", self.path("c"), "--resume-or-start", self.path("c"), "--every", "5000"]
+        done = self.run_there(*command)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("AccessDenied", done.stderr)
+        self.assertEqual(len(self.store.objects), 5)
+        kept = dict(self.store.objects)
+        self.store.puts_left = -1
+        self.ok_there(*command)
+        rows = b"".join(self.store.objects[key] for key in sorted(self.store.objects))
+        self.assertEqual(rows, b"".join(b'{"id":%d}\n' % i for i in range(100000)))
+        self.assertEqual({k: self.store.objects[k] for k in kept}, kept)
+        self.assertEqual(len(self.store.written), len(self.store.objects), "no object was written twice")
+
+    def test_an_object_that_grows_has_no_checkpoint(self):
+        done = self.run_there("run", "range(3)", "--output", "s3://bucket/o.jsonl", "--checkpoint", self.path("c"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--shard-size", done.stderr)
+
     def test_a_server_that_was_never_reached_ends_with_its_address_and_advice(self):
         at = closed_port()
         for verb, path in (("count", f"http://{at}/x.tfrecord"), ("head", f"http://{at}/x.csv"), ("ls", "s3://bucket/"),

@@ -4,10 +4,14 @@ import ast
 import csv
 import gzip
 import json
+import os
 import pathlib
+import shutil
 import struct
+import subprocess
+import unittest
 
-from program import GOLDEN, ProgramTest, lines_of, main, sluice
+from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 
 EXAMPLES = GOLDEN / "examples.tfrecord"
 SCHEMA = "text: bytes, label: int64"
@@ -91,6 +95,27 @@ class Files(Converted):
             self.convert(self.path(name), self.path(name + ".jsonl"))
             self.assertEqual(self.lines_in(name + ".jsonl"), rows)
         self.ok("verify", self.path("a.arrow.gz"), "--compression", "gzip")
+
+    @unittest.skipUnless(shutil.which("zstd"), "no zstd here")
+    def test_zstd_outputs_of_every_format_are_read_by_zstd_itself_and_read_back(self):
+        rows = 'range(3000) | map({id: it, text: string(it)})'
+        texts = 'range(3000) | map(string(it))'
+        for plan, output in ((rows, "jsonl:%s/a.jsonl"), (rows, "csv:%s/a.csv"), (rows, "example:%s/a.tfrecord"), (rows, "arrow:%s/a.arrow"),
+                             (texts, "lines:%s/a.txt"), (texts, "tfrecord:%s/b.tfrecord"), (texts, "raw:%s/a.raw")):
+            to = output % self.folder.name
+            plain = to.partition(":")[2]
+            self.ok("run", plan, "--output", to)
+            self.ok("run", plan, "--output", to + ".zst")
+            unpacked = subprocess.run(["zstd", "-dc", plain + ".zst"], capture_output=True, check=True).stdout
+            self.assertEqual(unpacked, pathlib.Path(plain).read_bytes(), output)
+            self.assertLess(os.path.getsize(plain + ".zst"), len(unpacked))
+            if not to.startswith("raw"):
+                self.assertEqual(self.ok("count", plain + ".zst").stdout, "3000\n", output)
+        self.ok("run", rows, "--output", f"jsonl:{self.path('named.bin')}", "--compression", "zstd")
+        self.assertEqual(subprocess.run(["zstd", "-dc", self.path("named.bin")], capture_output=True, check=True).stdout,
+                         pathlib.Path(self.path("a.jsonl")).read_bytes())
+        self.assertEqual(subprocess.run(["zstd", "-dc"], capture_output=True, check=True, input=subprocess.run(
+            [PROGRAM, "run", "range(0)", "--output", "jsonl:-", "--compression", "zstd"], capture_output=True, check=True).stdout).stdout, b"")
 
     def test_the_buffers_of_arrow_are_compressed_by_lz4_and_zstd(self):
         plan = "range(3000) | map({a: it, b: string(it)})"

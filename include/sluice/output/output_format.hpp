@@ -38,7 +38,8 @@ struct named_format {
   output_format format = output_format::automatic;  ///< automatic: the name does not determine it
   lib::compression compression = lib::compression::none;
 };
-/// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .npy, .txt (lines), then .gz.
+/// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .npy, .txt (lines), then .gz or
+/// .zst.
 named_format format_of_path(std::string_view path);
 
 /// Returns true if this compression, asked for by the user, is that of each buffer of Arrow's record batches, as pyarrow

@@ -51,8 +51,8 @@ namespace sluice::lib {
 /// write() copies the texts.
 struct write_options {
   output_format format = output_format::automatic;        ///< by the path
-  lib::compression compression = compression::automatic;  ///< by the path: .gz is gzip; zlib is not written. lz4 and
-                                                          ///< zstd: of the buffers of Arrow
+  lib::compression compression = compression::automatic;  ///< by the path: .gz is gzip, .zst is zstd. In Arrow, lz4
+                                                          ///< and zstd are of its buffers. Others are not written
   count shards = 1;                                       ///< number of files to which elements are assigned
                                                           ///< alternately
   byte_size shard_bytes = 0;                              ///< if not 0: starts a new file after this size

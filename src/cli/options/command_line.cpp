@@ -113,9 +113,10 @@ template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& 
 
 /// Adds the options of an output other than its format and path.
 void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
-  verb.add_option(
-          "--compression", output.compression,
-          "the output's compression; automatic: gzip if its name ends in .gz. lz4, zstd: of the buffers in Arrow")
+  verb.add_option("--compression", output.compression,
+                  "the output's compression; automatic: gzip if its name ends in .gz, zstd if in .zst. lz4, and zstd "
+                  "of Arrow: of "
+                  "the buffers")
       ->check(one_of({"automatic", "none", "gzip", "lz4", "zstd"}))
       ->capture_default_str();
   auto* shards = verb.add_option("--shards", output.shards,
@@ -135,7 +136,8 @@ void add_run(CLI::App& app, typed& t) {
   auto* output =
       run->add_option(
              "--output", t.run.output.output,
-             "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .npy or .txt, and .gz; or FORMAT:PATH: jsonl "
+             "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .npy or .txt, and .gz or .zst; or "
+             "FORMAT:PATH: jsonl "
              "(texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw (texts, joined), lines, tfrecord (of texts), "
              "example (structures as tf.Examples in TFRecords), arrow (an Arrow IPC stream; arrow-binary: texts as "
              "binary), npy (one array); - is standard output, as are jsonl, csv, raw and lines alone; an existing file "
@@ -199,7 +201,8 @@ void add_convert(CLI::App& app, typed& t) {
       ->add_option(
           "FILES", c.inputs,
           "the inputs: files or patterns (or one plan); the last argument is the output. Names determine the formats: "
-          ".tfrecord, .csv, .jsonl, .arrow, .npy, .txt, and .gz for gzip; inputs are also recognized by their contents")
+          ".tfrecord, .csv, .jsonl, .arrow, .npy, .txt, and .gz for gzip or .zst for zstd; inputs are also recognized "
+          "by their contents")
       ->required();
   add_plugins(*convert, t);
   convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
@@ -266,7 +269,7 @@ void add_readers(CLI::App& app, typed& t) {
   auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
   add_plugins(*count, t);
-  count->add_flag("--read", t.count.reads,
+  count->add_flag("--check,--read", t.count.reads,
                   "count by building every element, which finds damage, even if the plan has a known size");
   add_reading(*count, t);
   count->parse_complete_callback([&t] {

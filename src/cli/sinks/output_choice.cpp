@@ -48,10 +48,10 @@ constexpr std::string_view kParquetPipe =
 std::string_view way_to_suffix(std::string_view suffix) {
   if (suffix == ".parquet") return kParquetPipe;
   for (std::string_view packed : {".zip", ".bz2", ".xz", ".7z", ".lz4", ".Z", ".br"})
-    if (suffix == packed) return "; outputs are compressed by gzip: end the name in .gz";
+    if (suffix == packed) return "; outputs are compressed by gzip or zstd: end the name in .gz or .zst";
   if (suffix == ".json") return "; JSON is written as lines: end the name in .jsonl";
   if (suffix == ".feather" || suffix == ".ipc") return "; Arrow is written as a stream: end the name in .arrow";
-  return "; names end in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy, and then .gz for gzip";
+  return "; names end in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy, and then .gz for gzip or .zst for zstd";
 }
 
 /// Returns the message for a text that names no output.
@@ -72,7 +72,8 @@ std::string unknown_output(const std::string& text, const output_arguments& a) {
                             : "");
   if (is_known) return absl::StrCat(name_of_option, text, " needs a path; write ", name_of_option, text, ":PATH");
   std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
-  if (name.ends_with(".gz")) name.remove_suffix(3);
+  for (std::string_view packed : {".gz", ".zst"})
+    if (name.ends_with(packed)) name.remove_suffix(packed.size());
   const std::size_t dot = name.rfind('.');
   if (dot != name.npos)
     return absl::StrCat(name_of_option, text, ": sluice writes no ", std::string(name.substr(dot)), " files",
@@ -130,9 +131,9 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   o.compression = a.compression == "automatic" ? by_name.compression : *parse_compression(a.compression);
   if (a.compression != "automatic" && compresses_buffers(o.format, o.compression))
     o.buffers = std::exchange(o.compression, by_name.compression);
-  else if (o.compression == compression::lz4 || (o.compression == compression::zstd && a.compression != "automatic"))
+  else if (o.compression == compression::lz4)
     throw misuse(absl::StrCat("--compression ", a.compression, " compresses the buffers of Arrow: this output is ",
-                              std::string(to_string(o.format)), "; gzip compresses the file"));
+                              std::string(to_string(o.format)), "; gzip and zstd compress the file"));
   if (o.path == kStandardOutput) o.path.clear();
   o.path = detail::without_file_scheme(std::move(o.path));
   o.descriptor = o.path.empty() ? STDOUT_FILENO : descriptor_in(o.path);

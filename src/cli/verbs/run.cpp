@@ -197,8 +197,10 @@ void report_resumable(const run_arguments& a, const output_choice& output, std::
     absl::StrAppend(&text, "; with --checkpoint FILE it could be resumed");
   } else {
     if (takes_name(output)) {
-      const std::string part = output.options.is_sharded() ? absl::StrCat("the .partial files of ", output.options.path)
-                                                           : absl::StrCat(output.options.path, ".partial");
+      const std::string part = output.options.is_remote() ? absl::StrCat("the objects of ", output.options.path)
+                               : output.options.is_sharded()
+                                   ? absl::StrCat("the .partial files of ", output.options.path)
+                                   : absl::StrCat(output.options.path, ".partial");
       absl::StrAppend(&text, "; ", detail::redacted(part), " and the checkpoint ", a.checkpoint_file,
                       " contain the finished part");
     }
@@ -306,6 +308,7 @@ run_end end_run(const run_arguments& a, const output_choice& output, output_chec
   end.is_removed = end.interrupted && !end.is_whole && !checkpoint.is_wanted() && takes_name(output);
   if (end.is_removed) return end;
   try {
+    if (checkpoint.is_wanted() && !out.position.empty()) sync_wait(rt, complete_shard(sink));
     status written = end_output(checkpoint, out, sink, end.is_whole || !takes_name(output), end.is_saved);
     if (end.why.ok()) end.is_of_output = !written.ok(), end.why = written;
     if (end.why.ok()) send_output(rt, sink);

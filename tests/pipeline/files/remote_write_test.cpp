@@ -2,6 +2,8 @@
 // Outputs under paths with a scheme: write() through the seam of files.
 #include <catch2/catch.hpp>
 
+#include <fstream>
+
 #include "io/temporary_folder.hpp"
 #include "sluice/base/small_file.hpp"
 #include "sluice/io/files.hpp"
@@ -76,6 +78,12 @@ failing_files& add_failing(runtime& rt, int writes) {
   failing_files& there = *files;
   add_files(rt, "bad", std::move(files));
   return there;
+}
+
+/// Checks that the lines are the numbers from `next` on.
+task<> check_numbers(runtime& rt, dataset<line> rows, std::int64_t& next) {
+  auto s = rows.iterate(rt);
+  while (auto l = co_await s.next()) CHECK(std::string(l->view()) == std::to_string(next++));
 }
 
 }  // namespace
@@ -177,6 +185,39 @@ TEST_CASE(
   CHECK_THROWS_WITH(sync_wait(rt, write(rt, counted, "s9://a.jsonl")),
                     Catch::Contains("no file system answers for s9://"));
   CHECK(made == 0);
+}
+
+TEST_CASE("a remote output of several objects continues after the last object of a checkpoint") {
+  for (const char* path : {"mem://o/a.jsonl", "mem://o/b.csv.gz", "mem://o/c.jsonl.zst"}) {
+    CAPTURE(path);
+    temporary_folder folder;
+    const std::string checkpoint = folder.path("c");
+    runtime rt;
+    memory_files files = add_memory_files(rt);
+    write_options o{.shard_bytes = 500, .checkpoint = checkpoint, .checkpoint_elements = 300};
+    int left = 1000;
+    auto fails_once = range(2000) | map([&left](std::int64_t x) {
+                        if (--left == 0) throw std::runtime_error("bad");
+                        return x;
+                      });
+    CHECK_THROWS_WITH(sync_wait(rt, write(rt, fails_once, path, o)), Catch::Contains("bad"));
+    const std::size_t before = files.size();
+    CHECK(before > 3);
+    const write_report done = sync_wait(rt, write(rt, fails_once, path, o));
+    CHECK(done.elements == 2000);
+    CHECK(left > -1100);  // elements before the checkpoint are not made again
+    std::int64_t next = 0;
+    for (const std::string& name : sync_wait(rt, glob(files_of(rt), std::string(path).substr(0, 8) + "*"))) {
+      const bool is_csv = name.find(".csv") != name.npos;
+      temporary_folder one;
+      const std::string copy = one.path(name.substr(8));
+      std::ofstream(copy, std::ios::binary) << files.get(name).value();
+      auto rows = is_csv ? lines(copy) | skip(1) : lines(copy) | skip(0);
+      sync_wait(rt, check_numbers(rt, rows, next));
+    }
+    CHECK(next == 2000);
+    CHECK(static_cast<std::int64_t>(files.size()) == done.files);
+  }
 }
 
 TEST_CASE("leftover shards of an earlier, longer output are reported") {

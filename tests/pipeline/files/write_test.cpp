@@ -83,10 +83,13 @@ TEST_CASE("write: the name determines format and compression") {
   CHECK(numbers_in(rt, to("a.jsonl")) == numbers_up_to(1000));
   sync_wait(rt, write(rt, range(1000), to("a.jsonl.gz")));
   CHECK(numbers_in(rt, to("a.jsonl.gz")) == numbers_up_to(1000));
+  sync_wait(rt, write(rt, range(1000), to("a.jsonl.zst")));
+  CHECK(numbers_in(rt, to("a.jsonl.zst")) == numbers_up_to(1000));
+  CHECK(bytes_of(to("a.jsonl.zst")).starts_with("\x28\xb5\x2f\xfd"));
   CHECK(std::filesystem::file_size(to("a.jsonl.gz")) < 2500);
   sync_wait(rt, write(rt, rows(3), to("a.csv")));
   CHECK(bytes_of(to("a.csv")) == "text,number,part\n\"text 0, \"\"quoted\"\"\n\",0,0.0\ntext 1,1,\ntext 2,2,0.5\n");
-  CHECK(names_in(here) == std::vector<std::string>{"a.csv", "a.jsonl", "a.jsonl.gz"});
+  CHECK(names_in(here) == std::vector<std::string>{"a.csv", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst"});
   CHECK_THROWS_WITH(sync_wait(rt, write(rt, range(3), to("a.xyz"))), Catch::Contains("does not determine a format"));
 }
 
@@ -227,9 +230,8 @@ TEST_CASE("write: outputs that cannot be written are refused before anything is 
   fails(range(3), "a.tfrecord", {.format = output_format::tfrecords}, "takes records, lines or strings");
   fails(rows(3), "a.tfrecord", {.format = output_format::tfrecords}, "the format example");
   fails(range(3) | window(2), "a.csv", {}, "a field of CSV");
-  fails(range(3), "a.jsonl", {.compression = compression::zlib}, "by gzip, not by zlib");
-  fails(range(3), "a.jsonl", {.compression = compression::zstd},
-        "by gzip, not by zstd; lz4 and zstd compress the buffers");
+  fails(range(3), "a.jsonl", {.compression = compression::zlib}, "by gzip or zstd, not by zlib");
+  fails(range(3), "a.jsonl", {.compression = compression::lz4}, "not by lz4; lz4 compresses the buffers of Arrow");
   fails(range(3), "a.jsonl", {.shards = 2, .shard_bytes = 5}, "set one of them");
   fails(range(3), "a{shard}-{shards}.jsonl", {.shard_bytes = 5}, "needs their number");
   fails(range(3), "no/folder/a.jsonl", {}, "does not exist");
@@ -267,6 +269,7 @@ TEST_CASE("write: a checkpoint continues after an earlier call, for every format
   };
   for (const use& u :
        {use{"a.csv", {}}, use{"b.csv.gz", {}}, use{"c.tfrecord", {.shards = 3}}, use{"d.jsonl.gz", {.shards = 2}},
+        use{"h.jsonl.zst", {}}, use{"i.tfrecord", {.compression = compression::zstd, .shards = 2}},
         use{"e.jsonl", {.shard_bytes = 7000}}, use{"f.csv.gz", {.shard_bytes = 5000}}, use{"g.arrow", {}}}) {
     temporary_folder whole, parts;
     runtime rt({.workers = 2});
@@ -296,7 +299,8 @@ TEST_CASE("write: a checkpoint continues after an earlier call, for every format
                                from_arrow<row>(f.path(name)) | unbatch() | map([](const row& r) { return r.text; }));
           };
           CHECK(text_in(whole) == text_in(parts));
-        } else if (name.ends_with(".gz")) {  // as many members more
+        } else if (u.o.compression == compression::zstd || name.ends_with("z") || name.ends_with("zst")) {
+          // as many members more
           auto lines_in = [&](const temporary_folder& f) {
             return elements_in(rt, lines(f.path(name)) | map([](const line& l) { return std::string(l.view()); }));
           };
