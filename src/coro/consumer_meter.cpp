@@ -44,7 +44,7 @@ void consumer_meter::got(time_point now, std::uint64_t next) noexcept {
     ++fast_;
     return;
   }
-  constexpr std::uint32_t kLeast = 8, kChoices = 17;
+  constexpr std::uint32_t kLeast = 32, kChoices = 65;
   weight_ = until_timed_ = kLeast + static_cast<std::uint32_t>(mix(next) % kChoices);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures how long the consumer of a run waits for its elements, and when.
 //
-// Each request of the root stream is timed. After 64 requests of less than 50 µs each, one request in about 16 is timed,
+// Each request of the root stream is timed. After 64 requests of less than 50 µs each, one request in about 64 is timed,
 // at random; a request that takes longer, or a slow interval between two looks, ends that.
 // Cost:   two reads of the clock for each timed request, some 4 ns for each request otherwise.
 // Thread: the run's consumer writes; any thread reads. Relaxed: the numbers are independent of each other.
