@@ -103,15 +103,16 @@ class operator:
 
 
 def fields_of(struct, text):
-    """[(name, type, default, comment)]: its members, and those of a last member `options` in that one's place."""
+    """[(name, type, default, comment)]: its members, and those of the last members `options` and `built` in their place."""
     body = re.search(rf"struct {struct} {{\n(.*?)^}};", text, re.S | re.M)
     fields = parse_members(joined(body.group(1))) if body else []
-    if not fields or fields[-1][0] != "options":
-        return fields
-    options = fields.pop()[1]
-    shared = ROOT / "include/sluice/engine" / f"{options}.hpp"  # of several operators: map_options
-    where = text if f"struct {options} " in text else shared.read_text()
-    return fields + fields_of(options, where)
+    by_name = []
+    while fields and fields[-1][0] in ("options", "built"):
+        options = fields.pop()[1]
+        shared = ROOT / "include/sluice/engine" / f"{options}.hpp"  # of several operators: map_options
+        where = text if f"struct {options} " in text else shared.read_text()
+        by_name = fields_of(options, where) + by_name
+    return fields + by_name
 
 
 def type_of(spelled):
@@ -145,6 +146,8 @@ def parse_members(body):
     """[(name, type, default, comment)]"""
     found, above = [], []
     for line in body.splitlines():
+        if line.lstrip().startswith("using "):
+            continue
         note = re.match(r"\s*///(?!<)\s*(.*)", line)
         if note:
             above.append(note.group(1))

@@ -52,9 +52,6 @@ status check_node(const ArrowSchema& s, const ArrowArray& a, std::size_t rows, c
   return {};
 }
 
-namespace {
-
-/// Returns the first value from `first` on whose bit is `set`; `end` if no value has it.
 std::size_t find_bit(const void* bits, std::size_t first, std::size_t end, bool set) {
   const auto* bytes = static_cast<const std::uint8_t*>(bits);
   const std::uint8_t passed = set ? 0 : 0xFF;
@@ -68,6 +65,8 @@ std::size_t find_bit(const void* bits, std::size_t first, std::size_t end, bool 
   }
   return end;
 }
+
+namespace {
 
 /// Calls append(begin, relative, n) for the values [first, first + n): offset i is begin + relative[i].
 template <class F>
@@ -219,7 +218,8 @@ status append_fixed(column& to, const values& from, const place& where) {
   return {};
 }
 
-/// Appends rows for which the stream has no bytes, or at least none of this column.
+}  // namespace
+
 status append_absent(column& to, std::size_t n, const place& where) {
   constexpr std::size_t kAbsentBytesMax = std::size_t{1} << 30;
   if (n > kAbsentBytesMax / std::max<std::size_t>(to.type().size, 1))
@@ -233,6 +233,8 @@ status append_absent(column& to, std::size_t n, const place& where) {
   }
   return {};
 }
+
+namespace {
 
 status append_members(column& to, const values& from, const place& where) {
   const element_type& t = to.type();
@@ -305,12 +307,12 @@ status append_values(column& to, const values& from, bool nulls_settled, const p
 
 namespace {
 
-/// Appends all values or none. REQUIRES: the schema was checked.
-status append_checked(column& to, const values& from, const place& where) {
+/// Appends all values or none. REQUIRES: the schema was checked. `whole`: as for append_rows_within.
+status append_checked(column& to, const values& from, const place& where, const element_type* whole = nullptr) {
   std::size_t before = to.rows();
   status why;
   try {
-    why = append_values(to, from, false, where);
+    why = whole ? append_some_members(to, *whole, from, where) : append_values(to, from, false, where);
   } catch (...) { why = current_exception_status(); }
   if (!why.ok()) to.truncate(before);
   return why;
@@ -325,13 +327,13 @@ status append_within(column& to, const ArrowSchema& s, const ArrowArray& a, std:
 }
 
 status append_rows_within(batch_storage& to, const element_type& row, const ArrowSchema& s, const ArrowArray& a,
-                          std::size_t* room) {
+                          std::size_t* room, const element_type* whole) {
   auto n = static_cast<std::size_t>(std::clamp<std::int64_t>(a.length, 0, kLengthMax));
   try {
     if (status typed = check_arrow_rows(row, s); !typed.ok()) return typed;
     column& rows = to.make_rows(row);
     const place root{nullptr, {}, room};
-    if (row.stacks_by_member()) return append_checked(rows, {s, a, 0, n}, root);
+    if (row.stacks_by_member()) return append_checked(rows, {s, a, 0, n}, root, whole);
     // The struct that contains the column has a length and an offset of its own, and might have nulls.
     if (status good = check_node(s, a, n, root); !good.ok()) return good;
     values all{s, a, 0, n};

@@ -14,7 +14,9 @@ namespace sluice::lib::arrow {
 
 /// Appends the first n values.
 status append_within(column& to, const ArrowSchema& s, const ArrowArray& a, std::size_t n, std::size_t& room);
+/// `whole`: a structure with the members of `row`, in order, and others, whose values are checked and not appended. Null:
+/// `row`.
 status append_rows_within(batch_storage& to, const element_type& row, const ArrowSchema& s, const ArrowArray& a,
-                          std::size_t* room);
+                          std::size_t* room, const element_type* whole = nullptr);
 
 }  // namespace sluice::lib::arrow

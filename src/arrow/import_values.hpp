@@ -114,6 +114,15 @@ struct values {
 /// `nulls_settled`: the caller has checked the validity.
 status append_values(column& to, const values& from, bool nulls_settled, const place& where);
 
+/// Finds the error of append_values() to an empty column of this type, without appending (import_check.cpp).
+status check_values(const element_type& t, const values& from, bool nulls_settled, const place& where);
+/// Appends rows to the structures `to`, and checks the other members of `whole`.
+status append_some_members(column& to, const element_type& whole, const values& from, const place& where);
+/// Appends values for a member that the stream does not have.
+status append_absent(column& to, std::size_t n, const place& where);
+/// Returns the first value from `first` on whose bit is `set`; `end` if no value has it.
+std::size_t find_bit(const void* bits, std::size_t first, std::size_t end, bool set);
+
 // Values that are not stored one after the other (import_encoded.cpp).
 
 /// Returns true for columns of indices and of runs.

@@ -52,6 +52,25 @@ template <class F> void make_members(const element_type& t, void* to, F make_par
   }
 }
 
+/// Builds the structure `t` of some of the members of `all`: calls make_part(k, type, void* uninitialised) for those, and
+/// check_part(k, type) for the others, in the order of `all`. REQUIRES: the members of t are members of `all`, in order.
+template <class F, class C>
+void make_some_members(const element_type& t, const element_type& all, void* to, F make_part, C check_part) {
+  auto* base = static_cast<char*>(to);
+  std::size_t built = 0;
+  try {
+    for (std::size_t k = 0; k != all.members.size(); ++k) {
+      const element_type& type = *all.members[k].type;
+      const bool is_built = built != t.members.size() && t.members[built].name == all.members[k].name;
+      if (!is_built) check_part(k, type);
+      else make_part(k, type, base + t.members[built].offset), ++built;
+    }
+  } catch (...) {
+    while (built-- != 0) t.members[built].type->destroy(*t.members[built].type, base + t.members[built].offset, 1);
+    throw;
+  }
+}
+
 /// Runs the type's check on an element whose members were built. Errors: throws the check's error, after destroying the
 /// element.
 inline void check_made(const element_type& t, void* made) {

@@ -2,6 +2,9 @@
 #include "sluice/op/filter.hpp"
 
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <numeric>
 
 #include "element/batches/blocks.hpp"
 #include "engine/held/kept_texts.hpp"
@@ -10,6 +13,7 @@
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/node_history.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
@@ -21,6 +25,87 @@ erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, s
   auto& keep = static_cast<const predicate_function&>(*function);
   for (;;) {
     while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
+      predicate_function::outcome k = keep.keep(b, {in.consumed() - b.size(), seed});
+      block kept = b.first(k.kept);
+      if (!k.why.ok()) {
+        out.hold(kept);
+        status why = gate.located(k.why, in.consumed() - b.size() + k.seen);
+        co_await fail(std::move(why));
+      }
+      if (kept) co_yield kept;
+    }
+    if (keep.draws) break;
+    auto over = out.again();
+    co_await over;
+  }
+}
+
+/// Finds the elements that a condition keeps by their numbers only.
+class numbers_kept {
+ public:
+  /// `near`: the distance up to which elements are requested together with those between them.
+  numbers_kept(const stage_function& condition, std::uint64_t seed, std::uint64_t near)
+      : condition_(condition.for_input(type_of<std::int64_t>())), seed_(seed), near_(near) {}
+
+  /// Returns the number of elements to skip from the ordinal `from` on, and to request then. The first of these is kept,
+  /// unless none of the next kTestedMost is.
+  demand next(std::uint64_t from) {
+    constexpr std::uint64_t kTestedMost = 1 << 16;
+    if (from < first_ || from >= end_) test(from);
+    std::uint64_t skipped = 0;
+    while (at_of(from + skipped) == kept_ && skipped < kTestedMost) {
+      skipped = end_ - from;
+      test(end_);
+    }
+    if (at_of(from + skipped) == kept_) return {.skip = skipped, .elements = 1};
+    const std::uint32_t begin = at_of(from + skipped);
+    std::uint32_t last = begin;
+    while (last + 1 != kept_ && ordinal(last + 1) - ordinal(last) <= near_) ++last;
+    return {.skip = ordinal(begin) - from, .elements = static_cast<std::uint32_t>(ordinal(last) - ordinal(begin) + 1)};
+  }
+
+ private:
+  static constexpr std::uint32_t kAtOnce = 1024;
+
+  std::uint64_t ordinal(std::uint32_t i) const { return first_ + static_cast<std::uint64_t>(numbers_[i]); }
+  /// Returns the index of the first kept number from this ordinal on.
+  std::uint32_t at_of(std::uint64_t from) const {
+    const auto* begin = numbers_.data();
+    return static_cast<std::uint32_t>(std::lower_bound(begin, begin + kept_, static_cast<std::int64_t>(from - first_)) -
+                                      begin);
+  }
+  void test(std::uint64_t from) {
+    std::iota(numbers_.begin(), numbers_.end(), 0);
+    const block all(nullptr, &type_of<std::int64_t>(), reinterpret_cast<char*>(numbers_.data()), kAtOnce);
+    const predicate_function::outcome tested =
+        static_cast<const predicate_function&>(*condition_).keep(all, {from, seed_});
+    kept_ = tested.kept;
+    first_ = from;
+    end_ = from + tested.seen;
+    if (tested.why.ok()) return;
+    // The element at which the condition fails is requested, so that the filter reports the error.
+    numbers_[kept_++] = tested.seen;
+    ++end_;
+  }
+
+  function_ptr condition_;
+  std::uint64_t seed_, near_;
+  std::array<std::int64_t, kAtOnce> numbers_{};  ///< the kept numbers, from first_ on
+  std::uint32_t kept_ = 0;
+  std::uint64_t first_ = 0, end_ = 0;
+};
+
+/// The loop of a filter by numbers, directly after a source that skips at a constant cost.
+erased_stream selecting_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
+                             std::unique_ptr<numbers_kept> numbers, error_gate gate) {
+  auto& keep = static_cast<const predicate_function&>(*function);
+  for (;;) {
+    for (;;) {
+      demand wanted = numbers->next(in.consumed());
+      wanted.elements = std::min(wanted.elements, out.ask());
+      wanted.bytes = out.wanted_bytes();
+      auto b = co_await in.next_block(wanted);
+      if (!b) break;
       predicate_function::outcome k = keep.keep(b, {in.consumed() - b.size(), seed});
       block kept = b.first(k.kept);
       if (!k.why.ok()) {
@@ -72,6 +157,12 @@ erased_stream open_filter(const node& n, open_context& context) {
   std::uint64_t seed = function->draws ? context.seed_of(n, a.options.seed.value) : 0;
   error_gate gate = context.gate(n);
   erased_stream in = context.open(n.inputs[0]);
+  if (n.history && n.history->selects_by_number && n.inputs[0]->op->shape == op_info::source && !gate.skips()) {
+    // Numbers cost less to build than to skip.
+    const std::uint64_t near = n.type->kind == kind::scalar ? 64 : 8;
+    return selecting_loop(out, std::move(in), function, seed, std::make_unique<numbers_kept>(*function, seed, near),
+                          std::move(gate));
+  }
   if (gate.skips()) return filter_tolerant_loop(out, std::move(in), function, seed, std::move(gate));
   return filter_loop(out, std::move(in), function, seed, std::move(gate));
 }

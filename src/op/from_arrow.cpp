@@ -15,6 +15,7 @@
 #include "arrow/ipc_reader.hpp"
 #include "arrow/row_type.hpp"
 #include "engine/files/arrow_rows_in_file.hpp"
+#include "engine/files/chosen_columns.hpp"
 #include "engine/files/file_head.hpp"
 #include "engine/files/file_stage.hpp"
 #include "format/codec/buffer_codec.hpp"
@@ -76,7 +77,9 @@ std::vector<bool> wanted_columns(const element_type& row, const ArrowSchema& s) 
 class arrow_format final : public element_format {
  public:
   /// `memory`: for dictionaries and decompressed buffers.
-  arrow_format(const element_type& row, std::unique_ptr<held_memory> memory) : row_(row), memory_(std::move(memory)) {}
+  /// `whole`: the structure of all columns, of which `row` has some. The others are checked, or with `trust` not read.
+  arrow_format(const element_type& row, const element_type& whole, bool trust, std::unique_ptr<held_memory> memory)
+      : row_(row), whole_(whole), trust_(trust), memory_(std::move(memory)) {}
 
   found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
     if (w.offset == 0) return read_head(w);
@@ -137,13 +140,13 @@ class arrow_format final : public element_format {
     arrow_head head = read_arrow_head(w.view(), left_at(w, 0), w.last);
     if (head.at.used_bytes == 0) return std::move(head.at);
     is_file_ = arrow::ipc_magic_bytes(w.view()) != 0;
-    head.at.why = check_arrow_rows(row_, head.schema->get());
+    head.at.why = check_arrow_rows(whole_, head.schema->get());
     if (!head.at.why.ok()) {
       head.at.used_bytes = 0;
       return std::move(head.at);
     }
     schema_ = std::move(head.schema);
-    wanted_ = wanted_columns(row_, schema_->get());
+    wanted_ = wanted_columns(trust_ ? row_ : whole_, schema_->get());
     dictionaries_.clear();
     return std::move(head.at);
   }
@@ -230,7 +233,8 @@ class arrow_format final : public element_format {
     if (!why.ok()) return why;
     why = hold(batch.inflated_bytes());
     std::size_t room = room_bytes();
-    if (why.ok()) why = arrow::append_rows_within(to, row_, schema_->get(), batch.array(), &room);
+    const element_type* checked = &row_ == &whole_ || trust_ ? nullptr : &whole_;
+    if (why.ok()) why = arrow::append_rows_within(to, row_, schema_->get(), batch.array(), &room, checked);
     memory_->shrink_by(memory_->bytes() - dictionaries_.memory_bytes());
     return why;
   }
@@ -256,7 +260,8 @@ class arrow_format final : public element_format {
   /// Charges the dictionaries, and `more` bytes.
   status hold(std::size_t more) const { return memory_->resize(dictionaries_.memory_bytes() + more); }
 
-  const element_type& row_;
+  const element_type &row_, &whole_;
+  const bool trust_;
   const std::unique_ptr<held_memory> memory_;
   mutable std::vector<bool> wanted_;
   mutable arrow::ipc_dictionaries dictionaries_;
@@ -306,18 +311,26 @@ result<const element_type*> arrow_rows_in_bytes(const std::string& name, std::st
 
 namespace {
 
-const element_type* arrow_batches(const node& n, std::string& why) {
-  const auto& a = n.as<from_arrow_arguments>();
+/// Returns the structure of all columns. Null, with the reason in `why`, if the schema is invalid.
+const element_type* whole_arrow_row(const from_arrow_arguments& a, std::string& why) {
   const arrow_schema_arg& schema = a.options.schema;
-  if (schema.row) return batched_of(schema.row);
+  if (schema.row) return schema.row;
+  if (a.built.columns.all && schema.value.empty()) return a.built.columns.all;
   auto row = schema.value.empty()
                  ? arrow_rows_in_file(a.path.value, a.options.compression,
                                       limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max))
                  : arrow::row_type_of(schema.value);
-  if (row.ok()) return batched_of(*row);
+  if (row.ok()) return *row;
   if (!row.why().where().file.empty()) throw_status(row.why());
   why = schema.value.empty() ? row.why().to_string() : std::string(row.why().message());
   return nullptr;
+}
+
+const element_type* arrow_batches(const node& n, std::string& why) {
+  const auto& a = n.as<from_arrow_arguments>();
+  const element_type* whole = whole_arrow_row(a, why);
+  const element_type* row = whole ? chosen_members(*whole, a.built, why) : nullptr;
+  return row ? batched_of(row) : nullptr;
 }
 
 /// Returns the arguments with the columns of several files, which must be equal.
@@ -345,8 +358,12 @@ erased_stream open_from_arrow(const node& n, open_context& context) {
       std::make_unique<held_memory>(context.run, context.site(n).line(purpose::open_file), context.gate(n).label(),
                                     "the dictionaries and decompressed buffers of an Arrow file",
                                     "open fewer files at once, or write smaller batches");
+  const auto& a = n.as<from_arrow_arguments>();
+  std::string why;
+  const element_type* whole = a.built.columns.list.empty() ? n.type->element : whole_arrow_row(a, why);
+  if (!whole) throw_status(invalid_argument_error(why));
   return open_file_stage(n, context, reading_with<from_arrow_arguments>(n, context),
-                         std::make_shared<arrow_format>(*n.type->element, std::move(memory)));
+                         std::make_shared<arrow_format>(*n.type->element, *whole, a.built.trust, std::move(memory)));
 }
 
 /// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.
@@ -389,6 +406,7 @@ const op_info from_arrow_op{
     .arguments = arguments_of<from_arrow_arguments>,
     .takes_pattern = true,
     .for_files = arrow_of_files,
+    .for_columns = arguments_for_columns<from_arrow_arguments>,
     .type = arrow_batches,
     .lowering = {.open = open_from_arrow},
 };

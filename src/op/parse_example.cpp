@@ -10,6 +10,7 @@
 #include "element/member_finder.hpp"
 #include "element/spec_parts.hpp"
 #include "element/tensors/padding.hpp"
+#include "engine/files/chosen_columns.hpp"
 #include "engine/files/parser_pool.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/mapped_stage.hpp"
@@ -191,6 +192,7 @@ const element_type* packed_example_type(const node& n, std::string& why) {
   const auto& a = n.as<parse_example_arguments>();
   const element_type* row = structure_of(a.schema, why);
   if (!row) return nullptr;
+  if (!a.built.columns.list.empty()) return why = "packing needs all columns, and columns names some", nullptr;
   const example_schema schema = schema_of(a.schema);
   if (schema.has_parts()) return why = "sparse and ragged tensors are not packed", nullptr;
   if (in->text && in->make_texts) return a.packing == example_packing::pack ? in : row;
@@ -208,8 +210,42 @@ const element_type* parsed_type(const node& n, std::string& why) {
           "; tfrecord(\"FILE\") reads records";
     return nullptr;
   }
-  const element_type* row = structure_of(n.as<parse_example_arguments>().schema, why);
+  const auto& a = n.as<parse_example_arguments>();
+  const element_type* row = structure_of(a.schema, why);
+  if (row) row = chosen_members(*row, a.built, why);
   return row && !in->text ? batched_of(row) : row;
+}
+
+/// Returns the schema for structures `row`. The features of other members are checked only, or left out.
+example_schema schema_for(const element_type& row, const parse_example_arguments& a) {
+  example_schema all = schema_of(a.schema);
+  if (a.built.columns.list.empty()) return all;
+  std::vector<feature_slot> slots;
+  std::size_t k = 0;
+  for (std::size_t i = 0; i != all.members(); ++i) {
+    feature_slot slot = all.slots()[i];
+    slot.is_built = k != row.members.size() && row.members[k].name == slot.member_name();
+    if (slot.is_built) slot.offset = row.members[k++].offset;
+    if (slot.is_built || !a.built.trust) slots.push_back(std::move(slot));
+  }
+  return example_schema(std::move(slots));
+}
+
+/// Returns true if building the member may fail where its feature is valid.
+bool is_checked_by_building(const feature_slot& slot, bool is_batch) {
+  const bool is_padded = !slot.shape.empty() && slot.shape[0] == feature_slot::kUnknown;
+  return !slot.parts.empty() || (is_batch && slot.form == field_form::tensor && is_padded);
+}
+
+arguments example_for_columns(const node& n, const std::vector<std::string>& names, bool trust, std::string& why) {
+  parse_example_arguments a = n.as<parse_example_arguments>();
+  if (a.packing != example_packing::none) return why = "packed rows have all members", n.arguments;
+  std::vector<std::string> built = names;
+  const example_schema all = schema_of(a.schema);
+  for (std::size_t i = 0; !trust && i != all.members(); ++i)
+    if (is_checked_by_building(all.slots()[i], n.type->kind == kind::batch))
+      built.push_back(all.slots()[i].member_name());
+  return narrow_choice(a.built, n, built, trust, why) ? arguments::of(std::move(a)) : n.arguments;
 }
 
 std::string dtype_of_feature(feature_kind kind) {
@@ -222,6 +258,7 @@ spec parsed_row_spec(const element_type& row, const example_schema& schema) {
   member_finder members(row);
   for (std::size_t i = 0; i != schema.members(); ++i) {
     const feature_slot& slot = schema.slots()[i];
+    if (!slot.is_built) continue;
     const std::size_t at = members.find(slot.member_name());
     if (at == s.parts.size()) continue;
     spec& part = s.parts[at];
@@ -240,7 +277,8 @@ spec parsed_row_spec(const element_type& row, const example_schema& schema) {
 spec parsed_spec(const node& n) {
   const auto& a = n.as<parse_example_arguments>();
   if (a.packing == example_packing::pack) return same_spec(n);
-  const example_schema schema = schema_of(a.schema);
+  const element_type& row = n.type->kind == kind::batch ? *n.type->element : *n.type;
+  const example_schema schema = schema_for(row, a);
   if (n.inputs[0]->type->text) return parsed_row_spec(*n.type, schema);
   const spec batches = same_spec(n);
   return spec_of_batch(parsed_row_spec(*n.type->element, schema),
@@ -248,23 +286,23 @@ spec parsed_spec(const node& n) {
 }
 
 erased_stream open_parse_example(const node& n, open_context& context) {
-  auto& [schema, packing, o] = n.as<parse_example_arguments>();
+  auto& a = n.as<parse_example_arguments>();
   const element_type* in = n.inputs[0]->type;
-  const bool unpacks = packing == example_packing::unpack;
+  const bool unpacks = a.packing == example_packing::unpack;
   function_ptr f;
-  if (packing == example_packing::pack) f = std::make_shared<packing_function>(in, schema_of(schema));
-  else if (in->text) f = std::make_shared<example_function>(in, n.type, schema_of(schema), unpacks);
-  else f = std::make_shared<batch_example_function>(in, n.type, schema_of(schema));
-  return open_mapped(n, context, f, o);
+  if (a.packing == example_packing::pack) f = std::make_shared<packing_function>(in, schema_of(a.schema));
+  else if (in->text) f = std::make_shared<example_function>(in, n.type, schema_for(*n.type, a), unpacks);
+  else f = std::make_shared<batch_example_function>(in, n.type, schema_for(*n.type->element, a));
+  return open_mapped(n, context, f, a.options);
 }
 
 erased_stream open_example_rows(const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
-  auto& [schema, packing, o] = n.as<parse_example_arguments>();
+  auto& a = n.as<parse_example_arguments>();
   const element_type* in = n.inputs[0]->type;
-  if (!in->text || packing == example_packing::pack) return {};
-  const bool unpacks = packing == example_packing::unpack;
-  return open_mapped_rows(n, context, std::make_shared<example_function>(in, n.type, schema_of(schema), unpacks), o,
-                          landing);
+  if (!in->text || a.packing == example_packing::pack) return {};
+  const bool unpacks = a.packing == example_packing::unpack;
+  function_ptr f = std::make_shared<example_function>(in, n.type, schema_for(*n.type, a), unpacks);
+  return open_mapped_rows(n, context, f, a.options, landing);
 }
 
 /// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.
@@ -328,6 +366,7 @@ const op_info parse_example_op{
     .name = "parse_example",
     .doc = "records that hold tf.Examples become structures",
     .arguments = arguments_of<parse_example_arguments>,
+    .for_columns = example_for_columns,
     .type = parsed_type,
     .spec = parsed_spec,
     .facts = {

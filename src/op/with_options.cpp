@@ -17,10 +17,12 @@ erased_stream open_with_options(const node& n, open_context& context) {
 const element_type* type_with_options(const node& n, std::string& why) {
   const dataset_options& o = n.as<with_options_arguments>().options;
   const bool is_empty = !o.on_error && !o.order && !o.optimize.is_given() && o.rules.list.empty() &&
-                        !o.cpu_budget.is_given() && !o.warm_start.is_given() && !o.statistics.is_given() &&
-                        !o.external_state;
+                        !o.trust.is_given() && !o.cpu_budget.is_given() && !o.warm_start.is_given() &&
+                        !o.statistics.is_given() && !o.external_state;
   if (is_empty)
-    why = "needs an option: on_error, order, optimize, rules, cpu_budget, warm_start, statistics or external_state";
+    why =
+        "needs an option: on_error, order, optimize, rules, trust, cpu_budget, warm_start, statistics or "
+        "external_state";
   if (o.errors_max.is_given() && o.on_error != error_policy::skip) why = "errors_max needs on_error=skip";
   return why.empty() ? n.inputs[0]->type : nullptr;
 }

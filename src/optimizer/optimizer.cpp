@@ -21,12 +21,14 @@ namespace {
 
 /// The rules in the order in which they are applied. The list is repeated until no rule changes the plan.
 const rule* const kRules[] = {
-    &remove_noops,  // first: what does nothing separates stages that other rules merge
-    &merge_takes,   // before push_take, which then moves one take instead of two
-    &push_take,     // before merge_prefetches: a take between two channels keeps them apart
-    &push_shard,    // before merge_prefetches, for the same reason
-    &filter_early,  // before shrink_before_buffers: no filter follows a map past a shuffle
+    &remove_noops,      // first: what does nothing separates stages that other rules merge
+    &merge_takes,       // before push_take, which then moves one take instead of two
+    &push_take,         // before merge_prefetches: a take between two channels keeps them apart
+    &push_shard,        // before merge_prefetches, for the same reason
+    &filter_early,      // before shrink_before_buffers: no filter follows a map past a shuffle
+    &filter_in_source,  // after filter_early, which moves filters to sources
     &shrink_before_buffers,
+    &prune_columns,     // after those that move maps and filters: they change which stage makes the members
     &parse_late,        // before parallelize, which gives both of its steps several cores
     &merge_prefetches,  // after those that move the stages between two channels
     &fuse_expressions,  // after the others that move and remove stages: a removed one must not stand between two parts
@@ -104,7 +106,8 @@ std::uint64_t key_of(const in_force& f) {
                                         std::uint64_t{f.is_fixed} << 2 | std::uint64_t{f.is_decided} << 3 |
                                         std::uint64_t{f.is_last} << 4 | std::uint64_t{f.is_inner} << 5 |
                                         std::uint64_t{f.is_repeated} << 6 | std::uint64_t{f.skips_elements} << 7 |
-                                        std::uint64_t{f.is_beside_others} << 8,
+                                        std::uint64_t{f.is_beside_others} << 8 | std::uint64_t{f.trusts} << 9 |
+                                        std::uint64_t{f.is_trust_decided} << 10,
                                     f.rules_off, f.rules_on};
   return stable_hash(std::string_view(reinterpret_cast<const char*>(settings), sizeof settings), 0);
 }
@@ -193,6 +196,8 @@ namespace {
 
 in_force outside_of(const optimize_options& o) {
   in_force f{.drops = o.on_error == error_policy::skip, .is_last = true};
+  f.trusts = o.trust.is_on();
+  f.is_trust_decided = o.trust.is_given();
   f.rules_off = o.rules.off();
   f.rules_on = o.rules.on();
   return f;

@@ -50,6 +50,8 @@ in_force in_force::upstream_of(const node& n) const {
     f.is_sloppy |= o.order == order::sloppy;
     if (o.optimize.is_given() && !is_decided) f.is_fixed = !o.optimize.is_on();
     f.is_decided |= o.optimize.is_given();
+    if (o.trust.is_given() && !is_trust_decided) f.trusts = o.trust.is_on();
+    f.is_trust_decided |= o.trust.is_given();
     for (const std::string& setting : o.rules.list) {
       const std::uint64_t bit = bit_of_rule(std::string_view(setting).substr(0, setting.find('=')));
       if ((f.rules_off | f.rules_on) & bit) continue;  // decided downstream
@@ -73,6 +75,7 @@ node_ptr remade(node changed, std::string_view rule) {
 }
 
 node_ptr bare(const node& n) {
+  if (n.history && n.history->written) return n.history->written;
   node copy = n;
   copy.inputs.clear();
   copy.history = {};

@@ -37,6 +37,8 @@ struct in_force {
   bool is_fixed = false;   ///< the plan says optimize=false: the node runs as written
   /// The plan says either: an `optimize` further upstream does not apply.
   bool is_decided = false;
+  bool trusts = false;            ///< values that nobody reads need no check
+  bool is_trust_decided = false;  ///< a `trust` further upstream does not apply
   bool is_last = false;           ///< only with_options is downstream, and the plan is not an inner one
   bool is_inner = false;          ///< the plan is opened for elements, perhaps for many
   bool is_repeated = false;       ///< a stage downstream opens the node again for each epoch
@@ -65,6 +67,8 @@ struct in_force {
     both.is_sloppy |= other.is_sloppy;
     both.is_fixed |= other.is_fixed;
     both.is_decided &= other.is_decided;
+    both.trusts &= other.trusts;
+    both.is_trust_decided &= other.is_trust_decided;
     both.is_last &= other.is_last;
     both.is_repeated |= other.is_repeated;
     both.is_beside_others |= other.is_beside_others;
@@ -92,12 +96,14 @@ struct rule {
 
 // The rules, in the order of the alphabet.
 extern const rule filter_early;
+extern const rule filter_in_source;
 extern const rule fuse_expressions;
 extern const rule inject_prefetch;
 extern const rule merge_prefetches;
 extern const rule merge_takes;
 extern const rule parallelize;
 extern const rule parse_late;
+extern const rule prune_columns;
 extern const rule push_shard;
 extern const rule push_take;
 extern const rule remove_noops;

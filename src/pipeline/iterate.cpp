@@ -232,7 +232,8 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   if (!written) throw_status(invalid_argument_error("open_run: there is no plan"));
   if (!is_plan_depth_possible(std::max(written->depth, given ? given->depth : 0)))
     throw_status(resource_exhausted_error("the plan is more than " + plan_depth_limit_text()));
-  const node_ptr rewritten = given ? given : optimized_plan(written, {.rules = o.rules, .on_error = o.on_error});
+  const node_ptr rewritten =
+      given ? given : optimized_plan(written, {.rules = o.rules, .on_error = o.on_error, .trust = o.trust});
   sealed_position from;
   if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*written), identities_of(*written), o.on_error);
   if (!o.from.empty() && from.position.empty()) throw_status(damaged_position());

@@ -24,6 +24,11 @@ struct node_history {
   bool is_counted_elsewhere = false;  ///< this node is in such a list
   /// The functions of this node and of its input are computed in one pass (engine/lowering/fused_stage.hpp).
   bool joins_input = false;
+  /// The node as it was written, without inputs, if its function has another text now: names the stage in errors and
+  /// reports. Null: the node has the function that was written.
+  node_ptr written{};
+  /// The node is a filter by the numbers of its elements, which finds those that it keeps before its source reads them.
+  bool selects_by_number = false;
 };
 
 }  // namespace sluice::lib

@@ -59,6 +59,12 @@ std::string groups_of(const node& n) {
   return groups + (groups.empty() ? "" : "; ") + stage_text(in) + " | " + stage_text(n);
 }
 
+/// Returns the filter that runs before its source reads the elements.
+std::string selecting_filter(const node& n) {
+  if (n.history && n.history->selects_by_number) return stage_text(n);
+  return n.inputs.empty() ? std::string() : selecting_filter(*n.inputs[0]);
+}
+
 struct line {
   std::string plan, what, expected;
 };
@@ -81,6 +87,9 @@ void check(const std::string& rule, const line& l) {
     CHECK(same_plan(*parse_plan(plan_text(*made->plan)), *made->plan));
     CHECK((made->plan == plan || is_made_by(*made->plan, rule) || l.plan.find("interleave") != l.plan.npos ||
            l.plan.find("group_by") != l.plan.npos));
+  } else if (what == "selects") {
+    CHECK(plan_text(*made->plan) == plan_text(*plan));
+    CHECK(selecting_filter(*made->plan) == l.expected);
   } else if (what == "fuses") {
     CHECK(plan_text(*made->plan) == plan_text(*plan));
     CHECK(groups_of(*made->plan) == l.expected);

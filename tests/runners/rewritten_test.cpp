@@ -220,6 +220,61 @@ std::string random_chain_with_parser(std::uint64_t seed) {
   return plan + one_of(kAfter);
 }
 
+/// Returns a plan that reads some columns of files with bad fields, or members of a structure that may fail.
+std::string random_plan_of_columns(std::uint64_t seed) {
+  static constexpr std::string_view kSources[] = {
+      "csv(\"tests/verbs/data/columns/mixed.csv\", \"id: int64, name: bytes, x: double, n: int64?\", header=true)",
+      "csv(\"tests/verbs/data/columns/mixed.csv\", \"id: int64 = 0, name: bytes = '', x: double = 1, n: int64?\", "
+      "header=true, na_value=\"oops\")",
+      "csv(\"tests/verbs/data/columns/mixed.csv\", \"x: double?, n: int64?, id: bytes, name: bytes\", header=true) | "
+      "map({id: length(id), x, n, name})",
+      "jsonl(\"tests/verbs/data/columns/mixed.jsonl\", \"id: int64, name: string, x: double, tags: string[], n: "
+      "int64?\")",
+      "jsonl(\"tests/verbs/data/columns/mixed.jsonl\", \"n: int64?, at: {x: int64}, name: string?, x: double, id: "
+      "int64\")",
+      "from_arrow(\"tests/verbs/data/columns/mixed.arrow\", schema=\"id: int64, name: string, x: double, n: int64?\") "
+      "| "
+      "unbatch()",
+      "from_arrow(\"tests/verbs/data/columns/mixed.arrow\", schema=\"id: int64, name: string?, x: double, n: int64\") "
+      "| "
+      "unbatch()",
+      "tfrecord(\"tests/verbs/data/columns/mixed.tfrecord\") | "
+      "parse_example(\"id: int64, name: bytes, x: float[2], tags: bytes[], n = 'label': int64?\") | "
+      "map({id, name, x: x[0], n, tags})",
+      "tfrecord(\"tests/verbs/data/columns/mixed.tfrecord\") | batch(2) | "
+      "parse_example(\"id: int64, name: bytes = 'none', x: float[?], n = 'label': int64?\") | unbatch() | "
+      "map({id, name, x: float(id), n})",
+      "range(30) | map({id: it, name: string(it), x: 60 / (it - 17), n: it / (it - 9)})",
+      "range(30) | map({id: it % 7, name: \"text\", x: double(it), n: it * index()})"};
+  static constexpr std::string_view kStages[] = {" | filter(id > 1)",
+                                                 " | filter(x > 1)",
+                                                 " | filter(60 / (id - 5) > 1)",
+                                                 " | filter(length(name) < 4)",
+                                                 " | shuffle(4)",
+                                                 " | take(6)",
+                                                 " | skip(2)",
+                                                 " | repeat(2)",
+                                                 " | prefetch(2)",
+                                                 " | shard(2, 0)",
+                                                 " | batch(3) | unbatch()",
+                                                 " | filter(random() < 0.7)",
+                                                 " | take_while(id < 6)",
+                                                 " | filter(index() % 3 != 1)"};
+  static constexpr std::string_view kReads[] = {" | map(id)",
+                                                " | map({name, y: id * 2})",
+                                                " | map(x)",
+                                                " | map(n)",
+                                                " | map(3)",
+                                                " | map(90 / (id - 4))",
+                                                " | map({id, x}) | filter(x > 1) | map({z: id})",
+                                                " | batch(2) | map(id)",
+                                                " | batch(2) | map({name, id}) | map(name)"};
+  random_numbers random(seed);
+  std::string plan(kSources[random.below(std::size(kSources))]);
+  for (std::size_t left = random.below(4); left-- != 0;) plan += kStages[random.below(std::size(kStages))];
+  return plan + std::string(kReads[random.below(std::size(kReads))]);
+}
+
 }  // namespace
 
 TEST_CASE("random chains with a parser give the same with and without rules, under each policy") {
@@ -236,6 +291,23 @@ TEST_CASE("random chains with a parser give the same with and without rules, und
     if (resumes_as_written(two, t)) CHECK(difference_in(two, t, seed) == "");
   }
   CHECK(late == plans);
+}
+
+TEST_CASE("random plans that read some columns give the same with and without rules, under each policy") {
+  runtime two({.workers = 2});
+  const char* wanted = std::getenv("SLUICE_TEST_PLANS");
+  const std::uint64_t plans = wanted ? std::stoull(wanted) : 300;
+  std::uint64_t pruned = 0;
+  for (std::uint64_t seed = 0; seed != plans; ++seed) {
+    const std::string text = random_plan_of_columns(seed);
+    const error_policy policy = seed % 2 == 1 ? error_policy::skip : error_policy::stop;
+    CAPTURE(seed, text, policy == error_policy::skip);
+    const trial t{parse_plan(text), 200, policy};
+    if (!resumes_as_written(two, t)) continue;
+    pruned += optimize(t.plan, {.rules = rule_choice::none().with("prune_columns")})->plan != t.plan;
+    CHECK(difference_in(two, t, seed) == "");
+  }
+  CHECK(pruned >= plans / 2);
 }
 
 TEST_CASE("random chains of expressions give the same with and without rules, under each policy") {
@@ -298,6 +370,7 @@ TEST_CASE("the plans of the rules' tables give the same with and without rules, 
   const std::vector<std::string> plans = plans_of_tables();
   CHECK(plans.size() > 30);
   for (const std::string& text : plans) {
+    if (text.find("order=sloppy") != text.npos) continue;  // two runs may differ in their order
     for (error_policy policy : {error_policy::stop, error_policy::skip}) {
       CAPTURE(text, policy == error_policy::skip);
       CHECK(difference_in(two, {parse_plan(text), 300, policy}, 1) == "");

@@ -253,8 +253,25 @@ def tables():
     write("csv/cut_header.csv", b"text,half,number")
 
 
+def columns():
+    # Bad fields in each column: a plan that reads one column only must still find those of the others.
+    write("columns/mixed.csv", b'id,name,x,n\n1,a,1.5,10\n2,b,2.5,\n3,c,oops,30\n4,"d ""quoted"" , text",4.5,40\n5,,5.5,50\n'
+                               b"6,f,6.5,x60\nseven,g,7.5,70\n8,h,8.5,80\n")
+    write("columns/mixed.jsonl", b'{"id": 1, "name": "a", "x": 1.5, "tags": ["p", "q"], "n": 10, "at": {"x": 1}}\n'
+                                 b'{"id": 2, "name": "b", "x": 2, "tags": [], "at": {"x": 2}}\n'
+                                 b'{"id": 3, "name": "c", "x": "oops", "tags": [], "n": null, "at": {"x": 3}}\n'
+                                 b'{"id": 4, "name": "d", "x": 4.5, "tags": ["r", 7], "at": {"x": 4}}\n'
+                                 b'{"id": 5, "x": 5.5, "tags": [], "at": {"x": 5}}\n'
+                                 b'{"id": 6, "name": "f", "x": 6.5, "tags": [], "n": 60, "at": {"x": 6.5}}\n'
+                                 b'{"id": "seven", "name": "g", "x": 7.5, "tags": [], "at": {"x": 7}}\n'
+                                 b'{"id": 8, "name": "h", "x": 1e400, "tags": [], "at": {"x": 8}}\n'
+                                 b'{"id": 9, "name": "i", "x": 9.5, "tags": ["s"], "at": {"x": 9}}\n')
+
+
 def databases():
     for name, statements in {
+        "mixed": "CREATE TABLE t(id, name, x, n); INSERT INTO t VALUES(1, 'a', 1.5, 10), (2, 'b', 2.5, NULL), (3, 'c', 'oops', 30), "
+                 "(4, NULL, 4.5, 40), (5, 'e', 5.5, 'x50'), ('six', 'f', 6.5, 60), (7, 'g', 7, 70);",
         "types": "CREATE TABLE t(i, r, s, b, n); INSERT INTO t VALUES(1, 0.5, 'é', x'ff00', NULL);"
                  "INSERT INTO t VALUES(-9223372036854775808, 2, '', x'', 7);",
         "errors": "CREATE TABLE t(i); INSERT INTO t VALUES(1), (300), ('x'), (2), (NULL), (3);",
@@ -269,5 +286,5 @@ def databases():
 
 
 if __name__ == "__main__":
-    for make in (tars, samples, zips, npys, tables, databases):
+    for make in (tars, samples, zips, npys, tables, columns, databases):
         make()

@@ -62,6 +62,8 @@ struct dataset_options {
   run_switch optimize = {};
   /// Rules that are on or off for the stages upstream, and those of their inner plans
   rule_settings rules = {};
+  /// true: values that nothing downstream reads are not checked where a rule leaves them out (iterate_options::trust)
+  run_switch trust = {};
 
   // Options of the whole run. They have no effect in inner plans and in inputs of a stage with several inputs.
 
@@ -83,6 +85,7 @@ struct dataset_options {
     if (!order) order = inner.order;
     if (!optimize.is_given()) optimize = inner.optimize;
     rules.complete_by(inner.rules);
+    if (!trust.is_given()) trust = inner.trust;
     if (!cpu_budget.is_given()) cpu_budget = inner.cpu_budget;
     if (!warm_start.is_given()) warm_start = inner.warm_start;
     if (!statistics.is_given()) statistics = inner.statistics;

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@
 
 namespace sluice::lib {
 
+/// What a reader does with a column: checked: it finds the same errors, and builds no values.
+enum class column_use : std::uint8_t { built, checked, skipped };
+
 struct csv_column {
   std::string member{};          ///< the name in the structure
   std::string name{};            ///< the name in the file's header
@@ -36,6 +40,7 @@ struct csv_column {
   bool is_optional = false;
   std::size_t offset = 0;                  ///< the member's offset
   std::optional<std::string> otherwise{};  ///< the default, as the text of a field
+  column_use use = column_use::built;
 };
 
 struct csv_schema {

@@ -83,6 +83,9 @@ struct feature_slot {
   std::vector<feature_part> parts{};             ///< for sparse and ragged tensors; `name` is the values' feature
   shared_ref<const feature_values> otherwise{};  ///< the values of a missing feature; null: none
   const element_type* type = nullptr;            ///< the type of the field, if no C++ type is known
+  bool is_built = true;  ///< false: the structure lacks the member; the feature is checked, and not stored
+  /// The index of the member in the structure, which example_schema sets.
+  std::size_t child = 0;
   static constexpr std::size_t kAny = ~std::size_t{0};
   static constexpr std::int64_t kUnknown = -1;
 

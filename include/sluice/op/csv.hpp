@@ -50,6 +50,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/engine/column_choice.hpp"
 #include "sluice/engine/column_schema.hpp"
 #include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -80,6 +81,7 @@ struct csv_arguments {
   file_path path = {};            ///< "-": standard input
   column_schema_arg schema = {};  ///< the columns and their types; "": those of the file
   csv_options options = {};
+  column_choice built = {};
 };
 
 /// Reads the rows of one file, or of those that a pattern matches. `schema` gives members' names in the header, and

@@ -33,6 +33,7 @@
 #include <utility>
 
 #include "sluice/element/batched.hpp"
+#include "sluice/engine/column_choice.hpp"
 #include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
@@ -62,6 +63,7 @@ struct arrow_file_options {
 struct from_arrow_arguments {
   file_path path = {};  ///< "-": standard input
   arrow_file_options options = {};
+  column_choice built = {};
 };
 
 /// Reads the batches of one file.

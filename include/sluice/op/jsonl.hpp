@@ -43,6 +43,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sluice/engine/column_choice.hpp"
 #include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
@@ -77,6 +78,7 @@ struct jsonl_arguments {
   file_path path = {};        ///< "-": standard input
   json_type_arg schema = {};  ///< the members and their types; "": inferred from the file
   jsonl_options options = {};
+  column_choice built = {};
 };
 
 template <class T> dataset<T> jsonl(std::string_view path, jsonl_options o = {}) {

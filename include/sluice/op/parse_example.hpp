@@ -45,6 +45,7 @@
 
 #include "sluice/base/shared_ref.hpp"
 #include "sluice/element/batched.hpp"
+#include "sluice/engine/column_choice.hpp"
 #include "sluice/engine/map_options.hpp"
 #include "sluice/format/example_schema.hpp"
 #include "sluice/plan/braces.hpp"
@@ -75,6 +76,7 @@ struct parse_example_arguments {
   example_schema_arg schema = {};  ///< the members and their types
   example_packing packing = example_packing::none;
   map_options options = {};
+  column_choice built = {};
 };
 
 namespace detail {

@@ -29,6 +29,7 @@
 #include <string>
 #include <string_view>
 
+#include "sluice/engine/column_choice.hpp"
 #include "sluice/engine/column_schema.hpp"
 #include "sluice/plan/dataset.hpp"
 
@@ -40,6 +41,7 @@ struct sql_arguments {
   file_path path = {};            ///< the path of an SQLite file
   required_text query = {};       ///< one SELECT statement
   column_schema_arg schema = {};  ///< the columns and their types; "": those of the query
+  column_choice built = {};
 };
 
 /// `schema` gives defaults of members; all other members are read as their types say.

@@ -11,6 +11,7 @@
 //              is sloppy by its own option stays sloppy under order=deterministic
 //   optimize   false: no rule rewrites the stages upstream (docs/optimizer.md)
 //   rules      "NAME=off": that rule does not; "NAME=on": it does, if it is one that must be chosen
+//   trust      true: rules need not keep a check of values that nothing downstream reads (prune_columns)
 // Stages of inner plans are also upstream, but keep their own order. Options of the whole run:
 //   cpu_budget, warm_start, statistics, external_state   as in iterate_options, which decide first (docs/options.md)
 // The number of workers and the memory budget belong to the runtime (runtime_options).

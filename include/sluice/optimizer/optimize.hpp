@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "sluice/base/error_policy.hpp"
+#include "sluice/engine/dataset_options.hpp"
 #include "sluice/optimizer/rule_choice.hpp"
 #include "sluice/plan/node.hpp"
 
@@ -30,6 +31,7 @@ namespace sluice::lib {
 struct optimize_options {
   rule_choice rules = {};
   error_policy on_error = error_policy::stop;  ///< of the run (iterate_options)
+  run_switch trust = {};                       ///< of the run (iterate_options)
 };
 
 /// One line of `sluice explain`: what a rule did not do, or what a user could do.

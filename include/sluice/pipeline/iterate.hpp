@@ -70,6 +70,9 @@ struct iterate_options {
   /// The rules that may rewrite the plan before it runs (docs/optimizer.md). They change neither the elements nor the
   /// checkpoints, so a resumed run may have other ones.
   rule_choice rules = {};
+  /// on: rules need not keep a check of values that nothing reads: a reader that builds some of its columns does not look
+  /// at the fields of the others (docs/optimizer.md, prune_columns), so their errors may not be reported.
+  run_switch trust = {};
   /// The order of the stages that do not set it themselves, as with_options at the end of the plan gives it. A run with
   /// an order resumes from checkpoints of runs with the same order only.
   std::optional<sluice::lib::order> order = {};

@@ -111,6 +111,11 @@ struct op_info {
   /// For such a source, if its type depends on its file: returns the arguments for all of these files, with the type
   /// that their elements have in common. Throws the error of a file. Null: the arguments stay as they are.
   sluice::lib::arguments (*for_files)(const node&, const std::vector<std::string>& files) = nullptr;
+  /// Returns the arguments of a node that builds only the members with these names (sorted, at least one) of its
+  /// structures or rows, and perhaps others, and that reports the same errors. With `trust` it may skip what only the
+  /// other members need. Sets `why` if it cannot: the arguments then stay as they are. Null: nodes build all members.
+  sluice::lib::arguments (*for_columns)(const node&, const std::vector<std::string>& names, bool trust,
+                                        std::string& why) = nullptr;
   /// Returns the type of the output elements; null, with the reason in `why`, if inputs or arguments do not fit. Throws
   /// the error of a file from which it infers columns.
   const element_type* (*type)(const node&, std::string& why) = nullptr;

@@ -116,6 +116,8 @@ void add_optimizer_options(CLI::App& verb, optimizer_arguments& to) {
           "lists the rules")
       ->type_name("NAME=on|off")
       ->allow_extra_args(false);
+  verb.add_flag("--trust", to.trusts,
+                "do not check values that the plan does not use: columns that are not read may have bad fields");
 }
 
 rule_choice rules_of(const optimizer_arguments& a) {

@@ -43,6 +43,8 @@ struct error_arguments {
 struct optimizer_arguments {
   bool is_off = false;
   std::vector<std::string> rules = {};  ///< "NAME=on" and "NAME=off", in the order in which they apply
+  bool trusts = false;
+  run_switch trust() const { return trusts ? run_switch(true) : run_switch(); }
 };
 
 void add_optimizer_options(CLI::App& verb, optimizer_arguments& to);

@@ -110,7 +110,7 @@ struct option_group {
 };
 /// In the order in which they are printed. Other options belong to "Options", which comes first.
 constexpr option_group kOptionGroups[] = {
-    {"Plan", " --file --plugin --no-optimize --rule "},
+    {"Plan", " --file --plugin --no-optimize --rule --trust "},
     {"Input", " --from --schema --delimiter --no-header --escape --infer "},
     {"Output", " --output --to --compression --shards --shard-size --overwrite --new-output --images --raw --json "},
     {"Bad elements", " --on-error --errors-max --quarantine "},

@@ -58,6 +58,7 @@ std::vector<std::string> option_notes(const node& plan, const optimizer_argument
   settings all;
   for (const std::string& rule : given.rules) all.add_rule(rule, "--rule " + rule);
   if (given.is_off) all.add("optimize", "false", "--no-optimize");
+  if (given.trusts) all.add("trust", "true", "--trust");
   for (const node* n = &plan;; n = n->inputs[0].get()) {
     if (n->op->facts.options) add_options(*n, given.is_off, all);
     if (n->op->shape != op_info::stage) return all.notes;

@@ -215,7 +215,7 @@ int explain(const explain_arguments& a) {
   node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan, a.format) : plan_in_file(a.plan_file);
   if (what == explained::json) return absl::PrintF("%s\n", plan_json(*plan)), kOk;
   if (what == explained::spec) return absl::PrintF("%s\n", element_spec_of(*plan).text()), kOk;
-  const std::shared_ptr<const optimized> o = optimize(plan, {.rules = rules});
+  const std::shared_ptr<const optimized> o = optimize(plan, {.rules = rules, .trust = a.rules.trust()});
   if (what == explained::optimized) return print_optimized_json(*plan, *o, option_notes(*plan, a.rules)), kOk;
   if (what == explained::diff) return print_diff(*plan, *o->plan), kOk;
   const bool as_it_runs = what == explained::stages;

@@ -41,6 +41,7 @@ iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   o.on_changed_inputs = policy_named(a.changed_inputs);
   o.from = from;
   o.rules = rules_of(a.optimizer);
+  o.trust = a.optimizer.trust();
   return o;
 }
 

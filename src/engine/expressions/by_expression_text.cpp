@@ -30,6 +30,9 @@ struct expression_map final : block_function, knows_spec, fusable_expression {
     describe_expression(*this, e, c, &c.p->type());
     captured = c.used.values();
   }
+  function_ptr for_input(const element_type& other) const override {
+    return std::make_shared<expression_map>(read, other, wanted_type);
+  }
   spec spec_for(const spec& in) const override { return spec_of_expression(read.tree(), *out, in); }
   applied apply(const block& in, void* to, const element_place& first) const override {
     applied a;

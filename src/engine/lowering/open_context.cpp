@@ -31,6 +31,7 @@ namespace {
 
 /// Returns the name of a stage in messages and reports: "map(parse)".
 std::string label_of(const node& n) {
+  if (n.history && n.history->written) return label_of(*n.history->written);
   std::string_view function;  // the first function that has a name
   for_each_function(n, [&](const function_ptr& f) {
     if (function.empty()) function = f->name;

@@ -68,9 +68,9 @@ class member_reader {
     if (name == "it") reads_all_ = true;
     else note(name);
   }
-  /// Names that are no members (`none`, `state`, columns of a batch) read nothing, or the whole element.
+  /// Names that are no members (`none`, `state`) read nothing, or the whole element.
   void note(const std::string& name) {
-    for (const member& m : in_.members)
+    for (const member& m : (in_.kind == kind::batch ? *in_.element : in_).members)
       if (m.name == name) {
         names_.insert(name);
         return;

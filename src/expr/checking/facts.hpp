@@ -17,7 +17,8 @@ namespace sluice::lib::expressions {
 bool may_fail(const expression_tree& e, const computed& c);
 /// Returns true unless each value of `from` becomes one of `to` by a conversion of numbers without loss.
 bool conversion_may_fail(const element_type& from, const element_type& to);
-/// Returns the names of the members of `in` that the expression reads, sorted; nullopt if it uses the whole element.
+/// Returns the names of the members of `in`, or of the rows of a batch, that the expression reads, sorted; nullopt if it uses the
+/// whole element.
 std::optional<std::vector<std::string>> members_read(const expression_tree& e, const element_type& in);
 
 }  // namespace sluice::lib::expressions

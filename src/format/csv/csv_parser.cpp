@@ -48,6 +48,9 @@ csv_parser::csv_parser(csv_schema schema, csv_dialect dialect)
   for (const csv_column& c : schema_.columns) {
     parsed_column& p = columns_.emplace_back();
     p.is = c;
+    // A text that may be missing has no errors.
+    if (c.use == column_use::checked && c.values == dtype::string && (c.is_optional || c.otherwise))
+      p.is.use = column_use::skipped;
     if (c.values == dtype::string) continue;
     detail::with_csv_number(c.values, [&]<class T>(std::type_identity<T>) {
       p.value_bytes = sizeof(T);
@@ -61,7 +64,7 @@ csv_parser::csv_parser(csv_schema schema, csv_dialect dialect)
   for (std::size_t k = 0; k != columns_.size(); ++k) {
     const std::size_t field = any_count_ ? static_cast<std::size_t>(dialect_.select[k]) : k;
     if (column_of_field_.size() <= field) column_of_field_.resize(field + 1, -1);
-    column_of_field_[field] = static_cast<std::int32_t>(k);
+    if (columns_[k].is.use != column_use::skipped) column_of_field_[field] = static_cast<std::int32_t>(k);
   }
   fields_needed_ = column_of_field_.size();
   na_is_number_ = detail::is_csv_number(dtype::float64, dialect_.na);
@@ -333,9 +336,20 @@ std::size_t csv_parser::read_run(parsed_column& c, const window_view& w, std::si
   return detail::read_csv_numbers(spans_.data() + from, n - from, w.bytes.data(), to);
 }
 
+/// Returns the number of the run's rows before the first one whose field `f` has no text.
+std::size_t csv_parser::check_texts(const window_view& w, std::size_t f, std::size_t n) const {
+  for (std::size_t i = 0; i != n; ++i) {
+    const std::size_t entry = run_[i].entry + f, begin = f == 0 ? run_[i].at : w.at(entry - 1) + 1;
+    const std::size_t bytes = w.at(entry) - begin;
+    if (bytes == 0 || (!dialect_.na.empty() && w.bytes.substr(begin, bytes) == dialect_.na)) return i;
+  }
+  return n;
+}
+
 /// Stores field `f` of the run's rows as values of column c. Returns the number of valid rows.
 std::size_t csv_parser::read_column(parsed_column& c, const window_view& w, std::size_t f, std::size_t n,
                                     std::size_t row) {
+  if (c.is.use == column_use::checked && !c.value_bytes) return check_texts(w, f, n);
   if (spans_.size() < n) spans_.resize(n);
   const char* const bytes = w.bytes.data();
   for (std::size_t i = 0; i != n; ++i) {
@@ -374,26 +388,6 @@ std::size_t csv_parser::usual_rows(const window_view& w, place& p, std::size_t r
   run_most_ = n == found ? std::min(2 * run_most_, kRowsMax) : std::max<std::size_t>(1, n);
   if (n != 0) p = run_[n];
   return n;
-}
-
-std::string_view csv_parser::text_of(const csv_field& f) {
-  if (!f.is_doubled && !f.is_escaped) return f.text;
-  if (f.is_escaped && !dialect_.na.empty() && f.text == dialect_.na) return f.text;
-  if (unquoted_used_ == unquoted_.size()) unquoted_.emplace_back();
-  std::string& text = unquoted_[unquoted_used_++];
-  text.clear();
-  const char both[] = {'"', dialect_.escape};
-  const std::string_view signs(f.is_quoted ? both : both + 1, f.is_quoted ? (dialect_.escape ? 2 : 1) : 1);
-  for (std::string_view rest = f.text; !rest.empty();) {
-    // The character after an escape character, or after the first of two quotes, stands for itself.
-    const std::size_t sign = rest.find_first_of(signs);
-    text.append(rest.substr(0, sign));
-    rest.remove_prefix(std::min(sign, rest.size()));
-    if (rest.empty()) break;
-    text += rest[rest.size() > 1 ? 1 : 0];  // an escape character at the end stands for itself
-    rest.remove_prefix(std::min<std::size_t>(2, rest.size()));
-  }
-  return text;
 }
 
 status csv_parser::wrong_field(const parsed_column& c, std::string_view text) const {
@@ -491,7 +485,7 @@ csv_scan csv_parser::read_header(std::string_view window, bool last) {
       s.used_bytes = 0;  // with damaged_bytes 0: no row of this file can be read
       return s;
     }
-    column_of_field_[at->second] = static_cast<std::int32_t>(k);
+    if (columns_[k].is.use != column_use::skipped) column_of_field_[at->second] = static_cast<std::int32_t>(k);
   }
   return s;
 }

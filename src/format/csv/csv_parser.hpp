@@ -120,6 +120,7 @@ class csv_parser {
   template <bool Keep> csv_scan scan(std::string_view window, std::uint64_t offset, bool last, std::uint64_t rows_max);
   std::size_t usual_rows(const window_view& w, place& p, std::size_t row, std::size_t rows_max);
   std::size_t find_run(const window_view& w, place p, std::size_t rows_max);
+  std::size_t check_texts(const window_view& w, std::size_t f, std::size_t n) const;
   std::size_t read_column(parsed_column& c, const window_view& w, std::size_t f, std::size_t n, std::size_t row);
   template <class T>
   std::size_t read_run(parsed_column& c, const window_view& w, std::size_t from, std::size_t n, std::size_t row);

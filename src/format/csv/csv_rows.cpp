@@ -11,9 +11,30 @@
 
 namespace sluice::lib {
 
+std::string_view csv_parser::text_of(const csv_field& f) {
+  if (!f.is_doubled && !f.is_escaped) return f.text;
+  if (f.is_escaped && !dialect_.na.empty() && f.text == dialect_.na) return f.text;
+  if (unquoted_used_ == unquoted_.size()) unquoted_.emplace_back();
+  std::string& text = unquoted_[unquoted_used_++];
+  text.clear();
+  const char both[] = {'"', dialect_.escape};
+  const std::string_view signs(f.is_quoted ? both : both + 1, f.is_quoted ? (dialect_.escape ? 2 : 1) : 1);
+  for (std::string_view rest = f.text; !rest.empty();) {
+    // The character after an escape character, or after the first of two quotes, stands for itself.
+    const std::size_t sign = rest.find_first_of(signs);
+    text.append(rest.substr(0, sign));
+    rest.remove_prefix(std::min(sign, rest.size()));
+    if (rest.empty()) break;
+    text += rest[rest.size() > 1 ? 1 : 0];  // an escape character at the end stands for itself
+    rest.remove_prefix(std::min<std::size_t>(2, rest.size()));
+  }
+  return text;
+}
+
 void csv_parser::make_rows(void* to) const {
   const std::size_t stride = schema_.row->size;
   for (const parsed_column& c : columns_) {
+    if (c.is.use != column_use::built) continue;
     char* at = static_cast<char*>(to) + c.is.offset;
     auto exists = [&c](std::size_t row) { return (c.valid[row / 8] >> (row % 8) & 1) != 0; };
     auto put = [&]<class T, class V>(std::type_identity<T>, const V* values) {
@@ -31,9 +52,10 @@ void csv_parser::make_rows(void* to) const {
 }
 
 void csv_parser::append_to(column& rows) const {
-  for (std::size_t k = 0; k != columns_.size(); ++k) {
-    const parsed_column& c = columns_[k];
-    column& to = rows.child(k);
+  std::size_t k = 0;
+  for (const parsed_column& c : columns_) {
+    if (c.is.use != column_use::built) continue;
+    column& to = rows.child(k++);
     column& values = c.is.is_optional ? to.child(0) : to;
     if (c.value_bytes) values.append_values(c.numbers.data(), rows_);
     else
@@ -46,7 +68,8 @@ void csv_parser::append_to(column& rows) const {
 std::size_t csv_parser::text_bytes() const {
   std::size_t bytes = 0;
   for (const parsed_column& c : columns_)
-    for (std::size_t row = 0; !c.value_bytes && row != rows_; ++row) bytes += c.texts[row].size();
+    for (std::size_t row = 0; !c.value_bytes && c.is.use == column_use::built && row != rows_; ++row)
+      bytes += c.texts[row].size();
   return bytes;
 }
 

@@ -84,6 +84,9 @@ example_schema::example_schema(std::vector<feature_slot> slots) : slots_(std::mo
                                            slots_[slot].member_name()));
       }
     }
+  std::size_t child = 0;
+  for (std::size_t i = 0; i != members_; ++i)
+    if (slots_[i].is_built) slots_[i].child = child++;
   for (const feature_slot& slot : slots_) keys_.emplace_back(slot.name);
   table_ = detail::feature_table_of(slots_);
 }

@@ -132,7 +132,7 @@ class example_parser::column_row {
   void begin(std::size_t i) {
     slot_ = &slots_[i];
     is_tensor_ = slot_->form == field_form::tensor;
-    member_ = values_ = &rows_.child(i);
+    member_ = values_ = &rows_.child(slot_->child);
     while (values_->children()) values_ = &values_->child(0);
   }
   void room(std::size_t count) {
@@ -143,8 +143,9 @@ class example_parser::column_row {
     alignas(T) std::byte room[sizeof(T)];
     T* at = ::new (static_cast<void*>(room)) T(std::move(made));
     try {
-      rows_.child(i).growth(at, 1, sizeof(T), 0);
-      rows_.child(i).append(at, 1, sizeof(T));
+      column& member = rows_.child(slots_[i].child);
+      member.growth(at, 1, sizeof(T), 0);
+      member.append(at, 1, sizeof(T));
     } catch (...) {
       at->~T();
       throw;
@@ -170,7 +171,7 @@ class example_parser::column_row {
     if (!is_tensor_) return end_member(*member_);
     if (slot_->kind == feature_kind::bytes) end_texts();
   }
-  void missing(std::size_t i) { rows_.child(i).append_valid(false); }
+  void missing(std::size_t i) { rows_.child(slots_[i].child).append_valid(false); }
 
  private:
   void end_texts() {
@@ -347,8 +348,14 @@ template <class Row> bool example_parser::read_usual(std::string_view example, R
     found_in[i] = record;
     ++found;
     const feature_slot& slot = slots[i];
-    row.begin(i);
     std::size_t count;
+    if (!slot.is_built) {
+      detail::usual_values_counted counted;
+      if (!detail::read_usual_values(entry, slot.kind, {slot.length, slot.each}, counted, count)) return false;
+      if (count != slot.length && !slot.takes(count)) return false;
+      continue;
+    }
+    row.begin(i);
     if (!detail::read_usual_values(entry, slot.kind, {slot.length, slot.each}, row, count)) return false;
     if (count != slot.length && !slot.takes(count)) return false;
     row.end(count);
@@ -365,6 +372,7 @@ template <class Row> bool example_parser::read_usual(std::string_view example, R
 /// Stores a feature that is missing and may be.
 template <class Row> void example_parser::write_missing(Row& row, std::size_t i) const {
   const feature_slot& slot = schema_.slots()[i];
+  if (!slot.is_built) return;
   if (!slot.otherwise) return row.missing(i);
   const feature_values& values = *slot.otherwise;
   const std::size_t n = values.size();
@@ -439,7 +447,7 @@ template <class Row> void example_parser::write_found(Row& row) const {
   for (std::size_t i = 0; i != schema_.members(); ++i) {
     const found_feature& f = found_[i];
     if (!schema_.slots()[i].parts.empty()) write_parts(row, i);
-    if (f.kind == feature_kind::none || !schema_.slots()[i].parts.empty()) continue;
+    if (f.kind == feature_kind::none || !schema_.slots()[i].parts.empty() || !schema_.slots()[i].is_built) continue;
     row.begin(i);
     if (f.kind != feature_kind::bytes) row.room(f.count);
     last_list<Row> values(row, f.lists);

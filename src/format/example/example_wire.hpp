@@ -230,6 +230,15 @@ struct value_limits {
   bool take(std::size_t count) const { return count <= most && (each == 1 || count % each == 0); }
 };
 
+/// A sink of read_usual_values for values that are only checked and counted.
+struct usual_values_counted {
+  static constexpr bool only_counts = true;
+  void bytes(std::size_t, std::string_view) {}
+  void room(std::size_t) {}
+  void floats(std::size_t, const char*, std::size_t) {}
+  void int64(std::size_t, std::int64_t) {}
+};
+
 /// Reads the values of a feature of this kind. Returns false, possibly after some values, if the form is unusual or
 /// `limits` exclude the number. The sink has bytes(i, string_view), and room(count) before floats(i, raw, count), or
 /// before int64(i, value) for each.
@@ -272,6 +281,8 @@ template <class Sink>
   const std::size_t n = count_varints(p, end);
   if (!limits.take(n)) return false;
   sink.room(n);
+  if constexpr (requires { Sink::only_counts; })
+    if (n == static_cast<std::size_t>(end - p)) return count = n, true;  // each takes one byte
   for (wire_reader in({p, static_cast<std::size_t>(end - p)}); !in.done();) {
     std::uint64_t value;
     if (!in.varint(value)) return false;

@@ -22,6 +22,7 @@
 #include "sluice/element/type_text.hpp"
 
 #if SLUICE_HAVE_SIMDJSON
+#include "format/json/json_elements.hpp"
 #include "format/json/json_numbers.hpp"
 #include "format/json/json_values.hpp"
 #endif
@@ -38,105 +39,12 @@ using json_kind = simdjson::dom::element_type;
 
 constexpr std::size_t kJsonDepthMax = 64;
 
-[[noreturn]] void refuse_json(const path& at, const std::string& what) {
-  throw error(invalid_argument_error(at.prefix() + what));
-}
 /// Refuses a number that the inferred type would round.
 [[noreturn]] void refuse_rounding(const path& at, const std::string& what) {
   throw error(out_of_range_error(at.prefix() + what));
 }
-[[noreturn]] void refuse_json(const path& at, const element_type& t, const dom& j) {
-  const std::string range = is_out_of_range(j) ? range_text(t) : "";
-  refuse_json(at, absl::StrCat("expected ", type_text(t), range, ", got ", shown_json(j)));
-}
-
 status json_error(simdjson::error_code code) {
   return invalid_argument_error(absl::StrCat("not JSON: ", simdjson::error_message(code)));
-}
-
-// --- Building elements ---
-
-/// The treatment of members in the JSON that a structure does not have.
-enum class other_members : std::uint8_t { passed_over, refused };
-
-std::string shown_name(std::string_view name) {
-  std::string out;
-  print_json_text(name.substr(0, kJsonShownBytes), out);
-  return name.size() > kJsonShownBytes ? out + "…" : out;
-}
-
-void make_json(const element_type& t, void* to, const dom& j, const path& at, other_members others);
-
-void make_json_text(const element_type& t, void* to, const dom& j, const path& at) {
-  std::string_view text;
-  if (j.get(text) == simdjson::SUCCESS) return detail::make_text(t, to, text);
-  std::string bytes;
-  if (!bytes_of_base64(j, bytes)) refuse_json(at, t, j);
-  detail::make_text(t, to, bytes);
-}
-
-void make_json_structure(const element_type& t, void* to, const dom& j, const path& at, other_members others) {
-  simdjson::dom::object fields;
-  if (j.get(fields) != simdjson::SUCCESS) refuse_json(at, t, j);
-  std::vector<std::pair<bool, dom>> found(t.members.size());
-  member_finder members(t);
-  for (const auto& field : fields) {
-    const std::size_t k = members.find(field.key);
-    if (field.key == kLargeNumberKey && !number_in_words(j).empty()) refuse_json(at, t, j);
-    if (k == t.members.size() && others == other_members::passed_over) continue;
-    if (k == t.members.size())
-      refuse_json(at, absl::StrCat("the member ", shown_name(field.key), " is not in the schema"));
-    found[k] = {true, field.value};
-  }
-  detail::make_members(t, to, [&](std::size_t k, const element_type& m, void* part) {
-    if (found[k].first) return make_json(m, part, found[k].second, at.part(t, k), others);
-    if (m.kind != kind::maybe) refuse_json(at, absl::StrCat("the member ", t.members[k].name, " is missing"));
-    m.collect(m, part, nullptr, 0, 0, m.element->size);
-  });
-}
-
-simdjson::dom::array items_of_json(const element_type& t, const dom& j, const path& at, std::size_t wanted) {
-  simdjson::dom::array items;
-  if (j.get(items) != simdjson::SUCCESS || (wanted != SIZE_MAX && items.size() != wanted)) refuse_json(at, t, j);
-  return items;
-}
-
-void make_json(const element_type& t, void* to, const dom& j, const path& at, other_members others) {
-  switch (t.kind) {
-    case kind::scalar:
-      return detail::with_number(t, [&]<class T>(std::type_identity<T>) {
-        T x{};
-        if (!read_json_number(j, x)) refuse_json(at, t, j);
-        std::memcpy(to, &x, sizeof x);
-      });
-    case kind::text: return make_json_text(t, to, j, at);
-    case kind::maybe:
-      return detail::make_list(t, to, j.is_null() ? 0 : 1,
-                               [&](std::size_t, void* p) { make_json(*t.element, p, j, at, others); });
-    case kind::list: {
-      const auto items = items_of_json(t, j, at, SIZE_MAX);
-      std::vector<dom> all(items.begin(), items.end());  // size() of a simdjson array saturates
-      return detail::make_list(t, to, all.size(),
-                               [&](std::size_t i, void* p) { make_json(*t.element, p, all[i], at.item(i), others); });
-    }
-    case kind::array: {
-      auto next = items_of_json(t, j, at, t.extent).begin();
-      return detail::make_items(*t.element, to, t.extent, [&](std::size_t i, void* p) {
-        make_json(*t.element, p, *next, at.item(i), others);
-        ++next;
-      });
-    }
-    case kind::structure: return make_json_structure(t, to, j, at, others);
-    case kind::pair:
-    case kind::tuple: {
-      auto next = items_of_json(t, j, at, t.members.size()).begin();
-      return detail::make_members(t, to, [&](std::size_t k, const element_type& m, void* p) {
-        make_json(m, p, *next, at.part(t, k), others);
-        ++next;
-      });
-    }
-    default: refuse_json(at, type_text(t) + " cannot be made of JSON");
-  }
 }
 
 /// A parser uses about 14 bytes for each byte of the longest text that it has read. A parser that has read a longer
@@ -348,23 +256,35 @@ struct json_row_reader::parts {
   std::string inferred_from;
   bool is_strict;
   plain_json_rows plain{row};
+  const element_type* built = nullptr;  ///< a structure of some of the row's members; null: all are built
+  bool trust = false;
   simdjson::dom::parser parser{};
   simdjson::dom::parser spelled_parser{};  ///< of texts in which numbers are marked
 
   void make(void* to, dom& whole, std::string_view text, other_members others) {
     try {
-      return make_json(row, to, whole, {}, others);
+      return make_from(to, whole, others);
     } catch (const needs_spelling&) {}
     dom spelled;
     const std::string marked = with_numbers_marked(text, marked_numbers::all_real);
     const auto code = spelled_parser.parse(marked).get(spelled);
     if (code != simdjson::SUCCESS) throw error(json_error(code));
-    make_json(row, to, spelled, {}, others);
+    make_from(to, spelled, others);
+  }
+  void make_from(void* to, const dom& j, other_members others) const {
+    if (built) make_some_json(*built, row, to, j, others, trust);
+    else make_json(row, to, j, {}, others);
   }
 };
 
 json_row_reader::json_row_reader(const element_type& row, std::string inferred_from, bool is_strict)
     : parts_(new parts{row, std::move(inferred_from), is_strict}) {}
+
+void json_row_reader::build_only(const element_type& built, bool trust) {
+  parts_->built = &built;
+  parts_->trust = trust;
+  parts_->plain.build_only(built, trust);
+}
 
 status json_row_reader::read(std::string_view text, std::size_t behind, void* to) {
   const bool refuses_others = parts_->is_strict || !parts_->inferred_from.empty();
@@ -441,6 +361,7 @@ status no_simdjson() { return unimplemented_error("this library was built withou
 
 struct json_row_reader::parts {};
 json_row_reader::json_row_reader(const element_type&, std::string, bool) {}
+void json_row_reader::build_only(const element_type&, bool) {}
 status json_row_reader::read(std::string_view, std::size_t, void*) { return no_simdjson(); }
 status json_row_reader::read_document(std::string_view, std::size_t, void*) { return no_simdjson(); }
 struct json_text_check::parts {};

@@ -30,6 +30,9 @@ class json_row_reader {
   /// member that it does not have is an error, because it may be wanted, and a value that does not fit is reported with
   /// a schema that fits. `is_strict`: other members are errors for a declared type, too.
   explicit json_row_reader(const element_type& row, std::string inferred_from = {}, bool is_strict = false);
+  /// Builds only the members that the structure `built` has; the others are checked, or with `trust` skipped. REQUIRES:
+  /// they are members of `row`, in order.
+  void build_only(const element_type& built, bool trust);
   ~json_row_reader();
   json_row_reader(json_row_reader&&) noexcept;
 

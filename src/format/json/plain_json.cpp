@@ -130,6 +130,10 @@ struct plain_json_rows::node {
   std::unique_ptr<node> element{};
   std::vector<node> members{};
   std::vector<std::string> keys{};  ///< the members' names as they are usually written: in quotes; "": never so
+  /// For a structure, the offset of each member; kNotBuilt: it is checked, or skipped if `trust` is set.
+  std::vector<std::size_t> offsets{};
+  bool trust = false;
+  static constexpr std::size_t kNotBuilt = ~std::size_t{0};
 
   static std::unique_ptr<node> of(const element_type& t) {
     node n{t};
@@ -154,6 +158,7 @@ struct plain_json_rows::node {
       if (!part) return false;
       members.push_back(std::move(*part));
       std::string key;
+      offsets.push_back(m.offset);
       if (is_usual_name(m.name)) key.append("\"").append(m.name).append("\"");
       keys.push_back(std::move(key));
     }
@@ -196,6 +201,21 @@ class plain_json_rows::reading {
     }
     if (&t == &type_of<std::string>()) ::new (to) std::string(raw);
     else detail::make_text(t, to, raw);
+    return true;
+  }
+
+  /// Reads a value that is not built. With `trust` it may have any type.
+  bool pass(const node& n, bool trust) {
+    if (trust) return c_.skip_value(kSkippedDepthMax, scratch_);
+    if (n.type.kind == kind::maybe) return c_.take("null") || pass(*n.element, false);
+    if (&n.type == &type_of<std::string>()) {
+      std::string_view raw;
+      bool has_escapes = false;
+      return c_.take('"') && c_.text(raw, has_escapes) && (!has_escapes || json_cursor::unescape(raw, scratch_));
+    }
+    alignas(std::max_align_t) char small[kSmallBytes];
+    if (n.type.size > sizeof small || n.type.align > alignof(std::max_align_t) || !value(n, small)) return false;
+    destroy_one(n.type, small);
     return true;
   }
 
@@ -262,7 +282,8 @@ class plain_json_rows::reading {
     std::uint64_t made = 0;
     unless_complete undo([&] {
       for (std::size_t k = 0; k != n.members.size(); ++k)
-        if (made >> k & 1) destroy_one(n.members[k].type, static_cast<char*>(to) + n.type.members[k].offset);
+        if ((made >> k & 1) && n.offsets[k] != node::kNotBuilt)
+          destroy_one(n.members[k].type, static_cast<char*>(to) + n.offsets[k]);
     });
     return members(n, static_cast<char*>(to), made) && undo.completed();
   }
@@ -279,7 +300,9 @@ class plain_json_rows::reading {
       if (k == n.members.size()) {
         if (refuses_others_ || !c_.skip_value(kSkippedDepthMax, scratch_)) return false;
       } else {
-        if ((made >> k & 1) != 0 || !value(n.members[k], to + n.type.members[k].offset)) return false;
+        if ((made >> k & 1) != 0) return false;
+        if (n.offsets[k] == node::kNotBuilt ? !pass(n.members[k], n.trust) : !value(n.members[k], to + n.offsets[k]))
+          return false;
         made |= std::uint64_t{1} << k;
         due = k + 1;
       }
@@ -291,8 +314,10 @@ class plain_json_rows::reading {
     for (std::size_t k = 0; k != n.members.size(); ++k) {
       if (made >> k & 1) continue;
       const element_type& m = n.members[k].type;
+      const bool is_built = n.offsets[k] != node::kNotBuilt;
+      if (!is_built && n.trust) continue;
       if (m.kind != kind::maybe) return false;
-      m.collect(m, to + n.type.members[k].offset, nullptr, 0, 0, m.element->size);
+      if (is_built) m.collect(m, to + n.offsets[k], nullptr, 0, 0, m.element->size);
       made |= std::uint64_t{1} << k;
     }
     return true;
@@ -315,9 +340,20 @@ class plain_json_rows::reading {
   std::string& scratch_;
 };
 
-plain_json_rows::plain_json_rows(const element_type& row) : row_(node::of(row)) {}
+plain_json_rows::plain_json_rows(const element_type& row) : row_(node::of(row)), made_(&row) {}
 plain_json_rows::~plain_json_rows() = default;
 plain_json_rows::plain_json_rows(plain_json_rows&&) noexcept = default;
+
+void plain_json_rows::build_only(const element_type& built, bool trust) {
+  made_ = &built;
+  if (!row_) return;
+  row_->trust = trust;
+  std::size_t next = 0;
+  for (std::size_t k = 0; k != row_->offsets.size(); ++k) {
+    const bool is_built = next != built.members.size() && built.members[next].name == row_->type.members[k].name;
+    row_->offsets[k] = is_built ? built.members[next++].offset : node::kNotBuilt;
+  }
+}
 
 bool plain_json_rows::read(std::string_view text, std::size_t behind, bool refuses_others, void* to) {
   if (!row_) return false;
@@ -326,7 +362,7 @@ bool plain_json_rows::read(std::string_view text, std::size_t behind, bool refus
   if (!reading(c, refuses_others, scratch_).value(*row_, to)) return false;
   c.spaces();
   if (c.is_at_end() && (!c.has_other_bytes() || is_all_utf8(text))) return true;
-  destroy_one(row_->type, to);
+  destroy_one(*made_, to);
   return false;
 }
 

@@ -24,6 +24,9 @@ class plain_json_rows {
   explicit plain_json_rows(const element_type& row);
   ~plain_json_rows();
   plain_json_rows(plain_json_rows&&) noexcept;
+  /// Builds only the members that the structure `built` has. The others must have the usual form, too; with `trust` they
+  /// are skipped. REQUIRES: they are members of the row, in order.
+  void build_only(const element_type& built, bool trust);
 
   /// Builds an element at uninitialised `to`. Returns false for a text of another form; no element exists then.
   /// `behind`: the number of readable bytes after the text. `refuses_others`: members that the structure does not have
@@ -34,6 +37,7 @@ class plain_json_rows {
   struct node;
   class reading;
   std::unique_ptr<node> row_;  ///< null: the type has no usual form
+  const element_type* made_;   ///< the type of the elements
   std::string scratch_{};
 };
 

@@ -9,6 +9,7 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
+#include "engine/files/chosen_columns.hpp"
 #include "engine/files/column_schema.hpp"
 #include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
@@ -65,6 +66,20 @@ std::deque<file_pieces> pieces_of(const csv_arguments& a, const std::vector<std:
   return all;
 }
 
+result<csv_schema> inferred_schema(const csv_arguments& a) {
+  return infer_csv_schema(pieces_of(a, {a.path.value}), dialect_of(a.options), a.options.infer);
+}
+
+/// Returns the structure of all columns of a reader without a schema.
+const element_type& all_inferred_columns(const node& n) {
+  const auto& a = n.as<csv_arguments>();
+  if (a.built.columns.list.empty()) return *n.type;
+  if (a.built.columns.all) return *a.built.columns.all;
+  result<csv_schema> s = inferred_schema(a);
+  if (!s.ok()) throw_status(s.why());
+  return *s->row;
+}
+
 const element_type* csv_row_type(const node& n, std::string& why) {
   const auto& a = n.as<csv_arguments>();
   why = mistake_in(a.options, 0);
@@ -72,27 +87,31 @@ const element_type* csv_row_type(const node& n, std::string& why) {
   if (!a.options.select.empty() && is_said) why.clear();  // checked below
   if (why.empty() && a.options.read_bytes.value < 1) why = "read_bytes must be at least 1B";
   if (!why.empty()) return nullptr;
-  result<csv_schema> s = is_said
-                             ? a.schema.columns()
-                             : infer_csv_schema(pieces_of(a, {a.path.value}), dialect_of(a.options), a.options.infer);
+  if (!is_said && a.built.columns.all) return chosen_members(*a.built.columns.all, a.built, why);
+  result<csv_schema> s = is_said ? a.schema.columns() : inferred_schema(a);
   if (!s.ok()) {
     if (!s.why().where().file.empty()) throw_status(s.why());
     why = is_said ? std::string(s.why().message()) : s.why().to_string();
     return nullptr;
   }
   if (is_said) why = mistake_in(a.options, s->columns.size());
-  return why.empty() ? s->row : nullptr;
+  return why.empty() ? chosen_members(*s->row, a.built, why) : nullptr;
 }
 
 csv_form form_of(const node& n) {
   const auto& a = n.as<csv_arguments>();
   csv_dialect d = dialect_of(a.options);
-  if (a.schema.is_said()) return {*a.schema.columns(), std::move(d)};
+  if (a.schema.is_said()) {
+    csv_schema said = *a.schema.columns();
+    choose_columns(said, a.built);
+    return {std::move(said), std::move(d)};
+  }
   d.names = false;  // each field is a column
   d.inferred_from = csv_rows_looked_at(a.options.infer);
-  csv_schema inferred = *csv_schema_of(*n.type);
+  csv_schema inferred = *csv_schema_of(all_inferred_columns(n));
   for (csv_column& c : inferred.columns)
     if (c.values == dtype::string) c.otherwise = "";
+  choose_columns(inferred, a.built);
   return {std::move(inferred), std::move(d)};
 }
 
@@ -137,6 +156,7 @@ const op_info csv_op{
     .arguments = arguments_of<csv_arguments>,
     .takes_pattern = true,
     .for_files = csv_of_files,
+    .for_columns = arguments_for_columns<csv_arguments>,
     .type = csv_row_type,
     .lowering = {.open = open_csv, .open_rows = open_csv_rows},
 };

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/files/chosen_columns.hpp"
 #include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
 #include "engine/files/parsed_texts.hpp"
@@ -36,9 +37,10 @@ std::deque<file_pieces> pieces_of(const jsonl_arguments& a, const std::vector<st
   return all;
 }
 
-const element_type* json_type(const node& n, std::string& why) {
-  const auto& a = n.as<jsonl_arguments>();
+/// Returns the type of a line with all members.
+const element_type* whole_json_type(const jsonl_arguments& a, std::string& why) {
   if (a.schema.row) return a.schema.row;
+  if (a.built.columns.all && a.schema.value.empty()) return a.built.columns.all;
   const bool is_said = !a.schema.value.empty();
   if (a.options.infer == 0 || a.options.infer < -1) {
     why = "infer must be a number of lines from 1 on, or -1 for all";
@@ -52,6 +54,12 @@ const element_type* json_type(const node& n, std::string& why) {
   return nullptr;
 }
 
+const element_type* json_type(const node& n, std::string& why) {
+  const auto& a = n.as<jsonl_arguments>();
+  const element_type* whole = whole_json_type(a, why);
+  return whole ? chosen_members(*whole, a.built, why) : nullptr;
+}
+
 erased_stream open_jsonl(const node& n, open_context& context) {
   const json_type_arg& said = n.as<jsonl_arguments>().schema;
   const bool is_inferred = !said.row && said.value.empty();
@@ -59,12 +67,19 @@ erased_stream open_jsonl(const node& n, open_context& context) {
   std::string from;
   if (is_inferred) from = jsonl_lines_looked_at(o.infer);
   const bool is_strict = o.strict && !is_inferred;
+  const column_choice& built = n.as<jsonl_arguments>().built;
+  std::string why;
+  const element_type* whole = built.columns.list.empty() ? n.type : whole_json_type(n.as<jsonl_arguments>(), why);
+  if (!whole) throw_status(invalid_argument_error(why));
+  const element_type& row = *n.type;
+  auto make = [&row, whole, from, is_strict, trust = built.trust] {
+    auto reader = std::make_unique<json_row_reader>(*whole, from, is_strict);
+    if (whole != &row) reader->build_only(row, trust);
+    return reader;
+  };
   byte_source_options reading = reading_with<jsonl_arguments>(n, context);
   if (!parses_ahead(n, context, o.parallelism))
-    return open_file_stage(n, context, std::move(reading),
-                           jsonl_format_of(*n.type, json_row_reader(*n.type, std::move(from), is_strict)));
-  const element_type& row = *n.type;
-  auto make = [&row, from, is_strict] { return std::make_unique<json_row_reader>(row, from, is_strict); };
+    return open_file_stage(n, context, std::move(reading), jsonl_format_of(row, std::move(*make())));
   return open_parsed_texts(n, context, std::move(reading), jsonl_line_cutter(), jsonl_line_parser(row, std::move(make)),
                            o.parallelism);
 }
@@ -117,6 +132,7 @@ const op_info jsonl_op{
     .arguments = arguments_of<jsonl_arguments>,
     .takes_pattern = true,
     .for_files = jsonl_of_files,
+    .for_columns = arguments_for_columns<jsonl_arguments>,
     .type = json_type,
     .lowering = {.open = open_jsonl},
 };

@@ -101,12 +101,40 @@ status check_sql_columns(const csv_schema& schema, const sql_rows& rows) {
                                              "), and the schema ", schema.columns.size(), " (", ours, ")"));
 }
 
+namespace {
+
+void make_sql_value(const csv_column& c, const sql_value& v, void* to) {
+  if (c.values == dtype::string) make_text_value(c, v, to);
+  else make_number_value(c, v, to);
+}
+
+/// Throws the error that building the value would throw.
+void check_sql_value(const csv_column& c, const sql_value& v) {
+  alignas(std::optional<std::int64_t>) std::byte number[sizeof(std::optional<std::int64_t>)];
+  if (c.values != dtype::string) return make_number_value(c, v, number);
+  const bool is_text = v.kind == sql_value::text || v.kind == sql_value::bytes;
+  if (!is_text && (v.kind != sql_value::null || (!c.otherwise && !c.is_optional))) refuse_value(c, v);
+}
+
+}  // namespace
+
 void make_sql_row(const csv_schema& schema, const sql_rows& rows, void* to) {
-  detail::make_members(*schema.row, to, [&](std::size_t k, const element_type&, void* part) {
-    const csv_column& c = schema.columns[k];
-    if (c.values == dtype::string) make_text_value(c, rows.value(k), part);
-    else make_number_value(c, rows.value(k), part);
-  });
+  const element_type& row = *schema.row;
+  auto* base = static_cast<char*>(to);
+  std::size_t built = 0;
+  try {
+    for (std::size_t k = 0; k != schema.columns.size(); ++k) {
+      const csv_column& c = schema.columns[k];
+      if (c.use == column_use::checked) check_sql_value(c, rows.value(k));
+      if (c.use != column_use::built) continue;
+      make_sql_value(c, rows.value(k), base + row.members[built].offset);
+      ++built;
+    }
+  } catch (...) {
+    while (built-- != 0)
+      row.members[built].type->destroy(*row.members[built].type, base + row.members[built].offset, 1);
+    throw;
+  }
 }
 
 namespace {

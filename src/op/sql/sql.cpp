@@ -8,6 +8,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "engine/files/chosen_columns.hpp"
 #include "engine/files/column_schema.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "op/sql/row_values.hpp"
@@ -187,8 +188,9 @@ erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_
   }
 }
 
-const element_type* sql_type(const node& n, std::string& why) {
-  const auto& a = n.as<sql_arguments>();
+/// Returns the structure of all columns. Null, with the reason in `why`, if they are unknown.
+const element_type* whole_sql_type(const sql_arguments& a, std::string& why) {
+  if (!a.schema.is_said() && a.built.columns.all) return a.built.columns.all;
   auto schema = [&]() -> result<csv_schema> {
     if (a.schema.is_said()) return a.schema.columns();
     if (!a.path.is_given)
@@ -206,9 +208,26 @@ const element_type* sql_type(const node& n, std::string& why) {
   return nullptr;
 }
 
+const element_type* sql_type(const node& n, std::string& why) {
+  const auto& a = n.as<sql_arguments>();
+  const element_type* whole = whole_sql_type(a, why);
+  return whole ? chosen_members(*whole, a.built, why) : nullptr;
+}
+
+/// Returns the columns of the query, of which some are not built.
+csv_schema schema_of_rows(const node& n) {
+  const auto& a = n.as<sql_arguments>();
+  std::string why;
+  const element_type* whole = a.built.columns.list.empty() ? n.type : whole_sql_type(a, why);
+  if (!whole) throw_status(invalid_argument_error(why));
+  csv_schema schema = a.schema.is_said() ? *a.schema.columns() : *csv_schema_of(*whole);
+  choose_columns(schema, a.built);
+  return schema;
+}
+
 erased_stream open_sql_stage(const node& n, open_context& context) {
   const auto& a = n.as<sql_arguments>();
-  csv_schema schema = a.schema.is_said() ? *a.schema.columns() : *csv_schema_of(*n.type);
+  csv_schema schema = schema_of_rows(n);
   outlet out(*n.type);
   saved<std::uint64_t> at;
   return sql_loop(out, std::move(at), context.run,
@@ -223,6 +242,7 @@ const op_info sql_op{
     .doc = "the rows of a query over an SQLite file, as structures",
     .shape = op_info::source,
     .arguments = arguments_of<sql_arguments>,
+    .for_columns = arguments_for_columns<sql_arguments>,
     .type = sql_type,
     .lowering = {.open = open_sql_stage},
 };

@@ -23,12 +23,16 @@ std::string why_apart(const node& n, const in_force& settings) {
   return why_not_fused(n);
 }
 
+/// Returns true for a filter that has its source skip elements which cost more than a part of a fused pass.
+bool selects_costly(const node& n) { return n.history && n.history->selects_by_number && n.type->kind != kind::scalar; }
+
 node_ptr fused(const node_ptr& n, const in_force& settings, rule_notes& notes) {
   if (n->op->shape != op_info::stage || !is_fusable(*n) || !is_fusable(*n->inputs[0])) return n;
   if (n->history && n->history->joins_input) return n;
   const node& in = *n->inputs[0];
   const node* apart = &in;
   std::string why = why_apart(in, settings.upstream_of(*n));
+  if (why.empty() && selects_costly(in)) why = "runs before its source reads the elements";
   if (why.empty()) {
     apart = n.get();
     why = why_apart(*n, settings);

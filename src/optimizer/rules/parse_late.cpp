@@ -44,8 +44,9 @@ chain_to_parser chain_of(const node& batch) {
     is_shuffled |= at->op->name == "shuffle";
     chain.passed.push_back(at);
   }
-  const bool parses =
-      at->op->name == "parse_example" && at->as<parse_example_arguments>().packing == example_packing::none;
+  const bool parses = at->op->name == "parse_example" &&
+                      at->as<parse_example_arguments>().packing == example_packing::none &&
+                      at->as<parse_example_arguments>().built.columns.list.empty();
   if (is_shuffled && parses) chain.parser = std::move(at);
   return chain;
 }
