@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "coro/absent_stage.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "coro/position_records.hpp"
@@ -15,19 +16,27 @@ void stage_base::add_absent(std::unique_ptr<absent_stage> stage) {
   absent_->all.push_back(std::move(stage));
 }
 
+namespace {
+
+/// Returns the number of elements that the stage of the record has made.
+std::uint64_t made_of(const mark& m) { return m.ordinal - std::min(m.ordinal, m.left_out); }
+
+}  // namespace
+
 void stream_base::add_absent_records(mark& m) const {
   for (const auto& stage : child_->absent_->all) {
     mark outer;
     outer.ordinal = m.ordinal;
+    outer.left_out = m.left_out + stage->left_out();
     outer.site = stage->known_as().site;
     outer.version = stage->known_as().version;
     if (stage->contains_input()) {
       auto input = std::make_shared<position_writer>();
       input->record(m, m.ordinal);
-      stage->save(outer.state, m.ordinal, std::move(input));
+      stage->save(outer.state, made_of(m), std::move(input));
       outer.own_bytes = outer.state.size_bytes();
     } else {
-      stage->save(outer.state, m.ordinal, nullptr);
+      stage->save(outer.state, made_of(m), nullptr);
       outer.own_bytes = outer.state.size_bytes();
       outer.state.record(m, m.ordinal);
     }
@@ -48,9 +57,11 @@ void stream_base::restore_absent(std::size_t absent, position_records& from) {
   stage.load(r, made, input);
   from.refuse(r.why());
   if (!r.ok() || !r.done()) return from.damaged();
+  std::uint64_t left_out = 0;
+  for (std::size_t i = 0; i != absent; ++i) left_out += child_->absent_->all[i]->left_out();
   if (stage.has_ended()) {
     child_->end();
-    fetched_ = counted_ = made;
+    fetched_ = counted_ = made + left_out;
   } else if (!stage.contains_input()) {
     restore_absent(absent - 1, from);
   } else if (!input.empty()) {
@@ -58,8 +69,9 @@ void stream_base::restore_absent(std::size_t absent, position_records& from) {
     restore_absent(absent - 1, records);
     from.refuse(records.finish());
   }
-  if (consumed() != made) from.damaged();
-  todo_ += own->to_pass;
+  const std::uint64_t missing = left_out - std::min(left_out, consumed());  // of the elements that are left out
+  if (consumed() - (left_out - missing) != made) from.damaged();
+  if (own->to_pass) todo_ += own->to_pass + missing;
 }
 
 }  // namespace sluice::lib

@@ -204,6 +204,11 @@ void position_writer::record(const mark& m, std::uint64_t ordinal) {
   SLUICE_REQUIRES(ordinal >= m.ordinal, "a position does not lie before its mark");
   raw(&m.site, sizeof m.site);
   std::uint64_t to_pass = m.residual + (ordinal - m.ordinal);
+  if (m.left_out) {
+    const std::uint64_t from = ordinal - to_pass;  // the ordinal of the state
+    ordinal -= std::min(ordinal, m.left_out);
+    to_pass = ordinal - (from - std::min(from, m.left_out));
+  }
   std::uint64_t pass_and_flag = to_pass << 1 | (m.version != 0);
   auto put_head = [&](position_writer& w) {
     w.number(ordinal);

@@ -23,6 +23,7 @@ namespace {
 const rule* const kRules[] = {
     &remove_noops,      // first: what does nothing separates stages that other rules merge
     &merge_takes,       // before push_take, which then moves one take instead of two
+    &merge_skips,
     &push_take,         // before merge_prefetches: a take between two channels keeps them apart
     &push_shard,        // before merge_prefetches, for the same reason
     &filter_early,      // before shrink_before_buffers: no filter follows a map past a shuffle

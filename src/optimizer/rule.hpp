@@ -100,6 +100,7 @@ extern const rule filter_in_source;
 extern const rule fuse_expressions;
 extern const rule inject_prefetch;
 extern const rule merge_prefetches;
+extern const rule merge_skips;
 extern const rule merge_takes;
 extern const rule parallelize;
 extern const rule parse_late;
@@ -115,8 +116,8 @@ std::uint64_t bit_of_rule(std::string_view name);
 /// Makes a node from a changed copy, and adds `rule` to its history.
 node_ptr remade(node changed, std::string_view rule);
 /// Returns the input of the stage `n`, which then also stands for `n`: it writes its record into positions, and reports
-/// its counts. REQUIRES: each element of the input is one of `n`, and the stage of `n` has no record, or
-/// op_lowering::absent.
+/// its counts. REQUIRES: each element of the input is one of `n`, except for those at the start that a stage downstream
+/// skips now. The stage of `n` has no record, or op_lowering::absent.
 node_ptr without_stage(const node_ptr& n, std::string_view rule);
 /// Returns the input of `n`, an operator that uses the stage of its input as its own. Nothing remains of `n`.
 node_ptr without_trace(const node_ptr& n, std::string_view rule);

@@ -90,9 +90,9 @@ void open_context::add_removed(const node& n, erased_stream& s) const {
   for (const node_ptr& moved : n.history->counted)
     if (counts) site(*moved).stands_for(*counts);
   for (const node_ptr& removed : n.history->removed) {
-    if (counts) site(*removed).stands_for(*counts);
-    if (!removed->op->lowering.absent) continue;
-    std::unique_ptr<absent_stage> absent = removed->op->lowering.absent(*removed);
+    std::unique_ptr<absent_stage> absent;
+    if (removed->op->lowering.absent) absent = removed->op->lowering.absent(*removed);
+    if (counts) site(*removed).stands_for(*counts, absent ? absent->left_out() : 0);
     if (!absent) continue;
     absent->set_identity(identity_of(*removed));
     s.stage()->add_absent(std::move(absent));

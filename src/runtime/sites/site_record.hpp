@@ -52,9 +52,10 @@ class site_record {
   /// is not reported.
   void stage_made() noexcept { has_stage_.store(true, std::memory_order_relaxed); }
   bool has_stage() const noexcept { return has_stage_.load(std::memory_order_relaxed); }
-  /// Reports these counts as its own: those of a stage that does this one's work. REQUIRES: they live as long as the
-  /// record.
-  void stands_for(const stage_counts& of) noexcept {
+  /// Reports these counts as its own: those of a stage that does this one's work. `left_out`: the number of elements at the
+  /// start of this stream that are not among them. REQUIRES: the counts live as long as the record.
+  void stands_for(const stage_counts& of, std::uint64_t left_out = 0) noexcept {
+    if (left_out) left_out_.fetch_add(left_out, std::memory_order_relaxed);
     counts_of_.store(&of, std::memory_order_relaxed);  // an independent pointer to counters of the same run
     stage_made();
   }
@@ -72,6 +73,7 @@ class site_record {
   std::atomic<bool> has_stage_{false};
   stage_counts counts_;
   std::atomic<const stage_counts*> counts_of_{nullptr};  // null: its own
+  std::atomic<std::uint64_t> left_out_{0};               // of those counts
   size_estimate file_sizes_;
   /// What few stages have. Elements do not move.
   struct parts {

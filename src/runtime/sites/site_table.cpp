@@ -174,6 +174,7 @@ site_report site_record::report(std::uint64_t number) const {
   const stage_counts& delivered = of ? *of : c;
   r.elements = read(delivered.elements);
   r.passed = read(delivered.passed);
+  r.passed -= std::min(r.passed, left_out_.load(std::memory_order_relaxed));
   r.blocks = read(delivered.blocks);
   std::uint64_t sampled = read(c.sampled_elements);
   const std::uint64_t made = read(c.elements);
