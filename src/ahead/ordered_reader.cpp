@@ -219,8 +219,7 @@ void reader_link::start_pumping(std::uint64_t passed) {
   SLUICE_REQUIRES(!started(), "the channel has started");
   in_.pass_over(passed);
   ordinal_ = in_.consumed();
-  last_ = in_.take_mark();
-  last_.advance_to(ordinal_);  // elements that are skipped first come before the mark's new ordinal
+  last_ = in_.place_at(ordinal_);  // elements that are skipped first come before it
   ring_ = std::make_shared<ordered_ring>(memory_.run(), memory_, in_.type(), out_, options_.limits);
   ring_->set_signal(options_.signal, number_);
   ring_->set_group(options_.group, ordinal_);

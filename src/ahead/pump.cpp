@@ -127,7 +127,7 @@ task<pulled> pull_one(feed& f, slot_supply::reservation r) {
   slot_supply& ring = *f.ring;
   run_context& run = *ring.run();
   pulled result;
-  if (f.watch.due(run)) ring.note(r.slot, f.in.take_due_mark());
+  if (f.watch.due(run) && f.in.has_consistent_state()) ring.note(r.slot, f.in.take_due_mark());
   reach::step limit = f.limits.from(f.in.consumed());
   const pump_options& options = f.options;
   bool one_each = options.one_each || (options.computation && options.computation->awaits());

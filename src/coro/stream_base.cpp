@@ -141,6 +141,16 @@ void stream_base::close() noexcept {
   run_.reset();
 }
 
+bool stream_base::has_consistent_state() const {
+  if (!child_) return true;
+  if (child_->over() && !child_->failure.ok()) return false;
+  auto is_reliable = [](const stream_base& in) { return !in.marks_.empty() || in.has_consistent_state(); };
+  for (const stage_input& in : child_->state_.inputs())
+    if (!is_reliable(*in.stream)) return false;
+  const stream_base* owned = child_->state_.owned_input();
+  return !owned || is_reliable(*owned);
+}
+
 mark stream_base::take_due_mark() {
   environment* e = child_->env;
   if (!e || !e->time) return take_mark();
@@ -268,6 +278,7 @@ void stream_base::renew_marks() {
   std::size_t stale = 0;
   while (stale + 1 < marks_.size() && marks_[stale + 1].ordinal <= oldest_needed) ++stale;
   marks_.erase(marks_.begin(), marks_.begin() + static_cast<std::ptrdiff_t>(stale));
+  if (!marks_.empty() && !has_consistent_state()) return;
   mark now = take_due_mark();
   if (!marks_.empty() && marks_.back().ordinal == now.ordinal) marks_.back() = std::move(now);
   else marks_.push_back(std::move(now));
@@ -364,9 +375,7 @@ void stream_base::throw_if_failed() const {
 }
 
 const mark* stream_base::mark_for(std::uint64_t ordinal) const {
-  // The saved values of a failed stage may be inconsistent, so the position of a mark is used.
-  bool failed = child_->over() && !child_->failure.ok();
-  if (ordinal >= fetched_ && !(failed && !marks_.empty())) return nullptr;
+  if (ordinal >= fetched_ && (marks_.empty() || has_consistent_state())) return nullptr;
   const mark* from = nullptr;
   for (const mark& m : marks_)
     if (m.ordinal <= ordinal) from = &m;

@@ -12,14 +12,14 @@ namespace {
 using namespace test;
 using machine = std::function<row_outcome(const node_ptr&, const row_request&)>;
 
-/// Saves a position before each element and after the last one, and resumes from each.
-std::string try_resumes(const row& r, const node_ptr& plan, const machine& run) {
-  row_outcome whole = run(plan, {.elements_max = most_of(r), .save = true});
+/// Saves a position before each request for `at_once` elements, and after the end or the error, and resumes from each.
+std::string try_resumes(const row& r, const node_ptr& plan, const machine& run, std::uint32_t at_once) {
+  row_outcome whole = run(plan, {.elements_max = most_of(r), .save = true, .at_once = at_once});
   std::string wrong = complaint(r, whole);
   for (std::size_t i = 0; wrong.empty() && i != whole.places.size(); ++i) {
-    std::size_t delivered = std::min(i, r.elements.size());
+    const std::size_t delivered = whole.delivered_before[i];
     wrong = complaint(r, run(plan, {.elements_max = most_of(r) - delivered, .from = whole.places[i]}), delivered);
-    if (!wrong.empty()) wrong = "resumed at element " + std::to_string(i) + ": " + wrong;
+    if (!wrong.empty()) wrong = "resumed at element " + std::to_string(delivered) + ": " + wrong;
   }
   return wrong;
 }
@@ -40,11 +40,11 @@ std::string try_resumed_counts(const row& r, const machine& run) {
   return {};
 }
 
-std::string difference_when_resumed(const row& r, const machine& run) {
+std::string difference_when_resumed(const row& r, const machine& run, std::uint32_t at_once = 1) {
   if (r.what == row_check::dropped) return try_resumed_counts(r, run);
   if (r.what == row_check::other) return {};
   if (!r.is_of_a_run()) return difference_of(r, {});
-  return try_resumes(r, plan_of(r), run);
+  return try_resumes(r, plan_of(r), run, at_once);
 }
 
 }  // namespace
@@ -53,6 +53,13 @@ TEST_CASE("rows hold when they are resumed at every element") {
   runtime two({.workers = 2});
   auto run = [&](const node_ptr& plan, const row_request& request) { return run_on(two, plan, request); };
   every_row([&](const row& r) { return difference_when_resumed(r, run); });
+}
+
+TEST_CASE("rows hold when they are resumed between blocks") {
+  runtime two({.workers = 2});
+  auto run = [&](const node_ptr& plan, const row_request& request) { return run_on(two, plan, request); };
+  for (const std::uint32_t at_once : {2u, 5u, 100u})
+    every_row([&](const row& r) { return difference_when_resumed(r, run, at_once); });
 }
 
 TEST_CASE("rows hold when they are resumed at every element behind a channel") {

@@ -20,14 +20,14 @@ namespace {
 task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& o) {
   any_stream s = open_run(rt, plan, {.from = r.from, .on_error = r.on_error, .seed = r.seed, .rules = r.rules});
   random_numbers random(r.turns_knobs);
-  for (std::uint32_t ask = r.at_once ? r.at_once : 1; o.elements.size() < r.elements_max; ask = r.save ? 1
-                                                                                                : r.at_once
-                                                                                                    ? r.at_once
-                                                                                                    : ask % 7 + 2) {
-    if (r.save) {
-      o.places.push_back(s.position());
-      o.dropped_before.push_back(report_of(s).errors);
-    }
+  auto save = [&] {
+    o.places.push_back(s.position());
+    o.delivered_before.push_back(o.elements.size());
+    o.dropped_before.push_back(report_of(s).errors);
+  };
+  std::uint32_t ask = r.at_once ? r.at_once : 1;
+  for (; o.elements.size() < r.elements_max; ask = r.at_once ? r.at_once : r.save ? 1 : ask % 7 + 2) {
+    if (r.save) save();
     if (r.turns_knobs) {
       knob_turn t = turn_a_knob(*sites_of(s), [&random](std::uint64_t n) { return random.below(n); });
       if (!t.mistake.empty()) throw std::runtime_error(t.mistake);
@@ -37,10 +37,7 @@ task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& 
     auto b = co_await s.try_next_block(d);
     if (!b.view) {
       o.end = b.why.ok() ? "end" : b.why.to_string();
-      if (r.save && b.why.ok()) {
-        o.places.push_back(s.position());
-        o.dropped_before.push_back(report_of(s).errors);
-      }
+      if (r.save) save();
       break;
     }
     for (std::uint32_t i = 0; i != b.view.size(); ++i) print(s.type(), b.view.at(i), o.elements.emplace_back());

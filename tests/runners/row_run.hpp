@@ -15,7 +15,7 @@ namespace sluice::lib::test {
 /// How a run is consumed.
 struct row_request {
   std::size_t elements_max = 0;
-  bool save = false;  ///< asks for one element at a time, and saves the position before each of them
+  bool save = false;  ///< saves the position before each request, of one element unless at_once is set
   checkpoint from = {};
   std::uint64_t seed = 1;
   std::uint64_t turns_knobs =
@@ -29,7 +29,8 @@ struct row_request {
 struct row_outcome {
   std::vector<std::string> elements;  ///< as JSON
   std::string end = "...";            ///< "end", the error, or "..." if the run was left
-  std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the last one if there was no error
+  std::vector<checkpoint> places;  ///< before each request, and after the end or the error
+  std::vector<std::size_t> delivered_before;  ///< delivered_before[i]: the number of elements delivered by places[i]
   std::vector<std::uint64_t> dropped_before;  ///< dropped_before[i]: the number of elements dropped by places[i]
   std::uint64_t dropped = 0;                  ///< the number of elements that the run dropped
   std::vector<site_report> stages;            ///< after the run, when all have counted all that they delivered

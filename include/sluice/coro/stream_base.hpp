@@ -166,6 +166,9 @@ class stream_base {
       add_absent_records(m);
     return m;
   }
+  /// Returns false if a stage whose state a mark of this moment contains has failed. Such a stage may have read elements
+  /// beyond the bad one, so the position of an earlier mark is used. Inputs that keep marks of their own do not count.
+  bool has_consistent_state() const;
   /// Calls take_mark() for a mark that the tick requested, and adds its time to environment::marks_took.
   mark take_due_mark();
 
