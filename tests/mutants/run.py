@@ -48,7 +48,8 @@ def configure():
 
 def build(jobs):
     folder = COPY / "build"
-    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "runners_tests", "pipeline_tests", "engine_tests"], capture_output=True, text=True)
+    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "optimizer_tests",
+                           "runners_tests", "pipeline_tests", "engine_tests"], capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
 
@@ -72,7 +73,8 @@ def try_plans(plans, file=""):
     full.pop("SLUICE_TEST_BUDGET", None)
     small = dict(full, SLUICE_TEST_BUDGET="small")
     # What several operators share has its tests among theirs: at the end all of them.
-    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans), (["runners_tests"], full, 300),
+    rules = [(["optimizer_tests"], small, 300)] if file.startswith("src/optimizer/") else []
+    for test, environment, seconds in (*rules, (["op_tests", "random plans*"], full, 120 + plans), (["runners_tests"], full, 300),
                                        *((["op_tests", "-#", tests], small, 300) for tests in tests_of_operator(file)),
                                        (["engine_tests"], small, 300), (["pipeline_tests"], small, 300),
                                        (["op_tests", "[every_verb]"], small, 300), (["op_tests"], small, 900)):
