@@ -58,13 +58,13 @@ MUTANTS = [
     ("what a stage gave since its resume point is counted from its last block", "src/coro/element_stage.cpp",
      "delivered_since_cut_ += made();", "delivered_since_cut_ = made();"),
     ("a mark taken late", "src/ahead/pump.cpp",
-     "  if (f.watch.due(run)) ring.note(r.slot, f.in.take_due_mark());\n"
+     "  if (f.watch.due(run) && f.in.has_consistent_state()) ring.note(r.slot, f.in.take_due_mark());\n"
      "  reach::step limit = f.limits.from(f.in.consumed());",
      "  reach::step limit = f.limits.from(f.in.consumed());\n"
      "  if (f.watch.due(run)) {\n    mark late = f.in.take_due_mark();\n    ++late.ordinal;\n"
      "    ring.note(r.slot, std::move(late));\n  }"),
     ("a channel takes its first mark and no other", "src/ahead/pump.cpp",
-     "if (f.watch.due(run)) ring.note", "if (f.watch.due(run) && f.in.consumed() == 0) ring.note"),
+     "if (f.watch.due(run) && f.in.has_consistent_state())", "if (f.watch.due(run) && f.in.consumed() == 0)"),
     ("a stream takes its first mark and no other", "src/coro/stream_base.cpp",
      "    if (keep_) {\n      try {", "    if (keep_ && marks_.empty()) {\n      try {"),
     ("nobody asks for marks", "src/coro/stream_base.cpp",
@@ -344,4 +344,6 @@ MUTANTS = [
      "if (!parallelism || parallelism->is_given || settings.is_inner) return n;", "if (!parallelism || settings.is_inner) return n;"),
     ("a removed stage leaves no record", "src/optimizer/rule.cpp",
      "append(h->removed, removed);\n  if (n->history) {", "if (n->history) {"),
+    ("a position has the state of a stage that has failed", "src/coro/stream_base.cpp",
+     "if (!is_reliable(*in.stream)) return false;", "if (!is_reliable(*in.stream)) continue;"),
 ]
