@@ -39,10 +39,7 @@ bool may_fail(const node& n, absl::flat_hash_set<const node*>& seen) {
 
 /// Returns true for a zip whose inputs may fail. It ends with the input that ends first; where one ends and another fails,
 /// the sizes of requests and the elements that a resume skips decide which comes first.
-bool ends_or_fails(const node& n) {
-  absl::flat_hash_set<const node*> seen;
-  return n.op->name == "zip" && may_fail(n, seen);
-}
+bool ends_or_fails(const node& n) { return n.op->name == "zip" && may_fail_within(n); }
 
 /// Returns the reason why no stage downstream of `n` may work ahead, as "sleep(1s) paces its elements"; empty if it may.
 std::string why_not_ahead(const node& n, absl::flat_hash_set<const node*>& seen) {
@@ -82,6 +79,11 @@ std::string why_not_ahead(const node& n, const in_force& settings) {
   if (settings.drops) return "bad elements may be dropped";
   absl::flat_hash_set<const node*> seen;
   return why_not_ahead(n, seen);
+}
+
+bool may_fail_within(const node& n) {
+  absl::flat_hash_set<const node*> seen;
+  return may_fail(n, seen);
 }
 
 const knob* parallelism_of(const node& n) {

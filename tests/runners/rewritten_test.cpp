@@ -268,6 +268,13 @@ std::string random_plan_of_columns(std::uint64_t seed) {
   return plan + std::string(kReads[random.below(std::size(kReads))]);
 }
 
+/// Returns true for a shard downstream of a channel. Whether an element that the shard leaves out is made, and so fails,
+/// depends on whether the channel runs beside its reader, which depends on time.
+bool leaves_out_after_a_channel(const std::string& plan) {
+  const std::size_t channel = std::min(plan.find("prefetch"), plan.find("parallelism"));
+  return channel != plan.npos && plan.find("shard", channel) != plan.npos;
+}
+
 }  // namespace
 
 TEST_CASE("random chains with a parser give the same with and without rules, under each policy") {
@@ -281,7 +288,7 @@ TEST_CASE("random chains with a parser give the same with and without rules, und
     CAPTURE(seed, text, policy == error_policy::skip);
     const trial t{parse_plan(text), 200, policy};
     late += plan_text(*optimize(t.plan, {.on_error = policy})->plan).find(", unpack") != std::string::npos;
-    if (resumes_as_written(two, t)) CHECK(difference_in(two, t, seed) == "");
+    if (!leaves_out_after_a_channel(text)) CHECK(difference_in(two, t, seed) == "");
   }
   CHECK(late == plans);
 }
@@ -296,7 +303,7 @@ TEST_CASE("random plans that read some columns give the same with and without ru
     const error_policy policy = seed % 2 == 1 ? error_policy::skip : error_policy::stop;
     CAPTURE(seed, text, policy == error_policy::skip);
     const trial t{parse_plan(text), 200, policy};
-    if (!resumes_as_written(two, t)) continue;
+    if (leaves_out_after_a_channel(text)) continue;
     pruned += optimize(t.plan, {.rules = rule_choice::none().with("prune_columns")})->plan != t.plan;
     CHECK(difference_in(two, t, seed) == "");
   }
@@ -309,6 +316,7 @@ TEST_CASE("random chains of expressions give the same with and without rules, un
   const std::uint64_t plans = wanted ? std::stoull(wanted) : 400;
   for (std::uint64_t seed = 0; seed != plans; ++seed) {
     const std::string text = random_chain_of_expressions(seed);
+    if (leaves_out_after_a_channel(text)) continue;
     const error_policy policy = seed % 4 == 3 ? error_policy::skip : error_policy::stop;
     CAPTURE(seed, text, policy == error_policy::skip);
     const trial t{parse_plan(text), 200, policy};

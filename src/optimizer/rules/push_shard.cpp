@@ -7,6 +7,7 @@
 // its element. It counts all elements of its input, as before.
 #include <string>
 
+#include "optimizer/ahead.hpp"
 #include "optimizer/rule.hpp"
 #include "sluice/op/shard.hpp"
 #include "sluice/plan/text.hpp"
@@ -15,6 +16,12 @@ namespace sluice::lib {
 namespace {
 
 /// Returns the reason why a shard may not move upstream of `n`; empty if it may.
+/// Returns true if the stage has a channel, which requests all elements.
+bool makes_all(const node& n) {
+  const knob* parallelism = parallelism_of(n);
+  return n.op->name == "prefetch" || (parallelism && parallelism->value != 1);
+}
+
 std::string why_no_shard_past(const node& n, const in_force& settings) {
   const stage_facts f = facts_of(n);
   if (f.outputs != output_count::one_per_input) return "does not yield one output for each input";
@@ -24,6 +31,8 @@ std::string why_no_shard_past(const node& n, const in_force& settings) {
   if (f.may_fail) return "may fail, and its errors name the numbers of its elements";
   if (f.draws || f.uses_place) return "uses the numbers of its elements";
   if (f.has_record) return "has a state that counts its elements";
+  if (makes_all(n) && may_fail_within(*n.inputs[0]))
+    return "works ahead, so a stage upstream of it may fail at an element that the shard leaves out";
   if (settings.drops_at(n) && !f.forwards) return "counts its own elements under on_error=skip";
   return {};
 }
