@@ -26,7 +26,6 @@ int precedence_of(std::string_view op) {
 }
 
 namespace expressions {
-
 namespace {
 
 using detail::hex_digit;

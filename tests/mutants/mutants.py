@@ -97,7 +97,7 @@ MUTANTS = [
      "m.advance_to(ordinal_);", "m.ordinal = ordinal_;"),
     ("a stage that follows its input forgets what is to be passed over", "src/coro/stream_base.cpp",
      "m.advance_to(ordinal);", "m.ordinal = ordinal;"),
-    ("a sloppy map has no ring at parallelism 1", "src/engine/lowering/mapped_stage.cpp",
+    ("a sloppy map has no ring at parallelism 1", "src/engine/lowering/mapped_stage.hpp",
      "parallelism.value == 1 && delivered == order::deterministic", "parallelism.value == 1"),
     ("a stage reads state of any version", "src/coro/stage_state.cpp",
      "if (own.version <= known.version && own.version >= known.version_oldest) return {};", "return {};"),

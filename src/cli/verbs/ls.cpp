@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/reports/exit_status.hpp"

@@ -17,7 +17,7 @@ namespace {
 
 /// By default no further piece is read after this number of bytes, unless they contain no row.
 constexpr std::uint64_t kBytesLookedAt = std::uint64_t{1} << 20;
-constexpr const char* kWayOut = ": give a schema of the columns, such as \"label: int64, text: bytes\"";
+constexpr const char* kSchemaOfColumns = ": give a schema of the columns, such as \"label: int64, text: bytes\"";
 
 /// Returns true if the field consists of the digits of a whole number.
 bool is_written_whole(std::string_view field) {
@@ -163,12 +163,12 @@ struct file_columns {
 
 status no_rows(const file_pieces& file, const status& too_long, const status& first_broken, bool has_header) {
   if (!first_broken.ok())
-    return status(first_broken.code(), absl::StrCat(std::string(first_broken.message()), kWayOut)).in_file(file.path());
+    return status(first_broken.code(), absl::StrCat(std::string(first_broken.message()), kSchemaOfColumns)).in_file(file.path());
   if (!file.why().ok()) return file.why();
   if (!too_long.ok()) return too_long.in_file(file.path());
   return invalid_argument_error(absl::StrCat(has_header ? "the file is empty: it has no header that names the columns"
                                                         : "the file has no rows to infer columns from",
-                                             kWayOut))
+                                             kSchemaOfColumns))
       .in_file(file.path());
 }
 
@@ -209,7 +209,7 @@ class merged_columns {
       for (std::size_t k = 0; k != next.names.size(); ++k) next.names[k] = absl::StrCat("c", k);
     if (!has_header_ && !files_.empty() && next.names.size() != names_.size())
       return invalid_argument_error(absl::StrCat("the file has ", next.names.size(), " columns, and ", files_[0].path,
-                                                 " has ", names_.size(), kWayOut))
+                                                 " has ", names_.size(), kSchemaOfColumns))
           .in_file(path);
     std::vector<bool> is_there(names_.size());
     for (std::size_t k = 0; k != next.names.size(); ++k) {
@@ -224,7 +224,7 @@ class merged_columns {
       if (at->second >= is_there.size() || is_there[at->second])
         return invalid_argument_error(absl::StrCat("the header has column ", next.names[k],
                                                    " twice, and columns of several files are found by their names",
-                                                   kWayOut))
+                                                   kSchemaOfColumns))
             .in_file(path);
       is_there[at->second] = true;
       if (!guesses_[at->second].add(next.guesses[k], files_.size())) return unlike(path, next, k);
@@ -260,7 +260,7 @@ class merged_columns {
     const column_guess& before = guesses_[numbers_.at(next.names[k])];
     return invalid_argument_error(absl::StrCat("column ", next.names[k], " is ", type(next.guesses[k]), " here, and ",
                                                type(before), " in ", (other == files_.end() ? files_[0] : *other).path,
-                                               kWayOut))
+                                               kSchemaOfColumns))
         .in_file(path);
   }
 
@@ -292,7 +292,7 @@ result<csv_schema> schema_of(const std::vector<column_guess>& guesses, const std
       return invalid_argument_error(absl::StrCat("line ", guesses[k].inexact_line, ": column ", columns[k].member, ": ",
                                                  guesses[k].inexact,
                                                  " is no double, and with the others of the column ",
-                                                 "no whole number of 64 bits", kWayOut))
+                                                 "no whole number of 64 bits", kSchemaOfColumns))
           .in_file(paths[guesses[k].inexact_file]);
   return csv_schema_of(std::move(columns));
 }
@@ -313,7 +313,7 @@ std::string csv_rows_looked_at(std::int64_t rows) {
 
 result<csv_schema> infer_csv_schema(std::deque<file_pieces> files, const csv_dialect& dialect, std::int64_t rows) {
   if (files.size() == 1 && (files[0].path().empty() || files[0].path() == "-") && !files[0].is_given())
-    return invalid_argument_error(absl::StrCat("the columns of an unknown file cannot be inferred", kWayOut));
+    return invalid_argument_error(absl::StrCat("the columns of an unknown file cannot be inferred", kSchemaOfColumns));
   if (files.size() == 1) {
     file_columns only;
     if (status why = look_at(files[0], dialect, rows, only); !why.ok()) return why;

@@ -17,7 +17,7 @@ namespace {
 
 /// By default no further piece is read after this number of bytes, unless they contain no line.
 constexpr std::uint64_t kJsonBytesLookedAt = std::uint64_t{1} << 20;
-constexpr const char* kWayOut = ": give a schema of the lines, such as \"label: int64, text: string\"";
+constexpr const char* kSchemaOfLines = ": give a schema of the lines, such as \"label: int64, text: string\"";
 
 /// The first lines of a file that are not blank, one after another.
 class first_lines {
@@ -89,7 +89,7 @@ class common_type {
         rounded_.push_back({std::string(line), rounding(why, file.path(), lines.number())});
       if (!why.ok() && first_broken.ok())
         first_broken =
-            status(why.code(), absl::StrCat("line ", lines.number(), ": ", std::string(why.message()), kWayOut))
+            status(why.code(), absl::StrCat("line ", lines.number(), ": ", std::string(why.message()), kSchemaOfLines))
                 .in_file(file.path());
     }
     has_lines_ = has_lines_ || taken != 0;
@@ -106,7 +106,7 @@ class common_type {
     for (const rounded_line& r : rounded_)
       if (type.ok() && is_read_as(**type, r.text)) return r.why;
     if (type.ok()) return type;
-    return status(type.why().code(), absl::StrCat(std::string(type.why().message()), kWayOut)).in_file(files_[0].path);
+    return status(type.why().code(), absl::StrCat(std::string(type.why().message()), kSchemaOfLines)).in_file(files_[0].path);
   }
 
  private:
@@ -122,7 +122,7 @@ class common_type {
   static constexpr std::size_t kRoundedLinesMost = 100;
 
   static status rounding(const status& why, const std::string& path, std::uint64_t number) {
-    return invalid_argument_error(absl::StrCat("line ", number, ": ", std::string(why.message()), kWayOut))
+    return invalid_argument_error(absl::StrCat("line ", number, ": ", std::string(why.message()), kSchemaOfLines))
         .in_file(path);
   }
   static bool is_read_as(const element_type& type, const std::string& line) {
@@ -138,7 +138,7 @@ class common_type {
     std::size_t other = 0;
     while (other + 1 != files_.size() && files_[other].guess->look_at(line).ok()) ++other;
     return invalid_argument_error(absl::StrCat("line ", number, ": ", std::string(why.message()), ", unlike in ",
-                                               files_[other].path, kWayOut))
+                                               files_[other].path, kSchemaOfLines))
         .in_file(path);
   }
 
@@ -156,7 +156,7 @@ result<const element_type*> infer_jsonl_type(std::deque<file_pieces> files, std:
   common_type type(lines, files.size() > 1);
   for (file_pieces& file : files) {
     if (!file.is_given() && (file.path().empty() || file.path() == "-"))
-      return invalid_argument_error(absl::StrCat("the members of an unknown file cannot be inferred", kWayOut));
+      return invalid_argument_error(absl::StrCat("the members of an unknown file cannot be inferred", kSchemaOfLines));
     if (status why = type.add(file); !why.ok()) return why;
   }
   return type.type();
