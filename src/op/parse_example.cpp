@@ -226,7 +226,7 @@ example_schema schema_for(const element_type& row, const parse_example_arguments
     feature_slot slot = all.slots()[i];
     slot.is_built = k != row.members.size() && row.members[k].name == slot.member_name();
     if (slot.is_built) slot.offset = row.members[k++].offset;
-    if (slot.is_built || !a.built.trust) slots.push_back(std::move(slot));
+    if (slot.is_built || !a.built.trust.is_on()) slots.push_back(std::move(slot));
   }
   return example_schema(std::move(slots));
 }

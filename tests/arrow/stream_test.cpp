@@ -164,9 +164,9 @@ TEST_CASE("arrays live on when their stream, their run and their runtime are gon
 }
 
 TEST_CASE("the memory of an exported run is credited when its arrays are released") {
+  std::size_t parked = buffer::parked_bytes();  // before the workers, whose own buffers are freed with them
   auto rt = std::make_shared<runtime>(runtime_options{.workers = 1});
   auto ledger = rt->shared_ledger();
-  std::size_t parked = buffer::parked_bytes();
   {
     released_stream out;
     REQUIRE(export_stream(rt, samples(1000) | prefetch(2), &out.s).ok());

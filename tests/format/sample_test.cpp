@@ -102,7 +102,8 @@ TEST_CASE("a shard that cannot be written is named and leaves nothing behind") {
   testing::temporary_folder folder;
   std::string path = folder.path("no/such/folder/a");
   CHECK(write_sample_shard(path, {10, 1, 7}, 0).to_string() ==
-        "not_found: " + path + ": cannot create: the folder " + folder.path("no/such/folder") + " does not exist");
+        "not_found: " + path + ": cannot create: the folder " + folder.path("no/such/folder") +
+            " does not exist; create it: mkdir -p " + folder.path("no/such/folder"));
 }
 
 }  // namespace sluice::lib::sample_test

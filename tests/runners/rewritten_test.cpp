@@ -275,6 +275,13 @@ bool leaves_out_after_a_channel(const std::string& plan) {
   return channel != plan.npos && plan.find("shard", channel) != plan.npos;
 }
 
+/// Returns true if the plan as written resumes from its own positions. A resumed run counts its errors from 0, so with
+/// errors_max it may end later, or drop more.
+bool resumes_as_written(runtime& rt, const trial& t) {
+  const row_outcome written = run_with(rt, t, rule_choice::none(), true);
+  return difference_when_resumed(rt, t, written, written, rule_choice::none(), "resumed").empty();
+}
+
 }  // namespace
 
 TEST_CASE("random chains with a parser give the same with and without rules, under each policy") {
@@ -288,7 +295,7 @@ TEST_CASE("random chains with a parser give the same with and without rules, und
     CAPTURE(seed, text, policy == error_policy::skip);
     const trial t{parse_plan(text), 200, policy};
     late += plan_text(*optimize(t.plan, {.on_error = policy})->plan).find(", unpack") != std::string::npos;
-    if (!leaves_out_after_a_channel(text)) CHECK(difference_in(two, t, seed) == "");
+    if (!leaves_out_after_a_channel(text) && resumes_as_written(two, t)) CHECK(difference_in(two, t, seed) == "");
   }
   CHECK(late == plans);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sluice/element/type.hpp"
+#include "sluice/engine/dataset_options.hpp"
 
 namespace sluice::lib {
 
@@ -26,7 +27,7 @@ struct column_names {
 struct column_choice {
   using given_by_name = void;  ///< arguments_of() adds these members to those of the call; they are given by name
   column_names columns = {};   ///< the columns to build; []: all
-  bool trust = false;          ///< with `columns`: true: the other columns are not checked
+  run_switch trust = {};       ///< with `columns`: true: the other columns are not checked
 };
 
 }  // namespace sluice::lib

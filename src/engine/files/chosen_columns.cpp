@@ -24,6 +24,8 @@ class column_names_codec final : public codec {
     return {};
   }
   bool equal(const void* a, const void* b) const override { return get(a) == get(b); }
+  /// Fingerprints omit an empty list, so that those of plans that read all columns stay valid.
+  bool is_meant_when_given() const override { return true; }
   std::string type_name() const override { return "list of columns"; }
 
  private:
@@ -65,7 +67,7 @@ void choose_columns(csv_schema& schema, const column_choice& c) {
   std::size_t k = 0;
   for (csv_column& column : schema.columns) {
     const bool is_built = c.columns.list.empty() || is_in(c.columns.list, column.member);
-    column.use = is_built ? column_use::built : c.trust ? column_use::skipped : column_use::checked;
+    column.use = is_built ? column_use::built : c.trust.is_on() ? column_use::skipped : column_use::checked;
     if (is_built) column.offset = schema.row->members[k++].offset;
   }
 }
@@ -74,13 +76,13 @@ bool narrow_choice(column_choice& c, const node& n, const std::vector<std::strin
                    std::string& why) {
   const element_type& row = n.type->kind == kind::batch ? *n.type->element : *n.type;
   if (row.kind != kind::structure) return why = "its elements are no structures", false;
-  if (c.trust && !trust && !c.columns.list.empty())
+  if (c.trust.is_on() && !trust && !c.columns.list.empty())
     return why = "the plan trusts its other columns, and checks those that it builds", false;
   if (c.columns.list.empty()) c.columns.all = &row;
   c.columns.list.clear();
   for (const member& m : row.members)
     if (is_in(names, m.name)) c.columns.list.push_back(m.name);
-  c.trust = trust;
+  if (trust) c.trust = true;
   return true;
 }
 

@@ -17,6 +17,7 @@ namespace sluice::lib {
 
 template <class T> const codec& codec_of();
 template <> const codec& codec_of<column_names>();
+template <> const codec& codec_of<run_switch>();  // op/with_options.cpp
 
 /// Returns the structure of the chosen members of `all`, in the order of `all`, or `all` if none are chosen. Returns null,
 /// with the reason in `why`, if `all` has no such member or is no structure.

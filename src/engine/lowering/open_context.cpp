@@ -89,10 +89,12 @@ void open_context::add_removed(const node& n, erased_stream& s) const {
   stage_counts* counts = s.stage()->counts();
   for (const node_ptr& moved : n.history->counted)
     if (counts) site(*moved).stands_for(*counts);
+  std::uint64_t left_out = 0;
   for (const node_ptr& removed : n.history->removed) {
     std::unique_ptr<absent_stage> absent;
     if (removed->op->lowering.absent) absent = removed->op->lowering.absent(*removed);
-    if (counts) site(*removed).stands_for(*counts, absent ? absent->left_out() : 0);
+    if (absent) left_out += absent->left_out();
+    if (counts) site(*removed).stands_for(*counts, left_out);
     if (!absent) continue;
     absent->set_identity(identity_of(*removed));
     s.stage()->add_absent(std::move(absent));

@@ -72,7 +72,7 @@ erased_stream open_jsonl(const node& n, open_context& context) {
   const element_type* whole = built.columns.list.empty() ? n.type : whole_json_type(n.as<jsonl_arguments>(), why);
   if (!whole) throw_status(invalid_argument_error(why));
   const element_type& row = *n.type;
-  auto make = [&row, whole, from, is_strict, trust = built.trust] {
+  auto make = [&row, whole, from, is_strict, trust = built.trust.is_on()] {
     auto reader = std::make_unique<json_row_reader>(*whole, from, is_strict);
     if (whole != &row) reader->build_only(row, trust);
     return reader;
