@@ -12,6 +12,7 @@
 #include "optimizer/rule.hpp"
 #include "optimizer/verify.hpp"
 #include "plan/codecs/argument_codec.hpp"
+#include "plan/plan_depth.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/optimizer/optimize.hpp"
 #include "sluice/plan/text.hpp"
@@ -204,6 +205,12 @@ in_force outside_of(const optimize_options& o) {
   return f;
 }
 
+/// The number of stages that rules add to a chain: parse_late and inject_prefetch add one each.
+constexpr std::uint32_t kStagesAdded = 2;
+
+/// Returns true if a rewritten plan fits the stack, too.
+bool may_grow(const node& plan) { return is_plan_depth_possible(plan.depth + kStagesAdded); }
+
 }  // namespace
 
 std::shared_ptr<const optimized> optimize(const node_ptr& written, const optimize_options& o) {
@@ -211,6 +218,10 @@ std::shared_ptr<const optimized> optimize(const node_ptr& written, const optimiz
   result->plan = written;
   result->advice = advice_for(*written);
   if (!o.rules.allows_any()) return result;
+  if (!may_grow(*written)) {
+    result->refused.push_back({"all", "the plan is as deep as the stack allows, and runs as written"});
+    return result;
+  }
   std::shared_ptr<const form_found> f = form_of(written, outside_of(o));
   if (f->plan) result->plan = f->plan;
   result->refused = f->notes.refused;
@@ -218,7 +229,7 @@ std::shared_ptr<const optimized> optimize(const node_ptr& written, const optimiz
 }
 
 node_ptr optimized_plan(const node_ptr& written, const optimize_options& o) {
-  if (!o.rules.allows_any()) return written;
+  if (!o.rules.allows_any() || !may_grow(*written)) return written;
   std::shared_ptr<const form_found> f = form_of(written, outside_of(o));
   return f->plan ? f->plan : written;
 }

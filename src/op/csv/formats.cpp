@@ -114,7 +114,7 @@ class csv_text_parser final : public text_parser {
   csv_text_parser(csv_form form, std::shared_ptr<const std::string> header)
       : row_bytes_(form.schema.row->size), parsers_([form = std::move(form), header = std::move(header)] {
           auto parser = std::make_unique<csv_parser>(form.schema, form.dialect);
-          if (form.dialect.header) parser->read_header(*header, true);
+          if (form.dialect.header) read_names(*parser, *header);
           return parser;
         }) {}
 
@@ -167,6 +167,14 @@ class csv_text_parser final : public text_parser {
       if (text.owner() != before.owner() || text.data() != before.data() + before.size()) break;
     }
     return i;
+  }
+
+  static void read_names(csv_parser& parser, std::string_view header) {
+    for (std::size_t searched = 0;;) {
+      const csv_scan s = parser.read_header(header, true);
+      if (s.used_bytes || !s.why.ok() || s.searched_bytes <= searched) return;
+      searched = s.searched_bytes;  // the header is longer than what is indexed at once
+    }
   }
 
   std::size_t row_bytes_;
