@@ -127,13 +127,13 @@ class InputsTest(unittest.TestCase):
 
     def test_changed_inputs_are_refused_warned_of_or_ignored(self):
         for i in range(3):
-            self.write(f"part-{i}", b"".join(b"%d-%d\n" % (i, k) for k in range(100)))
+            self.write(f"part-{i}", b"".join(b"%d-%02d\n" % (i, k) for k in range(100)))
         here = self.path("here")
         plan = f'list_files("{self.path("part-*")}") | interleave(lines, cycle_length=2) | repeat(2) | shuffle(5, seed=7) | batch(2)'
         self.ok("run", plan, "--limit", 10, "--checkpoint", here)
         self.ok("run", plan, "--resume", here)
         before = pathlib.Path(self.path("part-0")).read_bytes()
-        self.write("part-0", b"inserted\n" + before)
+        self.write("part-0", b"more\n" + before)  # as long as a line, so that lines begin where the checkpoint says
         why = self.fails(1, "run", plan, "--resume", here)
         self.assertIn("failed_precondition: lines: " + self.path("part-0"), why)
         self.assertIn("--changed-inputs ignore", why)
