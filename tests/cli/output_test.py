@@ -259,7 +259,7 @@ class Order(Outputs):
         for call in range(1, 4):   # blocks of at most 256 elements: as many writes
             plan = f"{self.plan} | repeat(3)"
             with open(self.out, "wb") as out:
-                full = subprocess.run([PROGRAM, "run", plan, "--output", "jsonl", "--checkpoint", self.here], stdout=out, stderr=subprocess.PIPE,
+                full = subprocess.run([PROGRAM, "run", "--no-optimize", plan, "--output", "jsonl", "--checkpoint", self.here], stdout=out, stderr=subprocess.PIPE,
                                       env=dict(os.environ, LD_PRELOAD=SHIM, SLUICE_FAULT_UNDER=str(self.out),
                                                SLUICE_FAULT=f"write:{call}:short,write:{call + 1}:ENOSPC"), text=True, timeout=60)
             self.assertEqual(full.returncode, 1)
