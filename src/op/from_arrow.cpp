@@ -362,8 +362,9 @@ erased_stream open_from_arrow(const node& n, open_context& context) {
   std::string why;
   const element_type* whole = a.built.columns.list.empty() ? n.type->element : whole_arrow_row(a, why);
   if (!whole) throw_status(invalid_argument_error(why));
-  return open_file_stage(n, context, reading_with<from_arrow_arguments>(n, context),
-                         std::make_shared<arrow_format>(*n.type->element, *whole, a.built.trust.is_on(), std::move(memory)));
+  return open_file_stage(
+      n, context, reading_with<from_arrow_arguments>(n, context),
+      std::make_shared<arrow_format>(*n.type->element, *whole, a.built.trust.is_on(), std::move(memory)));
 }
 
 /// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.

@@ -22,8 +22,8 @@ namespace {
 
 /// The rules in the order in which they are applied. The list is repeated until no rule changes the plan.
 const rule* const kRules[] = {
-    &remove_noops,      // first: what does nothing separates stages that other rules merge
-    &merge_takes,       // before push_take, which then moves one take instead of two
+    &remove_noops,  // first: what does nothing separates stages that other rules merge
+    &merge_takes,   // before push_take, which then moves one take instead of two
     &merge_skips,
     &push_take,         // before merge_prefetches: a take between two channels keeps them apart
     &push_shard,        // before merge_prefetches, for the same reason

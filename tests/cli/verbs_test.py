@@ -116,7 +116,7 @@ class Verbs(ProgramTest):
         self.assertEqual(self.ok("head", lines).stdout, '{"a":1}\n{"a":2}\n')
         self.assertEqual(self.ok("head", array, "-n", 3).stdout, "0\n1\n2\n")
         self.assertEqual(self.ok("select", "b", table, "--limit", 1).stdout, '{"b":"x"}\n')
-        self.assertIn(f"""csv("{table}", header=true)""", self.ok("explain", table).stdout)
+        self.assertIn(f"""csv("{table}", header=true, parallelism=autotune)""", self.ok("explain", table).stdout)
 
     def test_a_plan_may_be_in_a_file_or_on_standard_input(self):
         text = "range(10)  # ten\n  | batch(4)\n"

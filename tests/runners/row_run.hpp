@@ -27,9 +27,9 @@ struct row_request {
 
 /// What a run gave.
 struct row_outcome {
-  std::vector<std::string> elements;  ///< as JSON
-  std::string end = "...";            ///< "end", the error, or "..." if the run was left
-  std::vector<checkpoint> places;  ///< before each request, and after the end or the error
+  std::vector<std::string> elements;          ///< as JSON
+  std::string end = "...";                    ///< "end", the error, or "..." if the run was left
+  std::vector<checkpoint> places;             ///< before each request, and after the end or the error
   std::vector<std::size_t> delivered_before;  ///< delivered_before[i]: the number of elements delivered by places[i]
   std::vector<std::uint64_t> dropped_before;  ///< dropped_before[i]: the number of elements dropped by places[i]
   std::uint64_t dropped = 0;                  ///< the number of elements that the run dropped

@@ -46,8 +46,8 @@ struct stage_function {
   const element_type* out = nullptr;
   bool draws = false;  ///< it has a parameter for random numbers, so that its stage has a seed
   function_facts facts = {};
-  bool uses_place = false;   ///< a result may depend on the number of the element
-  names_read reads = {};     ///< the members of the element that it reads
+  bool uses_place = false;  ///< a result may depend on the number of the element
+  names_read reads = {};    ///< the members of the element that it reads
   /// The members of the result that are the members of the element with these names, of the same types, unchanged. Sorted.
   std::vector<std::string> copies = {};
   bool values_known = true;  ///< values() is a hash of all values that it contains; false: some cannot be compared

@@ -21,7 +21,7 @@ namespace {
 
 /// The number of rows that are built at a time where rows may be dropped or skipped: the memory of skipped rows is not
 /// charged.
-constexpr std::uint32_t kSkippedAtOnce = 128;
+constexpr std::uint32_t kRowsSkippedAtOnce = 128;
 
 /// Returns the receipts of the rows that f built from the first elements of `in`, up to the first whose call fails.
 block land_rows(outlet& out, const block& in, const block_function& f, column& rows, element_place at, applied& a) {
@@ -54,18 +54,17 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
   auto& f = static_cast<const block_function&>(*function);
   in.may_go_back();
   kept_texts texts(gate, in.type());
-  while (auto b = co_await in.next_block({0, std::min(out.ask(), kSkippedAtOnce), out.wanted_bytes()})) {
+  while (auto b = co_await in.next_block({0, std::min(out.ask(), kRowsSkippedAtOnce), out.wanted_bytes()})) {
     texts.note(b);
     std::uint32_t looked_at = 0;  // the index in `texts` of the next input
     while (b) {
       // Skipped rows are built too, because only building shows which ones are good. They are then removed, so no later
       // row is built together with them.
       const std::uint64_t to_pass = out.to_pass();
-      block whole = b,
-            part =
-                b.first(std::min({b.size(), kSkippedAtOnce,
-                                  to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, kSkippedAtOnce))
-                                          : out.wanted()}));
+      block whole = b, part = b.first(std::min(
+                           {b.size(), kRowsSkippedAtOnce,
+                            to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, kRowsSkippedAtOnce))
+                                    : out.wanted()}));
       column& rows = *landing->rows;
       const std::size_t before = rows.rows();
       applied a;

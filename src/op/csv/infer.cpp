@@ -163,7 +163,8 @@ struct file_columns {
 
 status no_rows(const file_pieces& file, const status& too_long, const status& first_broken, bool has_header) {
   if (!first_broken.ok())
-    return status(first_broken.code(), absl::StrCat(std::string(first_broken.message()), kSchemaOfColumns)).in_file(file.path());
+    return status(first_broken.code(), absl::StrCat(std::string(first_broken.message()), kSchemaOfColumns))
+        .in_file(file.path());
   if (!file.why().ok()) return file.why();
   if (!too_long.ok()) return too_long.in_file(file.path());
   return invalid_argument_error(absl::StrCat(has_header ? "the file is empty: it has no header that names the columns"

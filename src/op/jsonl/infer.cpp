@@ -106,7 +106,8 @@ class common_type {
     for (const rounded_line& r : rounded_)
       if (type.ok() && is_read_as(**type, r.text)) return r.why;
     if (type.ok()) return type;
-    return status(type.why().code(), absl::StrCat(std::string(type.why().message()), kSchemaOfLines)).in_file(files_[0].path);
+    return status(type.why().code(), absl::StrCat(std::string(type.why().message()), kSchemaOfLines))
+        .in_file(files_[0].path);
   }
 
  private:
