@@ -92,12 +92,13 @@ std::string difference_when_resumed(runtime& rt, const trial& t, const row_outco
                                     const rule_choice& by, const char* how) {
   for (std::size_t i = 0; i != saved.places.size(); ++i) {
     const std::size_t done = saved.delivered_before[i];
-    if (i + 1 == saved.places.size() && saved.end != "end") break;  // after the error: tests/runners/resumed_test.cpp
     row_outcome rest = run_with(rt, t, by, false, saved.places[i], done);
     bool same = std::equal(rest.elements.begin(), rest.elements.end(),
                            saved.elements.begin() + static_cast<std::ptrdiff_t>(done), saved.elements.end());
     if (rest.end != saved.end)
       same &= rest.end == run_with(rt, t, rule_choice::none(), false, written.places.at(i), done).end;
+    // A fault that is not mended: a channel downstream of a pad_to_cardinality that fails may resume at its end.
+    if (!same && done == saved.elements.size() && rest.end == "end" && works_ahead(saved)) continue;
     if (!same) return std::string(how) + " at element " + std::to_string(i) + ": " + described(rest);
   }
   return {};
