@@ -171,9 +171,8 @@ run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
       break;
     }
     more = got->more;
-    // If the input may wait, working ahead gains more than a second core does. An input that has failed stays here, where
-    // the marks before its error are.
-    if (more && f->ring->wants_input() && !f->in.may_wait() && f->in.has_consistent_state()) {
+    // If the input may wait, working ahead gains more than a second core does.
+    if (more && f->ring->wants_input() && !f->in.may_wait()) {
       f->return_input();
       break;
     }

@@ -235,7 +235,13 @@ const op_info pad_to_cardinality_op{
           return all;
         },
     .facts = {.size = [](const node& n) { return cardinality::of(n.as<pad_to_cardinality_arguments>().elements); },
-              .seeks = seeks_with_inputs},
+              // An input with more elements than n is an error, which a skip to the end must not pass.
+              .seeks =
+                  [](const node& n) {
+                    const cardinality in = cardinality_of(*n.inputs[0]);
+                    return in.kind == cardinality::exact &&
+                           in.elements <= n.as<pad_to_cardinality_arguments>().elements;
+                  }},
     .lowering = {.open = open_pad_to_cardinality},
 };
 

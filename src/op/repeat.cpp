@@ -41,11 +41,20 @@ struct repeat_state {
   bool may_wait() const { return input.may_wait(); }
 };
 
+/// Returns true if a stage of the plan states another size than its input has (assert_cardinality): an epoch that is read
+/// to its end fails, so none may be skipped by its size.
+bool contradicts_size(const node& plan) {
+  for (const node_ptr& input : plan.inputs)
+    if (contradicts_size(*input)) return true;
+  return facts_of(plan).outputs == output_count::one_per_input && plan.inputs.size() == 1 &&
+         cardinality_of(plan) != cardinality_of(*plan.inputs[0]);
+}
+
 /// Returns the number of elements of each epoch if whole epochs may be skipped without opening them; else 0.
 std::uint64_t known_epoch(const node_ptr& plan, const open_context& context) {
   cardinality each = cardinality_of(*plan);
   const bool is_known = each.kind == cardinality::exact && !each.is_most() && context.on_error == error_policy::stop &&
-                        why_not_seekable(*plan).ok();
+                        why_not_seekable(*plan).ok() && !contradicts_size(*plan);
   return is_known ? static_cast<std::uint64_t>(each.elements) : 0;
 }
 
