@@ -2,9 +2,9 @@
 // absent_stage: the record of a stage that the plan as written has, and the running tree has not, because a rewrite has
 // removed it.
 //
-// The stage upstream of the absent one yields the same elements with the same ordinals, after the elements that the
-// absent one leaves out at the start (skip). Positions contain the record of
-// the absent stage as if it existed, so a run of the plan as written can resume from them, and the reverse:
+// The stage upstream of the absent one yields the same elements, after those that the absent one leaves out at the start
+// (skip). Positions contain the record of the absent stage as if it existed, so a run of the plan as written can resume
+// from them, and the reverse:
 //   chain:     [absent] [stage upstream] …         take: its input belongs to the same chain
 //   contained: [absent: … position of its input]   repeat: its input is a chain of its own
 //

@@ -19,27 +19,6 @@
 namespace sluice::lib {
 namespace {
 
-// Works in place: kept elements move to the front of the view, which is passed on. Skipped elements are tested too,
-// because only a test shows which elements exist.
-erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed, error_gate gate) {
-  auto& keep = static_cast<const predicate_function&>(*function);
-  for (;;) {
-    while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
-      predicate_function::outcome k = keep.keep(b, {in.consumed() - b.size(), seed});
-      block kept = b.first(k.kept);
-      if (!k.why.ok()) {
-        out.hold(kept);
-        status why = gate.located(k.why, in.consumed() - b.size() + k.seen);
-        co_await fail(std::move(why));
-      }
-      if (kept) co_yield kept;
-    }
-    if (keep.draws) break;
-    auto over = out.again();
-    co_await over;
-  }
-}
-
 /// Finds the elements that a condition keeps by their numbers only.
 class numbers_kept {
  public:
@@ -47,9 +26,19 @@ class numbers_kept {
   numbers_kept(const stage_function& condition, std::uint64_t seed, std::uint64_t near)
       : condition_(condition.for_input(type_of<std::int64_t>())), seed_(seed), near_(near) {}
 
+  /// Sets the number of elements to skip from the ordinal `from` on, and lowers that of the elements to request then.
+  void restrict(demand& d, std::uint64_t from) {
+    const demand next = after(from);
+    d.skip = next.skip;
+    d.elements = std::min(d.elements, next.elements);
+  }
+
+ private:
+  static constexpr std::uint32_t kAtOnce = 1024;
+
   /// Returns the number of elements to skip from the ordinal `from` on, and to request then. The first of these is kept,
   /// unless none of the next kTestedMost is.
-  demand next(std::uint64_t from) {
+  demand after(std::uint64_t from) {
     constexpr std::uint64_t kTestedMost = 1 << 16;
     if (from < first_ || from >= end_) test(from);
     std::uint64_t skipped = 0;
@@ -63,10 +52,6 @@ class numbers_kept {
     while (last + 1 != kept_ && ordinal(last + 1) - ordinal(last) <= near_) ++last;
     return {.skip = ordinal(begin) - from, .elements = static_cast<std::uint32_t>(ordinal(last) - ordinal(begin) + 1)};
   }
-
- private:
-  static constexpr std::uint32_t kAtOnce = 1024;
-
   std::uint64_t ordinal(std::uint32_t i) const { return first_ + static_cast<std::uint64_t>(numbers_[i]); }
   /// Returns the index of the first kept number from this ordinal on.
   std::uint32_t at_of(std::uint64_t from) const {
@@ -95,15 +80,16 @@ class numbers_kept {
   std::uint64_t first_ = 0, end_ = 0;
 };
 
-/// The loop of a filter by numbers, directly after a source that skips at a constant cost.
-erased_stream selecting_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
-                             std::unique_ptr<numbers_kept> numbers, error_gate gate) {
+// Works in place: kept elements move to the front of the view, which is passed on. Skipped elements are tested too,
+// because only a test shows which elements exist. `numbers`: selects what is requested from a source that skips at a
+// constant cost; null: all elements are.
+erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
+                          std::unique_ptr<numbers_kept> numbers, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   for (;;) {
     for (;;) {
-      demand wanted = numbers->next(in.consumed());
-      wanted.elements = std::min(wanted.elements, out.ask());
-      wanted.bytes = out.wanted_bytes();
+      demand wanted{0, out.ask(), out.wanted_bytes()};
+      if (numbers) numbers->restrict(wanted, in.consumed());
       auto b = co_await in.next_block(wanted);
       if (!b) break;
       predicate_function::outcome k = keep.keep(b, {in.consumed() - b.size(), seed});
@@ -157,14 +143,14 @@ erased_stream open_filter(const node& n, open_context& context) {
   std::uint64_t seed = function->draws ? context.seed_of(n, a.options.seed.value) : 0;
   error_gate gate = context.gate(n);
   erased_stream in = context.open(n.inputs[0]);
+  std::unique_ptr<numbers_kept> numbers;
   if (n.history && n.history->selects_by_number && n.inputs[0]->op->shape == op_info::source && !gate.skips()) {
     // Numbers cost less to build than to skip.
     const std::uint64_t near = n.type->kind == kind::scalar ? 64 : 8;
-    return selecting_loop(out, std::move(in), function, seed, std::make_unique<numbers_kept>(*function, seed, near),
-                          std::move(gate));
+    numbers = std::make_unique<numbers_kept>(*function, seed, near);
   }
   if (gate.skips()) return filter_tolerant_loop(out, std::move(in), function, seed, std::move(gate));
-  return filter_loop(out, std::move(in), function, seed, std::move(gate));
+  return filter_loop(out, std::move(in), function, seed, std::move(numbers), std::move(gate));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ const element_type* type_with_options(const node& n, std::string& why) {
   const dataset_options& o = n.as<with_options_arguments>().options;
   const bool is_empty = !o.on_error && !o.order && !o.optimize.is_given() && o.rules.list.empty() &&
                         !o.trust.is_given() && !o.cpu_budget.is_given() && !o.warm_start.is_given() &&
-                        !o.statistics.is_given() && !o.external_state;
+                        !o.statistics.is_given() && !o.external_state.is_given();
   if (is_empty)
     why =
         "needs an option: on_error, order, optimize, rules, trust, cpu_budget, warm_start, statistics or "
@@ -57,6 +57,33 @@ class run_switch_codec final : public codec {
 
  private:
   static const run_switch& get(const void* p) { return *static_cast<const run_switch*>(p); }
+};
+
+class external_state_setting_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override {
+    if (get(p).is_given()) state().print(&get(p).value, to);
+    else to.nothing();
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    external_state_setting read;
+    if (a.kind != argument::null && a.text != "nothing") {
+      external_state value{};
+      state().read(&value, a, r);
+      read = value;
+    }
+    *static_cast<external_state_setting*>(p) = read;
+  }
+  std::string check(const void* p) const override { return get(p).is_given() ? state().check(&get(p).value) : ""; }
+  bool is_knob() const override { return true; }
+  bool equal(const void* a, const void* b) const override {
+    return get(a).is_given() == get(b).is_given() && get(a).value == get(b).value;
+  }
+  std::string type_name() const override { return state().type_name() + " or nothing"; }
+
+ private:
+  static const external_state_setting& get(const void* p) { return *static_cast<const external_state_setting*>(p); }
+  static const codec& state() { return codec_of<external_state>(); }
 };
 
 class rule_settings_codec final : public codec {
@@ -120,6 +147,11 @@ template <> const codec& codec_of<rule_settings>() {
 
 template <> const codec& codec_of<worker_limit>() {
   static const worker_limit_codec c;
+  return c;
+}
+
+template <> const codec& codec_of<external_state_setting>() {
+  static const external_state_setting_codec c;
   return c;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user could write differently, and no rule may: it would change the elements, their order, or the files read.
+// Advice to a user about changes that no rule may make, because they change the elements, their order, or the files read.
 // `sluice explain` prints it. Runs do not compute it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rules that let stages work ahead of their consumer have in common.
+// The common parts of rules that let stages work ahead of their consumer.
 //
 // Elements are then made before anybody requests them, and some of them in vain. That is exact only if no one can observe
 // it: no stage may print, count or send something, pace its elements or be live, and no source may be a stream that is

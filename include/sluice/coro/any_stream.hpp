@@ -40,7 +40,7 @@ class [[nodiscard]] any_stream : private erased_stream {
 
   /// The position from which the next element is made again. Only between calls. Cost: see stream<T>::position().
   checkpoint position() { return sealed_position(); }
-  /// What the run has done so far, and what limits it (pipeline/iterate.hpp). Only between calls.
+  /// Returns the counts of the run so far, and the verdict on it (pipeline/iterate.hpp). Only between calls.
   run_report report() const;
   /// Asks all stages upstream to stop; the next fill fails with `cancelled`. Thread: any.
   void request_stop() noexcept {

@@ -29,7 +29,7 @@
 
 namespace sluice::lib {
 
-/// What a stage, or the task that works ahead for it, waits for.
+/// The reason for which a stage, or the task that works ahead for it, waits.
 enum class wait_reason : std::uint8_t {
   input,    ///< a block of its input
   calls,    ///< the stage's own parallel work on the next block

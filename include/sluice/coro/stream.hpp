@@ -144,7 +144,7 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
   /// The position from which the next element is made again. Only between calls. Cost: some hundred nanoseconds. The
   /// size in bytes depends on the plan and its nondeterministic choices, not on buffers.
   checkpoint position() { return this->sealed_position(); }
-  /// What the run has done so far, and what limits it (pipeline/iterate.hpp). Only between calls.
+  /// Returns the counts of the run so far, and the verdict on it (pipeline/iterate.hpp). Only between calls.
   run_report report() const;
   /// Asks all stages upstream to stop; the next fill fails with `cancelled`. Thread: any.
   void request_stop() noexcept {

@@ -33,9 +33,14 @@ struct run_switch {
 /// Rules of the optimizer by name, each with its switch: "push_take=off", "inject_prefetch=on" (docs/optimizer.md). Never
 /// a part of fingerprints.
 struct rule_settings {
-  std::vector<std::string> list{};
-  rule_settings() = default;
-  rule_settings(std::initializer_list<std::string> all) : list(all) {}
+  std::vector<std::string> list;
+  rule_settings() noexcept;
+  rule_settings(std::initializer_list<std::string> all);
+  rule_settings(const rule_settings& other);
+  rule_settings(rule_settings&& other) noexcept;
+  rule_settings& operator=(const rule_settings& other);
+  rule_settings& operator=(rule_settings&& other) noexcept;
+  ~rule_settings();
   /// Adds the settings of `inner` for rules without one here.
   void complete_by(const rule_settings& inner);
 };
@@ -46,6 +51,19 @@ struct worker_limit {
   constexpr worker_limit() = default;
   constexpr worker_limit(std::int64_t v) : value(v), is_given_(true) {}  // NOLINT: numbers are written as numbers
   constexpr bool is_given() const { return is_given_; }
+
+ private:
+  bool is_given_ = false;
+};
+
+/// An external_state, or not given. Never a part of fingerprints. It costs a program a hundred template instantiations
+/// fewer than std::optional.
+struct external_state_setting {
+  external_state value = external_state::warn;
+  constexpr external_state_setting() = default;
+  constexpr external_state_setting(external_state s) : value(s), is_given_(true) {}  // NOLINT: written as an enumerator
+  constexpr bool is_given() const { return is_given_; }
+  constexpr external_state value_or(external_state other) const { return is_given_ ? value : other; }
 
  private:
   bool is_given_ = false;
@@ -74,23 +92,10 @@ struct dataset_options {
   /// false: stages neither count nor time their elements (iterate_options::statistics)
   run_switch statistics = {};
   /// The reaction to checkpoints that cannot compare some functions or data (iterate_options::external_state)
-  std::optional<lib::external_state> external_state = {};
+  external_state_setting external_state = {};
 
   /// Adds those options of `inner` that are not set here.
-  void complete_by(const dataset_options& inner) {
-    if (!on_error) {
-      on_error = inner.on_error;
-      errors_max = inner.errors_max;
-    }
-    if (!order) order = inner.order;
-    if (!optimize.is_given()) optimize = inner.optimize;
-    rules.complete_by(inner.rules);
-    if (!trust.is_given()) trust = inner.trust;
-    if (!cpu_budget.is_given()) cpu_budget = inner.cpu_budget;
-    if (!warm_start.is_given()) warm_start = inner.warm_start;
-    if (!statistics.is_given()) statistics = inner.statistics;
-    if (!external_state) external_state = inner.external_state;
-  }
+  void complete_by(const dataset_options& inner);
 };
 
 }  // namespace sluice::lib

@@ -30,7 +30,7 @@
 
 namespace sluice::lib {
 
-/// What a reader does with a column: checked: it finds the same errors, and builds no values.
+/// The treatment of a column by its reader. checked: it finds the same errors, and builds no values.
 enum class column_use : std::uint8_t { built, checked, skipped };
 
 struct csv_column {

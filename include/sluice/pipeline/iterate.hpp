@@ -85,9 +85,9 @@ struct iterate_options {
   run_switch warm_start = {};
   /// off: the stages of the run neither count nor time their elements, so the report has no numbers of them.
   run_switch statistics = {};
-  /// The reaction to checkpoints that cannot compare some functions or data of the plan. nullopt: what with_options says,
-  /// else a warning.
-  std::optional<lib::external_state> external_state = {};
+  /// The reaction to checkpoints that cannot compare some functions or data of the plan. Not given: as with_options says, else
+  /// a warning.
+  external_state_setting external_state = {};
 };
 
 /// A summary of a run, at its end or during it.
@@ -105,7 +105,7 @@ struct run_report {
   std::vector<site_report> sites;
   consumer_report consumer;  ///< how long the consumer has waited, and when
   machine_use machine;       ///< the cores of the run, and the time that they have worked
-  /// What limits the run: `verdict.text` is its first line. Missing measurements make it `unmeasured`.
+  /// The cause that limits the run: `verdict.text` is its first line. Missing measurements make it `unmeasured`.
   run_verdict verdict;
 };
 

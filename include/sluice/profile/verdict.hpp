@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What limits a run: its consumer, or which of its stages and why.
+// The verdict on a run: its consumer limits it, or one of its stages, and why.
 //
 //   run_report r = s.report();
 //   print(r.verdict.text);     // "input-bound: the consumer waits 62 % of the time; map(decode) is always busy …"

@@ -16,6 +16,29 @@ cardinality plan_holder::cardinality() const { return cardinality_of(*plan()); }
 cardinality_bounds plan_holder::cardinality_limits() const { return cardinality_bounds_of(*plan()); }
 spec plan_holder::element_spec() const { return element_spec_of(*plan()); }
 
+rule_settings::rule_settings() noexcept = default;
+rule_settings::rule_settings(std::initializer_list<std::string> all) : list(all) {}
+rule_settings::rule_settings(const rule_settings&) = default;
+rule_settings::rule_settings(rule_settings&&) noexcept = default;
+rule_settings& rule_settings::operator=(const rule_settings&) = default;
+rule_settings& rule_settings::operator=(rule_settings&&) noexcept = default;
+rule_settings::~rule_settings() = default;
+
+void dataset_options::complete_by(const dataset_options& inner) {
+  if (!on_error) {
+    on_error = inner.on_error;
+    errors_max = inner.errors_max;
+  }
+  if (!order) order = inner.order;
+  if (!optimize.is_given()) optimize = inner.optimize;
+  rules.complete_by(inner.rules);
+  if (!trust.is_given()) trust = inner.trust;
+  if (!cpu_budget.is_given()) cpu_budget = inner.cpu_budget;
+  if (!warm_start.is_given()) warm_start = inner.warm_start;
+  if (!statistics.is_given()) statistics = inner.statistics;
+  if (!external_state.is_given()) external_state = inner.external_state;
+}
+
 void rule_settings::complete_by(const rule_settings& inner) {
   auto name_of = [](std::string_view setting) { return setting.substr(0, setting.find('=')); };
   for (const std::string& setting : inner.list) {

@@ -114,18 +114,12 @@ class rows_computation final : public slot_computation {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(kRowsAtOnceInSlots, landing_->at_once));
   }
   block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const override {
-    // Rows that the consumer skips must not land.
-    const bool lands = out.to_pass() == 0;
-    auto part = lands ? nullptr : std::make_unique<batch_storage>();
-    column& rows = lands ? *landing_->rows : part->make_rows(row_);
-    const std::uint32_t each = estimated_row_bytes(inputs, rows);
-    applied a = function().append_rows(inputs, rows, {first, seed_});
-    if (!a.why.ok()) why = gate_.located(a.why, first + a.done);
-    auto* to = reinterpret_cast<built_row*>(out.room(inputs.size()));
-    if (!lands && a.done) make_receipts(std::move(part), to);
-    for (std::uint32_t i = 0; lands && i != a.done; ++i)
-      ::new (static_cast<void*>(to + i)) built_row(nullptr, 0, each, false);
-    return out.made(a.done);
+    auto append = [&](column& rows) {
+      applied a = function().append_rows(inputs, rows, {first, seed_});
+      if (!a.why.ok()) a.why = gate_.located(a.why, first + a.done);
+      return a;
+    };
+    return rows_built_here(out, inputs, row_, *landing_, append, why);
   }
 
  private:

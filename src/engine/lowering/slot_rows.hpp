@@ -33,6 +33,23 @@ inline std::uint32_t estimated_row_bytes(const block& in, const column& rows) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(bytes + rows.type().size, ~std::uint32_t{0}));
 }
 
+/// Builds rows on the consumer's own thread, and returns their receipts. Rows that the consumer skips do not land in its
+/// columns. `append`: appends rows for the inputs, up to the first whose call fails.
+inline block rows_built_here(outlet& out, const block& inputs, const element_type& row, row_landing& landing,
+                             absl::FunctionRef<applied(column&)> append, status& why) {
+  const bool lands = out.to_pass() == 0;
+  auto part = lands ? nullptr : std::make_unique<batch_storage>();
+  column& rows = lands ? *landing.rows : part->make_rows(row);
+  const std::uint32_t each = estimated_row_bytes(inputs, rows);
+  applied a = append(rows);
+  why = std::move(a.why);
+  auto* to = reinterpret_cast<built_row*>(out.room(inputs.size()));
+  if (!lands && a.done) make_receipts(std::move(part), to);
+  for (std::uint32_t i = 0; lands && i != a.done; ++i)
+    ::new (static_cast<void*>(to + i)) built_row(nullptr, 0, each, false);
+  return out.made(a.done);
+}
+
 /// Builds the rows of a slot in parts, which end where the batches of the consumer end.
 class slot_rows {
  public:

@@ -6,7 +6,7 @@
 namespace sluice::lib::json {
 namespace {
 
-/// Reads four hexadecimal digits. Returns a number above 0xFFFF if they are none.
+/// Reads four hexadecimal digits. Returns a number above 0xFFFF if another character is among them.
 std::uint32_t hexadecimal(const char* p) {
   std::uint32_t value = 0;
   for (int i = 0; i != 4; ++i) {

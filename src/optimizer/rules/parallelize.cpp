@@ -4,10 +4,11 @@
 //
 //   records | map(f)     becomes     records | map(f, parallelism=autotune)
 //
-// The knob is no part of fingerprints, and the stage has no record, so checkpoints are the same. The elements keep their
-// order. A parallelism that the plan states, also 1, stays as it is. The rule must be chosen, because stages then work
-// ahead of their consumer, for elements that nobody may request; so the conditions are those of inject_prefetch. Where blocks cost less to make than to move to
-// another core, the stage runs without a channel, as before (engine: worth_sharing), so cheap maps cost nothing.
+// The knob is no part of fingerprints, and the stage has no record, so checkpoints are the same. The elements keep
+// their order. A parallelism that the plan states, also 1, stays as it is. The rule must be chosen, because stages then
+// work ahead of their consumer, for elements that nobody may request; so the conditions are those of inject_prefetch.
+// Where blocks cost less to make than to move to another core, the stage runs without a channel, as before (engine:
+// worth_sharing), so cheap maps cost nothing.
 #include <string>
 
 #include "optimizer/ahead.hpp"

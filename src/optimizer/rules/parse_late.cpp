@@ -2,7 +2,8 @@
 // parse_late: parse_example before shuffle and batch runs in two steps. Where it stood, it checks each record and packs
 // its members; directly before the batch, rows are built in columns.
 //
-//   parse_example(s) | shuffle(n) | batch(m)   becomes   parse_example(s, pack) | shuffle(n) | parse_example(s, unpack) | batch(m)
+//   parse_example(s) | shuffle(n) | batch(m)
+//     becomes     parse_example(s, pack) | shuffle(n) | parse_example(s, unpack) | batch(m)
 //
 // The shuffle then holds one small text for each element, instead of a structure whose texts and lists are allocations
 // of their own, and no structure is ever built. Records are checked by the same stage, with the same site, so errors,
