@@ -85,11 +85,11 @@ struct stage_counts {
     wait& w = waits[static_cast<std::size_t>(why)];
     add(w.times, w.ns, took);
   }
-  /// Adds the squares of the times of `elements` elements that took `ns` in all, and stand for `weight` times as many.
-  void add_squares(real& to, std::uint64_t ns, std::uint64_t elements, std::uint64_t weight) noexcept {
-    if (elements == 0) return;
-    const double each = static_cast<double>(ns) / static_cast<double>(elements);
-    to.fetch_add(each * each * static_cast<double>(elements * weight), std::memory_order_relaxed);
+  /// Adds the squares of the times of `count` elements that took `ns` in all, and stand for `weight` times as many.
+  void add_squares(real& to, std::uint64_t ns, std::uint64_t count, std::uint64_t weight) noexcept {
+    if (count == 0) return;
+    const double each = static_cast<double>(ns) / static_cast<double>(count);
+    to.fetch_add(each * each * static_cast<double>(count * weight), std::memory_order_relaxed);
     // A concurrent longer time may be lost; the next one is noted.
     if (each > static_cast<double>(longest_ns.load(std::memory_order_relaxed)))
       longest_ns.store(static_cast<std::uint64_t>(each), std::memory_order_relaxed);
