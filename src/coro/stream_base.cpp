@@ -341,8 +341,10 @@ std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
     if (e->time && (is_timed || !request_want_)) asked_at_ = e->time->now();
     if (is_timed) run_->consumer.asked(asked_at_);
   }
+  const std::coroutine_handle<> consumer = p.self;
   std::coroutine_handle<> next = fill(&p, skip, want);
-  if (!exec || next == p.self || next == gave_way() || exec->admits_caller()) [[likely]]
+  // If a coroutine of this tree has been posted, the consumer may have ended by now, and `p` and the tree with it.
+  if (next == gave_way() || next == consumer || !exec || exec->admits_caller()) [[likely]]
     return next;
   exec->post(next);  // the run's own workers make the block, and then resume the consumer
   return gave_way();
