@@ -46,6 +46,7 @@
 #include "sluice/profile/verdict.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/site_table.hpp"
+#include "sluice/tuner/tuning.hpp"
 
 namespace sluice::lib {
 
@@ -85,6 +86,11 @@ struct iterate_options {
   run_switch warm_start = {};
   /// off: the stages of the run neither count nor time their elements, so the report has no numbers of them.
   run_switch statistics = {};
+  /// on: the run measures its stages and sets the knobs that the plan leaves to it (docs/tuning.md). A number in the plan
+  /// is then the most that the knob is set to. Elements, order, errors and positions stay the same. Requires statistics.
+  run_switch tune = {};
+  /// The shortest time between two looks of the tuner at the counters; 0: 5 ms.
+  duration tune_every{};
   /// The reaction to checkpoints that cannot compare some functions or data of the plan. Not given: as with_options says, else
   /// a warning.
   external_state_setting external_state = {};
@@ -107,6 +113,8 @@ struct run_report {
   machine_use machine;       ///< the cores of the run, and the time that they have worked
   /// The cause that limits the run: `verdict.text` is its first line. Missing measurements make it `unmeasured`.
   run_verdict verdict;
+  /// The values that the tuner has chosen for knobs, if the run has one.
+  tuning_report tuning;
 };
 
 /// Starts a run of a plan whose element type may be unknown in C++, as the command line does. Errors: those of

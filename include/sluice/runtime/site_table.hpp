@@ -63,18 +63,19 @@ struct site_report {
   bool is_inner = false;  ///< its node belongs to an inner plan, or to an input of a combine
   /// The paths of the sites that it reads from: its inputs, and the ends of the inner plans that it has opened.
   std::vector<std::uint64_t> inputs;
-  std::uint64_t elements = 0;         ///< elements delivered
-  std::uint64_t passed = 0;           ///< elements skipped
-  std::uint64_t blocks = 0;           ///< blocks delivered
-  duration busy{};                    ///< its own computing time, without that of its inputs; estimated from samples
-  duration in_tasks{};                ///< the part of it in tasks beside the stage: those of a parallel map
-  duration in_flight{};               ///< the part of that in which the tasks awaited calls
-  duration each{}, each_deviation{};  ///< the mean time for one element, and the standard deviation
-  duration longest{};                 ///< the most time for one element, as far as blocks were timed
-  std::uint64_t waits = 0;            ///< how often it waited for a channel or a file
-  duration waited{};                  ///< how long these waits took
-  std::uint64_t room_waits = 0;       ///< how often its pump waited because the channel or the budget was full
-  duration room_waited{};             ///< how long these waits took
+  std::uint64_t elements = 0;          ///< elements delivered
+  std::uint64_t passed = 0;            ///< elements skipped
+  std::uint64_t blocks = 0;            ///< blocks delivered
+  duration busy{};                     ///< its own computing time, without that of its inputs; estimated from samples
+  std::uint64_t in_task_elements = 0;  ///< elements made by tasks beside the stage
+  duration in_tasks{};                 ///< the part of it in tasks beside the stage: those of a parallel map
+  duration in_flight{};                ///< the part of that in which the tasks awaited calls
+  duration each{}, each_deviation{};   ///< the mean time for one element, and the standard deviation
+  duration longest{};                  ///< the most time for one element, as far as blocks were timed
+  std::uint64_t waits = 0;             ///< how often it waited for a channel or a file
+  duration waited{};                   ///< how long these waits took
+  std::uint64_t room_waits = 0;        ///< how often its pump waited because the channel or the budget was full
+  duration room_waited{};              ///< how long these waits took
   /// The same by their reason: `waits_by_reason[std::size_t(wait_reason::disk)]`.
   std::array<site_wait, kWaitReasons> waits_by_reason{};
   std::uint64_t bytes = 0;        ///< memory of its elements, estimated from samples

@@ -182,7 +182,8 @@ site_report site_record::report(std::uint64_t number) const {
   r.in_flight = nanoseconds(in_flight);
   r.in_tasks = nanoseconds(tasks);
   r.busy = nanoseconds(scaled(read(c.sampled_ns), sampled, made + read(c.passed)) + tasks);
-  if (const std::uint64_t computed = read(c.computed_elements))
+  r.in_task_elements = read(c.computed_elements);
+  if (const std::uint64_t computed = r.in_task_elements)
     set_each(r, static_cast<double>(tasks), c.computed_square.load(std::memory_order_relaxed),
              static_cast<double>(computed));
   else
