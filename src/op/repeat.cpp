@@ -7,10 +7,12 @@
 
 #include "coro/absent_stage.hpp"
 #include "engine/inner/inner_input.hpp"
+#include "engine/inner/next_epoch.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/plain_stages.hpp"
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/node_history.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/saved.hpp"
@@ -58,20 +60,38 @@ std::uint64_t known_epoch(const node_ptr& plan, const open_context& context) {
   return is_known ? static_cast<std::uint64_t>(each.elements) : 0;
 }
 
-erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, open_context context, std::uint32_t site,
-                          std::uint64_t times) {
+/// The epochs of one repeat: their number, and the contexts of their streams.
+struct repeat_epochs {
+  open_context context;
+  std::uint32_t site = 0;
+  std::uint64_t times = 0;
+  std::shared_ptr<epoch_links> links;  ///< null: no stage upstream prepares the next epoch
+
+  open_context of(const repeat_state& st) const {
+    open_context inner = context.in_epoch(site, st.epoch);
+    if (!links) return inner;
+    inner.epoch.links = links;
+    if (st.epoch + 1 < times) inner.epoch.next_passes = context.in_epoch(site, st.epoch + 1).passes;
+    if (st.input.resumes(st.epoch)) links->take(inner.passes);  // it was prepared for the start of the epoch
+    return inner;
+  }
+};
+
+erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, repeat_epochs epochs) {
+  const open_context& context = epochs.context;
+  const std::uint64_t times = epochs.times;
   const std::uint64_t each = known_epoch(plan, context);
   // A declared size is verified by running the plan, so one epoch runs.
   const bool is_said_to_be_empty = cardinality_of(*plan) == cardinality::of(0);
   for (; st->epoch < times; ++st->epoch) {
     // At the start of an epoch, whole epochs are skipped by their number.
     if (each && out.to_pass() >= each && st->input.restored.empty()) {
-      const std::uint64_t epochs = std::min(out.to_pass() / each, times - st->epoch);
-      out.pass(epochs * each);
-      st->epoch += epochs;
+      const std::uint64_t skipped = std::min(out.to_pass() / each, times - st->epoch);
+      out.pass(skipped * each);
+      st->epoch += skipped;
       if (st->epoch >= times) break;
     }
-    open_context inner = context.in_epoch(site, st->epoch);
+    open_context inner = epochs.of(*st);
     status why = st->input.open(inner, plan, st->epoch);
     if (!why.ok()) co_await fail(std::move(why));
     erased_stream& in = st->input.in;
@@ -100,8 +120,9 @@ erased_stream open_repeat(const node& n, open_context& context) {
   outlet out(*n.type);
   if (times == 0) return empty_stage(out);
   saved<repeat_state> st;
-  return repeat_loop(out, std::move(st), n.inputs[0], context, n.site,
-                     times < 0 ? kForEver : static_cast<std::uint64_t>(times));
+  repeat_epochs epochs{context, n.site, times < 0 ? kForEver : static_cast<std::uint64_t>(times), {}};
+  if (n.history && n.history->overlaps_epochs) epochs.links = std::make_shared<epoch_links>();
+  return repeat_loop(out, std::move(st), n.inputs[0], std::move(epochs));
 }
 
 /// repeat(1): its only epoch is its input, whose position its record contains.

@@ -34,6 +34,7 @@ const rule* const kRules[] = {
     &parse_late,        // before parallelize, which gives both of its steps several cores
     &merge_prefetches,  // after those that move the stages between two channels
     &fuse_expressions,  // after the others that move and remove stages: a removed one must not stand between two parts
+    &overlap_epochs,    // after those that move stages past a shuffle
     &parallelize,       // after fuse_expressions: one stage of several expressions gains more than several channels
     &inject_prefetch,   // last: at the end of the plan that the others have made
 };

@@ -102,6 +102,7 @@ extern const rule inject_prefetch;
 extern const rule merge_prefetches;
 extern const rule merge_skips;
 extern const rule merge_takes;
+extern const rule overlap_epochs;
 extern const rule parallelize;
 extern const rule parse_late;
 extern const rule prune_columns;

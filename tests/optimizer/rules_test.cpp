@@ -65,6 +65,15 @@ std::string selecting_filter(const node& n) {
   return n.inputs.empty() ? std::string() : selecting_filter(*n.inputs[0]);
 }
 
+/// Returns the shuffles that read the next epoch of a repeat before it begins.
+std::string overlapping_shuffles(const node& n) {
+  std::string all;
+  auto add = [&all](const std::string& more) { all += (all.empty() || more.empty() ? "" : "; ") + more; };
+  for (const node_ptr& input : n.inputs) add(overlapping_shuffles(*input));
+  if (n.op->name == "shuffle" && n.history && n.history->overlaps_epochs) add(stage_text(n));
+  return all;
+}
+
 struct line {
   std::string plan, what, expected;
 };
@@ -90,6 +99,9 @@ void check(const std::string& rule, const line& l) {
   } else if (what == "selects") {
     CHECK(plan_text(*made->plan) == plan_text(*plan));
     CHECK(selecting_filter(*made->plan) == l.expected);
+  } else if (what == "overlaps") {
+    CHECK(plan_text(*made->plan) == plan_text(*plan));
+    CHECK(overlapping_shuffles(*made->plan) == l.expected);
   } else if (what == "fuses") {
     CHECK(plan_text(*made->plan) == plan_text(*plan));
     CHECK(groups_of(*made->plan) == l.expected);

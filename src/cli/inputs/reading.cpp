@@ -122,7 +122,8 @@ void add_optimizer_options(CLI::App& verb, optimizer_arguments& to) {
 
 rule_choice rules_of(const optimizer_arguments& a) {
   // The program's consumers write elements to files, so all of them gain from a plan that works ahead.
-  rule_choice rules = a.is_off ? rule_choice::none() : rule_choice().with("inject_prefetch").with("parallelize");
+  rule_choice rules =
+      a.is_off ? rule_choice::none() : rule_choice().with("inject_prefetch").with("overlap_epochs").with("parallelize");
   for (const std::string& given : a.rules) {
     const std::size_t at = given.find('=');
     const std::string name = given.substr(0, at), value = at == given.npos ? "" : given.substr(at + 1);

@@ -78,6 +78,20 @@ status held_elements::add(block& in, std::uint32_t n) {
   return fits;
 }
 
+status held_elements::take_all(held_elements& from) {
+  SLUICE_REQUIRES(size() == 0 && from.built_.empty(), "elements are held, or were not built yet");
+  const std::size_t bytes = from.charged_;
+  status fits = charge(bytes, 0);
+  if (!fits.ok()) {
+    release(bytes);
+    return fits;
+  }
+  elements_.swap(from.elements_);
+  std::swap(places_, from.places_);
+  from.release(bytes);
+  return fits;
+}
+
 namespace {
 
 /// Loads the bytes of n texts into the cache. They come from any place in memory: a consumer that reads one after the

@@ -66,6 +66,10 @@ class held_elements {
   /// Consumes all of `in`, also if it returns an error.
   status exchange(const std::uint32_t* places, block& in, char* to);
 
+  /// Moves all elements of `from` to this object, with their slots. Errors: the budget has no room; `from` then still has
+  /// them. REQUIRES: size() == 0, and both have the same type and bytes beside each slot.
+  status take_all(held_elements& from);
+
   // Removing elements.
 
   /// For each i, moves the element in places[i] to uninitialised to[i], and then the last element into the hole.

@@ -34,6 +34,8 @@ struct inner_input {
     openings.opened(number, in, resumed);
     return {};
   }
+  /// Returns true if open() begins at a position, and not at the start.
+  bool resumes(std::uint64_t number) const { return !restored.empty() || openings.has_position_of(number); }
   void save(position_writer& w) {
     if (in) w.blob(position());
     else w.text(restored);

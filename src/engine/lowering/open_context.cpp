@@ -138,6 +138,7 @@ open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std
 // their repeats.
 open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) const {
   open_context inner = *this;
+  inner.epoch = {};
   if (number != 0) inner.passes = derive(passes, derive(std::uint64_t{site} + (std::uint64_t{combines} << 32), number));
   return inner;
 }
@@ -145,6 +146,7 @@ open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) co
 open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const {
   constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // keeps ordinals apart from epochs
   open_context inner = *this;
+  inner.epoch = {};
   inner.order_given.reset();  // inner plans ignore the order of with_options
   inner.scope = derive(scope, site);
   inner.outers = derive(outers, kOuter + mix(ordinal));
@@ -154,6 +156,7 @@ open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordin
 
 open_context open_context::in_input(const node& combine, std::size_t index) const {
   open_context inner = *this;
+  inner.epoch = {};
   inner.scope = derive(derive(scope, combine.site), index);
   ++inner.combines;
   return inner;

@@ -22,6 +22,7 @@ namespace sluice::lib {
 stage_identity identity_of(const node& n);
 
 class element_group;  // engine/data/given_elements.hpp
+class epoch_links;    // engine/inner/next_epoch.hpp
 
 /// The context of a plan within a run: the inputs of combines, the inner plans and the epochs that it is opened in.
 /// Every random draw depends on it.
@@ -50,6 +51,12 @@ struct open_context {
   /// files.
   std::shared_ptr<const std::string> file = {};
 
+  /// The epoch of a repeat whose stages may prepare the next one.
+  struct epoch_place {
+    std::shared_ptr<epoch_links> links = {};        ///< null: no stage prepares anything
+    std::optional<std::uint64_t> next_passes = {};  ///< `passes` of the next epoch; nullopt: this is the last one
+  } epoch = {};
+
   /// The elements that the source of a stage_plan delivers. Null: this plan is not part of a stage_plan.
   std::shared_ptr<element_group> given = {};
 
@@ -76,6 +83,13 @@ struct open_context {
   result<erased_stream> resume(const node_ptr& plan, std::string position) const;
   /// Returns the context for the input of the repeat at `site`, in epoch `number` (from 0).
   open_context in_epoch(std::uint32_t site, std::uint64_t number) const;
+  /// Returns this context in the next epoch, for stages that prepare it. REQUIRES: epoch.next_passes.
+  open_context of_next_epoch() const {
+    open_context next = *this;
+    next.passes = *epoch.next_passes;
+    next.epoch = {};
+    return next;
+  }
   /// Returns the context for the plan that the stage at `site` opens for element `ordinal` of its input.
   open_context in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const;
   /// Returns the context for one of the inputs of a combine.

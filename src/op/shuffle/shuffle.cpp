@@ -6,8 +6,10 @@
 #include "engine/held/held_fetch.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
+#include "op/shuffle/next_buffer.hpp"
 #include "op/shuffle/shuffle_table.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/node_history.hpp"
 #include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/task.hpp"
@@ -23,6 +25,7 @@ constexpr std::uint64_t kMovedAtOnce = 4096;
 struct shuffle_place {
   std::uint64_t draws = 0;
   std::uint64_t total = shuffle_table::kUnknown;  ///< the input's length, once it has ended
+  const next_buffer* next = nullptr;              ///< not saved: what is read while the buffer empties
 
   void save(position_writer& w) {
     w.number(draws);
@@ -32,11 +35,13 @@ struct shuffle_place {
     draws = r.number();
     total = r.number() - 1;
   }
+  bool may_wait() const { return next && next->may_wait(); }
 };
 
 /// Fills the buffer of a new run with the first elements, in order. It takes no more memory than they need, because a
-/// buffer "larger than any input" is a common way to request a perfect shuffle.
+/// buffer "larger than any input" is a common way to request a perfect shuffle. `held` may have the first ones already.
 task<void> fill(erased_stream& in, shuffle_table& table, held_elements& held, shuffle_place& place) {
+  table.filled(held.size());
   while (table.missing()) {
     auto wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(table.missing(), 1024));
     auto b = co_await in.try_next_block({0, wanted});
@@ -119,12 +124,15 @@ task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, he
 }
 
 erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size,
-                           std::uint64_t seed, std::shared_ptr<run_context> run, error_gate gate) {
-  in.hold_from(in.consumed());  // the elements to fetch are held from here on, so no mark may pass them
+                           std::uint64_t seed, std::shared_ptr<run_context> run, error_gate gate,
+                           std::unique_ptr<next_buffer> next) {
   held_memory memory(run, gate.line(purpose::shuffle), gate.label(), "the buffer",
                      "lower buffer_size, or cycle_length if it is inside an interleave");
   shuffle_table table(seed, size);
   held_elements held(out.type(), memory, sizeof(std::uint64_t));
+  status fits_already = next ? next->move_elements_to(held) : status();
+  in.hold_from(in.consumed() - held.size());  // the elements to fetch are held from here on, so no mark may pass them
+  if (!fits_already.ok()) co_await fail(std::move(fits_already));
   bool fresh = place->draws == 0 && place->total == shuffle_table::kUnknown;
   auto filling = start_filling(fresh, in, table, held, memory, *place);
   co_await filling;
@@ -156,8 +164,13 @@ erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream
     co_yield made;
   }
   block_fit fit(out.type());
+  place->next = next.get();
   while (held.size()) {  // the input has ended: the buffer empties, and the last element fills each hole
     auto n = static_cast<std::uint32_t>(std::min<std::size_t>(fit.at_most(out.ask()), held.size()));
+    if (next) {
+      auto filling_next = next->fill(n);
+      co_await filling_next;
+    }
     drawn.resize(n);
     for (std::uint32_t i = 0; i != n; ++i) drawn[i] = table.remove();
     held.take(drawn.data(), n, out.room(n));
@@ -167,6 +180,7 @@ erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream
     fit.made(made, out.wanted_bytes());
     co_yield made;
   }
+  if (next) next->leave();
 }
 
 erased_stream open_shuffle(const node& n, open_context& context) {
@@ -174,8 +188,14 @@ erased_stream open_shuffle(const node& n, open_context& context) {
   std::uint64_t seed = context.seed_of(n, a.options.seed.value, !a.options.reshuffle_each_iteration);
   outlet out(*n.type);
   saved<shuffle_place> place;
-  return shuffle_loop(out, std::move(place), context.open(n.inputs[0]), static_cast<std::uint64_t>(a.buffer_size.value),
-                      seed, context.run, context.gate(n));
+  const auto size = static_cast<std::uint64_t>(a.buffer_size.value);
+  std::unique_ptr<next_buffer> next;
+  if (n.history && n.history->overlaps_epochs && context.epoch.links)
+    next = std::make_unique<next_buffer>(context, n.inputs[0], context.gate(n), size);
+  context.epoch = {};
+  erased_stream in = next ? next->take_input() : erased_stream();
+  if (!in) in = context.open(n.inputs[0]);
+  return shuffle_loop(out, std::move(place), std::move(in), size, seed, context.run, context.gate(n), std::move(next));
 }
 
 }  // namespace
