@@ -10,6 +10,7 @@
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/plan_parts.hpp"
 #include "sluice/engine/dataset_options.hpp"
+#include "sluice/op/interleave.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib {
@@ -66,6 +67,26 @@ std::string why_not_ahead(const node& n, absl::flat_hash_set<const node*>& seen)
   return inside;
 }
 
+bool is_remote(std::string_view path) { return path.find("://") != path.npos && !path.starts_with("file://"); }
+
+/// Returns true if the plan names files of a remote file system.
+bool names_remote_files(const node& n) {
+  struct names final : part_visitor {
+    bool found = false;
+    void path(const file_path& p) override { found |= is_remote(p.value); }
+  };
+  names here;
+  visit_parts(n, here);
+  bool is_pattern = false;
+  for (const field& f : n.op->arguments().fields)
+    if (n.op->name == "list_files" && f.type->takes_text())
+      is_pattern |= printed(*f.type, argument_list::at(n.arguments.get(), f)).find("://") != std::string::npos;
+  if (here.found || is_pattern) return true;
+  for (const node_ptr& input : n.inputs)
+    if (names_remote_files(*input)) return true;
+  return false;
+}
+
 const field* field_of_parallelism(const node& n) {
   for (const field& f : n.op->arguments().fields)
     if (f.name == "parallelism" && f.type->is_knob()) return &f;
@@ -84,6 +105,11 @@ std::string why_not_ahead(const node& n, const in_force& settings) {
 bool may_fail_within(const node& n) {
   absl::flat_hash_set<const node*> seen;
   return may_fail(n, seen);
+}
+
+bool is_interleave_of_remote(const node& n) {
+  if (n.op->name != "interleave" || n.as<interleave_arguments>().options.cycle_length.value < 2) return false;
+  return n.as<interleave_arguments>().options.order == order::deterministic && names_remote_files(*n.inputs[0]);
 }
 
 const knob* parallelism_of(const node& n) {

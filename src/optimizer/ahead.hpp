@@ -20,6 +20,9 @@ std::string why_not_ahead(const node& n, const in_force& settings);
 /// Returns true if a stage of the plan `n` may fail.
 bool may_fail_within(const node& n);
 
+/// Returns true for an interleave, in order, of several plans at a time for files of a remote file system.
+bool is_interleave_of_remote(const node& n);
+
 /// Returns the argument `parallelism` of the node. Null: the operator has none.
 const knob* parallelism_of(const node& n);
 /// Returns a copy of the node with this parallelism. REQUIRES: the operator has the argument.

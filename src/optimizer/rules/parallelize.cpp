@@ -13,10 +13,6 @@
 
 #include "optimizer/ahead.hpp"
 #include "optimizer/rule.hpp"
-#include "plan/codecs/argument_codec.hpp"
-#include "plan/plan_parts.hpp"
-#include "sluice/op/interleave.hpp"
-#include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib {
@@ -45,32 +41,6 @@ std::string why_sequential(const node& n, const in_force& settings) {
     if (in.kind == cardinality::exact && in.elements <= kFewElements) return "repeat opens it again for few elements";
   }
   return why_not_ahead(n, settings);
-}
-
-bool is_remote(std::string_view path) { return path.find("://") != path.npos && !path.starts_with("file://"); }
-
-/// Returns true if the plan names files of a remote file system.
-bool names_remote_files(const node& n) {
-  struct names final : part_visitor {
-    bool found = false;
-    void path(const file_path& p) override { found |= is_remote(p.value); }
-  };
-  names here;
-  visit_parts(n, here);
-  bool is_pattern = false;
-  for (const field& f : n.op->arguments().fields)
-    if (n.op->name == "list_files" && f.type->takes_text())
-      is_pattern |= printed(*f.type, argument_list::at(n.arguments.get(), f)).find("://") != std::string::npos;
-  if (here.found || is_pattern) return true;
-  for (const node_ptr& input : n.inputs)
-    if (names_remote_files(*input)) return true;
-  return false;
-}
-
-/// Returns true if the stage opens a plan that is known, and each dataset has a place of its own in the cycle.
-bool is_interleave_of_remote(const node& n) {
-  if (n.op->name != "interleave" || n.as<interleave_arguments>().options.cycle_length.value < 2) return false;
-  return n.as<interleave_arguments>().options.order == order::deterministic && names_remote_files(*n.inputs[0]);
 }
 
 node_ptr made_parallel(const node_ptr& n, const in_force& settings, rule_notes& notes) {
