@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "coro/trace_log.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/coro/this_stage.hpp"
 #include "sluice/runtime/run_context.hpp"
@@ -60,7 +61,10 @@ class ready_signal {
       return signal_.wait(h, seen_);
     }
     void await_resume() const {
-      if (stage_) stage_->waited(signal_.run_->time->now() - began_, why_);
+      if (!stage_) return;
+      const time_point now = signal_.run_->time->now();
+      stage_->waited(now - began_, why_);
+      if (tracing()) trace_wait(*stage_, why_, began_, now);
     }
 
    private:

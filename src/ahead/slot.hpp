@@ -9,6 +9,7 @@
 
 #include "sluice/base/status.hpp"
 #include "sluice/coro/dropped_errors.hpp"
+#include "sluice/coro/environment.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/element/slab.hpp"
 
@@ -46,8 +47,14 @@ struct ring_slot {
   char* outputs_at = nullptr;      ///< the first of them,
   std::uint32_t output_count = 0;  ///< and their number before any was moved out
   std::uint32_t delivered = 0;     ///< outputs the reader has handed on (unordered reading)
-  std::uint32_t waiting = 0;       ///< inputs that still count as in flight: their outputs are not handed on
-  bool handed_on = false;          ///< all outputs are: the slot is the consumer's until it is freed
+  /// For a trace (coro/trace_log.hpp). `track`: of the thread that has put the block into the channel; 0: not traced.
+  struct traced {
+    bool is_wanted = false;
+    std::uint32_t track = 0;
+    time_point began{}, put{};
+  } trace;
+  std::uint32_t waiting = 0;  ///< inputs that still count as in flight: their outputs are not handed on
+  bool handed_on = false;     ///< all outputs are: the slot is the consumer's until it is freed
   enum class state : std::uint8_t { free, filling, done } at = state::free;
 
   /// Forgets the block before.

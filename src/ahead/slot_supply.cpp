@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ahead/pump.hpp"
+#include "coro/trace_log.hpp"
 #include "sluice/coro/stream_base.hpp"
 #include "sluice/runtime/ledger.hpp"
 
@@ -105,7 +106,9 @@ bool slot_supply::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
 
 slot_supply::reservation slot_supply::reserve_awaiter::await_resume() {
   if (!taken_) {
-    supply_.memory_.counts().add_wait(why_, supply_.run_->time->now() - began_);
+    const time_point now = supply_.run_->time->now();
+    supply_.memory_.counts().add_wait(why_, now - began_);
+    if (tracing()) trace_wait({&supply_.memory_.record(), supply_.memory_.record().name()}, why_, began_, now);
     mutex_lock lock(supply_.mutex_);
     taken_ = supply_.take_granted();
   }
@@ -130,6 +133,7 @@ slot_supply::granted slot_supply::take_granted() {
   free_.pop_back();
   set_state(s, ring_slot::state::filling);
   s->begin_block();
+  if (tracing()) trace_granted(s);
   s->first = stream_base::kNone;
   s->charged_bytes = g.charged.bytes;
   s->guessed_bytes = g.charged.guessed_bytes;
@@ -156,6 +160,7 @@ void slot_supply::cut_short(ring_slot* s, std::uint32_t count) {
 
 void slot_supply::filled(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took) {
   if (asks_for_input_) memory_.costs().learn_pulled(took, count);
+  if (s->trace.is_wanted) trace_filled(*s, took);
   mutex_lock lock(mutex_);
   enter_inputs(s, first, count);
 }
@@ -176,8 +181,10 @@ bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t
     memory_.costs().learn_pulled(took, count);
     memory_.weigh(in_, out_, signal_ != nullptr);
   }
+  const traced_put put = trace_put(s);
   bool wakes = commit(s, s->input);
   lock.unlock();
+  if (put.is_wanted) trace_has_put(put, took);
   notify_reader();
   return wakes;
 }
@@ -194,8 +201,10 @@ bool slot_supply::commit_outputs(ring_slot* s, duration took) {
     memory_.costs().learn_computed(took, s->count);
     memory_.weigh(in_, out_, signal_ != nullptr);
   }
+  const traced_put put = trace_put(s);
   bool wakes = commit(s, s->output);
   lock.unlock();
+  if (put.is_wanted) trace_has_put(put, took);
   notify_reader();
   return wakes;
 }
@@ -257,13 +266,17 @@ erased_stream slot_supply::take_input() {
 }
 
 bool slot_supply::receive_awaiter::await_ready() {
+  if (tracing()) began_ = supply_.run_->time->now();
   supply_.end_use();
   bool frees = done_ && supply_.emptied(done_);
   mutex_lock lock(supply_.mutex_);
   if (frees) supply_.free_locked(done_);
   got_ = supply_.stopped_ ? nullptr : supply_.pick();
-  if (got_) supply_.begin_use(*got_);
-  return got_ || supply_.stopped_ || supply_.exhausted();
+  if (!got_) return supply_.stopped_ || supply_.exhausted();
+  supply_.begin_use(*got_);
+  lock.unlock();
+  if (got_->trace.track) supply_.trace_taken(got_, began_);
+  return true;
 }
 
 bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
@@ -279,10 +292,15 @@ bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
 
 ring_slot* slot_supply::receive_awaiter::await_resume() {
   if (!waited_) return got_;
-  if (stage_) stage_->waited(supply_.run_->time->now() - began_, why_);
+  const time_point now = supply_.run_->time->now();
+  if (stage_) stage_->waited(now - began_, why_);
+  if (stage_ && tracing()) trace_wait(*stage_, why_, began_, now);
   mutex_lock lock(supply_.mutex_);
   got_ = supply_.stopped_ ? nullptr : supply_.pick();
-  if (got_) supply_.begin_use(*got_);
+  if (!got_) return got_;
+  supply_.begin_use(*got_);
+  lock.unlock();
+  if (got_->trace.track) supply_.trace_taken(got_, now);
   return got_;
 }
 

@@ -247,11 +247,30 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// For reports. Thread: any.
   channel_fill fill() const ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // For a trace (slot_traces.cpp).
+  /// The pump gets the slot: decides whether the trace shows its block.
+  void trace_granted(ring_slot* s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// The pump has requested the slot's inputs for the time `took`.
+  void trace_filled(const ring_slot& s, duration took) const;
+  /// What the trace shows of a block that is put into the channel. Afterwards the slot is the reader's.
+  struct traced_put {
+    bool is_wanted = false;
+    std::uint32_t elements = 0;
+    time_point at{};
+    channel_fill has;
+  };
+  /// Call it before commit(), and trace_has_put() after the mutex is unlocked.
+  traced_put trace_put(ring_slot* s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void trace_has_put(const traced_put& p, duration took) const;
+  /// The reader has taken the block, in a step that it began at this time.
+  void trace_taken(ring_slot* s, time_point began) const;
+
   const element_type& in_;
   const element_type& out_;
   std::shared_ptr<const slot_computation> computation_;
   live_limits followed_;
 
+  time_point traced_at_ ABSL_GUARDED_BY(mutex_){};  // the newest block in the trace
   std::vector<std::unique_ptr<ring_slot>> slots_ ABSL_GUARDED_BY(mutex_);
   std::vector<ring_slot*> free_ ABSL_GUARDED_BY(mutex_);
   std::size_t filling_ ABSL_GUARDED_BY(mutex_) = 0;  // slots in the state `filling`

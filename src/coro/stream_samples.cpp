@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "coro/trace_log.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/coro/stream_base.hpp"
 
@@ -43,7 +44,8 @@ void stream_base::begin_sample(const environment* env, std::uint32_t weight) {
 void stream_base::end_sample(std::uint32_t n) {
   stage_base* c = child_;
   const std::uint64_t weight = std::exchange(c->sample_weight_, 0);
-  duration took = c->env->time->now() - sampled_at_;
+  const time_point now = c->env->time->now();
+  duration took = now - sampled_at_;
   promise_base* owner = c->waiter;
   // If the library lowers one node to several stages, only one of them has counters, and its time includes that of the
   // others.
@@ -51,6 +53,8 @@ void stream_base::end_sample(std::uint32_t n) {
   if (!c->counts_) return;
   stage_counts& counts = *c->counts_;
   const std::uint64_t elements = n + passed_ - sampled_passed_;
+  if (tracing()) [[unlikely]]
+    trace_span({&counts, c->label()}, trace_group::block, sampled_at_, now, elements, weight);
   stage_counts::add(counts.sampled_elements, elements * weight);
   const auto ns = static_cast<std::uint64_t>(std::max(took - c->others_took_, duration(0)).count());
   stage_counts::add(counts.sampled_ns, ns * weight);
@@ -110,7 +114,12 @@ void stream_base::post_behind_others(std::coroutine_handle<> next) {
   e.exec->post_later(next);  // after this line nothing of the tree may be accessed
 }
 
-void stream_base::end_consumer_wait() { run_->consumer.got(child_->env->time->now(), fetched_ + todo_ - left()); }
+void stream_base::end_consumer_wait() {
+  const time_point now = child_->env->time->now();
+  run_->consumer.got(now, fetched_ + todo_ - left());
+  if (tracing()) [[unlikely]]
+    trace_consumer_wait(run_.get(), asked_at_, now);
+}
 
 void stream_base::flush_counts() const noexcept {
   stage_counts* counts = child_->counts_;

@@ -6,6 +6,7 @@
 
 #include "base/files/entity_tag.hpp"
 #include "coro/long_work.hpp"
+#include "coro/trace_log.hpp"
 #include "input/early_open.hpp"
 #include "io/paths/file_router.hpp"
 #include "runtime/known_files.hpp"
@@ -116,8 +117,12 @@ task<void> byte_source::open_file(std::optional<file_info> known, std::size_t he
   const time_point began = run_->time->now();
   auto opening = files_of(*run_).open(path_, std::move(how));
   result<std::unique_ptr<file>> opened = co_await opening.as_result();
-  const duration took = run_->time->now() - began;
-  if (reader && took > duration(0)) reader->waited(took, waits_for());
+  const time_point opened_at = run_->time->now();
+  const duration took = opened_at - began;
+  if (reader && took > duration(0)) {
+    reader->waited(took, waits_for());
+    if (tracing()) trace_wait(*reader, waits_for(), began, opened_at);
+  }
   if (!opened.ok()) co_await fail(opened.why());
   const std::size_t has = (*opened)->head_bytes();
   take_file(*std::move(opened), std::move(head), has);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "coro/trace_log.hpp"
 #include "runtime/run_task.hpp"
 #include "sluice/coro/this_stage.hpp"
 
@@ -127,7 +128,10 @@ task<std::size_t> range_reader::read_now(std::uint64_t offset, buffer_ref to, st
   auto reading = from_->read_at(offset, std::move(to), at, n, deadline());
   result<std::size_t> got = co_await reading.as_result();
   const time_point now = run_->time->now();
-  if (reader) reader->waited(now - began, options_.waits_for);
+  if (reader) {
+    reader->waited(now - began, options_.waits_for);
+    if (tracing()) trace_wait(*reader, options_.waits_for, began, now);
+  }
   if (stage_counts* counts = options_.counts) {
     stage_counts::add(counts->reads, counts->reads_ns, now - began);
     if (opening_since_ != kNever)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "coro/trace_log.hpp"
 #include "runtime/simulated/cores.hpp"
 #include "runtime/sites/moving_cost.hpp"
 #include "runtime/timers/timer_heap.hpp"
@@ -143,7 +144,9 @@ executor::driven simulation::drive() {
   }
   std::coroutine_handle<> h = draw_from(ready_);
   inside_ = true;
+  if (tracing()) trace_begin_turn("simulation", 0, now_);
   h.resume();
+  if (tracing()) trace_end_turn(now_);
   inside_ = false;
   return driven::ran;
 }
@@ -151,7 +154,7 @@ executor::driven simulation::drive() {
 executor::driven simulation::drive_cores() {
   handles& from = ready_.empty() ? later_ : ready_;
   if (cores_->has_idle() && !from.empty()) {
-    cores_->run(draw_from(from));
+    cores_->run(draw_from(from), *this);
     return driven::ran;
   }
   const simulated_cores::next paused = cores_->next_paused();

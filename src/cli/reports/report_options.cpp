@@ -72,6 +72,15 @@ void add_report_options(CLI::App& verb, report_arguments& to, bool with_stages) 
   verb.add_option_function<std::string>("--report-every", set_every,
                                         "print the report with its verdict after each such interval, and at the end")
       ->check(time_span());
+  auto* trace = verb.add_option("--trace", to.trace_file,
+                                "write what the workers, stages and channels did, and when, to this file, for "
+                                "ui.perfetto.dev; an existing file is replaced only if it is such a trace")
+                    ->check(path());
+  verb.add_option(
+          "--trace-events", to.trace_events,
+          "the most events of the trace, about 100 bytes each; 500000 by default. The trace then ends, and says so")
+      ->check(whole(1, 100'000'000))
+      ->needs(trace);
 }
 
 }  // namespace sluice::lib::cli

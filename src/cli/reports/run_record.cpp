@@ -16,6 +16,7 @@
 #include "cli/reports/exit_status.hpp"
 #include "cli/reports/stage_json.hpp"
 #include "cli/verbs.hpp"
+#include "sluice/profile/trace.hpp"
 #include "sluice/version.hpp"
 
 namespace sluice::lib::cli {
@@ -83,18 +84,49 @@ json json_of_run(const run_record& r) {
 }
 
 constexpr std::string_view kBeginning = "{\"report\":\"sluice\"";
+constexpr std::string_view kTraceBeginning = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 
-/// Takes the file for the report. Throws misuse if it contains something else, which would be lost.
-void open_report(const std::string& path, replaced_file& file) {
-  std::error_code unknown;
-  if (std::filesystem::is_regular_file(path, unknown) && std::filesystem::file_size(path, unknown) != 0) {
-    std::string begin(kBeginning.size(), '\0');
-    std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
-    if (begin != kBeginning)
-      throw misuse(absl::StrCat("--report json:", path, ": the file exists and is no report: name another one"));
+/// A file that is written when the run has ended. An existing file is replaced only if it begins in the same way.
+class end_file {
+ public:
+  /// `option`: as typed, before the path. Throws misuse if the file contains something else, which would be lost.
+  end_file(std::string_view option, const std::string& path, std::string_view what, std::string_view beginning) {
+    if (path.empty()) return;
+    std::error_code unknown;
+    if (std::filesystem::is_regular_file(path, unknown) && std::filesystem::file_size(path, unknown) != 0) {
+      std::string begin(beginning.size(), '\0');
+      std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+      if (begin != beginning)
+        throw misuse(absl::StrCat(std::string(option), path, ": the file exists and is no ", std::string(what),
+                                  ": name another one"));
+    }
+    if (status why = file_.open(path); !why.ok()) throw_status(why);
+    is_open_ = true;
   }
-  if (status why = file.open(path); !why.ok()) throw_status(why);
-}
+  bool is_open() const { return is_open_; }
+  /// Prints an error. Returns the more serious one of both exit statuses.
+  int write(const std::string& text, int exit_status) {
+    status why = file_.replace(text);
+    if (why.ok()) return exit_status;
+    print_error(why);
+    return more_serious(exit_status, exit_status_of(why));
+  }
+
+ private:
+  replaced_file file_;
+  bool is_open_ = false;
+};
+
+/// The files that describe a run, besides its output.
+struct end_files {
+  explicit end_files(const report_arguments& a)
+      : report("--report json:", a.json_file, "report", kBeginning),
+        trace("--trace ", a.trace_file, "trace", kTraceBeginning) {
+    if (trace.is_open()) recording.emplace(trace_options{.events_max = a.trace_events});
+  }
+  end_file report, trace;
+  std::optional<trace_recording> recording;
+};
 
 }  // namespace
 
@@ -125,24 +157,18 @@ std::string report_json(const run_record& r, const char* verb, std::chrono::syst
 int with_report(const report_arguments& a, const char* verb, const std::function<int(run_record&)>& work) {
   const auto started = std::chrono::system_clock::now();
   run_record record;
-  replaced_file file;
+  std::optional<end_files> files;
   int exit_status = kOk;
-  bool is_file_open = false;
   try {
-    if (!a.json_file.empty()) open_report(a.json_file, file);
-    is_file_open = !a.json_file.empty();
+    files.emplace(a);
     exit_status = work(record);
   } catch (const std::exception&) { exit_status = report_exception(&record.why); }
-  if (!a.is_json && !is_file_open) return exit_status;
+  if (files && files->recording) exit_status = files->trace.write(files->recording->json(), exit_status);
+  if (!a.is_json && !(files && files->report.is_open())) return exit_status;
   const std::string text = report_json(record, verb, started, exit_status) + "\n";
-  if (a.is_json) {
-    std::fputs(text.c_str(), stderr);
-    return exit_status;
-  }
-  status why = file.replace(text);
-  if (why.ok()) return exit_status;
-  print_error(why);
-  return more_serious(exit_status, exit_status_of(why));
+  if (!a.is_json) return files->report.write(text, exit_status);
+  std::fputs(text.c_str(), stderr);
+  return exit_status;
 }
 
 std::size_t process_peak_bytes() {

@@ -6,6 +6,7 @@
 
 #include "coro/absent_stage.hpp"
 #include "coro/position_records.hpp"
+#include "coro/trace_log.hpp"
 #include "engine/lowering/fused_stage.hpp"
 #include "engine/lowering/quarantine_file.hpp"
 #include "engine/lowering/types.hpp"
@@ -112,6 +113,7 @@ void open_context::finish(const node& n, site_record& record, erased_stream& s) 
   if (s.stage()->label().empty()) s.stage()->set_label(n.op->name);  // take(-1) opens the stage of its input
   s.stage()->set_identity(identity_of(n));
   if (run->has_statistics) s.stage()->set_counts(record.counts());
+  if (tracing()) trace_name(&record.counts(), record.name());
   if (s.stage()->counts() == &record.counts()) record.stage_made();
   if (n.history) add_removed(n, s);
   s.set_environment(run.get());

@@ -2,6 +2,7 @@
 #include "sluice/op/shuffle.hpp"
 
 #include "coro/long_work.hpp"
+#include "coro/trace_log.hpp"
 #include "engine/held/held_elements.hpp"
 #include "engine/held/held_fetch.hpp"
 #include "engine/lowering/open_context.hpp"
@@ -123,6 +124,11 @@ task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, he
   return fetch(in, table, held, memory, place);
 }
 
+void trace_fill(std::string_view stage, std::uint64_t elements, time_point began, time_point now) {
+  const std::string name = "fill " + std::string(stage);
+  trace_span({nullptr, name}, trace_group::fill, began, now, elements);
+}
+
 erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size,
                            std::uint64_t seed, std::shared_ptr<run_context> run, error_gate gate,
                            std::unique_ptr<next_buffer> next) {
@@ -134,8 +140,10 @@ erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream
   in.hold_from(in.consumed() - held.size());  // the elements to fetch are held from here on, so no mark may pass them
   if (!fits_already.ok()) co_await fail(std::move(fits_already));
   bool fresh = place->draws == 0 && place->total == shuffle_table::kUnknown;
+  const time_point began = run->time->now();
   auto filling = start_filling(fresh, in, table, held, memory, *place);
   co_await filling;
+  if (tracing()) trace_fill(gate.label(), table.held(), began, run->time->now());
   in.hold_from(table.held_from());
   std::vector<std::uint32_t> drawn;
   std::uint32_t seen_tick = run->tick.load(std::memory_order_relaxed);

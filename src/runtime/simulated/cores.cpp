@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/simulated/cores.hpp"
 
+#include "coro/trace_log.hpp"
 #include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
@@ -8,7 +9,7 @@ namespace sluice::lib {
 simulated_cores::place& simulated_cores::idle_place() {
   for (auto& p : places_)
     if (p->on.is_idle()) return *p;
-  return *places_.emplace_back(std::make_unique<place>());
+  return *places_.emplace_back(std::make_unique<place>(static_cast<unsigned>(places_.size())));
 }
 
 template <class Work> void simulated_cores::turn_of(place& p, const Work& work) {
@@ -19,12 +20,17 @@ template <class Work> void simulated_cores::turn_of(place& p, const Work& work) 
   if (p.on.is_idle() && !p.is_call) --working_;
 }
 
-void simulated_cores::run(std::coroutine_handle<> h) {
+void simulated_cores::run(std::coroutine_handle<> h, const clock& time) {
   SLUICE_REQUIRES(has_idle() && !current_, "all cores are busy");
   place& p = idle_place();
   p.is_call = false;
   ++working_;
-  turn_of(p, [&] { p.on.start([h] { h.resume(); }); });
+  auto turn = [h, &time, number = p.number] {
+    if (tracing()) trace_begin_turn("core", number, time.now());
+    h.resume();
+    if (tracing()) trace_end_turn(time.now());
+  };
+  turn_of(p, [&] { p.on.start(turn); });
 }
 
 void simulated_cores::run(blocking_call& call) {

@@ -33,7 +33,7 @@ class simulated_cores {
   bool is_on_core() const { return current_ && !current_->is_call; }
 
   /// Resumes the coroutine on an idle core. Returns when it has suspended or the core has paused. REQUIRES: has_idle().
-  void run(std::coroutine_handle<> h);
+  void run(std::coroutine_handle<> h, const clock& time);
   /// Runs a blocking call, in the same way.
   void run(blocking_call& call);
 
@@ -50,6 +50,8 @@ class simulated_cores {
 
  private:
   struct place {
+    explicit place(unsigned n) : number(n) {}
+    const unsigned number;
     lane on;
     bool is_call = false;
     time_point until{};  ///< while it is paused

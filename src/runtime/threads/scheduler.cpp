@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "coro/trace_log.hpp"
 #include "runtime/sites/moving_cost.hpp"
 #include "runtime/threads/crew.hpp"
 #include "sluice/coro/detail/frame_pool.hpp"
@@ -148,7 +149,12 @@ void scheduler::crew::run(worker& w) {
   detail::free_frame(detail::allocate_frame(1), 1);
   while (void* item = next(w)) {
     w.resumed.store(w.resumed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    const bool is_traced = tracing();
+    if (is_traced) [[unlikely]]
+      trace_begin_turn("worker", w.index, std::chrono::steady_clock::now());
     std::coroutine_handle<>::from_address(item).resume();
+    if (is_traced) [[unlikely]]
+      trace_end_turn(std::chrono::steady_clock::now());
   }
   t_worker = nullptr;
 }
