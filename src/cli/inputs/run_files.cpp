@@ -65,15 +65,13 @@ void check_checkpoint(const run_arguments& a, const std::string& output) {
     if (is_same_file(lock_beside(whole), other))
       throw misuse(other + " is the lock of " + whole + " while that is written: choose another");
   }
-  const std::pair<const char*, std::string> reports[] = {{"--report", a.report.json_file},
-                                                         {"--trace", a.report.trace_file}};
+  const std::pair<const char*, std::string> reports[] = {
+      {"--report", a.report.json_file}, {"--trace", a.report.trace_file}, {"--html", a.report.html_file}};
   for (const auto& [option, file] : reports) {
     if (is_same_file(output, file)) throw misuse(absl::StrCat("--output and ", option, " are the same file, ", output));
     if (is_same_file(a.checkpoint_file, file))
       throw misuse(absl::StrCat("--checkpoint and ", option, " are the same file, ", a.checkpoint_file));
   }
-  if (is_same_file(a.report.json_file, a.report.trace_file))
-    throw misuse("--report and --trace are the same file, " + a.report.json_file);
   if (is_same_file(output, a.resume_file)) throw misuse("--output and --resume are the same file, " + output);
 }
 

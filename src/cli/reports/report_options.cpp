@@ -72,6 +72,11 @@ void add_report_options(CLI::App& verb, report_arguments& to, bool with_stages) 
   verb.add_option_function<std::string>("--report-every", set_every,
                                         "print the report with its verdict after each such interval, and at the end")
       ->check(time_span());
+  verb.add_option(
+          "--html", to.html_file,
+          "write the report as a page with pictures to this file, for a browser; an existing file is replaced only "
+          "if it is such a page")
+      ->check(path());
   auto* trace = verb.add_option("--trace", to.trace_file,
                                 "write what the workers, stages and channels did, and when, to this file, for "
                                 "ui.perfetto.dev; an existing file is replaced only if it is such a trace")

@@ -13,7 +13,10 @@
 
 #include "base/files/whole_file.hpp"
 #include "base/text/redacted.hpp"
+#include "cli/inputs/file_table.hpp"
+#include "cli/page/page.hpp"
 #include "cli/reports/exit_status.hpp"
+#include "cli/reports/history.hpp"
 #include "cli/reports/stage_json.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/profile/trace.hpp"
@@ -117,21 +120,32 @@ class end_file {
   bool is_open_ = false;
 };
 
+/// Throws misuse if two options name one file.
+void check_distinct(const report_arguments& a) {
+  const std::pair<const char*, std::string> files[] = {
+      {"--report", a.json_file}, {"--trace", a.trace_file}, {"--html", a.html_file}};
+  for (const auto& one : files)
+    for (const auto& other : files)
+      if (&one < &other && is_same_file(one.second, other.second))
+        throw misuse(absl::StrCat(one.first, " and ", other.first, " are the same file, ", one.second));
+}
+
 /// The files that describe a run, besides its output.
 struct end_files {
   explicit end_files(const report_arguments& a)
       : report("--report json:", a.json_file, "report", kBeginning),
-        trace("--trace ", a.trace_file, "trace", kTraceBeginning) {
+        trace("--trace ", a.trace_file, "trace", kTraceBeginning),
+        page("--html ", a.html_file, "page of a report", kPageBeginning) {
     if (trace.is_open()) recording.emplace(trace_options{.events_max = a.trace_events});
   }
-  end_file report, trace;
+  end_file report, trace, page;
   std::optional<trace_recording> recording;
 };
 
 }  // namespace
 
 std::string report_json(const run_record& r, const char* verb, std::chrono::system_clock::time_point started,
-                        int exit_status) {
+                        int exit_status, bool with_history) {
   const char* outcome = r.is_running ? "running" : !r.why.ok() ? "failed" : r.interrupted ? "interrupted" : "finished";
   json out{{"report", "sluice"},
            {"version", kReportVersion},
@@ -151,6 +165,7 @@ std::string report_json(const run_record& r, const char* verb, std::chrono::syst
            {"bytes", r.bytes},
            {"seconds", r.seconds},
            {"run", r.report ? json_of_run(r) : json()}};
+  if (with_history && r.history) out["history"] = r.history->json();
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -160,10 +175,17 @@ int with_report(const report_arguments& a, const char* verb, const std::function
   std::optional<end_files> files;
   int exit_status = kOk;
   try {
+    check_distinct(a);
     files.emplace(a);
+    if (files->page.is_open()) record.history = std::make_shared<run_history>();
     exit_status = work(record);
   } catch (const std::exception&) { exit_status = report_exception(&record.why); }
   if (files && files->recording) exit_status = files->trace.write(files->recording->json(), exit_status);
+  if (files && files->page.is_open()) {
+    const std::string object = report_json(record, verb, started, exit_status, true);
+    const std::string heading = record.report ? detail::redacted(record.report->verdict.text) : "The run has not begun";
+    exit_status = files->page.write(report_page(object, heading, false), exit_status);
+  }
   if (!a.is_json && !(files && files->report.is_open())) return exit_status;
   const std::string text = report_json(record, verb, started, exit_status) + "\n";
   if (!a.is_json) return files->report.write(text, exit_status);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,8 @@
 #include "sluice/runtime/ledger.hpp"
 
 namespace sluice::lib::cli {
+
+class run_history;  // cli/reports/history.hpp
 
 struct run_record {
   std::string plan, output;  ///< as texts; empty until they are known. Secrets of URLs are removed when it is printed
@@ -26,8 +29,9 @@ struct run_record {
   bool is_running = false;   ///< the record is of this moment, and the run continues
   bool complete = false;     ///< the end of the plan, or the limit, was reached
   ledger_report memory{};
-  std::optional<run_report> report;  ///< missing if the run did not begin
-  status why;                        ///< the error that ended it
+  std::optional<run_report> report;      ///< missing if the run did not begin
+  status why;                            ///< the error that ended it
+  std::shared_ptr<run_history> history;  ///< null: not recorded
 };
 
 /// Increased when a field is removed or changes its meaning. New fields do not increase it.
@@ -35,7 +39,7 @@ inline constexpr int kReportVersion = 1;
 
 /// Returns the object in one line, without the line's end.
 std::string report_json(const run_record& r, const char* verb, std::chrono::system_clock::time_point started,
-                        int exit_status);
+                        int exit_status, bool with_history = false);
 
 /// Calls `work`, which runs a verb and fills the record, prints the exception that it throws, and then prints or writes
 /// the report as `a` requests. Returns the exit status.

@@ -13,6 +13,7 @@
 #include "cli/reports/figures.hpp"
 #include "cli/reports/progress.hpp"
 #include "cli/reports/run_record.hpp"
+#include "cli/reports/running_report.hpp"
 #include "cli/reports/stage_table.hpp"
 #include "cli/reports/watch.hpp"
 #include "cli/sinks/output_choice.hpp"
@@ -218,75 +219,23 @@ void send_output(runtime& rt, element_sink& sink) {
   if (sink.has_unsent()) sync_wait(rt, sink.send());
 }
 
-/// Prints the report at intervals during the run.
-class periodic_report {
- public:
-  periodic_report(const run_arguments& a, const pull_counts& counts, runtime& rt, const run_record& record)
-      : arguments_(a.report), counts_(counts), rt_(rt), record_(record) {}
-  bool is_due() {
-    const auto now = std::chrono::steady_clock::now();
-    if (arguments_.report_every.count() == 0 || arguments_.quiet || now - last_ < arguments_.report_every) return false;
-    last_ = now;
-    return true;
-  }
-  /// Thread: any.
-  void print(const run_base& run);
-
- private:
-  const report_arguments& arguments_;
-  const pull_counts& counts_;
-  runtime& rt_;
-  const run_record& record_;
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  const std::chrono::system_clock::time_point started_ = std::chrono::system_clock::now();
-  std::chrono::steady_clock::time_point last_ = began_;
-};
-
 /// Pulls elements while the watch runs. An interrupt ends the run between two blocks, and abandons its waits.
 pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt, progress& shown,
-                          periodic_report& repeated) {
+                          const report_arguments& a, const run_record& record) {
   std::shared_ptr<run_base> run = detail::engine_access::of(request.stream).shared_run();
   pull_counts& counts = *request.counts;
+  running_report repeated(a, counts, rt, record, run);
   interrupts.start(
       [&counts, run] {
         counts.stop = true;
         run->request_stop();
       },
-      [&shown, &repeated, run] {
-        shown.tick();
-        if (!repeated.is_due()) return;
-        shown.clear();
-        repeated.print(*run);
-      });
+      [&shown, &repeated] { repeated.tick(shown); });
   absl::Cleanup ended = [&] {  // also if pull throws, because the watch uses the variables in this scope
     interrupts.stop();
     shown.clear();
   };
   return sync_wait(rt, pull(&request));
-}
-
-void fill_record(run_record& record, const pull_counts& counts, runtime& rt, const run_report& report) {
-  record.elements = counts.elements;
-  record.records = counts.records;
-  record.bytes = counts.bytes;
-  record.workers = rt.workers();
-  record.io = std::string(files_of(rt).description());
-  record.memory = rt.ledger().report();
-  record.report = report;
-}
-
-void periodic_report::print(const run_base& run) {
-  run_record now;
-  now.plan = record_.plan;
-  now.output = record_.output;
-  now.checkpoint_file = record_.checkpoint_file;
-  now.resumed = record_.resumed;
-  now.is_running = true;
-  now.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-  fill_record(now, counts_, rt_, report_during(run));
-  const std::string text =
-      arguments_.is_json ? report_json(now, "run", started_, 0) + "\n" : profile_text(*now.report) + "\n";
-  std::fputs(text.c_str(), stderr);
 }
 
 /// How a run has ended.
@@ -385,8 +334,7 @@ int run(const run_arguments& a, watch& interrupts, run_record& record) {
   send_output(rt, *sink);  // reports that nothing can be written before anything is read
   progress shown(counts, rt, total_of(*plan, a, from), a.report);
   auto start = std::chrono::steady_clock::now();
-  periodic_report repeated(a, counts, rt, record);
-  pull_outcome out = pull_watched(interrupts, request, rt, shown, repeated);
+  pull_outcome out = pull_watched(interrupts, request, rt, shown, a.report, record);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   record.seconds = seconds.count();
   record.resumed = !from.at.empty();
