@@ -206,7 +206,9 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
   if (c->over()) return requested_after_end(owner, skip);
   if (!c->env) set_environment(owner->env ? owner->env : &idle_environment());
   environment& e = *c->env;
-  const bool is_due = turn_.due();
+  // A fill that comes here because of a changed tick has not counted its step yet. Ticks change every 10 ms, so a stream
+  // with slow blocks would never look otherwise.
+  const bool is_due = turn_.due() || turn_.step();
   const bool looks = is_due && !turn_.ends_pause();
   const bool others_first = looks && look(want);
   if (is_due && takes_samples_ && !c->sample_weight_) {

@@ -181,7 +181,7 @@ TEST_CASE("a file of unknown size is read whole, resumes at every element and re
         }
         w.files->put("f", file_bytes(f, c, texts(elements.begin(), elements.begin() + 20)));
         w.files->hide_size("f");
-        outcome shorter = run(w.rt, ds, {.from = whole.places[150], .on_changed_inputs = changed_inputs::ignore});
+        outcome shorter = run(w.rt, ds, {.from = whole.places[190], .on_changed_inputs = changed_inputs::ignore});
         CHECK(shorter.why.code() == status_code::data_loss);
         CHECK(shorter.message().find("shorter than the checkpoint records") != std::string::npos);
       }
