@@ -25,6 +25,8 @@
 #include "sluice/optimizer/optimize.hpp"
 #include "sluice/pipeline/one_element.hpp"
 #include "sluice/runtime/simulation.hpp"
+#include "tuner/model_tuner.hpp"
+#include "tuner/tuning_task.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -33,6 +35,8 @@ namespace {
 constexpr std::size_t kPlanNodesFree = 256;
 /// The bytes of a node, its arguments, and the record of its site.
 constexpr std::size_t kPlanNodeBytes = 1280;
+/// The tuner's shortest time between two looks: some samples of calls that take a millisecond.
+constexpr duration kTunePeriod = std::chrono::milliseconds(5);
 
 /// Returns the number of nodes, including those of inner plans. Each node is counted once. Returns 0 for at most
 /// kPlanNodesFree nodes.
@@ -83,6 +87,13 @@ class run final : public run_base {
     return plan_memory_->resize(nodes * kPlanNodeBytes);
   }
   void request_stop() noexcept override { context_->request_stop(); }
+  /// Starts the tuner of `self`, this run.
+  void tune(std::shared_ptr<run_base> self, duration period) {
+    const budgets limits{context_->workers, static_cast<double>(context_->ledger->report().budget_bytes)};
+    auto computed = [rt = context_->rt, from = cpu_at_beginning_] { return cpu_time(*rt) - from; };
+    tuning_ = start_tuning(context_, std::move(self), std::make_unique<model_tuner>(limits, period), computed, period);
+  }
+  tuning_report tuned() const { return tuning_ ? tuning_->report() : tuning_report(); }
   std::string seal(std::string position) const override {
     status why = context_->inputs->resumable();
     if (!why.ok()) throw_status(why);
@@ -141,6 +152,7 @@ class run final : public run_base {
   std::uint64_t epoch_;
   const time_point began_at_;
   const duration cpu_at_beginning_;
+  std::shared_ptr<tuning> tuning_;  ///< null: the run has no tuner
   // Many runs end without a checkpoint, and making a fingerprint prints the whole plan.
   mutable std::once_flag looked_;
   mutable std::uint64_t fingerprint_ = 0;  ///< valid once looked_ is set
@@ -210,6 +222,10 @@ bool starts_warm(const node& plan, const iterate_options& o) {
   return has_options(plan) && options_of(plan).warm_start.is_on();
 }
 
+bool tunes(const iterate_options& o, const run_context& context, bool on_demand) {
+  return o.tune.is_on() && context.has_statistics && !on_demand;
+}
+
 /// Starts the channels that no other channel requests from. Those start the channels upstream of them.
 void start_channels(const erased_stream& root, const warm_channels& all) {
   auto enter = [](void* channels, stage_base& stage) {
@@ -265,8 +281,9 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   if (!o.from.empty() && !context->inputs->restore(from.inputs)) throw_status(damaged_position());
   root.stage()->set_error_sink(context.get());
   if (!o.from.empty()) started->look_now();
-  root.set_run(std::move(started));
+  root.set_run(started);
   if (!context->has_statistics) root.take_samples(false);
+  if (tunes(o, *context, on_demand)) started->tune(started, o.tune_every.count() > 0 ? o.tune_every : kTunePeriod);
   if (is_warm) start_channels(root, channels);
   return root;
 }
@@ -322,6 +339,7 @@ run_report report_during(const run_base& any) {
     report.consumer = consumer_report_of(r->consumer);
     report.machine = r->machine();
     report.verdict = judge(report.sites, report.consumer, report.machine);
+    report.tuning = r->tuned();
   }
   return report;
 }

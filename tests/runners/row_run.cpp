@@ -18,7 +18,13 @@ namespace sluice::lib::test {
 namespace {
 
 task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& o) {
-  any_stream s = open_run(rt, plan, {.from = r.from, .on_error = r.on_error, .seed = r.seed, .rules = r.rules});
+  any_stream s = open_run(rt, plan,
+                          {.from = r.from,
+                           .on_error = r.on_error,
+                           .seed = r.seed,
+                           .rules = r.rules,
+                           .tune = r.tunes_every > duration(0),
+                           .tune_every = r.tunes_every});
   random_numbers random(r.turns_knobs);
   auto save = [&] {
     o.places.push_back(s.position());

@@ -19,7 +19,8 @@ struct row_request {
   checkpoint from = {};
   std::uint64_t seed = 1;
   std::uint64_t turns_knobs =
-      0;  ///< 0: never; else the seed that says before which requests which knob is set to which value
+      0;                   ///< 0: never; else the seed that says before which requests which knob is set to which value
+  duration tunes_every{};  ///< 0: the run has no tuner; else the shortest time between two of its looks
   std::uint32_t at_once = 0;  ///< elements of each request; 0: a few, in turn
   rule_choice rules = {};
   error_policy on_error = error_policy::stop;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuner's model: from figures and budgets to a value for each knob, with a reason, in one step. A pure function.
+//
+//   allocation a = allocate(figures_between(before, after), {.workers = 4});
+//   a.settings[0].reason       // "15 of at most 64 calls in flight: 100 ms each, the consumer takes one per 20 ms"
+//
+// Model (docs/tuning.md has the formulas and their sources):
+//   - the run's rate is the least of: its consumer's, that of each task (the stages between two channels run one after
+//     the other), that of each stage's calls, and that of all workers;
+//   - the target is the rate that the run has if every knob is at its limit: no knob needs more than that rate;
+//   - calls that wait: Little's law, rate times time; tasks that compute: the same, at a utilization of 0.8;
+//   - buffers: what the consumer takes during one of its regular stalls.
+// Thread: none; all values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sluice/tuner/tuning.hpp"
+#include "tuner/figures.hpp"
+
+namespace sluice::lib {
+
+struct budgets {
+  unsigned workers = 1;     ///< or the cpu_budget
+  double memory_bytes = 0;  ///< of the ledger; 0: no limit
+};
+
+/// The tuner tries this number of waiting calls at most, unless twice the number of workers is more.
+inline constexpr std::int64_t kCallsTried = 64;
+/// The utilization of workers that it aims at.
+inline constexpr double kUtilization = 0.8;
+
+struct knob_value {
+  std::uint64_t path = 0;
+  std::string stage, knob;
+  std::int64_t value = 0;
+  std::int64_t was = 0;
+  std::int64_t most = 0;
+  bool is_requested = false;
+  std::string reason;
+};
+
+struct allocation {
+  std::vector<knob_value> settings;  ///< of all knobs that may be set, changed or not
+  double rate = 0;                   ///< elements of the run per second with them; 0: nothing limits it
+  double rate_now = 0;               ///< the same with the present values
+  std::string limit;                 ///< "the consumer takes one per 20 ms"
+};
+
+allocation allocate(const figures& f, const budgets& b);
+
+/// The rate that the model expects with these values of the knobs.
+double expected_rate(const figures& f, const budgets& b);
+
+/// What the stages that take the most time, and one more core, could gain: the largest gain first.
+std::vector<what_if> try_changes(const figures& f, const budgets& b);
+
+/// One setting that a stage has had: the number of its calls at the same time, and the time of each.
+struct scaling_point {
+  double running = 0, call = 0;
+};
+/// Fits the law to settings of at least two different numbers of calls.
+scaling fit_scaling(const std::vector<scaling_point>& points);
+
+}  // namespace sluice::lib

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/figures.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice::lib {
+namespace {
+
+double seconds(duration t) { return std::chrono::duration<double>(t).count(); }
+
+double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+const site_report& earlier(const observation& before, const site_report& now, const site_report& none) {
+  for (const site_report& s : before.sites)
+    if (s.path == now.path) return s;
+  return none;
+}
+
+duration waited(const site_report& s, wait_reason r) { return s.waits_by_reason[static_cast<std::size_t>(r)].took; }
+duration outside(const site_report& s) {
+  return waited(s, wait_reason::disk) + waited(s, wait_reason::network) + waited(s, wait_reason::pace);
+}
+
+std::uint64_t ahead(const site_report& s) {
+  std::uint64_t n = 0;
+  for (const channel_report& c : s.channels) n += c.elements;
+  return n;
+}
+
+/// Over the elements that tasks have made.
+double sum_of_squares(const site_report& s) {
+  const double mean = seconds(s.each), deviation = seconds(s.each_deviation);
+  return static_cast<double>(s.in_task_elements) * (mean * mean + deviation * deviation);
+}
+
+void set_times(const site_report& was, const site_report& now, double elapsed, stage_figures& to) {
+  const double made = static_cast<double>(now.elements + now.passed - was.elements - was.passed);
+  to.own = std::max(0.0, ratio(seconds((now.busy - now.in_tasks) - (was.busy - was.in_tasks)), made));
+  to.outside = std::max(0.0, ratio(seconds(outside(now) - outside(was)), made));
+  to.calls = static_cast<double>(now.in_task_elements - was.in_task_elements);
+  const double in_tasks = seconds(now.in_tasks - was.in_tasks), in_flight = seconds(now.in_flight - was.in_flight);
+  to.call = ratio(in_tasks, to.calls);
+  const double squares = sum_of_squares(now) - sum_of_squares(was);
+  to.deviation = std::sqrt(std::max(0.0, ratio(squares, to.calls) - to.call * to.call));
+  to.running = ratio(in_tasks, elapsed);
+  to.limited = ratio(seconds(waited(now, wait_reason::limit) - waited(was, wait_reason::limit)), elapsed);
+  to.awaits = in_flight * 2 > in_tasks;
+  to.bytes = ratio(static_cast<double>(now.bytes), static_cast<double>(now.elements));
+  to.reads = ratio(static_cast<double>(now.reads - was.reads), made);
+  to.read = ratio(seconds(now.reads_took - was.reads_took), static_cast<double>(now.reads - was.reads));
+}
+
+void set_channel(const site_report& s, stage_figures& to) {
+  std::uint64_t blocks = 0, bytes = 0;
+  bool any_heavy = false;
+  for (const channel_report& c : s.channels) {
+    blocks += c.blocks;
+    bytes += c.bytes;
+    any_heavy |= !c.is_light;
+  }
+  to.is_light = !s.channels.empty() && !any_heavy;
+  to.works_ahead = any_heavy || to.calls > 0 || s.in_tasks > duration(0);
+  to.block_elements = blocks ? std::max(1.0, static_cast<double>(ahead(s)) / static_cast<double>(blocks)) : 1;
+  if (to.bytes <= 0 && blocks) to.bytes = static_cast<double>(bytes) / std::max(1.0, static_cast<double>(ahead(s)));
+}
+
+/// Elements that wait in a channel have not been visited by the elements of the run yet.
+double edge_ratio(const site_report& from, const site_report& to) {
+  if (to.elements == 0) return 1;
+  const auto delivered = static_cast<double>(from.elements);
+  const double waiting = to.inputs.size() == 1 ? static_cast<double>(ahead(to)) : 0;
+  return std::max(0.0, delivered - waiting) / static_cast<double>(to.elements);
+}
+
+/// Returns true if the task that begins at stage i reads from no channel.
+bool is_fed_by_source(const figures& f, std::size_t i) {
+  if (f.stages[i].works_ahead) return false;
+  return std::all_of(f.stages[i].inputs.begin(), f.stages[i].inputs.end(),
+                     [&f](std::size_t in) { return is_fed_by_source(f, in); });
+}
+
+/// The own times of stages are sampled, and early none may be known: the time of the task ahead, if it waits for no other
+/// one, is what is left of the time in which it does not wait for room.
+void set_pulls(const observation& before, const observation& after, figures& f) {
+  static const site_report none;
+  for (std::size_t i = 0; i != f.stages.size(); ++i) {
+    stage_figures& s = f.stages[i];
+    if (!s.works_ahead || s.opens_plans || s.inputs.size() != 1 || !is_fed_by_source(f, s.inputs[0])) continue;
+    const site_report& now = after.sites[i];
+    const site_report& in = after.sites[s.inputs[0]];
+    const double pulled = static_cast<double>(in.elements - earlier(before, in, none).elements);
+    const double room = seconds(now.room_waited - earlier(before, now, none).room_waited);
+    s.pull = std::max(0.0, ratio(f.seconds - room, pulled));
+  }
+}
+
+void set_edges(const std::vector<site_report>& sites, figures& f) {
+  for (std::size_t i = 0; i != sites.size(); ++i) {
+    for (std::uint64_t path : sites[i].inputs) {
+      for (std::size_t k = i + 1; k < sites.size(); ++k) {
+        if (sites[k].path != path) continue;
+        f.stages[i].inputs.push_back(k);
+        f.stages[k].visits = f.stages[i].visits * edge_ratio(sites[k], sites[i]);
+      }
+    }
+    f.stages[i].opens_plans = f.stages[i].calls <= 0 && f.stages[i].inputs.size() > 1;
+  }
+}
+
+void set_consumer(const observation& before, const observation& after, figures& f) {
+  const double elapsed = seconds(after.consumer.elapsed - before.consumer.elapsed);
+  const double waits = seconds(after.consumer.waited - before.consumer.waited);
+  f.consumer = std::max(0.0, ratio(elapsed - waits, f.elements));
+  f.wait_share = ratio(waits, elapsed);
+  const bool new_stalls = after.consumer.stalls > before.consumer.stalls;
+  if (new_stalls && after.consumer.stall_every >= 2) f.stall = seconds(after.consumer.stall_took);
+  f.cpu = ratio(seconds(after.computed - before.computed), f.elements);
+}
+
+}  // namespace
+
+figures figures_between(const observation& before, const observation& after) {
+  static const site_report none;
+  figures f;
+  f.seconds = seconds(after.at - before.at);
+  for (const site_report& now : after.sites) {
+    const site_report& was = earlier(before, now, none);
+    stage_figures& s = f.stages.emplace_back();
+    s.path = now.path;
+    s.name = now.number ? absl::StrCat(now.name, " #", now.number) : now.name;
+    set_times(was, now, f.seconds, s);
+    set_channel(now, s);
+  }
+  set_edges(after.sites, f);
+  set_pulls(before, after, f);
+  if (f.stages.empty()) return f;
+  const site_report& root = after.sites.front();
+  f.elements = static_cast<double>(root.elements - earlier(before, root, none).elements);
+  set_consumer(before, after, f);
+  return f;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/known_knobs.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+namespace sluice::lib {
+namespace {
+
+/// A requested parallelism begins at this value, or at twice the number of workers if that is more.
+constexpr std::int64_t kRequestedBegins = 16;
+
+}  // namespace
+
+known_knobs::entry* known_knobs::find(std::uint64_t path, std::string_view knob) {
+  for (entry& e : all_)
+    if (e.path == path && e.knob == knob) return &e;
+  return nullptr;
+}
+
+std::vector<knob_setting> known_knobs::note(const std::vector<site_report>& sites) {
+  std::vector<knob_setting> lowered;
+  const std::int64_t begins = std::max<std::int64_t>(kRequestedBegins, 2 * std::int64_t{workers_});
+  const std::int64_t tried = std::max<std::int64_t>(kCallsTried, 2 * std::int64_t{workers_});
+  for (const site_report& s : sites) {
+    for (const knob_report& k : s.knobs) {
+      if (entry* known = find(s.path, k.name)) {
+        known->value = k.value;
+        continue;
+      }
+      entry& e = all_.emplace_back();
+      e.path = s.path;
+      e.stage = s.number ? absl::StrCat(s.name, " #", s.number) : s.name;
+      e.knob = k.name;
+      e.value = e.began = k.value;
+      e.is_requested = !k.is_free;
+      e.most = !k.is_free ? k.value : k.name == "elements" ? k.most : std::min(k.most, std::max(tried, k.value));
+      if (e.is_requested && k.name == "parallelism" && k.value > begins) {
+        e.value = begins;
+        lowered.push_back({e.path, e.knob, begins});
+      }
+    }
+  }
+  return lowered;
+}
+
+void known_knobs::enter(figures& f, std::uint64_t look) const {
+  for (stage_figures& s : f.stages) {
+    s.knobs.clear();
+    for (const entry& e : all_) {
+      if (e.path != s.path) continue;
+      s.knobs.push_back({e.knob, e.value, e.most, e.is_requested, look < e.blocked_until});
+      if (e.knob == "parallelism") s.scales = fit_scaling(e.settings);
+    }
+  }
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/model_tuner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace sluice::lib {
+namespace {
+
+/// The longest time between two looks, as a multiple of the shortest one.
+constexpr int kPeriodsMax = 20;
+/// Fewer calls, or elements of the run, are no measurement.
+constexpr double kSamples = 4, kSampledElements = 64;
+/// Looks without a measurement after which the period grows.
+constexpr std::uint64_t kShortLooks = 16;
+/// Smaller gains are not worth a step.
+constexpr double kGainMin = 0.02;
+/// A step that brings less than this share of what was expected is undone.
+constexpr double kEffective = 0.1;
+constexpr double kSlower = 0.95;
+constexpr std::uint64_t kBlockedLooks = 200;
+/// A value is lowered if the difference is at least this share of it.
+constexpr double kLowering = 0.1;
+constexpr std::size_t kSettingsKept = 4, kErrorsKept = 32;
+
+duration duration_of(double seconds) { return duration(static_cast<duration::rep>(seconds * 1e9)); }
+
+}  // namespace
+
+model_tuner::model_tuner(budgets b, duration period)
+    : budgets_(b), period_min_(period), period_max_(period * kPeriodsMax), period_(period), knobs_(b.workers) {}
+
+bool model_tuner::is_measured(const figures& f) const {
+  if (f.stages.empty() || f.elements < kSamples || f.seconds <= 0) return false;
+  for (const stage_figures& s : f.stages) {
+    const bool is_chosen = std::any_of(s.knobs.begin(), s.knobs.end(), [](auto& k) { return k.name == "parallelism"; });
+    if (!is_chosen || !s.works_ahead || s.is_light || s.opens_plans) continue;
+    // Calls that began together end together: a shorter time than that of a call may see all of them, or none.
+    if (s.calls < kSamples || f.seconds < s.call) return false;
+  }
+  return true;
+}
+
+void model_tuner::set(const std::vector<knob_setting>& all, decision& d) {
+  for (const knob_setting& s : all) {
+    if (known_knobs::entry* e = knobs_.find(s.path, s.knob)) e->value = s.value;
+    d.set.push_back(s);
+  }
+}
+
+/// A step raises knobs if the run gains from it, and lowers those that are much too high.
+bool model_tuner::is_worth_it(const allocation& a) const {
+  const bool gains = a.rate_now > 0 && a.rate > (1 + kGainMin) * a.rate_now;
+  for (const knob_value& v : a.settings) {
+    if (v.value > v.was && (gains || v.knob != "parallelism")) return true;
+    if (static_cast<double>(v.was - v.value) > kLowering * static_cast<double>(v.was)) return true;
+  }
+  return false;
+}
+
+void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d) {
+  const allocation a = allocate(f, budgets_);
+  rate_ = a.rate;
+  limit_ = a.limit;
+  for (const knob_value& v : a.settings)
+    if (known_knobs::entry* e = knobs_.find(v.path, v.knob)) e->reason = v.reason;
+  if (!is_worth_it(a) || (is_correction && corrections_left_ == 0)) {
+    phase_ = phase::watching;
+    return;
+  }
+  if (is_correction) --corrections_left_;
+  step made{
+      .before = f.elements / f.seconds, .expected = a.rate, .undo = {}, .raises = a.rate > (1 + kGainMin) * a.rate_now};
+  std::vector<knob_setting> all;
+  for (const knob_value& v : a.settings) {
+    if (v.value == v.was) continue;
+    all.push_back({v.path, v.knob, v.value});
+    made.undo.push_back({v.path, v.knob, v.was});
+  }
+  set(all, d);
+  ++steps_;
+  step_ = std::move(made);
+  phase_ = phase::settling;
+}
+
+/// Blocks that were begun with the old values must leave their channels first.
+duration model_tuner::settle_time(const figures& f) const {
+  double longest = 0;
+  for (const stage_figures& s : f.stages) longest += s.call;
+  return duration_of(std::min(longest, 60.0)) + period_min_;
+}
+
+void model_tuner::remember_settings(const figures& f) {
+  for (const stage_figures& s : f.stages) {
+    known_knobs::entry* e = knobs_.find(s.path, "parallelism");
+    if (!e || s.calls < kSamples || s.call <= 0) continue;
+    if (e->settings.size() == kSettingsKept) e->settings.erase(e->settings.begin());
+    e->settings.push_back({s.running, s.call});
+  }
+}
+
+void model_tuner::check_step(const figures& f, decision& d) {
+  const step made = *std::exchange(step_, std::nullopt);
+  const double rate = f.elements / f.seconds;
+  remember_settings(f);
+  if (made.expected > 0 && errors_.size() < kErrorsKept) errors_.push_back(std::abs(rate / made.expected - 1));
+  const bool is_ineffective = made.raises && rate - made.before < kEffective * (made.expected - made.before);
+  if (is_ineffective || rate < kSlower * made.before) {
+    set(made.undo, d);
+    for (const knob_setting& s : made.undo)
+      if (known_knobs::entry* e = knobs_.find(s.path, s.knob)) e->blocked_until = looks_ + kBlockedLooks;
+    phase_ = phase::watching;
+    return;
+  }
+  figures corrected = f;
+  knobs_.enter(corrected, looks_);
+  allocate_now(corrected, true, d);
+}
+
+/// Own times are estimated from samples, so few elements do not show them: those of a longer time do.
+figures model_tuner::measured(const observation& now) const {
+  figures f = figures_between(*window_, now);
+  const figures longer = figures_between(*base_, now);
+  for (std::size_t i = 0; i != f.stages.size(); ++i) {
+    f.stages[i].own = longer.stages[i].own;
+    f.stages[i].outside = longer.stages[i].outside;
+    f.stages[i].pull = longer.stages[i].pull;
+  }
+  knobs_.enter(f, looks_);
+  return f;
+}
+
+bool model_tuner::has_changed(const figures& f, const observation& now) {
+  bool any = false;
+  auto enter = [&](std::uint64_t path, int which, double cost) { any |= detectors_[{path, which}].enter(cost); };
+  const double rate = f.elements / f.seconds;
+  auto matters = [rate](double seconds) { return seconds * rate > 0.05; };
+  for (const stage_figures& s : f.stages)
+    if (s.calls >= kSamples && matters(s.visits * s.call)) enter(s.path, 0, s.call);
+  if (matters(f.consumer)) enter(0, 2, f.consumer);
+  const figures sampled = figures_between(*sampled_, now);
+  if (sampled.elements < kSampledElements) return any;
+  for (const stage_figures& s : sampled.stages)
+    if (matters(s.visits * (s.own + s.outside))) enter(s.path, 1, s.own + s.outside);
+  sampled_ = now;
+  return any;
+}
+
+void model_tuner::watch(const figures& f, const observation& now) {
+  if (!has_changed(f, now)) {
+    if (++watched_ < recheck_after_) return;
+    // Early measurements have few samples: what they missed is found later, at growing intervals.
+    recheck_after_ *= 2;
+    watched_ = 0;
+    corrections_left_ = 1;
+    phase_ = phase::measuring;
+    return;
+  }
+  ++changes_;
+  for (known_knobs::entry& e : knobs_.all()) {
+    e.settings.clear();
+    e.blocked_until = 0;
+  }
+  detectors_.clear();
+  base_ = window_;
+  sampled_ = now;
+  phase_ = phase::measuring;
+  corrections_left_ = 2;
+  period_ = period_min_;
+}
+
+decision model_tuner::look(const observation& now) {
+  decision d;
+  ++looks_;
+  set(knobs_.note(now.sites), d);
+  if (!window_) window_ = base_ = sampled_ = now;
+  if (phase_ == phase::settling && now.at >= settled_at_) {
+    begin_window(now);
+    phase_ = phase::checking;
+  }
+  figures f = measured(now);
+  if (phase_ != phase::settling && is_measured(f)) {
+    const phase was = phase_;
+    if (phase_ == phase::measuring) {
+      remember_settings(f);
+      allocate_now(f, false, d);
+    } else if (phase_ == phase::checking) {
+      check_step(f, d);
+    } else {
+      watch(f, now);
+    }
+    if (phase_ == phase::settling) settled_at_ = now.at + settle_time(f);
+    begin_window(now);
+    period_ = phase_ == phase::watching && was == phase::watching ? std::min(period_ * 2, period_max_) : period_min_;
+    newest_ = std::move(f);
+  } else if (looks_ > kShortLooks) {
+    period_ = std::min(period_ * 2, period_max_);
+  }
+  d.next = phase_ == phase::settling ? std::max(period_min_, settled_at_ - now.at) : period_;
+  return d;
+}
+
+tuning_report model_tuner::report() const {
+  tuning_report r;
+  r.is_on = true;
+  r.looks = looks_;
+  r.steps = steps_;
+  r.changes = changes_;
+  r.elements_second = rate_;
+  r.limit = limit_;
+  if (!errors_.empty()) {
+    std::vector<double> sorted = errors_;
+    std::sort(sorted.begin(), sorted.end());
+    r.error_median = sorted[sorted.size() / 2];
+  }
+  for (const known_knobs::entry& e : knobs_.all())
+    r.knobs.push_back({e.path, e.stage, e.knob, e.value, e.began, e.most, e.is_requested,
+                       e.reason.empty() ? "too few elements were measured" : e.reason});
+  if (newest_) {
+    figures f = *newest_;
+    knobs_.enter(f, looks_);
+    r.what_ifs = try_changes(f, budgets_);
+  }
+  return r;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policy of the tuner: one allocation from the model, at most two corrections, then it watches for changes.
+//
+// A step is undone if it has not brought a tenth of what it should, or if the run has become slower; its knobs then stay
+// for a while. A change of a cost, or of the consumer, starts the measurement again, at the shortest period.
+// Thread: one call at a time.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/change_detector.hpp"
+#include "tuner/known_knobs.hpp"
+#include "tuner/policy.hpp"
+
+namespace sluice::lib {
+
+class model_tuner final : public tuning_policy {
+ public:
+  /// `period`: the shortest time between two looks.
+  model_tuner(budgets b, duration period);
+
+  decision look(const observation& now) override;
+  tuning_report report() const override;
+
+ private:
+  enum class phase : std::uint8_t { measuring, settling, checking, watching };
+  struct step {
+    double before = 0, expected = 0;  ///< rates
+    std::vector<knob_setting> undo;
+    bool raises = false;
+  };
+
+  bool is_measured(const figures& f) const;
+  void begin_window(const observation& now) { window_ = now; }
+  figures measured(const observation& now) const;
+  void allocate_now(const figures& f, bool is_correction, decision& d);
+  bool is_worth_it(const allocation& a) const;
+  void check_step(const figures& f, decision& d);
+  void watch(const figures& f, const observation& now);
+  bool has_changed(const figures& f, const observation& now);
+  void remember_settings(const figures& f);
+  duration settle_time(const figures& f) const;
+  void set(const std::vector<knob_setting>& all, decision& d);
+
+  const budgets budgets_;
+  const duration period_min_, period_max_;
+  duration period_;
+  phase phase_ = phase::measuring;
+  /// Since the last step or measurement; since the beginning or the last change; and for sampled times, some of each.
+  std::optional<observation> window_, base_, sampled_;
+  duration settled_at_{};
+  known_knobs knobs_;
+  int corrections_left_ = 2;
+  std::uint64_t watched_ = 0, recheck_after_ = 32;  ///< windows
+  std::optional<step> step_;
+  std::map<std::pair<std::uint64_t, int>, change_detector> detectors_;
+  std::uint64_t looks_ = 0, steps_ = 0, changes_ = 0;
+  std::optional<figures> newest_;
+  double rate_ = 0;
+  std::string limit_;
+  std::vector<double> errors_;
+};
+
+}  // namespace sluice::lib
