@@ -10,6 +10,7 @@
 
 #include "plan/plan_parts.hpp"
 #include "sluice/op/batch.hpp"
+#include "sluice/op/shard.hpp"
 #include "sluice/op/shuffle.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
@@ -26,6 +27,7 @@ class adviser {
     for (const node_ptr& input : n.inputs) visit(*input);
     if (n.op->name == "shuffle") look_upstream_of_shuffle(n);
     if (n.op->name == "flat_map") look_at_readers(n);
+    if (n.op->name == "shard" && n.as<shard_arguments>().shards > 1) look_upstream_of_shard(n);
     look_at_inputs(n);
     look_at_functions(n);
   }
@@ -54,6 +56,25 @@ class adviser {
       }
       if (facts_of(*at).outputs != output_count::one_per_input) return;
     }
+  }
+
+  /// Finds the stage that keeps a shard from the list of files or the seekable source: all shards then read all elements.
+  void look_upstream_of_shard(const node& shard) {
+    const node* splits_no_more = nullptr;
+    const node* at = shard.inputs[0].get();
+    for (; at->op->shape == op_info::stage; at = at->inputs[0].get()) {
+      const stage_facts f = facts_of(*at);
+      if (!splits_no_more && (f.outputs != output_count::one_per_input || !f.keeps_order)) splits_no_more = at;
+    }
+    if (!splits_no_more || at->op->shape == op_info::combine) return;
+    const std::int64_t shards = shard.as<shard_arguments>().shards;
+    const std::string_view gain = at->op->name == "list_files" ? "each shard reads its own files"
+                                  : why_not_seekable(*at).ok() ? "nothing is read in vain"
+                                                               : "the stages between work for a part of the elements";
+    say("shard_late",
+        absl::StrCat(stage_text(shard), " after ", stage_text(*splits_no_more), " cannot split the input: of ", shards,
+                     " elements that are made, it yields one; directly after ", stage_text(*at), ", ",
+                     std::string(gain), ", and the shards have other elements"));
   }
 
   void look_at_readers(const node& n) {

@@ -23,6 +23,7 @@
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
 #include "plan/plan_parts.hpp"
+#include "profile/measured_advice.hpp"
 #include "sluice/io/files.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -238,6 +239,13 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
   return sync_wait(rt, pull(&request));
 }
 
+/// Adds advice to the notes of the verdict: what to write differently, and the figures of this run for it.
+void add_advice(const node& plan, pull_outcome& out, bool is_whole) {
+  const measured_run measured{out.report.sites, out.report.verdict, out.report.machine, is_whole};
+  for (const measured_note& note : measured_advice(plan, measured))
+    out.report.verdict.notes.push_back(absl::StrCat("advice: ", detail::redacted(note.text)));
+}
+
 /// How a run has ended.
 struct run_end {
   bool interrupted = false;
@@ -338,6 +346,7 @@ int run(const run_arguments& a, watch& interrupts, run_record& record) {
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   record.seconds = seconds.count();
   record.resumed = !from.at.empty();
+  add_advice(*plan, out, out.ended && !record.resumed);
   fill_record(record, counts, rt, out.report);
   const run_end end = end_run(a, output, checkpoint, out, *sink, rt, counts);
   record.interrupted = end.interrupted;
