@@ -7,6 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/text/ascii.hpp"
+#include "base/text/closest.hpp"
+#include "expr/checking/checker.hpp"
 #include "sluice/base/utf8.hpp"
 
 namespace sluice::lib::expressions {
@@ -179,22 +181,29 @@ std::string without_lambda(std::string_view stage, std::string_view parameter, s
 
 namespace {
 
-/// Returns the message for an operator of another language that is made of two or three signs: "<>". `at`: the sign that
-/// no expression has there.
-std::string instead_of_sign(std::string_view text, std::size_t at) {
+/// Returns the message for an operator of another language that is made of two or three signs: "<>". `m.begin` is the
+/// sign that no expression has there.
+operator_message instead_of_sign(const misplaced_operator& m) {
   static constexpr std::pair<std::string_view, std::string_view> kSigns[] = {
-      {"===", "=="}, {"!==", "!="},       {"<>", "!="}, {"=<", "<="},
-      {"=!", "!="},  {"**", "pow(x, y)"}, {"//", "/"},  {"++", "x + 1"}};
+      {"===", "=="}, {"!==", "!="}, {"<>", "!="}, {"=<", "<="},
+      {"=!", "!="},  {"**", "pow"}, {"//", "/"},  {"++", "+ 1"}};
   for (const auto& [sign, ours] : kSigns)
-    for (std::size_t back = 0; back != sign.size() && back <= at; ++back)
-      if (text.substr(at - back, sign.size()) == sign)
-        return absl::StrCat("there is no operator ", std::string(sign), "; write ", std::string(ours));
+    for (std::size_t back = 0; back != sign.size() && back <= m.begin; ++back) {
+      const std::size_t at = m.begin - back;
+      if (m.text.substr(at, sign.size()) != sign) continue;
+      const std::string_view before = without_blanks(m.text.substr(m.operand_begin, at - m.operand_begin));
+      const std::string left(at < m.operand_begin || before.empty() || before.size() > kPartMax ? "x" : before);
+      const std::string next = first_value(m.text.substr(at + sign.size())), right = next.empty() ? "y" : next;
+      const std::string instead = sign == "**"   ? absl::StrCat("pow(", left, ", ", right, ")")
+                                  : sign == "++" ? absl::StrCat(left, " + 1")
+                                                 : absl::StrCat(left, " ", std::string(ours), " ", right);
+      return {absl::StrCat("there is no operator ", std::string(sign), "; write ", instead), at};
+    }
   return {};
 }
 
 std::string advice_for(const misplaced_operator& m) {
   const std::string_view word = m.text.substr(m.begin, m.end - m.begin);
-  if (std::string sign = instead_of_sign(m.text, m.begin); !sign.empty()) return sign;
   std::string_view rest = without_blanks(m.text.substr(m.end));
   const std::string_view operand = without_blanks(m.text.substr(m.operand_begin, m.operand_end - m.operand_begin));
   if (operand == "lambda" && rest.starts_with(':'))
@@ -210,6 +219,8 @@ std::string advice_for(const misplaced_operator& m) {
     return without_lambda("", name, body);
   }
   const std::string value(operand.size() > kPartMax ? "x" : operand);
+  if (is_word(word, "desc") || is_word(word, "asc"))
+    return absl::StrCat("top already yields the largest: by=", value, "; the smallest: by=-", value);
   if (is_word(word, "as"))
     return absl::StrCat("there is no operator as; a value gets its name in braces: write {",
                         std::string(first_word(rest)), ": ", std::string(value_before(m.text, m.operand_end, value)),
@@ -245,12 +256,44 @@ std::string advice_for(const misplaced_operator& m) {
 
 }  // namespace
 
-std::string message_of(const misplaced_operator& m) {
-  std::string why = advice_for(m);
-  return why.size() <= kMessageMax && is_utf8(why) ? why : std::string();
+operator_message message_of(const misplaced_operator& m) {
+  operator_message why = instead_of_sign(m);
+  if (why.text.empty()) {
+    const bool is_arrow = m.begin != 0 && m.text.substr(m.begin - 1, 2) == "->";
+    why = {advice_for(m), m.begin - is_arrow};
+  }
+  if (why.text.size() > kMessageMax || !is_utf8(why.text)) why.text.clear();
+  return why;
+}
+
+std::string message_of_method(const expression_tree& method) {
+  expression_tree call = method;
+  const expression_tree of = call.parts[0];
+  if (of.kind == expression_tree::member && (of.text == "str" || of.text == "dt")) call.parts[0] = of.parts[0];
+  call.names.clear();
+  const std::vector<std::string> known = built_in_names();
+  std::string way = find_built_in(call.text) ? std::string() : way_to_function(call);
+  const std::string similar = way.empty() ? detail::did_you_mean(call.text, known) : std::string();
+  for (const std::string& name : known)
+    if (similar == absl::StrCat("; did you mean ", name, "?")) call.text = name;
+  std::string why = absl::StrCat("there are no methods", way.empty() ? absl::StrCat("; write ", printed(call)) : way);
+  return why.size() <= kMessageMax && is_utf8(why) ? why : "there are no methods; functions take the value first";
 }
 
 std::string value_at(std::string_view text) { return first_value(text); }
+
+namespace {
+
+/// Returns the letters around a byte, including letters beyond ASCII.
+std::string_view word_around(std::string_view text, std::size_t byte) {
+  auto in_word = [text](std::size_t i) {
+    return detail::starts_word(text[i]) || detail::is_digit(text[i]) || static_cast<unsigned char>(text[i]) >= 0x80;
+  };
+  std::size_t begin = byte, end = byte;
+  while (begin != 0 && in_word(begin - 1)) --begin;
+  while (end != text.size() && in_word(end)) ++end;
+  return text.substr(begin, end - begin);
+}
 
 std::string message_of_single_quote(std::string_view text, std::size_t at) {
   std::string_view inside = text.substr(at + 1);
@@ -269,6 +312,12 @@ std::string way_to_column(std::string_view word) {
 std::string message_of_question_mark(std::string_view text, std::size_t at) {
   const std::string_view condition = value_before(text, at, "condition");
   const std::string_view rest = text.substr(at + 1);
+  if (rest.starts_with('?')) {
+    const std::string otherwise = first_value(rest.substr(1));
+    return absl::StrCat("there is no operator ??; write value_or(",
+                        condition == "condition" || condition.size() > kPartMax ? "x" : std::string(condition), ", ",
+                        otherwise.empty() || !is_utf8(otherwise) ? "0" : otherwise, ")");
+  }
   const std::size_t colon = length_up_to(rest, ":,");
   std::string_view a = "a", b = "b";
   if (colon != rest.size() && rest[colon] == ':') {
@@ -281,21 +330,26 @@ std::string message_of_question_mark(std::string_view text, std::size_t at) {
   return why.size() <= kMessageMax && is_utf8(why) ? why : "there is no ?: in expressions; write if(condition, a, b)";
 }
 
+}  // namespace
+
+std::string message_of_character(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  if (c == '&' || c == '|' || c == '^' || c == '~')
+    return absl::StrCat("'", std::string(1, c), "' is no operator of expressions; there are && and ||, and the ",
+                        "functions bit_and, bit_or, bit_xor and bit_not");
+  if (c == '?') return message_of_question_mark(text, at);
+  if (c == '\'') return message_of_single_quote(text, at);
+  const auto bytes = utf8_length(text.substr(at));
+  if (bytes == 0 || static_cast<unsigned char>(c) < 0x20) return "no expression has this byte here";
+  return absl::StrCat("no expression has the character '", std::string(text.substr(at, bytes)), "' here",
+                      bytes == 1 ? "" : way_to_column(word_around(text, at)));
+}
+
 bool is_operator(std::string_view s) {
   static constexpr std::string_view kOwn[] = {"||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"};
   for (std::string_view op : kOwn)
     if (op == s) return true;
   return false;
-}
-
-std::string_view word_around(std::string_view text, std::size_t byte) {
-  auto in_word = [text](std::size_t i) {
-    return detail::starts_word(text[i]) || detail::is_digit(text[i]) || static_cast<unsigned char>(text[i]) >= 0x80;
-  };
-  std::size_t begin = byte, end = byte;
-  while (begin != 0 && in_word(begin - 1)) --begin;
-  while (end != text.size() && in_word(end)) ++end;
-  return text.substr(begin, end - begin);
 }
 
 }  // namespace sluice::lib::expressions

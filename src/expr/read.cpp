@@ -7,7 +7,6 @@
 #include "base/text/ascii.hpp"
 #include "expr/other_operators.hpp"
 #include "expr/tree.hpp"
-#include "sluice/base/utf8.hpp"
 
 namespace sluice::lib {
 
@@ -62,8 +61,8 @@ class expression_reader {
     if (is_sign("*") && last_end_ != 0 && text_[last_end_ - 1] == '(')
       fail(from_, "* does not stand for all: leave it out");
     if (kind_ == sign || (kind_ == name && !is_quoted_name_)) {
-      const std::string why = message_of({text_, from_, at_, operand_from_, last_end_});
-      if (!why.empty()) fail(from_, why);
+      const operator_message why = message_of({text_, from_, at_, operand_from_, last_end_});
+      if (!why.text.empty()) fail(why.at, why.text);
     }
     if (kind_ == sign && is_operator(token_)) fail(from_, absl::StrCat("a value is missing before ", token_));
     fail_here(expected);
@@ -151,15 +150,7 @@ class expression_reader {
       }
     char c = text_[at_];
     if (std::string_view("+-*/%<>!()[]{},:.=").find(c) == std::string_view::npos) {
-      if (c == '&' || c == '|' || c == '^' || c == '~')
-        fail(at_, absl::StrCat("'", std::string(1, c), "' is no operator of expressions; there are && and ||, and the ",
-                               "functions bit_and, bit_or, bit_xor and bit_not"));
-      if (c == '?') fail(at_, message_of_question_mark(text_, at_));
-      if (c == '\'') fail(at_, message_of_single_quote(text_, at_));
-      auto bytes = utf8_length(text_.substr(at_));
-      if (bytes == 0 || static_cast<unsigned char>(c) < 0x20) fail(at_, "no expression has this byte here");
-      fail(at_, absl::StrCat("no expression has the character '", std::string(text_.substr(at_, bytes)), "' here",
-                             bytes == 1 ? "" : way_to_column(word_around(text_, at_))));
+      fail(at_, message_of_character(text_, at_));
     }
     token_ = c;
     ++at_;
@@ -312,7 +303,9 @@ class expression_reader {
         tree m = made(tree::member, from, token_);
         m.parts.push_back(std::move(e));
         e = std::move(m);
+        const std::size_t name_at = from_;
         advance();
+        if (is_sign("(")) refuse_method(e, name_at);
       } else if (is_sign("[")) {
         e = subscript(std::move(e), from);
       } else {
@@ -321,6 +314,12 @@ class expression_reader {
       }
       parenthesised_ = false;
     }
+  }
+  /// Reports city.upper(), with the arguments as they are written.
+  [[noreturn]] void refuse_method(const tree& m, std::size_t name_at) {
+    tree c = call(m.text, name_at);
+    c.parts.insert(c.parts.begin(), m.parts[0]);
+    fail(name_at, message_of_method(c));
   }
   tree subscript(tree of, std::size_t from) {
     nesting deeper(*this);
@@ -457,6 +456,7 @@ class expression_reader {
     do {
       if (kind_ == text && is_plain_name(token_))
         fail_here(absl::StrCat("names in braces are written without quotes: ", token_));
+      if (is_sign("*")) fail(from_, "* does not stand for all columns");
       if (kind_ != name) fail_here("expected the name of a field");
       const std::size_t field_at = from_;
       std::string field = token_;

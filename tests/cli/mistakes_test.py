@@ -87,7 +87,7 @@ class Mistakes(ProgramTest):
                 for part in re.findall("«(.*?)»", row.works):
                     self.assertIn(part, said)
                     suggested += 1
-                done = run([PROGRAM, *shlex.split(re.sub("[«»]", "", row.works))])
+                done = run([PROGRAM, *shlex.split(re.sub("[«»]", "", row.works))], text=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(suggested, 120)
 

@@ -5,6 +5,7 @@
 
 #include "element/text/scan_text.hpp"
 #include "engine/lowering/element_specs.hpp"
+#include "expr/functions/numbers.hpp"
 #include "sluice/element/type_text.hpp"
 
 namespace sluice::lib {
@@ -31,15 +32,32 @@ std::string made_nameless(const element_type& t) {
   return "| map({" + out + "})";
 }
 
-/// Returns the stage that gives the elements of input `number`, which have type `b`, the type `a`; empty: none is known.
-std::string way_to_one_type(const element_type& a, const element_type& b, std::size_t number) {
+using expressions::number, expressions::number_of, expressions::type_of_number;
+
+/// Returns the number type that has the values of both types: the other conversions would lose fractions or large
+/// numbers. Returns number::none if there is none.
+number number_for_both(const element_type& a, const element_type& b) {
+  const number one = number_of(a), other = number_of(b);
+  if (one == number::none || other == number::none) return number::none;
+  if (expressions::is_float(one) || expressions::is_float(other))
+    return expressions::is_float(one) && expressions::is_float(other) ? std::max(one, other) : number::f64;
+  const bool is_one_signed = one < number::u8, is_other_signed = other < number::u8;
+  if (is_one_signed == is_other_signed) return std::max(one, other);
+  return one == number::u64 || other == number::u64 ? number::none : number::i64;
+}
+
+/// Returns the stage that gives the elements of input `index`, which have type `b`, the type `a`; empty: none is known.
+std::string way_to_one_type(const element_type& a, const element_type& b, std::size_t index) {
   auto is_number = [](const element_type& t) { return t.kind == kind::scalar && &t != &type_of<bool>(); };
-  const std::string input = "input " + std::to_string(number);
+  const std::string input = "input " + std::to_string(index);
+  const std::string before = index == 2 ? "input 1" : "the inputs 1 to " + std::to_string(index - 1);
   if (b.kind == kind::batch && b.element == &a) return "; put `| unbatch` after " + input;
   if (a.kind == kind::batch && a.element == &b) return "; put `| unbatch` after the first input";
   if (a.kind == kind::text && is_number(b)) return "; put `| map(string(it))` after " + input;
-  if (is_number(a) && is_number(b)) return "; put `| map(" + type_text(a) + "(it))` after " + input;
-  return {};
+  const number both = is_number(a) && is_number(b) ? number_for_both(a, b) : number::none;
+  if (both == number::none) return {};
+  const std::string stage = "; put `| map(" + type_text(type_of_number(both)) + "(it))` after ";
+  return stage + (both == number_of(a) ? input : both == number_of(b) ? before : "all inputs");
 }
 
 /// `a`: the type of the first input. `b`: the type of input `number`.

@@ -155,6 +155,11 @@ computed_ptr checker::name(const expression_tree& e) {
   if (in_.kind == kind::batch && in_.element->stacks_by_member())
     for (auto& m : in_.element->members)
       if (m.name == e.text) return column_of(e, path_to(in_, 0));
+  refuse_name(e, false);
+}
+
+/// `may_be_text`: the name is compared with a text, and may lack its quotes.
+void checker::refuse_name(const expression_tree& e, bool may_be_text) const {
   std::vector<std::string> known = names_of(in_);
   if (scope_.state) known.emplace_back("state");
   std::string way = detail::did_you_mean(e.text, known);
@@ -163,7 +168,18 @@ computed_ptr checker::name(const expression_tree& e) {
   const std::string in = !in_.has_members() ? absl::StrCat("; the element, `it`, is ", shown(in_))
                          : has_name         ? absl::StrCat("; ", fields_of(in_))
                                             : absl::StrCat("; the fields are ", list_of_fields(in_));
-  fail(e, absl::StrCat("no field is named ", e.text, way.empty() ? in : way));
+  const bool is_text = may_be_text && way.empty();
+  fail(e, absl::StrCat("no field is named ", e.text, way.empty() ? in : way,
+                       is_text ? absl::StrCat("; a text is written in double quotes: \"", e.text, "\"") : ""));
+}
+
+/// Refuses a name that means nothing, and is compared with a text.
+void checker::refuse_text_without_quotes(const expression_tree& e, const computed& other) const {
+  const element_type& t = other.type();
+  const bool is_text = t.kind == kind::text || (t.kind == kind::maybe && t.element->kind == kind::text);
+  const bool is_known = e.text == "it" || e.text == "none" || e.text == "state" || means_something(e.text);
+  if (e.kind == expression_tree::name && is_text && !is_known && !scope_.is_constant && in_.kind != kind::batch)
+    refuse_name(e, true);
 }
 
 /// Returns a column of a batch, by the name of the rows' member.

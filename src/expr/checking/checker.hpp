@@ -99,6 +99,8 @@ class checker {
   computed_ptr path_to(const element_type& t, std::size_t offset);
   void note_copy(const expression_tree& e, const computed& c);
   computed_ptr name(const expression_tree& e);
+  [[noreturn]] void refuse_name(const expression_tree& e, bool may_be_text) const;
+  void refuse_text_without_quotes(const expression_tree& e, const computed& other) const;
   bool means_something(std::string_view name) const;
   static const element_type& common_optional(const element_type& a, const element_type& b);
   computed_ptr member_of(const expression_tree& e);
@@ -158,6 +160,9 @@ class checker {
 /// other words.
 std::string way_to_name(std::string_view name);
 std::string way_to_function(const expression_tree& call);
+/// Returns what is written in place of a call with too many values, if leaving out some of them would change the result:
+/// "; write round(x * 10) / 10". Empty: nothing is known.
+std::string way_to_fewer(const expression_tree& call, const std::vector<computed_ptr>& parts);
 /// Returns how `written`, a value of this type, becomes a condition: "; compare it, as in id != 0". Empty: in no way.
 std::string way_to_condition(const std::string& written, const element_type& type);
 /// Returns how `written`, a value of this type, becomes the argument that a function expects: "a text", "a number".

@@ -43,8 +43,27 @@ bool is_numbers(const element_type& t) {
 
 namespace {
 
+/// Returns "string(id) + \"x\"" for operands of which at least one is a text, and the others are numbers or bools.
+std::string joined_texts(const expression_tree& e, const computed& a, const computed& b) {
+  auto as_text = [](const expression_tree& written, const computed& c) {
+    return c.type().kind == kind::text ? shown(written) : absl::StrCat("string(", shown(written), ")");
+  };
+  return absl::StrCat(as_text(e.parts[0], a), " + ", as_text(e.parts[1], b));
+}
+
+/// Returns the advice for `||` of SQL, which joins texts, and for `+` of a text and a number; empty for other operands.
+std::string way_to_joined(const expression_tree& e, const computed& a, const computed& b) {
+  auto is_text = [](const computed& c) { return c.type().kind == kind::text; };
+  auto may_be_text = [&](const computed& c) { return is_text(c) || number_of(c.type()) != number::none; };
+  if ((!is_text(a) && !is_text(b)) || !may_be_text(a) || !may_be_text(b)) return {};
+  if (e.text == "||") return absl::StrCat("; texts are joined by +: ", joined_texts(e, a, b));
+  return e.text == "+" ? absl::StrCat("; ", joined_texts(e, a, b), " joins them as texts") : std::string();
+}
+
 /// Returns how a text and a number become values of one kind; empty for other operands.
 std::string way_to_one_kind(const expression_tree& e, const computed& a, const computed& b) {
+  if (e.text == "||")
+    if (std::string way = way_to_joined(e, a, b); !way.empty()) return way;
   auto is_bool = [](const computed& c) { return number_of(c.type()) == number::boolean; };
   if (is_bool(a) != is_bool(b)) {
     const expression_tree &flag = e.parts[is_bool(a) ? 0 : 1], &other = e.parts[is_bool(a) ? 1 : 0];
@@ -65,7 +84,7 @@ std::string way_to_one_kind(const expression_tree& e, const computed& a, const c
     const expression_tree& written = e.parts[static_cast<std::size_t>(k)];
     if (written.kind == expression_tree::text_) {
       const bool is_number_in_quotes = written.text.find_first_not_of("0123456789.-") == std::string::npos;
-      if (!is_number_in_quotes) return {};
+      if (!is_number_in_quotes) return way_to_joined(e, a, b);
       const std::string sides[] = {k == 0 ? written.text : shown(e.parts[0]),
                                    k == 1 ? written.text : shown(e.parts[1])};
       return absl::StrCat("; numbers are written without quotes: ", sides[0], " ", e.text, " ", sides[1]);
@@ -80,16 +99,31 @@ std::string way_to_one_kind(const expression_tree& e, const computed& a, const c
 
 }  // namespace
 
+namespace {
+
+/// Returns the advice for a column of a batch, which has many values: the arithmetic of tensors, if all operands are
+/// numbers.
+std::string way_from_column(const expression_tree& e, const computed& a, const computed& b) {
+  std::string way = "; a column of a batch has many values: put this stage before batch";
+  if (precedence_of(e.text) <= 3) return way;
+  auto as_tensor = [](const expression_tree& written, const computed& c) {
+    return is_numbers(c.type()) ? absl::StrCat("to_tensor(", shown(written), ")") : shown(written);
+  };
+  return absl::StrCat(way, ", or write ", as_tensor(e.parts[0], a), " ", e.text, " ", as_tensor(e.parts[1], b));
+}
+
+}  // namespace
+
 void checker::refuse_operands(const expression_tree& e, const computed& a, const computed& b,
                               std::string_view what) const {
   const bool any_tensor = a.type().kind == kind::tensor || b.type().kind == kind::tensor;
-  fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a.type()),
-                       ", and ", shown(e.parts[1]), " is ", shown(b.type()), way_to_one_kind(e, a, b),
-                       in_.kind == kind::batch && (is_numbers(a.type()) || is_numbers(b.type()))
-                           ? "; a column of a batch has many values: put this stage before batch, or use to_tensor()"
-                       : is_numbers(a.type()) || is_numbers(b.type()) ? "; to_tensor() makes a tensor of numbers"
-                       : any_tensor ? "; double(t), int64(t) … are the number of a tensor that holds one"
-                                    : ""));
+  fail(e,
+       absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a.type()), ", and ",
+                    shown(e.parts[1]), " is ", shown(b.type()), way_to_one_kind(e, a, b),
+                    in_.kind == kind::batch && (is_numbers(a.type()) || is_numbers(b.type())) ? way_from_column(e, a, b)
+                    : is_numbers(a.type()) || is_numbers(b.type()) ? "; to_tensor() makes a tensor of numbers"
+                    : any_tensor ? "; double(t), int64(t) … are the number of a tensor that holds one"
+                                 : ""));
 }
 
 computed_ptr checker::binary(const expression_tree& e) {
@@ -99,7 +133,13 @@ computed_ptr checker::binary(const expression_tree& e) {
   if (is_equality && is_first_none != is_second_none)
     return presence(e, e.parts[is_first_none ? 1 : 0], e.text == "!=");
   std::vector<computed_ptr> parts;
-  for (auto& part : e.parts) parts.push_back(make(part));
+  const bool has_name_first = e.parts[0].kind == expression_tree::name && is_equality;
+  if (has_name_first && e.parts[1].kind == expression_tree::text_ && !is_first_none)
+    refuse_text_without_quotes(e.parts[0], *make(e.parts[1]));
+  for (auto& part : e.parts) {
+    if (is_equality && !parts.empty() && !is_second_none) refuse_text_without_quotes(part, *parts[0]);
+    parts.push_back(make(part));
+  }
   // `none` is a missing value of the other operand's type.
   if (is_first_none != is_second_none) {
     computed_ptr &nothing = parts[is_first_none ? 0 : 1], &other = parts[is_first_none ? 1 : 0];

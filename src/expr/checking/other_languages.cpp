@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of other languages, and conversions that a message suggests.
+#include <algorithm>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -49,14 +51,19 @@ constexpr other_word kFunctions[] = {
     {"first", "list[0] is the first item, and group_by(key, {x: first(x)}) takes the first of each group"},
     {"avg", "write mean($1)"},
     {"average", "write mean($1)"},
+    {"square", "write pow($1, 2)"},
     {"concat_ws", "write join($2, $1)"},
-    {"substr", "write text[from:to], from 0"},
-    {"substring", "write text[from:to], from 0"},
+    {"str_replace", "write replace($1, $2, $3)"},
+    {"gsub", "write replace($1, $2, $3)"},
     {"left", "write $1[:$2]"},
     {"right", "write $1[-$2:]"},
     {"toupper", "write upper($1)"},
     {"tolower", "write lower($1)"},
+    {"touppercase", "write upper($1)"},
+    {"tolowercase", "write lower($1)"},
     {"strip", "write trim($1)"},
+    {"includes", "write contains($1, $2)"},
+    {"indexof", "write find($1, $2), which is -1 if the part is missing"},
     {"startswith", "write starts_with($1, $2)"},
     {"endswith", "write ends_with($1, $2)"},
     {"like", "write contains($1, $2), starts_with() or ends_with()"},
@@ -89,18 +96,76 @@ std::string with_arguments(std::string advice, const expression_tree& call) {
   return advice;
 }
 
+bool is_same_word(std::string_view one, std::string_view other) {
+  return absl::EqualsIgnoreCase(absl::string_view(one.data(), one.size()),
+                                absl::string_view(other.data(), other.size()));
+}
+
 std::string instead_of(std::string_view word, std::span<const other_word> all) {
   for (const other_word& o : all)
-    if (absl::EqualsIgnoreCase(absl::string_view(word.data(), word.size()),
-                               absl::string_view(o.word.data(), o.word.size())))
-      return absl::StrCat("; ", std::string(o.instead));
+    if (is_same_word(word, o.word)) return absl::StrCat("; ", std::string(o.instead));
   return {};
+}
+
+/// Returns the whole number of an expression that is a literal, from 0 to 1000; -1: it is another expression.
+int small_number(const expression_tree& e) {
+  const bool is_whole = e.kind == expression_tree::number && e.text.find_first_not_of("0123456789") == e.text.npos;
+  return is_whole && !e.text.empty() && e.text.size() <= 3 ? std::stoi(e.text) : -1;
+}
+
+/// substr(city, 1) and substr(city, 1, 3), with a position from 0 and a length.
+std::string instead_of_substring(const expression_tree& call) {
+  if (call.parts.size() < 2) return "; write text[from:to], which counts from 0";
+  const int from = small_number(call.parts[1]), size = call.parts.size() > 2 ? small_number(call.parts[2]) : -1;
+  std::string end =
+      call.parts.size() > 2 ? absl::StrCat(shown(call.parts[1]), " + ", shown(call.parts[2])) : std::string();
+  if (from >= 0 && size >= 0) end = absl::StrCat(from + size);
+  return absl::StrCat("; write ", shown(call.parts[0]), "[", shown(call.parts[1]), ":", end, "], which counts from 0");
+}
+
+/// round(score, 1): "round(score * 10) / 10.0".
+std::string rounded_to_digits(const expression_tree& call) {
+  constexpr int kDigitsMax = 9;
+  const std::string value = shown(call.parts[0]);
+  const bool is_simple = value.find(' ') == value.npos;
+  const std::string of = is_simple ? value : absl::StrCat("(", value, ")");
+  const int digits = small_number(call.parts[1]);
+  if (digits == 0) return absl::StrCat(call.text, "(", value, ")");
+  const std::string factor = digits > 0 && digits <= kDigitsMax
+                                 ? absl::StrCat("1", std::string(static_cast<std::size_t>(digits), '0'))
+                                 : absl::StrCat("pow(10, ", shown(call.parts[1]), ")");
+  return absl::StrCat(call.text, "(", of, " * ", factor, ") / ", factor);
 }
 
 }  // namespace
 
+std::string way_to_fewer(const expression_tree& call, const std::vector<computed_ptr>& parts) {
+  const std::string& name = call.text;
+  const bool rounds = name == "round" || name == "floor" || name == "ceil" || name == "trunc";
+  if (rounds && parts.size() == 2) return absl::StrCat("; write ", rounded_to_digits(call));
+  if (name == "log" && parts.size() == 2)
+    return absl::StrCat("; write log(", shown(call.parts[0]), ") / log(", shown(call.parts[1]), ")");
+  const bool takes_list = name == "sum" || name == "mean" || name == "max_of" || name == "min_of" || name == "concat" ||
+                          name == "stack" || name == "any" || name == "all" || name == "argmax";
+  if (!takes_list || parts.size() < 2) return {};
+  auto is_text = [](const computed_ptr& c) { return c->type().kind == kind::text; };
+  auto is_value = [&](const computed_ptr& c) { return is_text(c) || number_of(c->type()) != number::none; };
+  const bool joins = name == "concat" && std::ranges::any_of(parts, is_text) && std::ranges::all_of(parts, is_value);
+  std::string all;
+  for (std::size_t k = 0; k != parts.size(); ++k) {
+    const std::string value = shown(call.parts[k]);
+    absl::StrAppend(&all,
+                    k == 0  ? ""
+                    : joins ? " + "
+                            : ", ",
+                    joins && !is_text(parts[k]) ? absl::StrCat("string(", value, ")") : value);
+  }
+  return joins ? absl::StrCat("; texts are joined by +: ", all) : absl::StrCat("; write ", name, "([", all, "])");
+}
+
 std::string way_to_name(std::string_view name) { return instead_of(name, kNames); }
 std::string way_to_function(const expression_tree& call) {
+  if (is_same_word(call.text, "substr") || is_same_word(call.text, "substring")) return instead_of_substring(call);
   return with_arguments(instead_of(call.text, kFunctions), call);
 }
 

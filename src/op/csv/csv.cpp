@@ -91,7 +91,7 @@ const element_type* csv_row_type(const node& n, std::string& why) {
   result<csv_schema> s = is_said ? a.schema.columns() : inferred_schema(a);
   if (!s.ok()) {
     if (!s.why().where().file.empty()) throw_status(s.why());
-    why = is_said ? std::string(s.why().message()) : s.why().to_string();
+    why = s.why().message();
     return nullptr;
   }
   if (is_said) why = mistake_in(a.options, s->columns.size());

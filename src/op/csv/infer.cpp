@@ -314,7 +314,12 @@ std::string csv_rows_looked_at(std::int64_t rows) {
 
 result<csv_schema> infer_csv_schema(std::deque<file_pieces> files, const csv_dialect& dialect, std::int64_t rows) {
   if (files.size() == 1 && (files[0].path().empty() || files[0].path() == "-") && !files[0].is_given())
-    return invalid_argument_error(absl::StrCat("the columns of an unknown file cannot be inferred", kSchemaOfColumns));
+    return invalid_argument_error(
+        files[0].path().empty()
+            ? "the files are known only when the plan runs: name their columns, as in csv(schema=\"id: int64, text: "
+              "string\", header=true)"
+            : "standard input is read once: name its columns, as in csv(\"-\", \"id: int64, text: string\", "
+              "header=true)");
   if (files.size() == 1) {
     file_columns only;
     if (status why = look_at(files[0], dialect, rows, only); !why.ok()) return why;

@@ -50,7 +50,7 @@ const element_type* whole_json_type(const jsonl_arguments& a, std::string& why) 
   status fits = type.ok() ? check_json_type(**type) : type.why();
   if (fits.ok()) return *type;
   if (!fits.where().file.empty()) throw_status(fits);
-  why = is_said ? std::string(fits.message()) : fits.to_string();
+  why = fits.message();
   return nullptr;
 }
 

@@ -195,7 +195,7 @@ const element_type* whole_sql_type(const sql_arguments& a, std::string& why) {
     if (a.schema.is_said()) return a.schema.columns();
     if (!a.path.is_given)
       return invalid_argument_error(
-          "the columns of an unknown database cannot be inferred: give a schema, such as schema=\"label: int64\"");
+          "the database is known only when the plan runs: name the columns, as in schema=\"label: int64\"");
     try {
       return infer_sql_schema(a.path.value, a.query.value);
     } catch (const error& e) { return e.why(); }
@@ -204,7 +204,7 @@ const element_type* whole_sql_type(const sql_arguments& a, std::string& why) {
   // SQLite reports a mistake in the query as invalid_argument.
   const status& fault = schema.why();
   if (!fault.where().file.empty() && fault.code() != status_code::invalid_argument) throw_status(fault);
-  why = a.schema.is_said() ? std::string(schema.why().message()) : schema.why().to_string();
+  why = a.schema.is_said() || fault.where().file.empty() ? std::string(fault.message()) : fault.to_string();
   return nullptr;
 }
 

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plan/codecs/argument_codec.hpp"
+#include "plan/text/other_words.hpp"
 #include "plan/text/plan_builder.hpp"
 #include "plan/text/read_json.hpp"
 #include "sluice/base/utf8.hpp"
@@ -140,7 +141,7 @@ node_ptr parse_plan_json(std::string_view text) {
     plan = detail::build_plan(document, true);
   } catch (const misplaced& e) {
     if (!e.file_error.ok()) throw error(e.file_error);
-    refuse(e.what, document, e.at);
+    refuse(detail::with_plan(e.what, ""), document, e.at);
   }
   if (plan->lacks_path) throw error(invalid_argument_error("the plan is a reader: its source needs a path"));
   return plan;

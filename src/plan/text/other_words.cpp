@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "element/text/scan_text.hpp"
 
@@ -13,7 +15,8 @@ namespace sluice::lib::detail {
 
 namespace {
 
-/// `instead` contains $1, the first argument (else `first`); $C, the columns; $N, the named arguments as fields; $F, the
+/// `instead` contains 'PLAN', the text of the plan before the call (with_plan()); $1, the first argument (else `first`);
+/// $O, an order; $B and $W, the rank of that order and what it yields; $K, the first column; $C, the columns; $N, the named arguments as fields; $F, the
 /// columns with value_or($1) for those that may be missing; $M, those renamed; $D, the columns without the arguments; $R,
 /// the reader of the file $1.
 struct other_word {
@@ -24,10 +27,9 @@ struct other_word {
   "sluice run 'PLAN' --output arrow:- | python3 -c \"import sys, pyarrow, duckdb; " \
   "t = pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); duckdb.sql('from t " QUERY "').show()\""
 constexpr std::string_view kSort =
-    "; top(10, by=$1) yields the 10 largest. Sorting needs all elements at once, as a database "
-    "does: " SLUICE_DETAIL_DATABASE("order by $1");
-constexpr std::string_view kJoin = "; joining needs all elements at once, as a database does: " SLUICE_DETAIL_DATABASE(
-    "join read_csv(\\'b.csv\\') using (id)");
+    "; top(10, by=$B) yields the 10 $W; to sort all (needs pyarrow, duckdb): " SLUICE_DETAIL_DATABASE("order by $O");
+constexpr std::string_view kJoin = "; a database joins (needs pyarrow, duckdb): " SLUICE_DETAIL_DATABASE(
+    "join read_csv(\\'b.csv\\') using ($K)") "; replace b.csv by the other file, and $K by the common column";
 #undef SLUICE_DETAIL_DATABASE
 constexpr other_word kOtherWords[] = {
     {"write", "; it is an option: sluice run 'PLAN' --output $1; in C++ write(rt, dataset, \"$1\")", "PATH"},
@@ -49,11 +51,11 @@ constexpr other_word kOtherWords[] = {
     {"tee", "; it is of C++ alone, where one run has several readers: broadcast(dataset, rt, N), or tee(…)"},
     {"count", "; it is count_elements, or `sluice count`"},
     {"pack", "; it is pack_sequences($1)", "length"},
-    {"sort", kSort, "score"},
-    {"sort_by", kSort, "score"},
-    {"order_by", kSort, "score"},
-    {"orderby", kSort, "score"},
-    {"arrange", kSort, "score"},
+    {"sort", kSort},
+    {"sort_by", kSort},
+    {"order_by", kSort},
+    {"orderby", kSort},
+    {"arrange", kSort},
     {"join", kJoin},
     {"left_join", kJoin},
     {"inner_join", kJoin},
@@ -89,7 +91,7 @@ constexpr other_word kOtherWords[] = {
     {"drop_duplicates", "; it is unique()"},
     {"uniq", "; it is unique()"},
     {"print",
-     "; `sluice run PLAN --output jsonl` prints the elements, and inspect(function) calls a function with each"},
+     "; sluice run 'PLAN' --output jsonl prints the elements, and inspect(function) calls a function with each"},
     {"explode", "; it is flat_map($1)", "list"},
     {"unnest", "; it is flat_map($1)", "list"},
     {"parquet", ": duckdb converts Parquet: duckdb -c \"copy (from '$1') to 'out.csv'\"", "FILE.parquet"},
@@ -222,14 +224,75 @@ std::string text_of_call(const call_syntax& call) {
   return absl::StrCat(call.name, "(", out, ")");
 }
 
+namespace {
+
+bool is_number_column(const member& m) {
+  const element_type& t = m.type->kind == kind::maybe ? *m.type->element : *m.type;
+  return t.kind == kind::scalar && &t != &type_of<bool>();
+}
+
+/// An order of SQL, and the rank whose largest elements come first in it: `score desc` and `score`.
+struct written_order {
+  std::string order, rank;
+  std::string_view first = "largest";
+};
+written_order order_of(const call_syntax& call, const element_type* in) {
+  std::string column = "it";
+  if (in && in->kind == kind::structure && !in->members.empty()) {
+    const auto number = std::ranges::find_if(in->members, is_number_column);
+    column = quoted_column(number == in->members.end() ? in->members[0].name : number->name);
+  }
+  if (!call.arguments.empty() && !value_of(call.arguments[0]).empty()) column = value_of(call.arguments[0]);
+  std::string order = column;
+  bool is_ascending = false;
+  for (std::string_view direction : {" desc", " DESC", " asc", " ASC"})
+    if (column.ends_with(direction)) {
+      column.resize(column.size() - direction.size());
+      is_ascending = direction == " asc" || direction == " ASC";
+    }
+  for (const argument& a : call.arguments) is_ascending |= a.name == "ascending" && a.text == "true";
+  for (const argument& a : call.arguments)
+    if ((a.name == "desc" || a.name == "descending" || a.name == "reverse") && a.text == "true")
+      order = column + " desc";
+  // The columns of SQL have other quotes.
+  if (order.starts_with('`')) order = absl::StrReplaceAll(order, {{"`", "\\\""}});
+  if (is_ascending) return {order, "-" + column, "smallest"};
+  return {order, column};
+}
+
+std::string first_column(const element_type* in) {
+  const bool has_columns = in && in->kind == kind::structure && !in->members.empty();
+  return has_columns && is_identifier(in->members[0].name) ? in->members[0].name : "id";
+}
+
+}  // namespace
+
+std::string with_plan(std::string message, std::string_view plan) {
+  constexpr std::string_view kPlan = "'PLAN'";
+  const std::size_t at = message.find(kPlan);
+  if (at == message.npos) return message;
+  while (plan.ends_with(' ') || plan.ends_with('|')) plan.remove_suffix(1);
+  int depth = 0;
+  for (const char c : plan) depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+  const bool is_shown = depth == 0 && !plan.empty() && plan.size() <= kShownMax && plan.find('\n') == plan.npos;
+  if (!is_shown) return absl::StrCat(message, "; PLAN is the plan before this stage");
+  const std::string text = absl::StrReplaceAll(std::string(plan), {{"'", "'\\''"}});
+  return message.replace(at, kPlan.size(), absl::StrCat("'", text, "'"));
+}
+
 std::string way_to_verb(const call_syntax& call, const element_type* in) {
   const auto* word = std::ranges::find(kOtherWords, std::string_view(call.name), &other_word::name);
   if (word == std::end(kOtherWords)) return {};
-  const bool has_first = !call.arguments.empty() && call.arguments[0].name.empty() &&
-                         value_of(call.arguments[0]).size() <= kShownMax && !value_of(call.arguments[0]).empty();
+  const bool has_first = !call.arguments.empty() && value_of(call.arguments[0]).size() <= kShownMax &&
+                         !value_of(call.arguments[0]).empty();
+  const written_order order = order_of(call, in);
   const std::string first = has_first ? value_of(call.arguments[0]) : std::string(word->first);
   return absl::StrReplaceAll(absl::string_view(word->instead.data(), word->instead.size()),
                              {{"$1", first},
+                              {"$O", order.order},
+                              {"$B", order.rank},
+                              {"$W", std::string(order.first)},
+                              {"$K", first_column(in)},
                               {"$C", columns_in_braces(in, "a, b")},
                               {"$N", named_arguments(call)},
                               {"$F", filled_columns(in, first)},
@@ -243,11 +306,7 @@ std::string example_of_call(std::string_view verb, const element_type* in, std::
   if (example == std::end(kExamples)) return {};
   std::string value = "it", key = "it";
   if (in && in->kind == kind::structure && !in->members.empty()) {
-    auto is_number = [](const member& m) {
-      const element_type& t = m.type->kind == kind::maybe ? *m.type->element : *m.type;
-      return t.kind == kind::scalar && &t != &type_of<bool>();
-    };
-    const auto number = std::ranges::find_if(in->members, is_number);
+    const auto number = std::ranges::find_if(in->members, is_number_column);
     key = quoted_column(in->members[0].name);
     value = number == in->members.end() ? key : quoted_column(number->name);
   }
@@ -256,10 +315,35 @@ std::string example_of_call(std::string_view verb, const element_type* in, std::
                              {{"$V", value}, {"$1", key}});
 }
 
-std::string way_to_surplus(std::string_view verb, const argument& a) {
-  if (verb == "unique" && !a.source.empty())
-    return absl::StrCat("; map(", std::string(a.source), ") | unique yields each value once");
-  return {};
+std::string message_of_columns(const call_syntax& call, const element_type* in) {
+  std::vector<std::string> columns;
+  for (const argument& a : call.arguments)
+    if (a.name.empty() && !a.source.empty() && a.source.size() <= kShownMax) columns.emplace_back(a.source);
+  if (columns.empty()) return {};
+  const std::string all = absl::StrJoin(columns, ", "), key = columns.size() == 1 ? all : absl::StrCat("{", all, "}");
+  std::string rest;
+  if (in && in->kind == kind::structure)
+    for (const member& m : in->members)
+      if (rest.empty() && std::ranges::find(columns, quoted_column(m.name)) == columns.end() && is_identifier(m.name))
+        rest = absl::StrCat("; one row for each: group_by(", key, ", {", m.name, ": first(", m.name, ")})");
+  return absl::StrCat(call.name, ": takes no columns, and found ", all, "; the distinct values: map(", key,
+                      ") | unique", rest);
+}
+
+std::string message_of_keys(const call_syntax& call) {
+  std::vector<std::string> keys;
+  bool are_words = true;
+  std::string aggregates;
+  for (const argument& a : call.arguments) {
+    if (!a.name.empty()) continue;
+    if (a.source.starts_with('{') && &a != &call.arguments[0]) aggregates = std::string(a.source);
+    else keys.emplace_back(a.source);
+    are_words &= a.kind == argument::word || !aggregates.empty() || a.source.starts_with('`');
+  }
+  if (keys.size() < 2 || (keys.size() == 2 && aggregates.empty() && keys[1].ends_with(')'))) return {};
+  return absl::StrCat(call.name, ": takes one key: write ", call.name, "({",
+                      are_words ? absl::StrJoin(keys, ", ") : absl::StrCat(keys[0], ", name: ", keys[1]), "}, ",
+                      aggregates.empty() ? "{n: count()}" : aggregates, ")");
 }
 
 std::string source_reading(std::string_view path) {

@@ -26,8 +26,15 @@ std::string text_of_call(const call_syntax& call);
 /// Returns a call of the verb with its required arguments, such as batch(32); empty if none is known. `in`: the type of
 /// its input, whose fields the example contains; null: unknown. `first`: the argument that was typed; empty: none.
 std::string example_of_call(std::string_view verb, const element_type* in, std::string_view first);
-/// Returns the advice for an argument after the last one; empty: none.
-std::string way_to_surplus(std::string_view verb, const argument& a);
+
+/// Returns the message for unique(city) and distinct(city), which take no columns; empty if the call has none.
+std::string message_of_columns(const call_syntax& call, const element_type* in);
+/// Returns the message for group_by(city, ok, {n: count()}), which takes one key; empty if the call has one key.
+std::string message_of_keys(const call_syntax& call);
+
+/// Returns the message with `plan`, in the quotes of a shell, in place of 'PLAN'. A plan that is too long to show, or not
+/// a whole one, is described instead.
+std::string with_plan(std::string message, std::string_view plan);
 
 /// Returns the plan that reads the file: csv("a.csv", header=true). The name's suffix decides.
 std::string source_reading(std::string_view path);

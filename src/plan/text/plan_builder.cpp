@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <charconv>
 #include <list>
+#include <optional>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/text/closest.hpp"
+#include "element/text/scan_text.hpp"
 #include "expr/other_operators.hpp"
 #include "expr/program.hpp"
 #include "plan/codecs/argument_codec.hpp"
+#include "plan/text/mistaken_calls.hpp"
 #include "plan/text/other_words.hpp"
 #include "plan/text/spellings.hpp"
 #include "plan/text/table_words.hpp"
@@ -25,7 +29,7 @@ const op_info& op_named(const call_syntax& call, const element_type* in) {
   const std::string& name = call.name;
   if (auto* op = find_op(name)) return *op;
   if (const std::string instead = way_to_verb(call, in); !instead.empty())
-    throw misplaced{call.at, absl::StrCat("there is no verb ", name, " in plan text", instead)};
+    throw misplaced{call.at, absl::StrCat("there is no stage ", name, instead)};
   std::vector<std::string> names;
   for (auto* known : known_operators()) names.emplace_back(known->name);
   if (is_expression_function(name))
@@ -78,16 +82,20 @@ class node_builder {
     const bool may_compare = !is_json_ && std::ranges::any_of(list_.fields, [](const field& one) {
       return one.required && one.type->takes_functions();
     });
-    const std::string similar = did_you_mean(a.name, names);
+    std::string similar = did_you_mean(a.name, names);
+    if (const std::string longer = name_meant_by(a.name, names); !longer.empty())
+      similar = absl::StrCat("; did you mean ", longer, "?");
+    const argument at_sign = at_equals_sign(a);
     if (may_compare && a.source.starts_with('>'))  // x => x + 1
-      reading_.refuse_name(a, expressions::without_lambda(node_.op->name, a.name, a.source.substr(1)));
+      reading_.refuse_name(at_sign, expressions::without_lambda(node_.op->name, a.name, a.source.substr(1)));
     const bool is_option = std::ranges::any_of(
         known_operators(), [&](const op_info* op) { return op->arguments().find(a.name) != nullptr; });
     if (may_compare && a.source.starts_with('<'))
       reading_.refuse_name(
-          a, absl::StrCat("there is no operator =<; write ", a.name, " <= ", std::string(a.source.substr(1))));
+          at_sign, absl::StrCat("there is no operator =<; write ", a.name,
+                                " <= ", std::string(absl::StripAsciiWhitespace(std::string(a.source.substr(1))))));
     if (may_compare && similar.empty() && !is_option)
-      reading_.refuse_name(a, absl::StrCat("= does not compare; write ", a.name, " == ", std::string(a.source)));
+      reading_.refuse_name(at_sign, absl::StrCat("= does not compare; write ", a.name, " == ", std::string(a.source)));
     reading_.refuse_name(a,
                          absl::StrCat("has no ", a.name, similar,
                                       none || !similar.empty() ? "" : absl::StrCat(" (it has ", list_.names(), ")")));
@@ -112,15 +120,10 @@ class node_builder {
       return set(fields[position_++], a);
     }
     const bool is_behind_function = may < fields.size() && may != 0 && fields[may - 1].type->takes_functions();
-    if (is_behind_function && !is_json_ && a.kind == argument::word)
-      reading_.refuse_name(a, absl::StrCat("takes one expression, and found ", a.shown(),
-                                           " after it; several fields stand in braces: ", std::string(node_.op->name),
-                                           "({", last_ == "" ? "…" : std::string(last_), ", ", a.shown(), "})"));
-    if (const std::string way = way_to_surplus(node_.op->name, a); !way.empty() && !is_json_)
-      reading_.refuse_name(a, absl::StrCat("takes no columns, and found ", a.shown(), way));
-    if (may < fields.size()) reading_.refuse_name(a, absl::StrCat(a.shown(), " needs a name", way_to_option(a, may)));
-    reading_.refuse_name(
-        a, absl::StrCat("takes no more values, and found ", a.shown(), way_to_surplus(node_.op->name, a)));
+    const bool is_value = a.kind == argument::word || a.kind == argument::expression || a.kind == argument::plan;
+    if (is_behind_function && !is_json_ && is_value && !a.source.empty()) refuse_second_function(a);
+    if (may < fields.size()) reading_.refuse_name(a, absl::StrCat(written(a), " needs a name", way_to_option(a, may)));
+    reading_.refuse_name(a, absl::StrCat("takes no more values, and found ", written(a)));
   }
   /// Announces the number of arguments without a name that will follow.
   void expect_positional(std::size_t n) { left_ = n; }
@@ -153,6 +156,21 @@ class node_builder {
   }
 
  private:
+  /// Reports filter(a, b), which means a && b, and map(a, b), which means map({a, b}).
+  [[noreturn]] void refuse_second_function(const argument& a) const {
+    const std::string name(node_.op->name), first(last_ == "" ? "…" : last_), second(a.source);
+    const bool is_condition = name == "filter" || name == "take_while" || name == "drop_while";
+    if (is_condition) {
+      auto grouped = [](const std::string& s) { return s.find("||") == s.npos ? s : absl::StrCat("(", s, ")"); };
+      reading_.refuse_name(a, absl::StrCat("takes one condition: write ", grouped(first), " && ", grouped(second)));
+    }
+    auto named = [](const std::string& s, std::string_view as) {
+      return is_identifier(s) || s.starts_with('`') ? s : absl::StrCat(std::string(as), ": ", s);
+    };
+    reading_.refuse_name(a, absl::StrCat("takes one expression, and found ", written(a),
+                                         " after it; several fields stand in braces: ", name, "({", named(first, "x"),
+                                         ", ", named(second, "y"), "})"));
+  }
   std::string example() const {
     const element_type* in = node_.inputs.size() == 1 ? node_.inputs[0]->type : nullptr;
     const std::string call = is_json_ ? std::string() : example_of_call(node_.op->name, in, last_);
@@ -167,7 +185,7 @@ class node_builder {
       const std::string type = fields[i].type->type_name();
       const bool takes_number = type != "bool" && type.find("time") == type.npos && !fields[i].type->takes_text();
       if (!is_json_ && (is_number ? takes_number : i == k))
-        return absl::StrCat(", such as ", std::string(fields[i].name), "=", a.shown());
+        return absl::StrCat(", such as ", std::string(fields[i].name), "=", written(a));
       absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(fields[i].name), "=");
     }
     return absl::StrCat("; the options are ", names);
@@ -206,7 +224,12 @@ class node_builder {
           a, absl::StrCat("a comma is missing after ", std::string(a.source.substr(0, a.source.find('"', 1) + 1))));
     given_[k] = true;
     if (f.name == "schema") schema_at_ = a.at;
-    reading_.read(*f.type, argument_list::at(value_.get(), f), a, f.name);
+    try {
+      reading_.read(*f.type, argument_list::at(value_.get(), f), a, f.name);
+    } catch (const misplaced& why) {
+      const element_type* in = node_.inputs.size() == 1 ? node_.inputs[0]->type : nullptr;
+      throw misplaced{why.at, with_all_columns(why, a, in), why.file_error};
+    }
   }
 
   /// Sets one of the arguments that every call accepts.
@@ -248,23 +271,10 @@ std::vector<node_ptr> listed_plans(const call_syntax& call, const argument& list
   return inputs;
 }
 
-/// An operator that combines several datasets is not a method of the first, unlike in tf.data.
-std::string source_behind_stage(const call_syntax& call, const op_info& op) {
-  if (op.shape != op_info::combine) {
-    const bool is_reader =
-        std::ranges::any_of(op.arguments().fields, [](const field& f) { return f.type->is_later(); });
-    return absl::StrCat(call.name, ": a source takes no input",
-                        is_reader ? absl::StrCat(": interleave(", call.name, ") opens one for each path that comes")
-                                  : absl::StrCat("; concatenate(A, ", text_of_call(call),
-                                                 ") appends it to A, the stages before the bar"));
-  }
-  const bool is_listed = op.inputs_behind_list >= 0;
-  return absl::StrCat(call.name, ": takes no input before a bar: write ", call.name,
-                      is_listed ? "([A, B], …)" : "(A, B)", ", where A is all that stands before the bar");
-}
-
 node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path) {
   const op_info& op = op_named(call, input ? input->type : nullptr);
+  check_form(call, input ? input->type : nullptr);
+  const node_ptr before = input;
   if (!input && op.shape == op_info::stage)
     throw misplaced{call.at,
                     absl::StrCat(call.name, ": a plan starts with a source, as in csv(\"FILE\", header=true) | ",
@@ -297,7 +307,11 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   if (!wants_list && behind < op.inputs_behind_list)
     throw misplaced{call.at, absl::StrCat(call.name, ": needs a list of datasets, and ", op.inputs_behind_list,
                                           " after it, which is missing: ", call.name, "([A, B], C)")};
-  return b.build();
+  try {
+    return b.build();
+  } catch (const misplaced& why) {
+    throw misplaced{why.at, with_stage_before_batch(why.what, call, before.get()), why.file_error};
+  }
 }
 
 /// Builds a call that abbreviates other calls (spellings.hpp).
@@ -309,10 +323,18 @@ node_ptr build_spelled(const call_syntax& call, node_ptr input, bool may_lack_pa
 
 node_ptr build_any_call(const call_syntax& call, node_ptr input, bool may_lack_path) {
   std::list<std::string> texts;
-  if (auto meant = call_of_table_word(call, input ? input->type : nullptr, texts))
-    return build_call(*meant, std::move(input), may_lack_path);
-  if (is_spelling(call.name)) return build_spelled(call, std::move(input), may_lack_path);
-  return build_call(call, std::move(input), may_lack_path);
+  std::optional<call_syntax> meant = call_of_table_word(call, input ? input->type : nullptr, texts);
+  if (!meant && !is_spelling(call.name)) return build_call(call, std::move(input), may_lack_path);
+  check_form(call, input ? input->type : nullptr);
+  std::string name = meant ? meant->name : std::string();
+  try {
+    if (meant) return build_call(*meant, std::move(input), may_lack_path);
+    if (const plan_syntax calls = spelled_out(call); calls.size() == 1) name = calls[0].name;
+    return build_spelled(call, std::move(input), may_lack_path);
+  } catch (const misplaced& why) {
+    if (name.empty() || name == call.name) throw;
+    throw misplaced{why.at, with_typed_word(why.what, call.name, name), why.file_error};
+  }
 }
 
 // --- From JSON. ---

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text/closest.hpp"
-#include "plan/text/other_words.hpp"
+#include "plan/text/mistaken_calls.hpp"
 #include "sluice/base/assert.hpp"
 
 namespace sluice::lib::detail {
@@ -145,8 +145,7 @@ plan_syntax spelled_out(const call_syntax& call) {
     } else if (next < s.positional) {
       place(s, names[next++], a, arguments);
     } else {
-      throw misplaced{a.at, absl::StrCat(call.name, ": takes no more values, and found ", a.shown(),
-                                         way_to_surplus(call.name == "distinct" ? "unique" : call.name, a))};
+      throw misplaced{a.at, absl::StrCat(call.name, ": takes no more values, and found ", written(a))};
     }
   }
   plan_syntax calls;
