@@ -47,6 +47,8 @@ struct run_arguments {
   reading_arguments reading = {};
   error_arguments errors = {};
   optimizer_arguments optimizer = {};
+  bool is_untuned = false;           ///< the tuner is off
+  std::string tuned_plan_file = {};  ///< the plan with the tuner's values is written to it; empty: nowhere
   std::string checkpoint_file = {}, resume_file = {};
   bool starts_without_checkpoint = false;  ///< a missing resume_file is not an error
   std::uint64_t every_elements = 0;        ///< the interval of checkpoints during the run; 0: only at the end

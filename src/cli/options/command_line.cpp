@@ -177,6 +177,12 @@ void add_run(CLI::App& app, typed& t) {
       ->check(one_of({"refuse", "warn", "ignore"}))
       ->capture_default_str();
   add_optimizer_options(*run, t.run.optimizer);
+  auto* untuned = run->add_flag("--no-tune", t.run.is_untuned,
+                                "use the knobs of the plan as they are; otherwise they are set from measured rates");
+  run->add_option("--tuned-plan", t.run.tuned_plan_file,
+                  "at the end write the plan with the values of its knobs to this file, for a later run with --file")
+      ->check(path())
+      ->excludes(untuned);
   add_report_options(*run, t.run.report, true);
   run->callback([&t, output] {
     t.verb = reading([&t, output] {

@@ -129,6 +129,32 @@ json json_of(const consumer_report& c) {
           {"stalls", std::move(stalls)}};
 }
 
+json json_of(const tuning_report& t) {
+  if (!t.is_on) return {};
+  json knobs = json::array(), what_ifs = json::array();
+  for (const knob_choice& k : t.knobs)
+    knobs.push_back({{"path", path_text(k.path)},
+                     {"stage", detail::redacted(k.stage)},
+                     {"name", k.knob},
+                     {"value", k.value},
+                     {"began", k.began},
+                     {"max", k.most},
+                     {"requested", k.is_requested},
+                     {"reason", detail::redacted(k.reason)}});
+  for (const what_if& w : t.what_ifs)
+    what_ifs.push_back({{"change", detail::redacted(w.change)},
+                        {"path", w.path ? json(path_text(w.path)) : json()},
+                        {"gain", w.gain}});
+  return {{"looks", t.looks},
+          {"steps", t.steps},
+          {"changes", t.changes},
+          {"elements_per_second", t.elements_second},
+          {"limit", detail::redacted(t.limit)},
+          {"error_median", t.error_median},
+          {"choices", std::move(knobs)},
+          {"what_if", std::move(what_ifs)}};
+}
+
 }  // namespace
 
 void add_profile(const run_report& report, json& to) {
@@ -147,6 +173,7 @@ void add_profile(const run_report& report, json& to) {
   to["stages"] = std::move(stages);
   to["edges"] = edges_of(report);
   to["knobs"] = std::move(knobs);
+  to["tuner"] = json_of(report.tuning);
 }
 
 }  // namespace sluice::lib::cli

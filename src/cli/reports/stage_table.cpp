@@ -116,6 +116,19 @@ std::string stage_table(const std::vector<site_report>& sites) {
   return columns_text(rows, knobs);
 }
 
+std::string tuning_text(const tuning_report& tuning) {
+  std::string text;
+  for (const knob_choice& k : tuning.knobs) absl::StrAppend(&text, "  ", k.stage, " ", k.knob, ": ", k.reason, "\n");
+  if (text.empty()) return text;
+  std::string gains;
+  for (const what_if& w : tuning.what_ifs)
+    absl::StrAppend(&gains, gains.empty() ? "what if: " : "; ", w.change, ": ",
+                    absl::StrFormat("%+.0f %%", 100 * w.gain));
+  if (!gains.empty() && tuning.error_median > 0)
+    absl::StrAppend(&gains, absl::StrFormat(" (the model's error so far: %.0f %%)", 100 * tuning.error_median));
+  return absl::StrCat("knobs:\n", text, gains, gains.empty() ? "" : "\n");
+}
+
 std::string profile_text(const run_report& report) {
   std::string text = absl::StrCat(report.verdict.text, "\n");
   for (const std::string& note : report.verdict.notes) absl::StrAppend(&text, note, "\n");
@@ -129,7 +142,7 @@ std::string profile_text(const run_report& report) {
     if (std::string knobs = knobs_text(s); !knobs.empty()) absl::StrAppend(&end, end.empty() ? "" : "; ", knobs);
     ends.push_back(std::move(end));
   }
-  return text + columns_text(rows, ends);
+  return text + columns_text(rows, ends) + tuning_text(report.tuning);
 }
 
 }  // namespace sluice::lib::cli

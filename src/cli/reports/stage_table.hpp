@@ -17,4 +17,8 @@ std::string stage_table(const std::vector<site_report>& sites);
 /// computes, waits for its input, or waits for its consumer. The cause is marked with an asterisk.
 std::string profile_text(const run_report& report);
 
+/// Returns a line for each knob that the tuner may set, with its value and the reason, and a line with what changes would
+/// gain; empty if the run has no tuner or no knob.
+std::string tuning_text(const tuning_report& tuning);
+
 }  // namespace sluice::lib::cli

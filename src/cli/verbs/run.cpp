@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/files/whole_file.hpp"
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
@@ -26,6 +27,7 @@
 #include "profile/measured_advice.hpp"
 #include "sluice/io/files.hpp"
 #include "sluice/plan/text.hpp"
+#include "sluice/tuner/tuned_plan.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -44,6 +46,7 @@ iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   o.from = from;
   o.rules = rules_of(a.optimizer);
   o.trust = a.optimizer.trust();
+  o.tune = !a.is_untuned;
   return o;
 }
 
@@ -274,6 +277,12 @@ run_end end_run(const run_arguments& a, const output_choice& output, output_chec
   return end;
 }
 
+void write_tuned_plan(const std::string& path, const node_ptr& plan, const tuning_report& chosen) {
+  replaced_file file;
+  throw_unless_ok(file.open(path));
+  throw_unless_ok(file.replace(plan_text(*tuned_plan(plan, chosen)) + "\n"));
+}
+
 /// Prints the error first, then the report, unless it would be empty.
 void report_end(const run_arguments& a, const output_choice& output, const output_checkpoint& checkpoint,
                 const pull_outcome& out, const element_sink& sink, const run_end& end, const run_record& record,
@@ -348,6 +357,7 @@ int run(const run_arguments& a, watch& interrupts, run_record& record) {
   record.resumed = !from.at.empty();
   add_advice(*plan, out, out.ended && !record.resumed);
   fill_record(record, counts, rt, out.report);
+  if (!a.tuned_plan_file.empty()) write_tuned_plan(a.tuned_plan_file, plan, out.report.tuning);
   const run_end end = end_run(a, output, checkpoint, out, *sink, rt, counts);
   record.interrupted = end.interrupted;
   record.complete = end.is_whole && end.why.ok();
