@@ -161,7 +161,7 @@ node_ptr with_rules(node_ptr plan, const in_force& outside, rule_notes& notes) {
       auto change = [&](const node_ptr& n, const in_force& f) { return allows(f, i) ? one.apply(n, f, of_round) : n; };
       node_ptr next = rewritten(plan, outside, change);
       if (next == plan) continue;
-      verify_rewrite(*plan, *next, one.info.name);
+      verify_rewrite(*plan, *next, one);
       plan = std::move(next);
     }
     if (plan != before && round + 1 != kRoundsMax) continue;

@@ -89,9 +89,19 @@ struct rule_notes {
   void refuse(std::string_view rule, std::string text) { refused.push_back({rule, std::move(text)}); }
 };
 
+/// What remains of a node that a rule removes.
+enum class removal : std::uint8_t {
+  never,        ///< the rule does not remove such a node
+  with_record,  ///< without_stage(): the node upstream of it writes its record, and reports its counts
+  traceless     ///< without_trace()
+};
+
 struct rule {
   rule_info info;
   node_ptr (*apply)(const node_ptr& n, const in_force& settings, rule_notes& notes);
+  /// Returns what remains of `n` if the rule removes it; verify_rewrite() refuses any other removal. Null: the rule
+  /// removes no node.
+  removal (*removes)(const node& n) = nullptr;
 };
 
 // The rules, in the order of the alphabet.

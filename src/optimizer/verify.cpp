@@ -6,9 +6,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <string>
+#include <vector>
 
-#include "coro/absent_stage.hpp"
 #include "engine/lowering/element_specs.hpp"
+#include "optimizer/rule.hpp"
 #include "plan/node_history.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -31,9 +32,16 @@ bool is_small(const node& plan) {
   return left != 0;
 }
 
-/// The nodes of a plan, and those in its history, by site and operator. A site is unique in its chain only.
+/// The nodes of a plan, and those in its history, by site and operator. A site is unique in its chain only, so several
+/// inputs of a stage may have nodes of one key.
 struct nodes_of_plan {
-  absl::flat_hash_map<std::uint64_t, const node*> all;
+  struct same_key {
+    std::vector<const node*> in_plan, in_history;
+
+    const node& first() const { return in_plan.empty() ? *in_history.front() : *in_plan.front(); }
+    std::size_t size() const { return in_plan.size() + in_history.size(); }
+  };
+  absl::flat_hash_map<std::uint64_t, same_key> all;
   absl::flat_hash_set<const node*> seen;
 
   static std::uint64_t key(const node& n) {
@@ -41,9 +49,9 @@ struct nodes_of_plan {
   }
   void add(const node& n) {
     if (!seen.insert(&n).second) return;
-    all.emplace(key(n), &n);
+    all[key(n)].in_plan.push_back(&n);
     if (n.history)
-      for (const node_ptr& removed : n.history->removed) all.emplace(key(*removed), removed.get());
+      for (const node_ptr& removed : n.history->removed) all[key(*removed)].in_history.push_back(removed.get());
     for (const node_ptr& input : n.inputs) add(*input);
   }
   /// Returns two nodes of a chain with one site, or an empty text.
@@ -65,22 +73,36 @@ struct nodes_of_plan {
   }
 };
 
-bool has_record(const node& n) {
-  if (n.op->lowering.absent) return n.op->lowering.absent(n) != nullptr;
-  return facts_of(n).has_record;
-}
-
-/// A stage that opens that of its input has no record: take(-1).
-bool may_vanish(const node& n) { return !has_record(n) || n.op->name == "skip" || n.op->name == "shard"; }
-
 [[noreturn]] void broken(std::string_view rule, const std::string& what) {
   throw error(internal_error(absl::StrCat("the optimizer's rule ", std::string(rule), " has broken the plan: ", what,
                                           "; run it without that rule, and report this as a bug")));
 }
 
+/// Checks that the rule removes only what it states, and leaves the records that it states.
+void verify_removals(const nodes_of_plan& old, const nodes_of_plan& made, const rule& by) {
+  for (const auto& [key, was] : old.all) {
+    const auto found = made.all.find(key);
+    const nodes_of_plan::same_key none, &is = found == made.all.end() ? none : found->second;
+    if (is.in_plan.size() >= was.in_plan.size() && is.size() >= was.size()) continue;
+    std::size_t removable = 0, traceless = 0;
+    const node* stays = &was.first();
+    for (const node* n : was.in_plan) {
+      const removal remains = by.removes ? by.removes(*n) : removal::never;
+      removable += remains != removal::never;
+      traceless += remains == removal::traceless;
+      if (remains == removal::never) stays = n;
+    }
+    if (is.in_plan.size() + removable < was.in_plan.size())
+      broken(by.info.name, absl::StrCat(stage_text(*stays), " is gone"));
+    if (is.size() + traceless < was.size())
+      broken(by.info.name, absl::StrCat(stage_text(was.first()), " has left no record"));
+  }
+}
+
 }  // namespace
 
-void verify_rewrite(const node& before, const node& after, std::string_view rule) {
+void verify_rewrite(const node& before, const node& after, const rule& by) {
+  const std::string_view rule = by.info.name;
   if (before.type != after.type)
     broken(rule, absl::StrCat("its elements were ", before.type->name, " and are ", after.type->name));
   if (is_small(before) && is_small(after)) {
@@ -91,9 +113,9 @@ void verify_rewrite(const node& before, const node& after, std::string_view rule
   old.add(before);
   made.add(after);
   for (const auto& [key, n] : made.all)
-    if (!old.all.contains(key) && n->inserted_by.empty()) broken(rule, absl::StrCat(stage_text(*n), " is new"));
-  for (const auto& [key, n] : old.all)
-    if (!made.all.contains(key) && !may_vanish(*n)) broken(rule, absl::StrCat(stage_text(*n), " has left no record"));
+    if (!old.all.contains(key) && n.first().inserted_by.empty())
+      broken(rule, absl::StrCat(stage_text(n.first()), " is new"));
+  verify_removals(old, made, by);
   if (std::string twice = stage_without_own_site(after); !twice.empty())
     broken(rule, absl::StrCat("two stages have the site of ", twice));
 }

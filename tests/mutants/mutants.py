@@ -350,6 +350,8 @@ MUTANTS = [
      "next->in.hold_from(0);", ""),
     ("the elements of the next epoch exceed the budget", "src/op/shuffle/next_buffer.cpp",
      "else if (!context_.run->ledger->within_budget()) give_up();", ""),
+    ("a rule may lose stages that it does not state", "src/optimizer/verify.cpp",
+     "const removal remains = by.removes ? by.removes(*n) : removal::never;", "const removal remains = by.removes ? by.removes(*n) : removal::traceless;"),
     ("a removed stage leaves no record", "src/optimizer/rule.cpp",
      "append(h->removed, removed);\n  if (n->history) {", "if (n->history) {"),
     ("a position has the state of a stage that has failed", "src/coro/stream_base.cpp",

@@ -204,11 +204,25 @@ std::string random_chain_of_expressions(std::uint64_t seed) {
                                                  " | batch(3) | unbatch()",
                                                  " | shard(2, 1)",
                                                  " | repeat(1)",
-                                                 " | interleave([it, it + 5], cycle_length=2)"};
+                                                 " | interleave([it, it + 5], cycle_length=2)",
+                                                 " | shuffle(6) | repeat(3)",
+                                                 " | shuffle(4) | map(it * 2 - index()) | repeat(2)"};
+  // Bad elements of a stage, of all stages upstream, and of all without a policy of their own.
+  static constexpr std::string_view kPolicies[] = {
+      " | map(70 / (it - 4), on_error=skip)",
+      " | map(it + 60 / (it % 7), on_error=skip, errors_max=2)",
+      " | filter(50 / (it % 5) > 0, on_error=skip)",
+      " | map(80 / (it - 6), on_error=stop)",
+      " | map(9 / random(4)) | ignore_errors()",
+      " | ignore_errors(errors_max=3)",
+      " | map(30 / (it - 9)) | ignore_errors(errors_share=0.2)",
+      " | map(40 / (index() - 3)) | with_options(on_error=skip)",
+      " | map(it * 3, on_error=stop) | with_options(on_error=skip, errors_max=1)"};
   random_numbers random(seed);
   std::string plan = "range(" + std::to_string(5 + random.below(40)) + ")";
   for (std::size_t left = 2 + random.below(7); left-- != 0;) {
     const bool is_other = random.below(5) == 0;
+    if (random.below(7) == 0) plan += kPolicies[random.below(std::size(kPolicies))];
     plan += is_other ? kOthers[random.below(std::size(kOthers))] : kNumbers[random.below(std::size(kNumbers))];
   }
   return plan;
@@ -353,7 +367,7 @@ TEST_CASE("random chains of expressions give the same with and without rules, un
     const error_policy policy = seed % 4 == 3 ? error_policy::skip : error_policy::stop;
     CAPTURE(seed, text, policy == error_policy::skip);
     const trial t{parse_plan(text), 200, policy};
-    CHECK(difference_in(two, t, seed) == "");
+    if (resumes_as_written(two, t)) CHECK(difference_in(two, t, seed) == "");
   }
 }
 

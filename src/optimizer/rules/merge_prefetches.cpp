@@ -31,7 +31,9 @@ node_ptr merged_prefetches(const node_ptr& n, const in_force&, rule_notes&) {
 
 }  // namespace
 
-const rule merge_prefetches{{"merge_prefetches", "prefetch(a) | prefetch(b) becomes prefetch(a + b)"},
-                            merged_prefetches};
+const rule merge_prefetches{
+    {"merge_prefetches", "prefetch(a) | prefetch(b) becomes prefetch(a + b)"}, merged_prefetches, [](const node& n) {
+      return n.op->name == "prefetch" ? removal::with_record : removal::never;
+    }};
 
 }  // namespace sluice::lib

@@ -40,6 +40,8 @@ node_ptr merged_skips(const node_ptr& n, const in_force&, rule_notes&) {
 
 }  // namespace
 
-const rule merge_skips{{"merge_skips", "skip(a) | skip(b) becomes skip(a + b)"}, merged_skips};
+const rule merge_skips{{"merge_skips", "skip(a) | skip(b) becomes skip(a + b)"}, merged_skips, [](const node& n) {
+                         return is_skip(n) ? removal::with_record : removal::never;
+                       }};
 
 }  // namespace sluice::lib

@@ -23,6 +23,8 @@ node_ptr merged_takes(const node_ptr& n, const in_force&, rule_notes&) {
 
 }  // namespace
 
-const rule merge_takes{{"merge_takes", "take(a) | take(b) becomes the smaller of the two"}, merged_takes};
+const rule merge_takes{{"merge_takes", "take(a) | take(b) becomes the smaller of the two"},
+                       merged_takes,
+                       [](const node& n) { return is_take(n) ? removal::with_record : removal::never; }};
 
 }  // namespace sluice::lib

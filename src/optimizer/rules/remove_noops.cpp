@@ -39,6 +39,12 @@ std::string why_map_stays(const node& n, const in_force& settings) {
   return {};
 }
 
+removal remains_of_noop(const node& n) {
+  if (opens_no_stage(n)) return removal::traceless;
+  const bool is_repeat = n.op->name == "repeat" && n.as<repeat_arguments>().times == 1;
+  return is_repeat || is_identity(n) ? removal::with_record : removal::never;
+}
+
 node_ptr without_noop(const node_ptr& n, const in_force& settings, rule_notes& notes) {
   if (n->op->shape != op_info::stage) return n;
   const bool is_repeat = n->op->name == "repeat" && n->as<repeat_arguments>().times == 1;
@@ -58,6 +64,7 @@ node_ptr without_noop(const node_ptr& n, const in_force& settings, rule_notes& n
 }  // namespace
 
 const rule remove_noops{{"remove_noops", "remove take(-1), skip(0), repeat(1), shard(1, 0) and a sequential map(it)"},
-                        without_noop};
+                        without_noop,
+                        remains_of_noop};
 
 }  // namespace sluice::lib
