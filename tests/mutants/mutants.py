@@ -340,6 +340,8 @@ MUTANTS = [
      "if (settings.drops_at(n)) return \"may drop elements under on_error=skip\";", ""),
     ("a plan with side effects gets a prefetch", "src/optimizer/ahead.cpp",
      "else if (f.has_effects) why = \"may have side effects\";", ""),
+    ("a plan over a live source works ahead", "src/optimizer/ahead.cpp",
+     "else if (f.is_live) why = \"is live\";", ""),
     ("a parallelism that the plan states is raised", "src/optimizer/rules/parallelize.cpp",
      "if (!parallelism || parallelism->is_given || settings.is_inner) return n;", "if (!parallelism || settings.is_inner) return n;"),
     ("the next epoch of a shuffle draws as this one", "src/engine/lowering/open_context.hpp",
