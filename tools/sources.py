@@ -84,7 +84,7 @@ PARTS = {
     "headers": lambda: below("include", "**/*.hpp"),
     "protos": lambda: below("tests", "**/*.proto"),
     "test_folders": test_folders,
-    "fuzz": lambda: [s for s in below("tests/fuzz", "*.cpp") if not s.endswith("_test.cpp")],
+    "fuzz": lambda: [s for s in below("tests/fuzz", "**/*.cpp") if not s.endswith("_test.cpp")],
     "support": support,
 }
 

@@ -13,6 +13,7 @@
 #include "arrow/ipc_dictionaries.hpp"
 #include "arrow/ipc_formats.hpp"
 #include "arrow/ipc_reader.hpp"
+#include "arrow/merged_rows.hpp"
 #include "arrow/row_type.hpp"
 #include "engine/files/arrow_rows_in_file.hpp"
 #include "engine/files/chosen_columns.hpp"
@@ -333,23 +334,18 @@ const element_type* arrow_batches(const node& n, std::string& why) {
   return row ? batched_of(row) : nullptr;
 }
 
-/// Returns the arguments with the columns of several files, which must be equal.
+/// Returns the arguments with the columns of several files, merged by name.
 sluice::lib::arguments arrow_of_files(const node& n, const std::vector<std::string>& files) {
   from_arrow_arguments a = n.as<from_arrow_arguments>();
   if (a.options.schema.row || !a.options.schema.value.empty()) return n.arguments;
-  const element_type* row = nullptr;
+  arrow::merged_rows rows;
   for (const std::string& file : files) {
     auto next = arrow_rows_in_file(file, a.options.compression,
                                    limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max));
     if (!next.ok()) throw_status(next.why());
-    if (row && row != *next)
-      throw_status(
-          invalid_argument_error(absl::StrCat("has other columns than ", files[0], ": ", (*next)->name, ", and there ",
-                                              row->name, "; name the columns to read, as in schema=\"label: int64\""))
-              .in_file(file));
-    row = *next;
+    if (status why = rows.add(**next, file); !why.ok()) throw_status(why);
   }
-  a.options.schema = arrow_schema_arg(*row);
+  a.options.schema = arrow_schema_arg(*rows.type());
   return sluice::lib::arguments::of(std::move(a));
 }
 

@@ -102,7 +102,7 @@ class Bucket(BucketTest):
 
     def test_attempts(self):
         at = closed_port()
-        for verb in ("count", "head", "cat", "verify", "describe", "ls"):
+        for verb in ("count", "head", "cat", "verify", "describe", "ls", "explain"):
             done = sluice(verb, f"http://{at}/x.csv", "--attempts", "1")
             self.assertEqual(done.returncode, 75, (verb, done.stderr))
             self.assertIn("attempt 1: ", done.stderr, verb)

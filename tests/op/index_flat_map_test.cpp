@@ -36,13 +36,6 @@ int64s row_of(int64 x) {
   return row;
 }
 
-consumed run_of(const std::string& plan, std::uint64_t skip, std::uint32_t ask_max = 0) {
-  consumption how;
-  how.skip = skip;
-  how.ask_max = ask_max;
-  return consume(dataset<int64>(parse_plan(plan)), how);
-}
-
 }  // namespace
 
 TEST_CASE("index_flat_map conforms for lists of every kind of element that can be copied") {
@@ -118,72 +111,19 @@ TEST_CASE("a global_shuffle after index_flat_map delivers each element once, and
   for (std::size_t i = 0; i != all.size(); ++i) CHECK(got[i] == all[order[i]]);
 }
 
-TEST_CASE("index_flat_map reports an invalid place") {
-  auto why = [](const std::string& index_map, std::uint64_t skip) {
-    return run_of("range(5) | index_flat_map([it, it], " + index_map + ", cardinality=10)", skip).why.to_string();
-  };
-  CHECK(why("(it / 2, it % 2)", 3).find("index_map") == std::string::npos);
-  CHECK_THAT(
-      why("(it / 2, 2)", 3),
-      Catch::Contains("index_map returned that element 3 is in the list of input 1 at place 2, and the list has 2"));
+TEST_CASE("index_flat_map reports an invalid place that only a skip finds") {
   auto third_is_empty = [](int64 x) { return int64s(x == 3 ? 0 : 2, x); };
   consumption over;
   over.skip = 1;
   auto at_third = range(5) | index_flat_map(third_is_empty, [](int64) { return place(3, 0); }, {.cardinality = 8});
   CHECK_THAT(consume(at_third, over).why.to_string(),
              Catch::Contains("in the list of input 3 at place 0, and the list has 0 elements"));
-  CHECK_THAT(why("(it, 0)", 7), Catch::Contains("is in the list of input 7, and there are 5 inputs"));
-  CHECK_THAT(why("(-1, 0)", 3), Catch::Contains("places must not be negative"));
-  CHECK_THAT(why("(it / 0, 0)", 3), Catch::Contains("index_map fails for 3"));
-  // Behind what was delivered.
+  // Upstream of what was delivered.
   consumption back;
   back.ask_max = 1;
   back.pass_max = 3;
   consumed c = consume(dataset<int64>(parse_plan("range(9) | index_flat_map([it, it], (0, 0), cardinality=18)")), back);
   CHECK_THAT(c.why.to_string(), Catch::Contains("places do not go back"));
-}
-
-TEST_CASE("a cardinality that is wrong is an error at the end") {
-  auto of = [](int64 n) {
-    return run_of("range(5) | index_flat_map([it, it], (it / 2, it % 2), cardinality=" + std::to_string(n) + ")", 0);
-  };
-  CHECK(of(10).why.ok());
-  CHECK(of(9).elements.size() == 9);
-  CHECK_THAT(of(9).why.to_string(), Catch::Contains("the declared cardinality is 9, and there are more elements"));
-  CHECK(of(11).elements.size() == 10);
-  CHECK_THAT(of(11).why.to_string(), Catch::Contains("the declared cardinality is 11, and there are 10 elements"));
-}
-
-TEST_CASE("where bad elements are dropped fewer than the cardinality may come, and more are an error") {
-  auto of = [](const std::string& in, const std::string& call, const std::string& errors, error_policy policy) {
-    consumption how;
-    how.on_error = policy;
-    return consume(dataset<int64>(parse_plan(in + " | index_flat_map([" + call + ", it], (it / 2, it % 2), " + errors)),
-                   how);
-  };
-  constexpr auto kStop = error_policy::stop, kSkip = error_policy::skip;
-  const std::string bad = "8 / (it - 2)";  // of element 2
-  // It drops them itself, because its call, the run or a stage downstream says so; or a stage upstream does.
-  struct dropping {
-    std::string in, call, errors;
-    error_policy policy;
-  };
-  for (const dropping& d : {dropping{"range(5)", bad, "on_error=skip, ", kStop}, dropping{"range(5)", bad, "", kSkip},
-                            dropping{"range(5) | map(" + bad + ", on_error=skip)", "it", "", kStop},
-                            dropping{"range(5) | map(" + bad + ") | ignore_errors()", "it", "", kStop}}) {
-    CAPTURE(d.in, d.call, d.errors);
-    consumed fewer = of(d.in, d.call, d.errors + "cardinality=10)", d.policy);
-    CHECK(fewer.elements.size() == 8);
-    CHECK(fewer.why.ok());
-    CHECK(of(d.in, d.call, d.errors + "cardinality=8)", d.policy).why.ok());
-    consumed more = of(d.in, d.call, d.errors + "cardinality=7)", d.policy);
-    CHECK(more.elements.size() == 7);
-    CHECK_THAT(more.why.to_string(), Catch::Contains("the declared cardinality is 7, and there are more elements"));
-    // Nor does a stage behind it take its word.
-    consumed behind = of(d.in, d.call, d.errors + "cardinality=7) | skip(7) | repeat(3)", d.policy);
-    CHECK_THAT(behind.why.to_string(), Catch::Contains("and there are more elements"));
-    CHECK(of(d.in, d.call, d.errors + "cardinality=10) | skip(7) | repeat(3)", d.policy).elements.size() == 3);
-  }
 }
 
 }  // namespace sluice::lib::index_flat_map_test

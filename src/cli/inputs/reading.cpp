@@ -72,6 +72,10 @@ void add_reading_options(CLI::App& verb, reading_arguments& to) {
   verb.add_option_function<std::string>("--io-timeout", set_timeout,
                                         "the longest wait for a file, such as 30s; pipes have no limit")
       ->check(time_span());
+  add_attempts_option(verb);
+}
+
+void add_attempts_option(CLI::App& verb) {
   verb.add_option_function<std::uint32_t>("--attempts", set_attempts,
                                           "the number of attempts for a request to a server that fails or is "
                                           "unreachable; by default 8; 1: none is sent again")

@@ -3,7 +3,7 @@
 // elements.
 //
 //   reading_arguments reading;
-//   add_reading_options(verb, reading);        // --io, --io-timeout, --memory-budget, --workers
+//   add_reading_options(verb, reading);        // --attempts, --io, --io-timeout, --memory-budget, --workers
 //   …
 //   runtime rt(runtime_of(reading));
 #pragma once
@@ -52,6 +52,8 @@ void add_optimizer_options(CLI::App& verb, optimizer_arguments& to);
 /// Errors: misuse: no rule has that name.
 rule_choice rules_of(const optimizer_arguments& a);
 void add_reading_options(CLI::App& verb, reading_arguments& to);
+/// --attempts, which add_reading_options() has, alone.
+void add_attempts_option(CLI::App& verb);
 void add_error_options(CLI::App& verb, error_arguments& to);
 
 /// Warnings go to standard error.

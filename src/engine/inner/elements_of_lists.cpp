@@ -72,21 +72,54 @@ status other_cardinality(std::uint64_t total, std::uint64_t there, bool has_ende
                                    (has_ended ? std::to_string(there) : "more") + " elements");
 }
 
-/// Moves to the place of the next element according to index_map: `skipped` inputs after `next_input`, unless it is in
-/// `list`.
+/// A move to the place that index_map returns.
+struct index_move {
+  std::uint64_t skipped = 0;   ///< inputs before the one whose list has the place
+  bool is_unchecked = false;   ///< that list was not made yet
+  bool is_after_last = false;  ///< the place is behind the last element, to verify that none follows
+};
+
+/// Moves to the place of the next element, or behind that of the last one if all have been passed.
 status move_by_index(const list_rule& rule, place_in_lists& st, made_list& list, std::uint64_t next_input,
-                     std::uint64_t& skipped) {
-  skipped = 0;
+                     index_move& move) {
+  move = {.is_after_last = st.number == rule.total};
+  const std::uint64_t number = st.number - (move.is_after_last ? 1 : 0);
   flat_place p;
-  status why = place_of(rule.index_map, st.number, p);
+  status why = place_of(rule.index_map, number, p);
   if (!why.ok()) return why;
-  st.in_list = p.in_list;
-  if (list.exists() && p.input == list.input())
-    return p.in_list < list.size() ? status() : list_too_short(st.number, list, p.in_list);
+  st.in_list = p.in_list + (move.is_after_last ? 1 : 0);
+  if (list.exists() && p.input == list.input()) {
+    if (p.in_list >= list.size()) return list_too_short(number, list, p.in_list);
+    if (st.in_list != list.size()) return {};
+    st.in_list = 0;
+    return list.forget(), status();
+  }
   list.forget();
-  if (p.input < next_input) return before_delivered(st.number, p, next_input);
-  skipped = p.input - next_input;
+  if (p.input < next_input) return before_delivered(number, p, next_input);
+  move.skipped = p.input - next_input;
+  move.is_unchecked = true;
   return {};
+}
+
+/// Begins at the place in a new list, which is not in it. Errors: the list is too short for it.
+status begin_after(const made_list& list, place_in_lists& st, const index_move& move) {
+  const bool is_end = move.is_after_last && st.in_list == list.size();
+  if (!is_end && move.is_unchecked) {
+    const std::uint64_t after = move.is_after_last ? 1 : 0;
+    return list_too_short(st.number - after, list, st.in_list - after);
+  }
+  if (!is_end && st.in_list) return damaged_position();
+  st.in_list = 0;
+  return {};
+}
+
+/// Returns the error where the inputs end before the one of the place. `missing`: further inputs before that one.
+status ended_before(const list_rule& rule, const place_in_lists& st, const index_move& move, std::uint64_t inputs,
+                    std::uint64_t missing) {
+  const std::uint64_t after = move.is_after_last ? 1 : 0;
+  const bool is_first_missing = missing == 0 && st.in_list == after;  // then the place is right, and the size is not
+  return is_first_missing ? other_cardinality(rule.total, st.number - after, true)
+                          : no_such_input(st.number - after, inputs + missing, inputs);
 }
 
 /// Copies up to `most` elements of the list. Returns their number.
@@ -111,19 +144,15 @@ erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erase
   const std::size_t element_bytes = out.type().size;
   made_list list(rule.function);
   block_fit fit(out.type(), true);
-  std::uint64_t skipped = 0;  // inputs before the next one
-  bool by_index = false;      // the index in the list was computed by index_map and not by counting
+  index_move move;
   while (!st->ended) {
-    if (rule.is_exact && out.to_pass()) {
-      st->number += out.pass(rule.total - std::min(rule.total, st->number));
-      st->ended = st->number >= rule.total;
-      if (st->ended) break;
-      status why = move_by_index(rule, *st, list, in.consumed(), skipped);
+    if (rule.is_exact && out.to_pass() && st->number < rule.total) {
+      st->number += out.pass(rule.total - st->number);
+      status why = move_by_index(rule, *st, list, in.consumed(), move);
       if (!why.ok()) {
         status located = gate.located(why);
         co_await fail(std::move(located));
       }
-      by_index = true;
     }
     const std::uint32_t most = fit.at_most(out.ask());
     char* to = out.room(most);
@@ -132,14 +161,14 @@ erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erase
     status why;
     while (made != most && why.ok()) {
       if (!list.exists()) {
-        if (in.left() == 0 || skipped) {
+        if (in.left() == 0 || move.skipped) {
           if (made) break;
           const auto asked = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, most / (list.size() + 1)));
-          bool more = co_await in.ready({skipped, asked, out.wanted_bytes()});
+          bool more = co_await in.ready({move.skipped, asked, out.wanted_bytes()});
           is_over = !more;
-          if (is_over && skipped) why = no_such_input(st->number, in.consumed() + in.skip_left(), in.consumed());
+          if (is_over && move.is_unchecked) why = ended_before(rule, *st, move, in.consumed(), in.skip_left());
           if (is_over) break;
-          skipped = 0;
+          move.skipped = 0;
         }
         const std::uint64_t ordinal = in.consumed();
         why = list.make(in.type(), in.peek().data(), ordinal);
@@ -147,12 +176,12 @@ erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erase
         if (is_bad) break;
         in.drop(1);
         if (st->in_list >= list.size()) {
-          if (st->in_list || by_index)
-            why = by_index ? list_too_short(st->number, list, st->in_list) : damaged_position();
+          why = begin_after(list, *st, move);
           list.forget();
+          move = {};
           continue;
         }
-        by_index = false;
+        move = {};
       }
       if (st->number >= rule.total) {
         why = other_cardinality(rule.total, st->number, false);

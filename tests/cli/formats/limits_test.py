@@ -6,10 +6,12 @@ import json
 import os
 import pathlib
 import struct
+import sys
 import tarfile
 import zipfile
 import zlib
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ProgramTest, lines_of, main, sluice, write_tfrecord, field
 
 

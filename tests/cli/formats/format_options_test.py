@@ -4,7 +4,9 @@ import gzip
 import json
 import pathlib
 import subprocess
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import PROGRAM, ProgramTest, example, lines_of, main, sluice, write_tfrecord
 
 # Each verb that reads files, with the arguments after which the file and the options stand.
@@ -182,6 +184,27 @@ class SeveralFiles(FileTest):
         self.assertEqual(lines_of(self.ok("select", "x", pattern)), [{"x": None}, {"x": 7}])
         self.assertIn("2 rows", self.ok("describe", pattern).stdout)
         self.assertEqual(lines_of(self.ok("run", f'csv("{pattern}", header=true)', "--output", "jsonl", "--quiet")), wanted)
+
+    def test_columns_of_arrow_files_are_merged_by_name(self):
+        files = ['{"a":1,"b":"x","in":{"y":1}}\n', '{"b":"z","in":{"x":2.5},"a":3}\n', '{"a":4}\n', '{"a":5,"b":"q","in":{"y":2},"c":1.5}\n']
+        for n, text in enumerate(files):
+            self.ok("convert", self.write(f"v/{n}.jsonl", text), self.path(f"v/{n}.arrow"), "--quiet")
+        rows = {0: {"a": 1, "b": "x", "in": {"y": 1, "x": None}, "c": None}, 1: {"a": 3, "b": "z", "in": {"y": None, "x": 2.5}, "c": None},
+                2: {"a": 4, "b": None, "in": None, "c": None}, 3: {"a": 5, "b": "q", "in": {"y": 2, "x": None}, "c": 1.5}}
+        for pattern, plan in (("*.arrow", "unbatch"), ("*.arrow", 'map(it) | unbatch')):
+            got = lines_of(self.ok("run", f'from_arrow("{self.path("v/" + pattern)}") | {plan}', "--output", "jsonl", "--quiet"))
+            self.assertEqual(got, list(rows.values()))
+        self.assertEqual(lines_of(self.ok("select", "c,a", self.path("v/*.arrow"))), [{"c": r["c"], "a": r["a"]} for r in rows.values()])
+        pair = self.path("v/[02].arrow")
+        self.assertEqual(lines_of(self.ok("run", f'from_arrow("{pair}") | unbatch | map(b)', "--output", "jsonl", "--quiet")), ["x", None])
+
+    def test_unlike_columns_of_arrow_files_are_refused(self):
+        for n, text in enumerate(['{"a":1,"b":"x"}\n', '{"a":2,"b":3}\n']):
+            self.ok("convert", self.write(f"w/{n}.jsonl", text), self.path(f"w/{n}.arrow"), "--quiet")
+        said = self.fails(1, "run", f'from_arrow("{self.path("w/*.arrow")}")')
+        for part in (self.path("w/0.arrow"), self.path("w/1.arrow"), 'column "b" is int64, and string in', 'schema="a: int64"'):
+            self.assertIn(part, said)
+        self.assertEqual(lines_of(self.ok("run", f'from_arrow("{self.path("w/*.arrow")}", schema="a: int64") | unbatch', "--output", "jsonl", "--quiet")), [{"a": 1}, {"a": 2}])
 
     def test_unlike_columns_name_both_files(self):
         for end, one, two in ((".csv", "age\n3\n", "age\ntext\n"), (".jsonl", '{"age":3}\n', '{"age":"text"}\n')):

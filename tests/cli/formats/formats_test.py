@@ -9,9 +9,11 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 import tarfile
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 
 PACKED = {"": lambda b: b, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}

@@ -12,8 +12,10 @@ import json
 import os
 import pathlib
 import re
+import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ProgramTest, main, sluice
 
 LOUD = os.environ.get("SLUICE_TEST_LOUD") == "1"

@@ -9,8 +9,10 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 
 EXAMPLES = GOLDEN / "examples.tfrecord"

@@ -11,8 +11,10 @@ import pickle
 import sqlite3
 import struct
 import subprocess
+import sys
 import zlib
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 
 NOISE = bytes(range(256)) * 8

@@ -3,9 +3,11 @@
 import os
 import pathlib
 import struct
+import sys
 import unittest
 import zlib
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ProgramTest, lines_of, main, sluice
 
 HAS_IMAGES = "decode_png" in sluice("ops").stdout

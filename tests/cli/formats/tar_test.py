@@ -8,8 +8,10 @@ import pathlib
 import random
 import shutil
 import subprocess
+import sys
 import tarfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ProgramTest, lines_of, main, sluice
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}

@@ -4,8 +4,10 @@ import base64
 import io
 import pathlib
 import random
+import sys
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ProgramTest, lines_of, main, sluice
 
 
