@@ -156,6 +156,9 @@ struct cp_arguments {
 /// Copies files between any file systems.
 int cp(const cp_arguments& arguments);
 int ops();
+/// Prints the report of the run that `sluice run --serve` shows at this address; on a terminal again each second, until it
+/// ends.
+int top(const std::string& address, bool is_once);
 /// Prints the features of this machine and this build that the program uses. kFailed: files cannot be read in the way
 /// that SLUICE_IO requests.
 int doctor();

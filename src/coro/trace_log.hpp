@@ -5,8 +5,8 @@
 //     trace_slice({&counts, label}, trace_group::block, began, ended, elements);
 //
 // Each thread records in a buffer of its own. A record is complete when it is added: begin and end, or both ends of an
-// arrow. A *turn* is the time from the moment at which an executor resumes a coroutine on a thread to the moment at which
-// that call returns. Work that began within the present turn was on this thread all the time, so it is a slice of the
+// arrow. A *turn* is the time from the moment at which an executor resumes a coroutine on a thread to the moment at
+// which that call returns. Work that began within the present turn was on this thread all the time, so it is a slice of the
 // thread's track. Other work is shown as a span, which belongs to no thread.
 // Cost:   without a recording one relaxed load at each place; with one, about 100 ns for each record.
 // Thread: any.
@@ -80,8 +80,8 @@ struct trace_buffer {
 inline std::atomic<bool> trace_is_on{false};
 inline bool tracing() noexcept { return trace_is_on.load(std::memory_order_relaxed); }
 
-/// Begins a recording, without the records of the one before. Returns false if one is on. `gap`: the least time between two
-/// blocks of a channel that are recorded.
+/// Begins a recording, without the records of the one before. Returns false if one is on. `gap`: the least time between
+/// two blocks of a channel that are recorded.
 bool trace_start(std::size_t records_max, duration gap);
 /// Sets the name of the stage with these counters, in place of its label, which lacks the arguments.
 void trace_name(const void* key, const std::string& name) noexcept;
@@ -96,8 +96,8 @@ struct trace_contents {
 };
 trace_contents trace_read();
 
-// The functions below do nothing without a recording. They are no templates and not inline: no coroutine keeps the address
-// of a thread_local variable.
+// The functions below do nothing without a recording. They are no templates and not inline: no coroutine keeps the
+// address of a thread_local variable.
 
 /// The calling thread is number `number` of those of this kind, a constant, and resumes a coroutine.
 void trace_begin_turn(const char* kind, unsigned number, time_point now) noexcept;

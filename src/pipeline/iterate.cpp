@@ -14,6 +14,7 @@
 #include "coro/position_records.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/options_in_force.hpp"
+#include "pipeline/live_runs.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/plan_depth.hpp"
 #include "plan/plan_parts.hpp"
@@ -159,6 +160,7 @@ class run final : public run_base {
   mutable std::string identities_;         ///< valid once looked_ is set
   mutable mutex mutex_;
   mutable std::vector<std::string> warnings_ ABSL_GUARDED_BY(mutex_);
+  const live_run listed_{*context_->rt, *this};  // last: reports may look at the run from here on
 };
 
 [[noreturn]] void refuse_epoch(std::uint64_t made_in, std::uint64_t asked_for) {

@@ -8,6 +8,13 @@
 namespace sluice::lib::cli {
 
 void add_file_verbs(CLI::App& app, reading_arguments& reading, std::function<int()>& verb) {
+  auto watched = std::make_shared<std::pair<std::string, bool>>();
+  auto* top = app.add_subcommand("top", "show the report of a run with --serve, again each second");
+  top->add_option("ADDRESS", watched->first, "what sluice run --serve has printed: HOST:PORT, :PORT or a URL")
+      ->required();
+  top->add_flag("--once", watched->second, "print the report once, as without a terminal");
+  top->callback([&verb, watched] { verb = [watched] { return cli::top(watched->first, watched->second); }; });
+
   auto listed = std::make_shared<ls_arguments>();
   auto* ls =
       app.add_subcommand("ls", "list the files that match patterns, with their sizes and times; local and remote");

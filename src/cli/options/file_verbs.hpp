@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of ls and cp, which handle files whatever their contents.
+// The arguments of ls and cp, which handle files whatever their contents, and of top.
 #pragma once
 
 #include <CLI/CLI.hpp>

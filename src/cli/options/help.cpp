@@ -94,6 +94,10 @@ constexpr verb_help kVerbHelps[] = {
      kProgramGroup,
      "the abilities of this machine and this build",
      {"sluice doctor", "SLUICE_IO=threads sluice doctor", "sluice doctor | grep -A 9 'possible improvements'"}},
+    {"top",
+     kProgramGroup,
+     "the report of a run with --serve, again each second",
+     {"sluice top 127.0.0.1:9464", "sluice top :9464 --once", "sluice top http://127.0.0.1:9464/"}},
     {"completion",
      kProgramGroup,
      "a script that completes arguments in a shell",
@@ -115,7 +119,8 @@ constexpr option_group kOptionGroups[] = {
     {"Output", " --output --to --compression --shards --shard-size --overwrite --new-output --images --raw --json "},
     {"Bad elements", " --on-error --errors-max --quarantine "},
     {"Resuming", " --checkpoint --every --resume --resume-or-start --changed-inputs "},
-    {"Reports", " --quiet --progress --progress-every --report --report-every --stages "},
+    {"Reports",
+     " --quiet --progress --progress-every --report --report-every --stages --html --serve --trace --trace-events "},
     {"Resources", " --memory-budget --workers --io --io-timeout --attempts "}};
 constexpr const char* kDefaultGroup = "Options";
 

@@ -50,7 +50,6 @@ constexpr other_word kVerbs[] = {
     {"grep", "run 'lines(\"FILE\") | filter(contains(it, \"text\"))' --output lines"},
     {"map", "run 'PLAN | map(NUMBER)' --output jsonl"},
     {"sort", "run 'PLAN | top(10, by=NUMBER)' --output jsonl, for the 10 largest; a database sorts everything"},
-    {"top", "run 'PLAN | top(10, by=NUMBER)' --output jsonl"},
     {"group", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
     {"group_by", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
     {"frequency", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},

@@ -77,6 +77,11 @@ void add_report_options(CLI::App& verb, report_arguments& to, bool with_stages) 
           "write the report as a page with pictures to this file, for a browser; an existing file is replaced only "
           "if it is such a page")
       ->check(path());
+  verb.add_option(
+          "--serve", to.serve_address,
+          "show the run at this address, HOST:PORT or :PORT of this machine only (0: any free port, which is "
+          "printed): / is the page of --html and follows the run, /report.json, /metrics for Prometheus, /healthz")
+      ->type_name("ADDRESS");
   auto* trace = verb.add_option("--trace", to.trace_file,
                                 "write what the workers, stages and channels did, and when, to this file, for "
                                 "ui.perfetto.dev; an existing file is replaced only if it is such a trace")

@@ -26,10 +26,11 @@ struct report_arguments {
   std::chrono::nanoseconds report_every{0};  ///< the report is printed after each such interval; 0: at the end only
   progress_form progress = progress_form::automatic;
   std::chrono::nanoseconds progress_every = std::chrono::seconds(30);  ///< for progress_form::plain
-  bool is_json = false;    ///< the report is a JSON object (docs/report.md) on standard error, in place of the text
-  std::string json_file;   ///< the file for that object, beside the text; empty: none
-  std::string html_file;   ///< the file for the report as a page; empty: none
-  std::string trace_file;  ///< the file for a trace (sluice/profile/trace.hpp); empty: none
+  bool is_json = false;       ///< the report is a JSON object (docs/report.md) on standard error, in place of the text
+  std::string json_file;      ///< the file for that object, beside the text; empty: none
+  std::string serve_address;  ///< where a server shows the run; empty: nowhere
+  std::string html_file;      ///< the file for the report as a page; empty: none
+  std::string trace_file;     ///< the file for a trace (sluice/profile/trace.hpp); empty: none
   std::size_t trace_events = 500'000;  ///< the most events in it
 };
 

@@ -15,6 +15,7 @@
 #include "base/text/redacted.hpp"
 #include "cli/inputs/file_table.hpp"
 #include "cli/page/page.hpp"
+#include "cli/page/served_run.hpp"
 #include "cli/reports/exit_status.hpp"
 #include "cli/reports/history.hpp"
 #include "cli/reports/stage_json.hpp"
@@ -169,6 +170,21 @@ std::string report_json(const run_record& r, const char* verb, std::chrono::syst
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+namespace {
+
+/// Starts the server of the run, and prints its address.
+void serve(const report_arguments& a, const char* verb, std::chrono::system_clock::time_point started,
+           run_record& record) {
+  run_record before;
+  before.is_running = true;
+  record.served = std::make_shared<served_run>(a.serve_address, report_json(before, verb, started, 0, true));
+  if (a.quiet) return;
+  std::fprintf(stderr, "serving %s%s\n", record.served->url().c_str(),
+               record.served->is_public() ? ", to every machine that can reach this one" : "");
+}
+
+}  // namespace
+
 int with_report(const report_arguments& a, const char* verb, const std::function<int(run_record&)>& work) {
   const auto started = std::chrono::system_clock::now();
   run_record record;
@@ -177,7 +193,8 @@ int with_report(const report_arguments& a, const char* verb, const std::function
   try {
     check_distinct(a);
     files.emplace(a);
-    if (files->page.is_open()) record.history = std::make_shared<run_history>();
+    if (files->page.is_open() || !a.serve_address.empty()) record.history = std::make_shared<run_history>();
+    if (!a.serve_address.empty()) serve(a, verb, started, record);
     exit_status = work(record);
   } catch (const std::exception&) { exit_status = report_exception(&record.why); }
   if (files && files->recording) exit_status = files->trace.write(files->recording->json(), exit_status);

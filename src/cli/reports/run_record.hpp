@@ -16,6 +16,7 @@
 namespace sluice::lib::cli {
 
 class run_history;  // cli/reports/history.hpp
+class served_run;   // cli/page/served_run.hpp
 
 struct run_record {
   std::string plan, output;  ///< as texts; empty until they are known. Secrets of URLs are removed when it is printed
@@ -32,6 +33,7 @@ struct run_record {
   std::optional<run_report> report;      ///< missing if the run did not begin
   status why;                            ///< the error that ended it
   std::shared_ptr<run_history> history;  ///< null: not recorded
+  std::shared_ptr<served_run> served;    ///< null: no server shows the run
 };
 
 /// Increased when a field is removed or changes its meaning. New fields do not increase it.

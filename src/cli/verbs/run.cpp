@@ -10,6 +10,7 @@
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/inputs/run_files.hpp"
+#include "cli/page/served_run.hpp"
 #include "cli/reports/exit_status.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/reports/progress.hpp"
@@ -235,8 +236,10 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
         run->request_stop();
       },
       [&shown, &repeated] { repeated.tick(shown); });
+  if (record.served) record.served->attach([&repeated] { return repeated.json(true); }, rt);
   absl::Cleanup ended = [&] {  // also if pull throws, because the watch uses the variables in this scope
     interrupts.stop();
+    if (record.served) record.served->detach();
     shown.clear();
   };
   return sync_wait(rt, pull(&request));
