@@ -247,11 +247,15 @@ function showStages() {
   }));
 }
 function table(id, names, rows) {
-  replace($(id).tHead, make("tr", {}, ...names.map((n, i) => make("th", { scope: "col", class: i < 2 ? "text" : null }, n))));
-  replace($(id).tBodies[0], ...rows.map((r) => make("tr", {}, ...r.map((c, i) => i === 0 ? make("th", { scope: "row" }, c) : make("td", { class: i < 2 ? "text" : null }, String(c))))));
+  replace($(id).tHead, make("tr", {}, ...names.map((n, i) => make("th", { scope: "col", class: i < 2 || i > 5 ? "text" : null }, n))));
+  replace($(id).tBodies[0], ...rows.map((r) => make("tr", {}, ...r.map((c, i) => i === 0 ? make("th", { scope: "row" }, c) : make("td", { class: i < 2 || i > 5 ? "text" : null }, String(c))))));
 }
 function showKnobs() {
-  const knobs = run().knobs || [];
+  const choices = (run().tuner && run().tuner.choices) || [];
+  const knobs = (run().knobs || []).map((k) => {
+    const c = choices.find((x) => x.path === k.path && x.name === k.name);
+    return c ? { ...k, reason: c.reason, auto: true } : k;
+  });
   const has = knobs.some((k) => k.reason);
   table("knob-table", ["Stage", "Knob", "Value", "Least", "Most", "Set by"].concat(has ? ["Reason"] : []),
     knobs.map((k) => [title((run().stages || []).find((s) => s.path === k.path) || { name: k.stage }), k.name, number(k.value), number(k.min), number(k.max), k.auto ? "the engine" : "the plan"].concat(has ? [k.reason || ""] : [])));
@@ -262,6 +266,7 @@ function showAdvice() {
   const v = run().verdict, lines = [];
   if (v && v.path) lines.push(v.text.slice(v.text.indexOf("the cause is ")).replace(/^the/, "The"));
   else if (v && v.kind === "consumer-bound") lines.push("Nothing in the plan limits the run: a faster pipeline would not end earlier.");
+  for (const w of (run().tuner && run().tuner.what_if) || []) lines.push(`${w.change}: ${w.gain > 0 ? "+" : ""}${Math.round(100 * w.gain)} % elements per second, by the model of the tuner.`);
   for (const k of run().knobs || []) {
     const s = (run().stages || []).find((x) => x.path === k.path);
     if (s && !k.auto && k.name === "parallelism" && k.value > 1 && s.busy_share < 0.2 && s.elements > 0 && s.input_share + s.blocked_share > 0)
