@@ -18,6 +18,8 @@ constexpr double kHeadroom = 1.1;
 constexpr double kSpreadMin = 0.05, kWhole = 0.02;
 /// A parallelism is raised if all of it is in use for this share of the time, and to at most this multiple in one step.
 constexpr double kLimited = 0.02, kRaise = 4;
+/// A share of the time in which the consumer waits that a larger parallelism may end.
+constexpr double kStarving = 0.05;
 constexpr double kStallHeadroom = 1.25;
 /// The share of the ledger that the chosen values may fill.
 constexpr double kMemoryShare = 0.8;
@@ -74,6 +76,8 @@ class allocator {
 
   std::int64_t limited(const stage_figures& s, const tunable_knob& k, double value) const {
     if (k.is_blocked || s.is_light || value <= 0) return k.value;
+    if (k.name == "parallelism" && is_starving(s)) value = std::max(value, 2.0 * static_cast<double>(k.value));
+    if (k.name == "parallelism") value = std::max(value, static_cast<double>(std::min(k.floor, k.most)));
     if (k.name == "parallelism" && value > static_cast<double>(k.value)) {
       if (!is_saturated(s)) return k.value;
       value = std::min(value, kRaise * static_cast<double>(k.value));
@@ -82,7 +86,13 @@ class allocator {
   }
 
   /// If not all of its calls are in use, more of them would not be.
-  static bool is_saturated(const stage_figures& s) { return s.opens_plans || s.limited < 0 || s.limited >= kLimited; }
+  static bool is_saturated(const stage_figures& s) {
+    return s.opens_plans || s.limited < 0 || std::max(s.limited, s.starved) >= kLimited;
+  }
+  /// The consumer waits at times, and finished elements wait for their turn, or for the end of a burst, at others.
+  bool is_starving(const stage_figures& s) const {
+    return s.awaits && f_.wait_share >= kStarving && s.starved >= kStarving;
+  }
 
   std::vector<double> chosen(double rate) const {
     std::vector<double> all;
@@ -115,7 +125,7 @@ class allocator {
   }
 
   knob_value value_of(const stage_figures& s, const tunable_knob& k) const {
-    knob_value v{s.path, s.name, k.name, k.value, k.value, k.most, k.is_requested, {}};
+    knob_value v{s.path, s.name, k.name, k.value, k.value, k.most, k.is_requested, false, {}};
     if (!std::isfinite(rate_)) {
       v.reason = absl::StrCat(grouped_number(k.value), ": nothing was measured that limits the run");
     } else if (k.name == "parallelism") {
@@ -151,6 +161,9 @@ class allocator {
       else if (need > static_cast<double>(v.value) && !is_saturated(s))
         absl::StrAppend(&v.reason, "; not all of them are in use");
       else if (need > static_cast<double>(v.value)) absl::StrAppend(&v.reason, "; it could use more");
+      v.is_starved = is_starving(s) && v.value > v.was;
+      if (v.is_starved || (v.value == k.floor && need < static_cast<double>(v.value)))
+        absl::StrAppend(&v.reason, "; with fewer the consumer waits for bursts");
       if (k.is_blocked) absl::StrAppend(&v.reason, "; another value has not helped");
     }
   }

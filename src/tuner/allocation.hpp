@@ -40,6 +40,7 @@ struct knob_value {
   std::int64_t was = 0;
   std::int64_t most = 0;
   bool is_requested = false;
+  bool is_starved = false;  ///< raised because the consumer has waited for it, although the rates allow less
   std::string reason;
 };
 

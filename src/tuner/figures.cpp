@@ -47,6 +47,8 @@ void set_times(const site_report& was, const site_report& now, double elapsed, s
   to.deviation = std::sqrt(std::max(0.0, ratio(squares, to.calls) - to.call * to.call));
   to.running = ratio(in_tasks, elapsed);
   to.limited = ratio(seconds(waited(now, wait_reason::limit) - waited(was, wait_reason::limit)), elapsed);
+  auto share = [&](wait_reason r) { return ratio(seconds(waited(now, r) - waited(was, r)), elapsed); };
+  to.starved = std::min(share(wait_reason::room), share(wait_reason::input) + share(wait_reason::calls));
   to.awaits = in_flight * 2 > in_tasks;
   to.bytes = ratio(static_cast<double>(now.bytes), static_cast<double>(now.elements));
   to.reads = ratio(static_cast<double>(now.reads - was.reads), made);

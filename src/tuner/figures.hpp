@@ -22,6 +22,7 @@ struct tunable_knob {
   std::int64_t value = 0;
   std::int64_t most = 0;      ///< of the tuner: a number in the plan, or what it tries at most
   bool is_requested = false;  ///< the number is in the plan
+  std::int64_t floor = 1;     ///< a lower value has starved the consumer
   bool is_blocked = false;    ///< a step of it has not helped: it stays for a while
 };
 
@@ -48,7 +49,10 @@ struct stage_figures {
   double calls = 0;      ///< elements made by such tasks
   double running = 0;    ///< such tasks at the same time, in the mean
   double limited = -1;   ///< share of the time in which all that its parallelism allows were in use; -1: unknown
-  bool awaits = false;   ///< they wait, and use no worker
+  /// Share of the time in which its reader waits for it while its channel is full: of finished elements behind a slow one,
+  /// or at the times of other bursts.
+  double starved = 0;
+  bool awaits = false;  ///< they wait, and use no worker
   bool works_ahead = false;
   bool is_light = false;       ///< its channel is not in use, because moving blocks costs more than making them
   double bytes = 0;            ///< memory of one element

@@ -50,7 +50,7 @@ void known_knobs::enter(figures& f, std::uint64_t look) const {
     s.knobs.clear();
     for (const entry& e : all_) {
       if (e.path != s.path) continue;
-      s.knobs.push_back({e.knob, e.value, e.most, e.is_requested, look < e.blocked_until});
+      s.knobs.push_back({e.knob, e.value, e.most, e.is_requested, e.floor, look < e.blocked_until});
       if (e.knob == "parallelism") s.scales = fit_scaling(e.settings);
     }
   }

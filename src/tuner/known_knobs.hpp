@@ -20,7 +20,7 @@ class known_knobs {
   struct entry {
     std::uint64_t path = 0;
     std::string stage, knob;
-    std::int64_t value = 0, began = 0, most = 0;
+    std::int64_t value = 0, began = 0, most = 0, floor = 1;
     bool is_requested = false;
     std::uint64_t blocked_until = 0;  ///< the number of a look
     std::string reason;

@@ -11,15 +11,19 @@ namespace {
 /// The longest time between two looks, as a multiple of the shortest one.
 constexpr int kPeriodsMax = 20;
 /// Fewer calls, or elements of the run, are no measurement.
-constexpr double kSamples = 4, kSampledElements = 64;
+constexpr double kSamples = 4, kWatchedSamples = 16, kSampledElements = 64;
+/// A stage whose calls, or work, take less than this share of the run's time does not matter.
+constexpr double kMatters = 0.05;
 /// Looks without a measurement after which the period grows.
 constexpr std::uint64_t kShortLooks = 16;
 /// Smaller gains are not worth a step.
 constexpr double kGainMin = 0.02;
 /// A step that brings less than this share of what was expected is undone.
 constexpr double kEffective = 0.1;
-constexpr double kSlower = 0.95;
+constexpr double kSlower = 0.95, kKeepsUp = 0.9;
 constexpr std::uint64_t kBlockedLooks = 200;
+/// The number of measurements for which lower values wait until the run is as fast as expected.
+constexpr int kPostponed = 16;
 /// A value is lowered if the difference is at least this share of it.
 constexpr double kLowering = 0.1;
 constexpr std::size_t kSettingsKept = 4, kErrorsKept = 32;
@@ -31,13 +35,13 @@ duration duration_of(double seconds) { return duration(static_cast<duration::rep
 model_tuner::model_tuner(budgets b, duration period)
     : budgets_(b), period_min_(period), period_max_(period * kPeriodsMax), period_(period), knobs_(b.workers) {}
 
-bool model_tuner::is_measured(const figures& f) const {
-  if (f.stages.empty() || f.elements < kSamples || f.seconds <= 0) return false;
+bool model_tuner::is_measured(const figures& f, double samples) {
+  if (f.stages.empty() || f.elements < samples || f.seconds <= 0) return false;
   for (const stage_figures& s : f.stages) {
     const bool is_chosen = std::any_of(s.knobs.begin(), s.knobs.end(), [](auto& k) { return k.name == "parallelism"; });
     if (!is_chosen || !s.works_ahead || s.is_light || s.opens_plans) continue;
     // Calls that began together end together: a shorter time than that of a call may see all of them, or none.
-    if (s.calls < kSamples || f.seconds < s.call) return false;
+    if (s.calls < samples || f.seconds < s.call) return false;
   }
   return true;
 }
@@ -50,33 +54,54 @@ void model_tuner::set(const std::vector<knob_setting>& all, decision& d) {
 }
 
 /// A step raises knobs if the run gains from it, and lowers those that are much too high.
-bool model_tuner::is_worth_it(const allocation& a) const {
+bool model_tuner::is_worth_it(const allocation& a) {
   const bool gains = a.rate_now > 0 && a.rate > (1 + kGainMin) * a.rate_now;
   for (const knob_value& v : a.settings) {
-    if (v.value > v.was && (gains || v.knob != "parallelism")) return true;
+    if (v.value > v.was && (gains || v.is_starved || v.knob != "parallelism")) return true;
     if (static_cast<double>(v.was - v.value) > kLowering * static_cast<double>(v.was)) return true;
   }
   return false;
 }
 
+/// The run is as fast as the model expects, so that lower values that the model allows can be tried. At its beginning a
+/// run is slower, and so is one whose bursts the model does not know.
+bool model_tuner::keeps_up(const allocation& a, const figures& f) {
+  return a.rate > 0 && f.elements / f.seconds >= kKeepsUp * a.rate;
+}
+
 void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d) {
-  const allocation a = allocate(f, budgets_);
+  allocation a = allocate(f, budgets_);
+  bool is_postponed = false;
+  if (!keeps_up(a, f)) {
+    for (knob_value& v : a.settings) {
+      is_postponed |= static_cast<double>(v.was - v.value) > kLowering * static_cast<double>(v.was);
+      v.value = std::max(v.value, v.was);
+    }
+  }
   rate_ = a.rate;
   limit_ = a.limit;
   for (const knob_value& v : a.settings)
     if (known_knobs::entry* e = knobs_.find(v.path, v.knob)) e->reason = v.reason;
+  if (is_postponed && !is_worth_it(a) && postponed_ < kPostponed) {
+    ++postponed_;
+    phase_ = phase::measuring;
+    return;
+  }
   if (!is_worth_it(a) || (is_correction && corrections_left_ == 0)) {
     phase_ = phase::watching;
     return;
   }
   if (is_correction) --corrections_left_;
-  step made{
-      .before = f.elements / f.seconds, .expected = a.rate, .undo = {}, .raises = a.rate > (1 + kGainMin) * a.rate_now};
+  step made{.before = std::max(f.elements / f.seconds, average_),
+            .expected = a.rate,
+            .undo = {},
+            .raises = a.rate > (1 + kGainMin) * a.rate_now};
   std::vector<knob_setting> all;
   for (const knob_value& v : a.settings) {
     if (v.value == v.was) continue;
     all.push_back({v.path, v.knob, v.value});
     made.undo.push_back({v.path, v.knob, v.was});
+    if (known_knobs::entry* e = knobs_.find(v.path, v.knob); e && v.is_starved) e->floor = v.value;
   }
   set(all, d);
   ++steps_;
@@ -109,7 +134,10 @@ void model_tuner::check_step(const figures& f, decision& d) {
   if (is_ineffective || rate < kSlower * made.before) {
     set(made.undo, d);
     for (const knob_setting& s : made.undo)
-      if (known_knobs::entry* e = knobs_.find(s.path, s.knob)) e->blocked_until = looks_ + kBlockedLooks;
+      if (known_knobs::entry* e = knobs_.find(s.path, s.knob)) {
+        e->blocked_until = looks_ + kBlockedLooks;
+        if (!made.raises) e->floor = std::max(e->floor, s.value);
+      }
     phase_ = phase::watching;
     return;
   }
@@ -119,9 +147,10 @@ void model_tuner::check_step(const figures& f, decision& d) {
 }
 
 /// Own times are estimated from samples, so few elements do not show them: those of a longer time do.
-figures model_tuner::measured(const observation& now) const {
+figures model_tuner::measured(const observation& now) {
   figures f = figures_between(*window_, now);
   const figures longer = figures_between(*base_, now);
+  average_ = longer.seconds > 0 ? longer.elements / longer.seconds : 0;
   for (std::size_t i = 0; i != f.stages.size(); ++i) {
     f.stages[i].own = longer.stages[i].own;
     f.stages[i].outside = longer.stages[i].outside;
@@ -131,43 +160,59 @@ figures model_tuner::measured(const observation& now) const {
   return f;
 }
 
-bool model_tuner::has_changed(const figures& f, const observation& now) {
+bool model_tuner::has_changed(const figures& f) {
   bool any = false;
   auto enter = [&](std::uint64_t path, int which, double cost) { any |= detectors_[{path, which}].enter(cost); };
   const double rate = f.elements / f.seconds;
-  auto matters = [rate](double seconds) { return seconds * rate > 0.05; };
   for (const stage_figures& s : f.stages)
-    if (s.calls >= kSamples && matters(s.visits * s.call)) enter(s.path, 0, s.call);
-  if (matters(f.consumer)) enter(0, 2, f.consumer);
-  const figures sampled = figures_between(*sampled_, now);
-  if (sampled.elements < kSampledElements) return any;
-  for (const stage_figures& s : sampled.stages)
-    if (matters(s.visits * (s.own + s.outside))) enter(s.path, 1, s.own + s.outside);
-  sampled_ = now;
+    if (s.calls >= kWatchedSamples && s.visits * s.call * rate > kMatters) enter(s.path, 0, s.call);
+  if (f.consumer * rate > kMatters) enter(0, 2, f.consumer);
   return any;
 }
 
-void model_tuner::watch(const figures& f, const observation& now) {
-  if (!has_changed(f, now)) {
-    if (++watched_ < recheck_after_) return;
-    // Early measurements have few samples: what they missed is found later, at growing intervals.
-    recheck_after_ *= 2;
-    watched_ = 0;
-    corrections_left_ = 1;
-    phase_ = phase::measuring;
-    return;
-  }
+/// The same for times that are sampled.
+bool model_tuner::has_changed_slowly(const figures& longer) {
+  bool any = false;
+  const double rate = longer.elements / longer.seconds;
+  for (const stage_figures& s : longer.stages)
+    if (s.visits * (s.own + s.outside) * rate > kMatters) any |= detectors_[{s.path, 1}].enter(s.own + s.outside);
+  return any;
+}
+
+void model_tuner::begin_again(const observation& now) {
   ++changes_;
   for (known_knobs::entry& e : knobs_.all()) {
     e.settings.clear();
     e.blocked_until = 0;
+    e.floor = 1;
   }
   detectors_.clear();
   base_ = window_;
   sampled_ = now;
   phase_ = phase::measuring;
   corrections_left_ = 2;
+  postponed_ = 0;
   period_ = period_min_;
+}
+
+void model_tuner::watch(const figures& f, const observation& now, decision& d) {
+  if (has_changed(f)) return begin_again(now);
+  figures longer = figures_between(*sampled_, now);
+  if (longer.elements >= kSampledElements) {
+    sampled_ = now;
+    if (has_changed_slowly(longer)) return begin_again(now);
+    knobs_.enter(longer, looks_);
+    const allocation a = allocate(longer, budgets_);
+    // The waits of a long time show bursts, which the short ones may have missed.
+    if (std::any_of(a.settings.begin(), a.settings.end(), [](const knob_value& v) { return v.is_starved; }))
+      return allocate_now(longer, false, d);
+  }
+  if (++watched_ < recheck_after_) return;
+  // Early measurements have few samples: what they missed is found later, at growing intervals.
+  recheck_after_ *= 2;
+  watched_ = 0;
+  corrections_left_ = 1;
+  phase_ = phase::measuring;
 }
 
 decision model_tuner::look(const observation& now) {
@@ -177,10 +222,11 @@ decision model_tuner::look(const observation& now) {
   if (!window_) window_ = base_ = sampled_ = now;
   if (phase_ == phase::settling && now.at >= settled_at_) {
     begin_window(now);
+    sampled_ = now;
     phase_ = phase::checking;
   }
   figures f = measured(now);
-  if (phase_ != phase::settling && is_measured(f)) {
+  if (phase_ != phase::settling && is_measured(f, phase_ == phase::measuring ? kSamples : kWatchedSamples)) {
     const phase was = phase_;
     if (phase_ == phase::measuring) {
       remember_settings(f);
@@ -188,7 +234,7 @@ decision model_tuner::look(const observation& now) {
     } else if (phase_ == phase::checking) {
       check_step(f, d);
     } else {
-      watch(f, now);
+      watch(f, now, d);
     }
     if (phase_ == phase::settling) settled_at_ = now.at + settle_time(f);
     begin_window(now);

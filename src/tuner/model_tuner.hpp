@@ -33,14 +33,17 @@ class model_tuner final : public tuning_policy {
     bool raises = false;
   };
 
-  bool is_measured(const figures& f) const;
+  static bool is_measured(const figures& f, double samples);
+  static bool keeps_up(const allocation& a, const figures& f);
   void begin_window(const observation& now) { window_ = now; }
-  figures measured(const observation& now) const;
+  figures measured(const observation& now);
   void allocate_now(const figures& f, bool is_correction, decision& d);
-  bool is_worth_it(const allocation& a) const;
+  static bool is_worth_it(const allocation& a);
   void check_step(const figures& f, decision& d);
-  void watch(const figures& f, const observation& now);
-  bool has_changed(const figures& f, const observation& now);
+  void watch(const figures& f, const observation& now, decision& d);
+  bool has_changed(const figures& f);
+  bool has_changed_slowly(const figures& longer);
+  void begin_again(const observation& now);
   void remember_settings(const figures& f);
   duration settle_time(const figures& f) const;
   void set(const std::vector<knob_setting>& all, decision& d);
@@ -53,13 +56,13 @@ class model_tuner final : public tuning_policy {
   std::optional<observation> window_, base_, sampled_;
   duration settled_at_{};
   known_knobs knobs_;
-  int corrections_left_ = 2;
+  int corrections_left_ = 2, postponed_ = 0;
   std::uint64_t watched_ = 0, recheck_after_ = 32;  ///< windows
   std::optional<step> step_;
   std::map<std::pair<std::uint64_t, int>, change_detector> detectors_;
   std::uint64_t looks_ = 0, steps_ = 0, changes_ = 0;
   std::optional<figures> newest_;
-  double rate_ = 0;
+  double rate_ = 0, average_ = 0;  ///< expected; and measured since the beginning or the last change
   std::string limit_;
   std::vector<double> errors_;
 };

@@ -29,7 +29,7 @@ std::int64_t whole(const std::string& text) { return static_cast<std::int64_t>(n
 void add_knob(stage_figures& s, const std::string& name, const std::string& value, bool is_requested) {
   const std::vector<std::string> parts = absl::StrSplit(value, '/');
   const std::int64_t most = parts.size() > 1 ? whole(parts[1]) : 1 << 20;
-  s.knobs.push_back({name, whole(parts[0]), most, is_requested, false});
+  s.knobs.push_back({name, whole(parts[0]), most, is_requested, 1, false});
 }
 
 /// Reads one word of a stage. `opens`, `blocked`: flags that concern more than one field.
@@ -50,7 +50,8 @@ void read_word(const std::string& word, stage_figures& s, bool& is_blocked) {
                                                   {"read", &s.read},
                                                   {"useful", &s.scales.useful},
                                                   {"sigma", &s.scales.sigma},
-                                                  {"limited", &s.limited}};
+                                                  {"limited", &s.limited},
+                                                  {"starved", &s.starved}};
   const std::map<std::string, bool*> flags = {{"awaits", &s.awaits},
                                               {"light", &s.is_light},
                                               {"opens", &s.opens_plans},

@@ -3,7 +3,7 @@
 //
 //   "read own=20ms | decode call=100ms awaits p=8/64 ; workers=4 consumer=5ms"
 //
-// Of a stage: own, outside, pull, call, deviation, read (times); visits, running, limited, reads, bytes, block, useful, sigma;
+// Of a stage: own, outside, pull, call, deviation, read (times); visits, running, limited, starved, reads, bytes, block, useful, sigma;
 //   p=VALUE/MOST, r=VALUE/MOST (a number in the plan), elements=VALUE, reads_in_flight=VALUE; awaits, light, blocked,
 //   opens (it opens the stages before it as inner plans), prefetch (it has a channel, and no calls).
 // Of the run: workers, memory, consumer, wait, stall, cpu.
