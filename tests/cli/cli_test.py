@@ -19,7 +19,8 @@ class Run(ProgramTest):
         done = self.ok("run", "range(1000)", "--seed", 5)
         self.assertEqual(done.stdout, "")
         self.assertNotIn("\r", done.stderr)
-        self.assertRegex(done.stderr, r"1,000 elements in .*\npeak memory .* of .*, process .* MiB, .*, seed 5\n$")
+        self.assertRegex(done.stderr, r"1,000 elements in .*\npeak memory .* of .*, process .* MiB, .*, seed 5\nno output was requested: add --output "
+                                       r"jsonl to print the elements\n$")
         self.assertEqual(self.ok("run", "range(9)", "--quiet").stderr, "")
 
     def test_a_table_says_what_each_stage_did(self):
@@ -349,7 +350,7 @@ class Misuse(ProgramTest):
             (["run", "range(3)", "--checkpoint", ""], "--checkpoint: expects a path"),
             (["run", "range(3)", "--resume", "x", "--resume-or-start", "x"], "--resume-or-start"),
             (["run", "range(3)", "--every", "5"], "--every is the interval of --checkpoint FILE: add --checkpoint"),
-            (["run", "range(3)", "--new-output"], "--new-output requires --resume or --resume-or-start"),
+            (["run", "range(3)", "--new-output"], "--new-output belongs to a resumed run: add --resume job.ckpt"),
             *[(["run", "range(3)", "--checkpoint", "x", "--every", every], "--every: expects a number of elements such as 5000 or a time")
               for every in ("", "0", "0s", "-1", "5x", "1.5", "1.s.", ".", "s", " ", "5 ", "nan", "infs", "0.0s", "1e3s", "0.0000000001s",
                             "9" * 23, "9999999h", "9" * 400 + "s")],
@@ -384,8 +385,8 @@ class Misuse(ProgramTest):
             for verb in ("head", "run", "explain"):
                 self.assertIn(words, self.fails(2, verb, path))
         for verb in ("head", "run", "explain"):
-            self.assertIn(f"is a folder; a plan that reads its files is 'lines(\"{self.folder.name}/*\")'",
-                          self.fails(2 if verb == "run" else 1, verb, self.folder.name))
+            self.assertIn(f"is a folder: sluice ls {self.folder.name} lists it; name a file, or a pattern, as in: sluice head "
+                          f"'{self.folder.name}/*.txt'", self.fails(2, verb, self.folder.name))
         for path in ("nope.txt", "xyzzyplugh"):
             # no file could stand there
             self.assertIn(f"expects a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)', and {path} is neither a plan nor a file",
@@ -400,7 +401,8 @@ class Misuse(ProgramTest):
             pattern = self.path("*." + name.split(".")[1])
             plan = reader.format(pattern)
             with self.subTest(pattern=pattern):
-                self.assertIn(f" is a pattern; a plan that reads its matches is '{plan}'", self.fails(2, "run", pattern))
+                self.assertIn(f" is a pattern of files; use: sluice head '{pattern}', or sluice run '{plan}' --output jsonl",
+                              self.fails(2, "run", pattern))
                 self.assertIn(f'list_files("{pattern}")', self.ok("explain", pattern).stdout)
             self.assertEqual(self.ok("head", plan).stdout, self.ok("head", pattern).stdout)
         self.ok("convert", self.path("a.csv"), self.path("a.arrow"))

@@ -91,6 +91,26 @@ class Mistakes(ProgramTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(suggested, 120)
 
+    def test_notes_of_commands_that_succeed(self):
+        """A command that does something else than was probably meant says so, but not with --quiet."""
+        no_output = "no output was requested: add --output jsonl to print the elements"
+        json_lines = "note: out.json: JSON lines are written, one element in each line; the usual suffix is .jsonl"
+        delimiter = "note: the first row of people.csv contains no tab; without --delimiter, ',' is detected"
+        for command, note, is_printed in [("run 'CSV | head(2)'", no_output, True), ("run 'CSV' --quiet", no_output, False),
+                                          ("run 'CSV' --output null", no_output, False),
+                                          ("run 'CSV' --output jsonl", no_output, False),
+                                          ("run 'CSV' --report json", no_output, False),
+                                          ("convert people.csv out.json", json_lines, True),
+                                          ("convert people.csv out.json --quiet --overwrite", json_lines, False),
+                                          ("convert people.csv out.jsonl", json_lines, False),
+                                          ("head people.csv --delimiter tab", delimiter, True),
+                                          ("head people.csv --delimiter ,", "note:", False)]:
+            with self.subTest(command=command):
+                done = subprocess.run([PROGRAM, *shlex.split(command.replace("CSV", PLAN))], capture_output=True, text=True,
+                                      stdin=subprocess.DEVNULL, cwd=self.folder.name, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                (self.assertIn if is_printed else self.assertNotIn)(note, done.stderr)
+
     def test_messages_fit_a_terminal(self):
         """Lines end at words, and no word is lost."""
         for row in rows():

@@ -140,7 +140,7 @@ class Verbs(ProgramTest):
         self.assertEqual(self.ok("convert", plan, "-", "--to", "jsonl", "--quiet").stdout, "4\n4\n2\n")
         self.assertIn("batch: has no siz", self.fails(2, "run", plan.replace("size", "siz")))
         self.assertIn(f"{self.write('bad.json', '{')}: ", self.fails(2, "run", "-f", os.path.join(self.folder.name, "bad.json")))
-        self.assertIn("excludes", self.fails(2, "explain", "--json", "--spec", text))
+        self.assertIn("give --spec or --json, not both", self.fails(2, "explain", "--json", "--spec", text))
 
     def test_explain_shows_the_plan_as_it_runs_and_the_rules_that_made_it(self):
         plan = "range(99) | map(it + 1) | repeat(1) | take(9) | take(5) | shuffle(3, seed=1) | take(2)"
@@ -215,7 +215,7 @@ class Verbs(ProgramTest):
         self.assertIn("    | shuffl(5)\n      ^", sluice("run", "-f", path).stderr)
         self.assertIn("/: cannot read the plan: Is a directory", self.fails(1, "run", "-f", "/"))
         self.assertIn("no-such-file", self.fails(1, "run", "-f", os.path.join(self.folder.name, "no-such-file")))
-        self.assertIn("excludes", self.fails(2, "run", "range(3)", "-f", path))
+        self.assertIn("give the plan as an argument or with --file, not both", self.fails(2, "run", "range(3)", "-f", path))
 
     def test_a_plan_file_without_end_is_not_read_for_ever(self):
         running = subprocess.Popen([PROGRAM, "run", "-f", "/dev/zero"], stderr=subprocess.PIPE, text=True)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -92,10 +93,30 @@ reader reader_of(const std::string& file) {
   throw misuse(absl::StrCat(file == "-" ? "standard input" : file, " ", std::string(why.message())));
 }
 
+namespace {
+
+/// Prints a note if the first row of a file does not contain the typed delimiter, and looks like one with another.
+void note_other_delimiter(const std::string& file, char typed) {
+  static bool is_noted = false;  // for one file of several
+  const sampled_file s = sample_of(file);
+  const std::string_view row = std::string_view(s.head).substr(0, s.head.find('\n'));
+  const char found = delimiter_of(s.head, s.is_all);
+  if (is_noted || found == 0 || row.find(typed) != row.npos) return;
+  is_noted = true;
+  auto words = [](char c) { return c == '\t' ? std::string("tab") : absl::StrCat("'", std::string(1, c), "'"); };
+  std::fprintf(stderr, "note: the first row of %s contains no %s; without --delimiter, %s is detected\n",
+               detail::redacted(file).c_str(), words(typed).c_str(), words(found).c_str());
+}
+
+}  // namespace
+
 reader reader_of(const std::string& file, const format_arguments& a) {
-  if (a.from.empty()) return reader_of(file);
   // The delimiter is detected where CSV is named, too.
-  return a.from == "csv" && a.delimiter.empty() ? reader_of_table(a.from, sample_of(file)) : reader_named(a.from);
+  const reader r = a.from.empty()                           ? reader_of(file)
+                   : a.from == "csv" && a.delimiter.empty() ? reader_of_table(a.from, sample_of(file))
+                                                            : reader_named(a.from);
+  if (r.op == "csv" && !a.delimiter.empty() && is_file(file)) note_other_delimiter(file, a.delimiter[0]);
+  return r;
 }
 
 namespace {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/inputs/plan_argument.hpp"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -15,6 +17,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "base/files/system_calls.hpp"
 #include "base/text/redacted.hpp"
@@ -22,10 +25,12 @@
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/options/typed_command.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/plan_file_reader.hpp"
+#include "sluice/element/type_text.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
@@ -222,24 +227,41 @@ bool looks_like_missing(const std::string& text) {
   return false;
 }
 
-/// Returns a plan that reads the files that match a pattern; the first nonempty file decides. Errors: throws the errors
-/// of listing; not_found: nothing matches.
-std::string plan_reading_all(const std::string& pattern) {
-  return absl::StrCat("'", plan_reading_matches(pattern, {}), "'");
+/// Returns the two commands that read a file, a URL or the matches of a pattern.
+std::string ways_to_read(const std::string& path, const std::string& plan) {
+  return absl::StrCat("use: sluice head ", shell_word(path), ", or sluice run ", shell_word(plan), " --output jsonl");
+}
+
+/// Returns a pattern of the files of the most frequent readable kind in a folder, in quotes; empty if it has none.
+std::string pattern_in(const std::string& folder) {
+  constexpr std::size_t kFilesMax = 1000;
+  std::map<std::string, std::size_t> suffixes;
+  std::error_code unknown;
+  std::size_t files = 0;
+  for (std::filesystem::directory_iterator at(folder, unknown), end; !unknown && at != end && files != kFilesMax;
+       at.increment(unknown), ++files)
+    if (const std::string name = at->path().filename().string(); !kind_of_name(name).empty() && name[0] != '.')
+      if (const std::size_t dot = name.find('.'); dot != name.npos && is_file(at->path().string()))
+        ++suffixes[name.substr(dot)];
+  const auto most = std::ranges::max_element(suffixes, {}, [](const auto& s) { return s.second; });
+  return most == suffixes.end() ? std::string() : absl::StrCat(folder_text(folder), "*", most->first);
+}
+
+/// Returns what to write in place of a folder.
+std::string ways_to_folder(const std::string& folder) {
+  const std::string pattern = pattern_in(folder);
+  return absl::StrCat("is a folder: sluice ls ", shell_word(folder), " lists it; name a file",
+                      pattern.empty() ? "" : absl::StrCat(", or a pattern, as in: sluice head ", shell_word(pattern)));
 }
 
 /// Suggests the text to write instead of a path.
 std::string suggestion_for_path(const std::string& path) {
   std::error_code ignored;
   if (is_file_pattern(path))
-    return absl::StrCat(path, " is a pattern; a plan that reads its matches is ", plan_reading_all(path));
-  if (detail::is_remote(path))
-    return absl::StrCat(path, " is a URL; the plan that reads it is '", plan_reading(path), "'");
-  if (is_file(path)) return absl::StrCat(path, " is a file; the plan that reads it is '", plan_reading(path), "'");
-  if (std::filesystem::is_directory(path, ignored)) {
-    const std::string files = (std::filesystem::path(path) / "*").string();
-    return absl::StrCat(path, " is a folder; a plan that reads its files is ", plan_reading_all(files));
-  }
+    return absl::StrCat(path, " is a pattern of files; ", ways_to_read(path, plan_reading_matches(path, {})));
+  if (detail::is_remote(path)) return absl::StrCat(path, " is a URL; ", ways_to_read(path, plan_reading(path)));
+  if (is_file(path)) return absl::StrCat(path, " is a file; ", ways_to_read(path, plan_reading(path)));
+  if (std::filesystem::is_directory(path, ignored)) return absl::StrCat(path, " ", ways_to_folder(path));
   return absl::StrCat("expects a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)', and ", path,
                       " is neither a plan nor a file");
 }
@@ -317,6 +339,64 @@ node_ptr plan_in_json(const std::string& text, const std::string& name) {
 
 }  // namespace
 
+namespace {
+
+/// Returns "; the first row of people.csv contains id: write csv("people.csv", header=true)" for the message that no field
+/// is named id, if the plan reads a CSV file without a header; empty for other messages.
+std::string way_to_header(const std::string& text, std::string_view message) {
+  constexpr std::string_view kNoField = "no field is named ", kCall = "csv(\"";
+  const std::size_t named = message.find(kNoField), call = text.find(kCall);
+  if (named == message.npos || call == text.npos) return {};
+  std::string_view name = message.substr(named + kNoField.size());
+  name = name.substr(0, name.find(';'));
+  const std::size_t quote = text.find('"', call + kCall.size()), close = text.find(')', call);
+  if (quote == text.npos || close == text.npos || quote > close) return {};
+  const std::string path = text.substr(call + kCall.size(), quote - call - kCall.size());
+  const std::string reader = text.substr(call, close - call);
+  if (!is_file(path) || reader.find("header") != reader.npos) return {};
+  try {
+    const node_ptr with_header = parse_plan(reader + ", header=true)");
+    for (const member& m : with_header->type->members)
+      if (m.name == name)
+        return absl::StrCat("; the first row of ", path, " contains ", m.name, ": write ", reader, ", header=true)");
+  } catch (const std::exception&) {}  // the file is no table with a header
+  return {};
+}
+
+/// Returns the schema that a list of columns means, with the types of the file, and the command that prints only these;
+/// empty if the text is no list of the file's columns.
+std::string way_to_typed_columns(const std::string& file, const std::string& columns) {
+  std::string schema, names;
+  try {
+    const node_ptr plan = parse_plan(plan_reading(file));
+    for (absl::string_view part : absl::StrSplit(columns, ',')) {
+      const std::string name(absl::StripAsciiWhitespace(part));
+      const auto found = std::ranges::find(plan->type->members, name, &member::name);
+      if (found == plan->type->members.end()) return {};
+      absl::StrAppend(&schema, schema.empty() ? "" : ", ", name, ": ", type_text(*found->type));
+      absl::StrAppend(&names, names.empty() ? "" : ",", name);
+    }
+  } catch (const std::exception&) { return {}; }
+  return absl::StrCat("a type is missing after each name: write ", shell_word(schema),
+                      "; for some columns only: sluice select ", shell_word(names), " ", shell_word(file));
+}
+
+/// Returns the plan that reads a file with the typed schema. Errors: misuse, about --schema.
+node_ptr plan_with_schema(const std::string& file, const format_arguments& format) {
+  try {
+    return parse_plan(plan_reading(file, format));
+  } catch (const plan_error& e) {
+    if (!e.file_error().ok()) throw_status(e.file_error());
+    const std::string way = way_to_typed_columns(file, format.schema);
+    std::string_view why = e.why().message();
+    for (std::string_view begin : {"the schema, ", "the type, "})
+      if (const std::size_t at = why.find(begin); at != why.npos) why = why.substr(at + begin.size());
+    throw misuse(absl::StrCat("--schema: ", way.empty() ? std::string(why) : way));
+  }
+}
+
+}  // namespace
+
 node_ptr plan_of(const std::string& text) {
   if (text.size() > 1 && text.front() == '@') return plan_in_file(text.substr(1));
   if (is_json(text)) return plan_in_json(text, "");
@@ -327,7 +407,8 @@ node_ptr plan_of(const std::string& text) {
   } catch (const plan_error& e) {
     if (!e.file_error().ok()) throw_status(e.file_error());
     if (is_file(text) || looks_like_path(text, e)) throw misuse(suggestion_for_path(text));
-    throw misuse(absl::StrCat(std::string(e.why().message()), "\n", pointed_at(text, byte_of(text, e.column()))));
+    throw misuse(absl::StrCat(std::string(e.why().message()), way_to_header(text, e.why().message()), "\n",
+                              pointed_at(text, byte_of(text, e.column()))));
   }
 }
 
@@ -339,15 +420,14 @@ bool names_data(const std::string& plan_or_file) {
 void check_not_missing(const std::string& plan_or_file) {
   std::error_code unknown;
   if (std::filesystem::is_directory(plan_or_file, unknown))
-    throw_status(invalid_argument_error(absl::StrCat("is a folder; a plan that reads its files is ",
-                                                     plan_reading_all(folder_text(plan_or_file) + "*")))
-                     .in_file(plan_or_file));
+    throw misuse(absl::StrCat(plan_or_file, " ", ways_to_folder(plan_or_file)));
   if (!looks_like_missing(plan_or_file)) return;
   throw_status(
       not_found_error("no such file (and it is no plan, such as 'range(9) | batch(3)')").in_file(plan_or_file));
 }
 
 node_ptr plan_or_reader(const std::string& plan_or_file, const format_arguments& format) {
+  if (names_data(plan_or_file) && !format.schema.empty()) return plan_with_schema(plan_or_file, format);
   if (names_data(plan_or_file)) return plan_of(plan_reading(plan_or_file, format));
   if (is_file_pattern_and_no_plan(plan_or_file)) return plan_of(plan_reading_matches(plan_or_file, format));
   check_not_missing(plan_or_file);

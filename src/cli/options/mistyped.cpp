@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/options/help.hpp"
 #include "cli/options/option_checks.hpp"
+#include "cli/options/other_options.hpp"
 #include "cli/options/typed_command.hpp"
 
 namespace sluice::lib::cli {
@@ -49,7 +51,11 @@ constexpr other_word kVerbs[] = {
     {"search", "run 'lines(\"FILE\") | filter(contains(it, \"text\"))' --output lines"},
     {"grep", "run 'lines(\"FILE\") | filter(contains(it, \"text\"))' --output lines"},
     {"map", "run 'PLAN | map(NUMBER)' --output jsonl"},
-    {"sort", "run 'PLAN | top(10, by=NUMBER)' --output jsonl, for the 10 largest; a database sorts everything"},
+    {"sort",
+     "run 'PLAN | top(10, by=NUMBER)' --output jsonl, for the 10 largest; to sort all (needs pyarrow, duckdb): sluice "
+     "run "
+     "'PLAN' --output arrow:- | python3 -c \"import sys, pyarrow, duckdb; t = "
+     "pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); duckdb.sql('from t order by NUMBER').show()\""},
     {"group", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
     {"group_by", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
     {"frequency", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
@@ -104,7 +110,6 @@ constexpr other_word kOptions[] = {{"--limit", "-n"},
                                    {"--delim", "--delimiter"},
                                    {"--sep", "--delimiter"},
                                    {"-d", "--delimiter"},
-                                   {"--header", "--no-header"},
                                    {"--input", "--from"},
                                    {"--verbose", "--stages"}};
 
@@ -160,6 +165,7 @@ std::string mistyped_option(const CLI::App& verb, const std::vector<std::string>
   const std::string name = argument.substr(0, argument.find('='));
   if (has_option(verb, name)) return {};
   const std::string none = absl::StrCat(verb.get_name(), " has no option ", name);
+  if (const std::string way = instead_of_option(verb.get_name(), name, arguments); !way.empty()) return none + way;
   std::string_view instead = option_instead_of(verb, name);
   std::vector<std::string> known = options_of(verb);
   for (const other_word& o : kOptions)
@@ -231,6 +237,24 @@ bool is_whole(std::string_view s) {
   return !s.empty() && std::ranges::all_of(s, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// Returns the names, joined by commas: words that together are a column, such as `first name`, stay one name.
+std::string joined_names(const std::vector<std::string>& words, const std::string& columns) {
+  const std::vector<std::string> known = absl::StrSplit(columns, ',');
+  std::string names;
+  for (std::size_t begin = 0; begin != words.size();) {
+    std::size_t end = words.size();  // the longest run of words that is a column
+    while (end != begin + 1 &&
+           std::ranges::find(known, absl::StrJoin(words.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                  words.begin() + static_cast<std::ptrdiff_t>(end), " ")) ==
+               known.end())
+      --end;
+    for (std::size_t k = begin; k != end; ++k)
+      absl::StrAppend(&names, names.empty() ? "" : k == begin ? "," : " ", words[k]);
+    begin = end;
+  }
+  return names;
+}
+
 /// Returns the command that probably is meant where a verb gets too many arguments; empty: not known.
 std::string instead_of_surplus(const CLI::App& verb, const std::vector<std::string>& arguments,
                                const std::vector<std::string>& surplus) {
@@ -248,9 +272,10 @@ std::string instead_of_surplus(const CLI::App& verb, const std::vector<std::stri
     return absl::StrCat("sluice cat", all, " | head");
   }
   if (name == "select" && !files.empty() && words.size() > 1) {
-    std::string names;
+    std::vector<std::string> typed_names;
     for (const std::string& word : words)
-      if (!is_file(word)) absl::StrAppend(&names, names.empty() ? "" : ",", word);
+      if (!is_file(word)) typed_names.push_back(word);
+    const std::string names = joined_names(typed_names, columns_of_file(files[0], SIZE_MAX));
     return absl::StrCat("sluice select ", names.empty() ? columns_of_file(files[0], 2) : shell_word(names), " ",
                         shell_word(files[0]));
   }
@@ -291,6 +316,26 @@ std::string refused_value(const CLI::App& verb, const std::vector<std::string>& 
     return absl::StrCat(plain, "; to write a file: ", way, to, files.empty() ? "" : " --limit 10");
   }
   return typed_name(verb, arguments, name) + plain.substr(colon);
+}
+
+/// Returns the message for "--output: At Most 1 required but received 2"; empty for other messages.
+std::string repeated_option(const CLI::App& verb, const std::vector<std::string>& arguments, const std::string& plain) {
+  const std::size_t colon = plain.find(": At Most 1 required but received ");
+  if (colon == plain.npos) return {};
+  const std::string times = plain.substr(plain.rfind(' ') + 1);
+  return absl::StrCat(typed_name(verb, arguments, plain.substr(0, colon)), " is given ",
+                      times == "2" ? "twice" : absl::StrCat(times, " times"), ": leave one of them");
+}
+
+/// Returns the message for "--json excludes --spec"; empty for other messages.
+std::string two_alternatives(const std::string& plain) {
+  constexpr std::string_view kExcludes = " excludes ";
+  const std::size_t at = plain.find(kExcludes);
+  if (at == plain.npos) return {};
+  const std::string one = plain.substr(0, at), other = plain.substr(at + kExcludes.size());
+  const bool is_plan_twice = (one == "--file" || other == "--file") && (one[0] != '-' || other[0] != '-');
+  return is_plan_twice ? "give the plan as an argument or with --file, not both"
+                       : absl::StrCat("give ", one, " or ", other, ", not both");
 }
 
 bool is_count(std::string_view s) {
@@ -356,6 +401,8 @@ std::string message_of_mistake(const CLI::App& app, const std::vector<std::strin
   const CLI::App* verb = verb_named(app, arguments[0]);
   if (!verb) return mistyped_verb(app, arguments);
   if (dynamic_cast<const CLI::RequiredError*>(&mistake)) return missing_argument(*verb, arguments, plain);
+  if (const std::string twice = repeated_option(*verb, arguments, plain); !twice.empty()) return twice;
+  if (const std::string both = two_alternatives(plain); !both.empty()) return both;
   if (plain.ends_with(" missing")) return missing_value(*verb, arguments, plain);
   if (!is_surplus && plain.find("expected") == plain.npos) return refused_value(*verb, arguments, plain);
   for (std::size_t i = 1; i != arguments.size() && arguments[i] != "--"; ++i) {

@@ -35,6 +35,18 @@ std::string similar_file(const std::string& path) {
   return detail::did_you_mean(path, names);
 }
 
+/// Returns "is a CSV file".
+std::string content_of(const reader& r) {
+  static constexpr std::pair<std::string_view, std::string_view> kContents[] = {
+      {"csv", "is a CSV file"},          {"tsv", "is a CSV file"},    {"jsonl", "contains JSON lines"},
+      {"npy", "is an npy file"},         {"tar", "is a tar archive"}, {"webdataset", "is a tar archive"},
+      {"zip", "is a zip archive"},       {"arrow", "contains Arrow"}, {"npz", "is an npz file"},
+      {"tfrecord", "contains TFRecords"}};
+  for (const auto& [format, words] : kContents)
+    if (r.format == format) return std::string(words);
+  return "contains lines of text";
+}
+
 /// Returns the plan that reads the file, if the stage that failed at its beginning reads another format.
 std::string reader_of_content(const provenance& at, std::string_view message) {
   const bool has_place = at.offset_bytes != provenance::kUnknown || at.record_index != provenance::kUnknown;
@@ -44,7 +56,7 @@ std::string reader_of_content(const provenance& at, std::string_view message) {
   try {
     const reader found = reader_of(at.file);
     if (at.stage.empty() || found.op == at.stage) return {};
-    return absl::StrCat("; the plan that reads ", at.file, " is '", plan_for(at.file, found, {}), "'");
+    return absl::StrCat("; ", at.file, " ", content_of(found), ": ", plan_for(at.file, found, {}));
   } catch (const std::exception& e) { return absl::StrCat("; ", e.what()); }
 }
 

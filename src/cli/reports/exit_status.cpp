@@ -32,6 +32,14 @@ std::string for_terminal(const std::string& message, std::size_t first_column) {
   return wrapped(message, terminal_columns(STDERR_FILENO), kInFront.size(), first_column);
 }
 
+/// Returns the message of an error with its advice. If the file is in another format, advice about its own is left out.
+std::string with_advice(const status& why, std::string message) {
+  const std::string advice = advice_for(why);
+  const bool is_other_format = !why.where().file.empty() && advice.starts_with("; " + why.where().file + " ");
+  if (is_other_format) message.resize(std::min(message.find(": give a schema of"), message.size()));
+  return message + advice;
+}
+
 }  // namespace
 
 int exit_status_of(const status& why) {
@@ -67,7 +75,7 @@ void print_error(std::string_view words) {
 void print_error(const status& why) {
   try {
     throw_status(why);
-  } catch (const std::exception& e) { print_error(e.what() + advice_for(why)); }
+  } catch (const std::exception& e) { print_error(with_advice(why, e.what())); }
 }
 
 void print_warning(std::string_view words) {
@@ -86,7 +94,7 @@ int report_exception(status* why) {
     return kMisuse;
   } catch (const error& e) {
     to = e.why();
-    print_error(e.what() + advice_for(e.why()));
+    print_error(with_advice(e.why(), e.what()));
     return exit_status_of(e.why());
   } catch (const std::exception& e) {
     to = unknown_error(e.what());

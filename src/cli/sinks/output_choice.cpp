@@ -56,6 +56,9 @@ std::string_view way_to_suffix(std::string_view suffix) {
 
 /// Returns the message for a text that names no output.
 std::string unknown_output(const std::string& text, const output_arguments& a) {
+  if (text.ends_with(".parquet") && a.input.ends_with(".csv") && a.input.find_first_of("'\"$`\\") == a.input.npos)
+    return absl::StrCat(a.names_option ? "--output " : "", text, ": sluice writes no Parquet; duckdb converts ",
+                        a.input, ": duckdb -c \"copy (from '", a.input, "') to '", text, "'\"");
   const std::string name_of_option(a.names_option ? "--output " : "");
   if (text.empty())
     return absl::StrCat(name_of_option.empty() ? "the output" : "--output",

@@ -16,6 +16,7 @@ struct output_arguments {
   std::int64_t shard_bytes = 0;
   std::optional<tensor_spec> rows{};  ///< as in output_options
   std::string plan{};                 ///< as it was typed, for messages
+  std::string input{};                ///< the only input file, for messages; empty: there is none, or it is unknown
   bool names_option = true;           ///< false: the output is an argument, not the value of --output
 };
 

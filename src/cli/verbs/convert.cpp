@@ -213,6 +213,7 @@ int convert_into(convert_arguments& a, watch& interrupts, run_record& record) {
                               a.inputs[0].ends_with(".jsonl") ? "out.csv" : "out.jsonl"));
   a.run.output.output = std::move(a.inputs.back());
   a.inputs.pop_back();
+  if (a.inputs.size() == 1) a.run.output.input = a.inputs[0];
   refuse_to_replace(a);
   if (!a.to.empty()) a.run.output.output = absl::StrCat(a.to, ":", a.run.output.output);
   else if (a.run.output.output == "-")

@@ -26,6 +26,7 @@
 #include "pipeline/pull.hpp"
 #include "plan/plan_parts.hpp"
 #include "profile/measured_advice.hpp"
+#include "sluice/format/inflate.hpp"
 #include "sluice/io/files.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/tuner/tuned_plan.hpp"
@@ -53,8 +54,9 @@ iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
 
 void check_arguments(const run_arguments& a) {
   if (a.checkpoint_file.empty() && (a.every_elements || a.every.count()))
-    throw misuse("--every is the interval of --checkpoint FILE: add --checkpoint");
-  if (a.new_output && a.resume_file.empty()) throw misuse("--new-output requires --resume or --resume-or-start");
+    throw misuse("--every is the interval of --checkpoint FILE: add --checkpoint job.ckpt");
+  if (a.new_output && a.resume_file.empty())
+    throw misuse("--new-output belongs to a resumed run: add --resume job.ckpt");
 }
 
 /// Returns the path of a stream that a source of the plan reads, since a stream has no position to return to; empty if
@@ -303,6 +305,9 @@ void report_end(const run_arguments& a, const output_choice& output, const outpu
     std::fputs(((shows_profile ? profile_text(out.report) : std::string()) + final_report(record, rt)).c_str(), stderr);
   if (a.report.shows_stages && !is_empty) std::fputs(stage_table(out.report.sites).c_str(), stderr);
   if (end.is_removed) return report_unfinished(output, record.resumed && !a.new_output);
+  const bool is_examined = a.report.shows_stages || shows_profile;  // the report is what was asked for
+  if (output.is_null && !a.is_output_named && has_text && !is_examined && end.is_whole && record.elements != 0)
+    std::fputs("no output was requested: add --output jsonl to print the elements\n", stderr);
   const bool is_resumable = end.is_saved || (end.interrupted && !checkpoint.is_wanted());
   if (!end.is_whole && !a.report.quiet && !sink.closed() && !end.is_of_output && is_resumable)
     report_resumable(a, output, record.elements, end.interrupted);
@@ -315,12 +320,26 @@ int run(const run_arguments& a) {
   return with_report(a.report, "run", [&](run_record& record) { return run(a, interrupts, record); });
 }
 
+namespace {
+
+/// JSON is written as lines, which a name in .json does not show.
+void note_json_lines(const run_arguments& a, const output_options& o) {
+  const std::string name(without_compression_suffix(o.path));
+  if (a.report.quiet || a.report.is_json || o.format != output_format::jsonl || !name.ends_with(".json")) return;
+  const std::string path = detail::redacted(o.path);
+  std::fprintf(stderr, "note: %s: JSON lines are written, one element in each line; the usual suffix is .jsonl\n",
+               path.c_str());
+}
+
+}  // namespace
+
 int run(const run_arguments& a, watch& interrupts, run_record& record) {
   node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
   record.plan = plan_text(*plan);
   record.checkpoint_file = a.checkpoint_file;
   output_choice output = read_output(a.output, *plan->type);
   if (!output.is_null) record.output = output.text();
+  if (!output.is_null) note_json_lines(a, output.options);
   check_arguments(a);
   check_run_files(*plan, a, output.options);
   const std::string& resumes_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;

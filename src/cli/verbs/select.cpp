@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
@@ -163,6 +164,8 @@ int select(const select_arguments& a) {
   node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file, a.format) : plan_in_file(a.plan_file);
   const quarantine_locks kept = check_errors(*of, a.errors);
   for (auto& name : chosen) {
+    const std::string trimmed(absl::StripAsciiWhitespace(name));
+    if (!trimmed.empty() && !check_name(*of->type, name).ok()) name = trimmed;  // select 'id, city'
     status why = check_name(*of->type, name);
     if (!why.ok()) throw misuse(absl::StrCat("select: ", std::string(why.message())));
   }

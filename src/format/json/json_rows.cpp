@@ -44,6 +44,8 @@ constexpr std::size_t kJsonDepthMax = 64;
   throw error(out_of_range_error(at.prefix() + what));
 }
 status json_error(simdjson::error_code code) {
+  if (code == simdjson::TAPE_ERROR)
+    return invalid_argument_error("not JSON: a comma, a bracket, a quote or a key is missing or superfluous");
   return invalid_argument_error(absl::StrCat("not JSON: ", simdjson::error_message(code)));
 }
 

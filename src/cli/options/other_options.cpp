@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/other_options.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
+
+#include <algorithm>
+
+#include "cli/options/typed_command.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+/// `verbs` and `options` are separated by blanks, with a blank at both ends. In `advice`, VALUE is the option's value,
+/// QUOTED the value as a word of a shell; the other words are those of typed_command::completed().
+struct other_option {
+  std::string_view verbs, options, advice, value;
+};
+constexpr other_option kOtherOptions[] = {
+    {" head ", " -c --bytes ", "; rows: sluice head -n 10 FILE; bytes: head -c QUOTED FILE", "10"},
+    {" count ", " -l --lines ", "; it counts rows without an option: sluice count FILE", ""},
+    {" head cat describe ", " --columns --cols --select --fields -f ", "; use: sluice select QUOTED FILE", "NAME"},
+    {" head count describe ", " --where --filter --query ", "; use: sluice VERB 'PLAN | filter(VALUE)'", "CONDITION"},
+    {" cat select ", " --where --filter --query ", "; use: sluice run 'PLAN | filter(VALUE)' --output jsonl",
+     "CONDITION"},
+    {" head cat select ", " --sort --sort-by --order-by ",
+     "; the 10 largest: sluice run 'PLAN | top(10, by=VALUE)' --output jsonl", "NUMBER"},
+    {" convert ", " --output -o --out ", "; the output is the last argument: sluice convert FILE QUOTED", "out.jsonl"},
+    {" cp ", " --output -o --out ", "; the destination is the last argument: sluice cp FILE QUOTED", "copy/"},
+    {" head cat count describe select convert explain ", " --header ",
+     "; the first row is the header by default: leave --header out", ""}};
+
+bool has_word(std::string_view list, std::string_view word) {
+  return list.find(absl::StrCat(" ", std::string(word), " ")) != list.npos;
+}
+
+}  // namespace
+
+std::string instead_of_option(std::string_view verb, std::string_view option,
+                              const std::vector<std::string>& arguments) {
+  const auto* other = std::ranges::find_if(
+      kOtherOptions, [&](const other_option& o) { return has_word(o.verbs, verb) && has_word(o.options, option); });
+  if (other == std::end(kOtherOptions)) return {};
+  std::string value = typed_command(arguments).value_of(option);
+  std::vector<std::string> rest = arguments;  // without the option and its value
+  const auto at = std::ranges::find_if(rest, [&](const std::string& a) { return a.substr(0, a.find('=')) == option; });
+  if (other->value.empty() || value.starts_with('-')) value.clear();
+  const bool is_apart = at != rest.end() && *at == option && !value.empty();
+  if (at != rest.end()) rest.erase(at, at + 1 + is_apart);
+  const bool is_given = !value.empty();
+  if (!is_given) value = other->value;
+  const std::string advice =
+      absl::StrReplaceAll(std::string(other->advice), {{"VALUE", absl::StrReplaceAll(value, {{"'", "'\\''"}})},
+                                                       {"QUOTED", is_given ? shell_word(value) : value},
+                                                       {"VERB", std::string(verb)}});
+  return typed_command(rest).completed(advice);
+}
+
+}  // namespace sluice::lib::cli
