@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/scenario.hpp"
+
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "sluice/coro/sleep_until.hpp"
+#include "sluice/runtime/simulation.hpp"
+#include "sluice/sluice.hpp"
+#include "support/tree_of.hpp"
+#include "tuner/tuning_task.hpp"
+
+namespace sluice::lib::test {
+namespace {
+
+using int64 = std::int64_t;
+
+duration read_time(const std::string& text) {
+  char* end = nullptr;
+  const double n = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double ns = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 0;
+  if (ns == 0) throw std::invalid_argument("no time: " + text);
+  return duration(static_cast<duration::rep>(n * ns));
+}
+
+scenario::stage read_stage(const std::vector<std::string>& words) {
+  scenario::stage s;
+  s.name = words.at(1);
+  for (std::size_t i = 2; i != words.size(); ++i) {
+    const std::vector<std::string> parts = absl::StrSplit(words[i], absl::MaxSplits('=', 1));
+    const std::string &name = parts.at(0), &value = parts.at(1);
+    if (name == "jitter") s.jitter = std::stod(value);
+    else if (name == "slow") s.slow = std::stod(value);
+    else if (name == "every") s.every = std::stoll(value);
+    else if (name == "slots") s.slots = std::stoll(value);
+    else {
+      s.of = name == "wait" ? scenario::kind::wait : name == "call" ? scenario::kind::call : scenario::kind::work;
+      if (s.of == scenario::kind::work && name != "work") throw std::invalid_argument("unknown word: " + words[i]);
+      s.time = read_time(value);
+    }
+  }
+  return s;
+}
+
+/// The state of a run, which the stages' functions use.
+struct world_of {
+  explicit world_of(const scenario& s, unsigned cores) : of(s), world(11, {.cores = cores}) {}
+  double factor(const std::string& name) const {
+    double f = 1;
+    for (const scenario::change& c : of.changes)
+      if (c.name == name && world.elapsed() >= c.at) f *= c.factor;
+    return f;
+  }
+  duration time_of(const scenario::stage& s, int64 element, int64 running) const {
+    double t = static_cast<double>(s.time.count()) * factor(s.name);
+    // A number between -1 and 1 that depends on the element only, so that all settings meet the same times.
+    const double drawn = static_cast<double>((element * 2654435761) % 1000) / 500 - 1;
+    t *= 1 + s.jitter * drawn;
+    if (s.every && element % s.every == s.every - 1) t *= s.slow;
+    if (s.slots) t *= std::max(1.0, static_cast<double>(running) / static_cast<double>(s.slots));
+    return duration(static_cast<duration::rep>(t));
+  }
+  const scenario& of;
+  simulation world;
+  int64 in_flight = 0, in_flight_most = 0;
+  std::vector<double> at;
+};
+
+struct awaited {
+  world_of* w;
+  const scenario::stage* s;
+  std::shared_ptr<int64> running;
+  task<int64> operator()(int64 x) const { return made(w, s, running, x); }
+  static task<int64> made(world_of* w, const scenario::stage* s, std::shared_ptr<int64> running, int64 x) {
+    ++*running;
+    w->in_flight_most = std::max(w->in_flight_most, ++w->in_flight);
+    co_await sleep_for(w->time_of(*s, x, *running));
+    --w->in_flight;
+    --*running;
+    co_return x;
+  }
+};
+struct computed {
+  world_of* w;
+  const scenario::stage* s;
+  int64 operator()(int64 x) const {
+    w->world.spend(w->time_of(*s, x, 1));
+    return x;
+  }
+};
+
+/// `values`: of the stages with a knob; empty: autotune.
+dataset<int64> pipeline_of(world_of& w, const std::vector<int64>& values) {
+  dataset<int64> ds = range(w.of.elements);
+  std::size_t next = 0;
+  for (const scenario::stage& s : w.of.stages) {
+    const awaited call{&w, &s, std::make_shared<int64>(0)};
+    if (s.of == scenario::kind::wait) {
+      ds = ds | map(call);
+      continue;
+    }
+    const knob parallelism = values.empty() ? autotune : knob(values.at(next++));
+    if (s.of == scenario::kind::call) ds = ds | map(call, {.parallelism = parallelism});
+    else ds = ds | map(computed{&w, &s}, {.parallelism = parallelism});
+  }
+  return ds;
+}
+
+task<void> consume(world_of& w, any_stream& s) {
+  for (;;) {
+    auto x = co_await s.next_block({.elements = 1});
+    if (!x) break;
+    w.at.push_back(std::chrono::duration<double>(w.world.elapsed()).count());
+    const double step = static_cast<double>(w.of.consumer.count()) * w.factor("consumer");
+    if (step > 0) co_await sleep_for(duration(static_cast<duration::rep>(step)));
+  }
+}
+
+double rate_between(const std::vector<double>& at, double from, double to) {
+  const auto first = static_cast<std::size_t>(from * static_cast<double>(at.size() - 1));
+  const auto last = static_cast<std::size_t>(to * static_cast<double>(at.size() - 1));
+  return last > first ? static_cast<double>(last - first) / std::max(1e-9, at[last] - at[first]) : 0;
+}
+
+scenario_outcome outcome_of(const world_of& w) {
+  scenario_outcome o;
+  o.rate = rate_between(w.at, w.of.changes.empty() ? 0.5 : 0.8, 0.97);
+  o.whole_rate = rate_between(w.at, 0, 1);
+  o.in_flight = w.in_flight_most;
+  const std::size_t window = std::max<std::size_t>(8, static_cast<std::size_t>(o.rate));
+  for (std::size_t i = 0; i + window < w.at.size(); ++i) {
+    if (static_cast<double>(window) / std::max(1e-9, w.at[i + window] - w.at[i]) < 0.95 * o.rate) continue;
+    o.seconds_to_95 = w.at[i] - w.at.front();
+    break;
+  }
+  return o;
+}
+
+void add_values(const std::vector<site_report>& sites, scenario_outcome& o) {
+  for (auto s = sites.rbegin(); s != sites.rend(); ++s)
+    for (const knob_report& k : s->knobs) o.values.push_back(k.value);
+  for (int64 v : o.values) o.sum += v;
+}
+
+scenario_outcome run_scenario(const scenario& s, unsigned cores, const std::vector<int64>& values, bool is_tuned,
+                              const policy_maker* policy) {
+  world_of w(s, cores);
+  runtime rt(w.world);
+  any_stream stream = open_run(rt, pipeline_of(w, values).plan(), {.seed = 1, .tune = is_tuned});
+  std::shared_ptr<tuning> other;
+  if (policy) {
+    erased_stream& root = detail::engine_access::of(stream);
+    auto spent = [world = &w.world] { return world->spent(); };
+    other = start_tuning(root.stage()->env->run->shared_from_this(), root.shared_run(), (*policy)(cores), spent,
+                         std::chrono::milliseconds(5));
+  }
+  sync_wait(rt, consume(w, stream));
+  scenario_outcome o = outcome_of(w);
+  const run_report r = stream.report();
+  add_values(r.sites, o);
+  o.steps = other ? other->report().steps : r.tuning.steps;
+  sync_wait(rt, cleanup(std::move(stream)));
+  return o;
+}
+
+}  // namespace
+
+scenario scenario::at_the_end() const {
+  scenario s = *this;
+  for (const change& c : s.changes) {
+    auto scaled = [&c](duration t) {
+      return duration(static_cast<duration::rep>(static_cast<double>(t.count()) * c.factor));
+    };
+    if (c.name == "consumer") s.consumer = scaled(s.consumer);
+    for (stage& t : s.stages)
+      if (t.name == c.name) t.time = scaled(t.time);
+  }
+  s.changes.clear();
+  return s;
+}
+
+std::size_t scenario::knobs() const {
+  return static_cast<std::size_t>(
+      std::count_if(stages.begin(), stages.end(), [](auto& s) { return s.of != kind::wait; }));
+}
+
+scenario read_scenario(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::invalid_argument("no file: " + path);
+  scenario s;
+  s.name = std::filesystem::path(path).stem();
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    if (words.empty() || words[0].starts_with("#")) continue;
+    if (words[0] == "stage") s.stages.push_back(read_stage(words));
+    else if (words[0] == "consumer") s.consumer = read_time(words.at(1));
+    else if (words[0] == "reaches") s.reaches = std::stod(words.at(1));
+    else if (words[0] == "keeps") s.keeps = std::stod(words.at(1));
+    else if (words[0] == "elements") s.elements = std::stoll(words.at(1));
+    else if (words[0] == "at") s.changes.push_back({read_time(words.at(1)), words.at(2), std::stod(words.at(3))});
+    else throw std::invalid_argument(path + ": unknown line: " + line);
+  }
+  return s;
+}
+
+scenario_outcome run_tuned(const scenario& s, unsigned cores) { return run_scenario(s, cores, {}, true, nullptr); }
+scenario_outcome run_with(const scenario& s, unsigned cores, const policy_maker& policy) {
+  return run_scenario(s, cores, {}, false, &policy);
+}
+scenario_outcome run_fixed(const scenario& s, unsigned cores, const std::vector<int64>& values) {
+  return run_scenario(s, cores, values, false, nullptr);
+}
+
+scenario_outcome best_of_grid(const scenario& s, unsigned cores) {
+  const std::vector<int64> fine = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64}, coarse = {2, 6, 12, 24};
+  const std::vector<int64>& grid = s.knobs() > 1 ? coarse : fine;
+  scenario shorter = s;
+  shorter.elements = std::min<int64>(s.elements, s.knobs() > 1 ? 800 : 2000);
+  std::vector<std::size_t> place(s.knobs(), 0);
+  std::vector<scenario_outcome> all;
+  for (bool over = false; !over;) {
+    std::vector<int64> values;
+    for (std::size_t p : place) values.push_back(grid[p]);
+    all.push_back(run_fixed(shorter, cores, values));
+    over = true;
+    for (std::size_t& p : place) {
+      if (++p != grid.size()) {
+        over = false;
+        break;
+      }
+      p = 0;
+    }
+  }
+  auto rate = [](const scenario_outcome& a, const scenario_outcome& b) { return a.rate < b.rate; };
+  const double most = std::max_element(all.begin(), all.end(), rate)->rate;
+  std::erase_if(all, [most](const scenario_outcome& o) { return o.rate < 0.98 * most; });
+  auto sum = [](const scenario_outcome& a, const scenario_outcome& b) { return a.sum < b.sum; };
+  scenario_outcome best = *std::min_element(all.begin(), all.end(), sum);
+  best.rate = most;
+  return best;
+}
+
+}  // namespace sluice::lib::test

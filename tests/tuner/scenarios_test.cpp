@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenarios of bench/tuner on simulated cores: the tuner against the best setting of a grid, and against other
+// algorithms behind the same interface. SLUICE_TEST_LOUD=1 prints the table.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include <catch2/catch.hpp>
+
+#include "tuner/baselines.hpp"
+#include "tuner/scenario.hpp"
+
+namespace sluice::lib::scenarios_test {
+namespace {
+
+using namespace test;
+
+std::vector<scenario> all_scenarios() {
+  std::vector<std::string> paths;
+  for (const auto& file : std::filesystem::directory_iterator("bench/tuner"))
+    if (file.path().extension() == ".scenario") paths.push_back(file.path());
+  std::sort(paths.begin(), paths.end());
+  std::vector<scenario> all;
+  for (const std::string& path : paths) all.push_back(read_scenario(path));
+  return all;
+}
+
+bool is_loud() { return std::getenv("SLUICE_TEST_LOUD") != nullptr; }
+
+void print(const scenario& s, unsigned cores, const char* who, const scenario_outcome& o,
+           const scenario_outcome& best) {
+  if (!is_loud()) return;
+  std::string values;
+  for (std::int64_t v : o.values) values += " " + std::to_string(v);
+  std::printf(
+      "%-26s %2u cores  %-14s %8.1f/s  %5.2f of the grid's best  values%s (%lld, best %lld)  %llu steps, %.1f s\n",
+      s.name.c_str(), cores, who, o.rate, o.rate / best.rate, values.c_str(), static_cast<long long>(o.sum),
+      static_cast<long long>(best.sum), static_cast<unsigned long long>(o.steps), o.seconds_to_95);
+}
+
+void compare_baselines(const scenario& s, unsigned cores, const scenario_outcome& best) {
+  for (const baseline& b : all_baselines()) print(s, cores, b.name, run_with(s, cores, b.make), best);
+}
+
+}  // namespace
+
+TEST_CASE("scenarios: the tuner reaches the share of the best setting of a grid that each file names", "[.scenarios]") {
+  const std::vector<scenario> all = all_scenarios();
+  CHECK(all.size() >= 20);
+  for (const scenario& s : all) {
+    for (unsigned cores : is_loud() ? std::vector<unsigned>{1, 2, 8, 64} : std::vector<unsigned>{1, 8}) {
+      const scenario_outcome tuned = run_tuned(s, cores), best = best_of_grid(s.at_the_end(), cores);
+      const scenario_outcome untuned = run_with(s, cores, no_policy);
+      CAPTURE(s.name, cores, tuned.values, best.values, tuned.rate, best.rate, untuned.rate);
+      CHECK(tuned.rate >= s.reaches * best.rate);
+      CHECK(tuned.rate >= s.keeps * untuned.rate);
+      print(s, cores, "tuner", tuned, best);
+      print(s, cores, "none", untuned, best);
+      if (is_loud()) compare_baselines(s, cores, best);
+    }
+  }
+}
+
+}  // namespace sluice::lib::scenarios_test
