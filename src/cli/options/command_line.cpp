@@ -368,24 +368,12 @@ void add_others(CLI::App& app, typed& t) {
   add_plugins(*ops, t);
   ops->callback([&t] { t.verb = [] { return cli::ops(); }; });
 
-  auto* doctor =
-      app.add_subcommand("doctor", "print the abilities of this machine and this build, and possible improvements");
-  doctor->callback([&t] { t.verb = [] { return cli::doctor(); }; });
-
   auto* completion =
       app.add_subcommand("completion", "print a script that completes this program's arguments in a shell");
   completion->add_option("SHELL", t.shell, "bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
   completion->callback([&app, &t] {
     t.verb = [&app, &t] {
       std::fputs(completion_script(app, t.shell).c_str(), stdout);
-      return kOk;
-    };
-  });
-
-  auto* man = app.add_subcommand("man", "print the manual page, for man or roff");
-  man->callback([&app, &t] {
-    t.verb = [&app] {
-      std::fputs(manual_page(app, SLUICE_VERSION_STRING).c_str(), stdout);
       return kOk;
     };
   });
@@ -469,6 +457,7 @@ int run_command_line(int argc, char** argv) {
   add_readers(app, t);
   std::function<int()> file_verb;
   add_file_verbs(app, t.reading, file_verb);
+  add_program_verbs(app, file_verb);
   add_describe(app, t.reading, t.errors, file_verb);
   add_others(app, t);
   add_help(app);

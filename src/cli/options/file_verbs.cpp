@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options/file_verbs.hpp"
 
+#include <cstdio>
 #include <memory>
+#include <string>
+#include <utility>
 
+#include "cli/reports/description.hpp"
 #include "cli/verbs.hpp"
+#include "sluice/version.hpp"
 
 namespace sluice::lib::cli {
 
 void add_file_verbs(CLI::App& app, reading_arguments& reading, std::function<int()>& verb) {
-  auto watched = std::make_shared<std::pair<std::string, bool>>();
-  auto* top = app.add_subcommand("top", "show the report of a run with --serve, again each second");
-  top->add_option("ADDRESS", watched->first, "what sluice run --serve has printed: HOST:PORT, :PORT or a URL")
-      ->required();
-  top->add_flag("--once", watched->second, "print the report once, as without a terminal");
-  top->callback([&verb, watched] { verb = [watched] { return cli::top(watched->first, watched->second); }; });
-
   auto listed = std::make_shared<ls_arguments>();
   auto* ls =
       app.add_subcommand("ls", "list the files that match patterns, with their sizes and times; local and remote");
@@ -45,6 +43,27 @@ void add_file_verbs(CLI::App& app, reading_arguments& reading, std::function<int
     verb = [&reading, copied] {
       copied->reading = reading;
       return cli::cp(*copied);
+    };
+  });
+}
+
+void add_program_verbs(CLI::App& app, std::function<int()>& verb) {
+  auto watched = std::make_shared<std::pair<std::string, bool>>();
+  auto* top = app.add_subcommand("top", "show the report of a run with --serve, again each second");
+  top->add_option("ADDRESS", watched->first, "what sluice run --serve has printed: HOST:PORT, :PORT or a URL")
+      ->required();
+  top->add_flag("--once", watched->second, "print the report once, as without a terminal");
+  top->callback([&verb, watched] { verb = [watched] { return cli::top(watched->first, watched->second); }; });
+
+  auto* doctor =
+      app.add_subcommand("doctor", "print the abilities of this machine and this build, and possible improvements");
+  doctor->callback([&verb] { verb = [] { return cli::doctor(); }; });
+
+  auto* man = app.add_subcommand("man", "print the manual page, for man or roff");
+  man->callback([&app, &verb] {
+    verb = [&app] {
+      std::fputs(manual_page(app, SLUICE_VERSION_STRING).c_str(), stdout);
+      return kOk;
     };
   });
 }

@@ -254,7 +254,7 @@ function showKnobs() {
   const choices = (run().tuner && run().tuner.choices) || [];
   const knobs = (run().knobs || []).map((k) => {
     const c = choices.find((x) => x.path === k.path && x.name === k.name);
-    return c ? { ...k, reason: c.reason, auto: true } : k;
+    return c ? { ...k, reason: c.reason } : k;
   });
   const has = knobs.some((k) => k.reason);
   table("knob-table", ["Stage", "Knob", "Value", "Least", "Most", "Set by"].concat(has ? ["Reason"] : []),
