@@ -8,7 +8,7 @@ import trace_checker
 from program import ProgramTest, main
 
 PLAN = "range(400) | rate_limit(elements_per_second=4000) | map(it + 1) | shuffle(50) | prefetch(4) | batch(10) | prefetch(2)"
-CATEGORIES = ["turn", "block", "task", "put", "take", "fill", "wait", "channel", "memory"]
+CATEGORIES = ["turn", "block", "put", "take", "fill", "wait", "channel", "memory"]
 
 
 class Trace(ProgramTest):
@@ -32,6 +32,10 @@ class Trace(ProgramTest):
         fill = next(e for e in events if e["ph"] == "b" and e["cat"] == "fill")
         self.assertEqual(fill["args"]["elements"], 50)
         self.assertFalse(trace["otherData"]["full"])
+
+    def test_tasks_that_do_not_wait_are_slices_of_workers(self):
+        trace, _ = self.traced("range(100000) | map(it + 1) | prefetch(2)", "--workers", 2)
+        self.assertEqual(trace_checker.problems(trace, ["task"]), [])
 
     def test_a_full_trace_says_so_and_stays_right(self):
         for most in (1, 7, 50, 200):
