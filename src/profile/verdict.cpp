@@ -40,7 +40,7 @@ double share_of(const site_report& s, wait_reason r, duration elapsed) {
   return static_cast<double>(took.count()) / static_cast<double>(std::max<duration::rep>(1, elapsed.count()));
 }
 
-std::int64_t knob_value(const site_report& s, std::string_view name) {
+std::int64_t value_of_knob(const site_report& s, std::string_view name) {
   for (const knob_report& k : s.knobs)
     if (k.name == name) return k.value;
   return 0;
@@ -55,7 +55,7 @@ std::string explanation(limit_cause cause, const site_report& s, const consumer_
           "one task works all the time", each,
           s.inputs.empty() ? "; read several inputs at once" : "; run it in parallel, or make it faster");
     case limit_cause::parallel:
-      return absl::StrCat("all ", knob_value(s, "parallelism"), " of its ",
+      return absl::StrCat("all ", value_of_knob(s, "parallelism"), " of its ",
                           s.in_flight > duration(0) ? "calls" : "tasks", " work all the time", each,
                           "; raise its parallelism");
     case limit_cause::disk:

@@ -386,7 +386,7 @@ class Misuse(ProgramTest):
                 self.assertIn(words, self.fails(2, verb, path))
         for verb in ("head", "run", "explain"):
             self.assertIn(f"is a folder: sluice ls {self.folder.name} lists it; name a file, or a pattern, as in: sluice head "
-                          f"'{self.folder.name}/*.txt'", self.fails(2, verb, self.folder.name))
+                          f"'{self.folder.name}/*.txt'", self.fails(2 if verb == "run" else 1, verb, self.folder.name))
         for path in ("nope.txt", "xyzzyplugh"):
             # no file could stand there
             self.assertIn(f"expects a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)', and {path} is neither a plan nor a file",

@@ -196,7 +196,7 @@ void shortened(const dataset<int64>& ds, int64& length) {
       }
     }
   }
-  CHECK(errors > 80);
+  CHECK(errors > 70);
 }
 
 }  // namespace

@@ -420,7 +420,7 @@ bool names_data(const std::string& plan_or_file) {
 void check_not_missing(const std::string& plan_or_file) {
   std::error_code unknown;
   if (std::filesystem::is_directory(plan_or_file, unknown))
-    throw misuse(absl::StrCat(plan_or_file, " ", ways_to_folder(plan_or_file)));
+    throw_status(invalid_argument_error(ways_to_folder(plan_or_file)).in_file(plan_or_file));
   if (!looks_like_missing(plan_or_file)) return;
   throw_status(
       not_found_error("no such file (and it is no plan, such as 'range(9) | batch(3)')").in_file(plan_or_file));
