@@ -50,12 +50,21 @@ bool next_buffer::begin() {
   }
 }
 
+/// The number of elements that the budget has room for, by the mean size of those that were read; at least one.
+std::uint64_t next_buffer::room() const {
+  const std::size_t elements = made_->held.size();
+  if (elements == 0) return 1;
+  const memory_ledger& ledger = *context_.run->ledger;
+  const std::size_t free = ledger.budget_bytes() - std::min(ledger.budget_bytes(), ledger.used_bytes());
+  return 1 + free / std::max<std::size_t>(1, made_->memory.bytes() / elements);
+}
+
 task<void> next_buffer::fill(std::uint64_t n) {
   constexpr std::uint64_t kRequestMax = 1024;
   if (is_filling_ && !made_) begin();
   while (is_filling_ && n) {
     const std::uint64_t missing = size_ - made_->held.size();
-    const auto wanted = static_cast<std::uint32_t>(std::min({n, missing, kRequestMax}));
+    const auto wanted = static_cast<std::uint32_t>(std::min({n, missing, room(), kRequestMax}));
     if (wanted == 0) break;
     auto b = co_await made_->in.try_next_block({0, wanted});
     const std::uint32_t got = b.view.size();

@@ -48,6 +48,7 @@ class next_buffer {
  private:
   struct part;
   bool begin();
+  std::uint64_t room() const;
   void give_up();
 
   const open_context context_;
