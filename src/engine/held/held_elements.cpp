@@ -81,14 +81,15 @@ status held_elements::add(block& in, std::uint32_t n) {
 status held_elements::take_all(held_elements& from) {
   SLUICE_REQUIRES(size() == 0 && from.built_.empty(), "elements are held, or were not built yet");
   const std::size_t bytes = from.charged_;
+  from.release(bytes);  // first, because they are there only once
   status fits = charge(bytes, 0);
   if (!fits.ok()) {
     release(bytes);
+    (void)from.charge(bytes, 0);  // bytes are charged also where they do not fit
     return fits;
   }
   elements_.swap(from.elements_);
   std::swap(places_, from.places_);
-  from.release(bytes);
   return fits;
 }
 
