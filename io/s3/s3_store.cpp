@@ -157,9 +157,11 @@ task<store_upload> s3_store::begin_upload(store_path path, time_point deadline) 
   auto parsed = parse_xml(answer.body);
   store_upload upload;
   if (parsed.ok()) upload.id = parsed->at("UploadId");
-  if (upload.id.empty())
-    co_await fail((parsed.ok() ? data_loss_error("the answer to the begin of an upload has no UploadId") : parsed.why())
-                      .in_file(path.text));
+  if (upload.id.empty()) {
+    status why =
+        parsed.ok() ? data_loss_error("the answer to the begin of an upload has no UploadId") : parsed.why();
+    co_await fail(why.in_file(path.text));
+  }
   upload.to = std::move(path);
   co_return upload;
 }

@@ -23,6 +23,7 @@ HAZARDS = {
     "trivial_options": ("right", "right", False, [], []),
     "yield_aggregate": ("right", "wrong", True, [], []),
     "conditional_expression": ("right", "wrong", True, [], []),
+    "conditional_argument": ("right", "wrong", True, [], []),
     "condition_without_local": ("right", "wrong", True, [], []),
     "canonical_loop": ("right", "right", False, [], []),
     "braced_list_argument": ("right", "refused", True, [], []),

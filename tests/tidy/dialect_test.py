@@ -16,6 +16,7 @@ RULES = [
     ("co_await inside ?:; write an if", re.compile(r"\?[^;{}?]*\bco_await\b[^;{}]*:|"
                                                         r"\bco_await\b(?:[^;{}?()]|\((?:[^()]|\([^()]*\))*\))*\?[^;{}:]+:(?!:)")),
     ("co_yield of a braced temporary; name it and move it", re.compile(r"\bco_yield\s+(?:[A-Za-z_][\w:]*(?:<[^;{}()]*>)?)?\s*\{")),
+    ("a choice between statuses inside a co_await; name it and move it", re.compile(r"\bco_await\s+fail\s*\([^;]*\?")),
     ("two co_await in one statement", re.compile(r"\bco_await\b[^;{}]*\bco_await\b[^;{}]*;")),
     ("a brace temporary inside a co_await; name the argument and move it",
      re.compile(r"\bco_await\b[^;{}]*[(,]\s*(?:[A-Za-z_][\w:]*(?:<[^;{}()]*>)?)?\s*\{[^;]*\}[^;{}]*;")),
@@ -88,6 +89,8 @@ auto f = [owned]() -> task<void> { co_await sleep(); };
 auto f = [&](int n) -> stream<int> { co_yield n; };
 auto x = co_await read(options{1, 2});
 auto x = co_await read({1, 2});
+co_await fail(is_late ? late_error("x") : got.why());
+co_await fail((ok ? a() : b()).in_file(path));
 auto x = f(co_await a(), co_await b());""".splitlines()
 GOOD = """while (auto x = co_await in.next()) go(*x);
 if (auto x = co_await in.next()) go(*x);

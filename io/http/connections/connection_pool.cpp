@@ -41,7 +41,8 @@ task<std::vector<std::string>> connection_pool::addresses(time_point deadline) {
   if (!resolved.ok()) {
     // Unless the caller's own deadline has passed, the server is unavailable, and has not been late.
     const bool is_late = resolved.why().code() == status_code::deadline_exceeded && until != deadline;
-    co_await fail(is_late ? unavailable_error(resolved.why().message()) : resolved.why());
+    status why = is_late ? unavailable_error(resolved.why().message()) : resolved.why();
+    co_await fail(std::move(why));
   }
   found = *std::move(resolved);
   mutex_lock lock(mutex_);
