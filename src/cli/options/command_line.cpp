@@ -457,7 +457,7 @@ int run_command_line(int argc, char** argv) {
   add_readers(app, t);
   std::function<int()> file_verb;
   add_file_verbs(app, t.reading, file_verb);
-  add_program_verbs(app, file_verb);
+  add_program_verbs(app, t.verb);
   add_describe(app, t.reading, t.errors, file_verb);
   add_others(app, t);
   add_help(app);
