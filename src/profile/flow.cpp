@@ -2,37 +2,46 @@
 #include "profile/flow.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "runtime/sites/site_edges.hpp"
 
 namespace sluice::lib {
 
 stage_flow::stage_flow(std::vector<site_report>& sites, duration elapsed, unsigned workers)
-    : sites_(sites), elapsed_(static_cast<double>(elapsed.count())), workers_(workers), facts_(sites.size()) {
+    : sites_(sites),
+      inputs_(site_edges(sites)),
+      elapsed_(static_cast<double>(elapsed.count())),
+      workers_(workers),
+      facts_(sites.size()) {
   for (index i = 0; i != sites_.size(); ++i) {
     const site_report& s = sites_[i];
     const bool has_channel = std::any_of(s.channels.begin(), s.channels.end(), [](auto& c) { return !c.is_light; });
     facts_[i].works_ahead = has_channel || s.room_waits != 0 || s.in_tasks > duration(0);
   }
   if (!sites_.empty()) enter_task({0}, 1);
-}
-
-std::vector<stage_flow::index> stage_flow::inputs(index i) const {
-  std::vector<index> found;
-  for (std::uint64_t path : sites_[i].inputs)
-    for (index k = 0; k != sites_.size(); ++k)
-      if (sites_[k].path == path && k != i) found.push_back(k);
-  return found;
+  while (!ahead_.empty()) {  // no recursion: a plan may have many thousand channels
+    const index i = ahead_.back();
+    ahead_.pop_back();
+    enter_parallel(i);
+  }
 }
 
 double stage_flow::outside(const site_report& s) const {
   return share(waited(s, wait_reason::disk) + waited(s, wait_reason::network) + waited(s, wait_reason::pace));
 }
 
-double stage_flow::inline_share(index i) const {
-  const site_report& s = sites_[i];
-  double sum = own(s) + share(s.waited);
-  if (facts_[i].works_ahead) return sum;
-  for (index in : inputs(i))
-    if (in > i) sum += inline_share(in);  // a stage is before its inputs, so this ends
+void stage_flow::set_inline_shares() {
+  for (index i = sites_.size(); i-- != 0;) {  // a stage is before its inputs
+    const double own_part = own(sites_[i]) + share(sites_[i].waited);
+    facts_[i].inline_share = own_part + (facts_[i].works_ahead ? 0 : upstream_share(i));
+  }
+}
+
+double stage_flow::upstream_share(index i) const {
+  double sum = 0;
+  for (index in : inputs_[i])
+    if (in > i) sum += facts_[in].inline_share;
   return sum;
 }
 
@@ -44,24 +53,27 @@ double stage_flow::parallelism(const site_report& s) const {
   return computes ? std::min(n, static_cast<double>(workers_)) : n;
 }
 
-void stage_flow::add_task(index i, std::vector<index>& to) const {
-  if (std::find(to.begin(), to.end(), i) != to.end()) return;
-  to.push_back(i);
-  if (facts_[i].works_ahead) return;
-  for (index in : inputs(i))
-    if (in > i) add_task(in, to);
+std::vector<stage_flow::index> stage_flow::task_of(const std::vector<index>& first, double lanes) {
+  std::vector<index> task, open(first.rbegin(), first.rend());
+  while (!open.empty()) {
+    const index i = open.back();
+    open.pop_back();
+    if (std::exchange(facts_[i].is_known, true)) continue;
+    facts_[i].lanes = lanes;
+    task.push_back(i);
+    if (facts_[i].works_ahead) continue;
+    for (auto in = inputs_[i].rbegin(); in != inputs_[i].rend(); ++in)
+      if (*in > i) open.push_back(*in);
+  }
+  return task;
 }
 
 void stage_flow::enter_task(const std::vector<index>& first, double lanes) {
-  std::vector<index> task;
-  for (index i : first) add_task(i, task);
-  std::erase_if(task, [this](index i) { return facts_[i].is_known; });
+  const std::vector<index> task = task_of(first, lanes);
   busiest_task now;
   double most = -1;
   for (index i : task) {
     const site_report& s = sites_[i];
-    facts_[i].is_known = true;
-    facts_[i].lanes = lanes;
     now.utilization += (own(s) + outside(s)) / lanes;
     const std::pair<double, limit_cause> parts[] = {{own(s), limit_cause::stage},
                                                     {share(waited(s, wait_reason::disk)), limit_cause::disk},
@@ -75,8 +87,8 @@ void stage_flow::enter_task(const std::vector<index>& first, double lanes) {
     }
   }
   if (now.stage && now.utilization > busiest_.utilization) busiest_ = now;
-  for (index i : task)
-    if (facts_[i].works_ahead) enter_parallel(i);
+  for (auto i = task.rbegin(); i != task.rend(); ++i)
+    if (facts_[*i].works_ahead) ahead_.push_back(*i);
 }
 
 void stage_flow::enter_parallel(index i) {
@@ -84,15 +96,14 @@ void stage_flow::enter_parallel(index i) {
   const double n = parallelism(s), used = share(s.in_tasks) / n;
   if (s.in_tasks > duration(0) && used > busiest_.utilization) busiest_ = {used, &s, limit_cause::parallel};
   const bool has_computation = s.in_tasks > duration(0);
-  enter_task(inputs(i), has_computation ? 1 : n);
+  enter_task(inputs_[i], has_computation ? 1 : n);
 }
 
 void stage_flow::set_shares() {
+  set_inline_shares();
   for (index i = 0; i != sites_.size(); ++i) {
     site_report& s = sites_[i];
-    double upstream = 0;
-    for (index in : inputs(i))
-      if (in > i) upstream += inline_share(in);
+    const double upstream = upstream_share(i);
     double busy = own(s) / facts_[i].lanes, input = 0;
     if (s.in_tasks > duration(0)) {
       busy = std::min(1.0, share(s.in_tasks) / parallelism(s));

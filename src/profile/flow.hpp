@@ -9,7 +9,7 @@
 // Thread: none; one caller.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 #include "sluice/profile/verdict.hpp"
@@ -44,6 +44,8 @@ class stage_flow {
     bool works_ahead = false;  ///< a channel is upstream of the stage, in use
     bool is_known = false;     ///< its task is known
     double lanes = 1;          ///< the number of tasks like its own: those of a parallel interleave's inner plans
+    double inline_share = 0;   ///< the share of the time that its consumer needs to get its elements: of the stage, and
+                               ///< of what runs in the same task
   };
 
   double share(duration t) const { return elapsed_ > 0 ? static_cast<double>(t.count()) / elapsed_ : 0; }
@@ -54,20 +56,22 @@ class stage_flow {
   double own(const site_report& s) const { return share(s.busy - s.in_tasks); }
   /// Its waits for files and for the pace of the plan.
   double outside(const site_report& s) const;
-  /// The time that its consumer needs to get its elements: of the stage, and of what runs in the same task.
-  double inline_share(index i) const;
-  /// The stages of one task, from `i` on upstream to the next channels.
-  void add_task(index i, std::vector<index>& to) const;
+  void set_inline_shares();
+  /// The sum of the inline shares of its inputs.
+  double upstream_share(index i) const;
+  /// Enters the stages of one task: `first`, and those upstream of them to the next channels.
   void enter_task(const std::vector<index>& first, double lanes);
+  std::vector<index> task_of(const std::vector<index>& first, double lanes);
   void enter_parallel(index i);
   /// The number of blocks or calls of a parallel stage at the same time, and of the inputs that it reads at once.
   double parallelism(const site_report& s) const;
-  std::vector<index> inputs(index i) const;
 
   std::vector<site_report>& sites_;
+  const std::vector<std::vector<index>> inputs_;  ///< by stage
   const double elapsed_;
   const unsigned workers_;
   std::vector<facts> facts_;
+  std::vector<index> ahead_;  ///< stages whose task ahead is not entered yet; the last one is the next
   busiest_task busiest_;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/sites/site_edges.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -13,7 +15,9 @@ double seconds(duration t) { return std::chrono::duration<double>(t).count(); }
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
-const site_report& earlier(const observation& before, const site_report& now, const site_report& none) {
+/// `i`: the index of `now`, which its site has had before unless stages upstream of it have appeared.
+const site_report& earlier(const observation& before, const site_report& now, std::size_t i, const site_report& none) {
+  if (i < before.sites.size() && before.sites[i].path == now.path) return before.sites[i];
   for (const site_report& s : before.sites)
     if (s.path == now.path) return s;
   return none;
@@ -93,20 +97,19 @@ void set_pulls(const observation& before, const observation& after, figures& f) 
     if (!s.works_ahead || s.opens_plans || s.inputs.size() != 1 || !is_fed_by_source(f, s.inputs[0])) continue;
     const site_report& now = after.sites[i];
     const site_report& in = after.sites[s.inputs[0]];
-    const double pulled = static_cast<double>(in.elements - earlier(before, in, none).elements);
-    const double room = seconds(now.room_waited - earlier(before, now, none).room_waited);
+    const double pulled = static_cast<double>(in.elements - earlier(before, in, s.inputs[0], none).elements);
+    const double room = seconds(now.room_waited - earlier(before, now, i, none).room_waited);
     s.pull = std::max(0.0, ratio(f.seconds - room, pulled));
   }
 }
 
 void set_edges(const std::vector<site_report>& sites, figures& f) {
+  const std::vector<std::vector<std::size_t>> edges = site_edges(sites);
   for (std::size_t i = 0; i != sites.size(); ++i) {
-    for (std::uint64_t path : sites[i].inputs) {
-      for (std::size_t k = i + 1; k < sites.size(); ++k) {
-        if (sites[k].path != path) continue;
-        f.stages[i].inputs.push_back(k);
-        f.stages[k].visits = f.stages[i].visits * edge_ratio(sites[k], sites[i]);
-      }
+    for (std::size_t k : edges[i]) {
+      if (k < i) continue;
+      f.stages[i].inputs.push_back(k);
+      f.stages[k].visits = f.stages[i].visits * edge_ratio(sites[k], sites[i]);
     }
     f.stages[i].opens_plans = f.stages[i].calls <= 0 && f.stages[i].inputs.size() > 1;
   }
@@ -128,8 +131,9 @@ figures figures_between(const observation& before, const observation& after) {
   static const site_report none;
   figures f;
   f.seconds = seconds(after.at - before.at);
-  for (const site_report& now : after.sites) {
-    const site_report& was = earlier(before, now, none);
+  for (std::size_t i = 0; i != after.sites.size(); ++i) {
+    const site_report& now = after.sites[i];
+    const site_report& was = earlier(before, now, i, none);
     stage_figures& s = f.stages.emplace_back();
     s.path = now.path;
     s.name = now.number ? absl::StrCat(now.name, " #", now.number) : now.name;
@@ -140,7 +144,7 @@ figures figures_between(const observation& before, const observation& after) {
   set_pulls(before, after, f);
   if (f.stages.empty()) return f;
   const site_report& root = after.sites.front();
-  f.elements = static_cast<double>(root.elements - earlier(before, root, none).elements);
+  f.elements = static_cast<double>(root.elements - earlier(before, root, 0, none).elements);
   set_consumer(before, after, f);
   return f;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/tuning_task.hpp"
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -17,6 +19,8 @@ namespace {
 constexpr int kIdleLooks = 34;
 /// The longest time between two looks of a run without progress. A simulation has no such limit.
 constexpr duration kIdleMax = std::chrono::seconds(1);
+/// A plan with more stages is not tuned: a look copies the counters of all, and no report of them fits on a page.
+constexpr std::size_t kStagesMax = 1024;
 
 std::uint64_t progress_of(const std::vector<site_report>& sites) {
   std::uint64_t n = 0;
@@ -49,10 +53,17 @@ tuning::tuning(std::unique_ptr<tuning_policy> policy, std::function<duration()> 
 
 tuning_report tuning::report() const {
   mutex_lock lock(mutex_);
-  return policy_->report();
+  tuning_report r = policy_->report();
+  if (has_too_many_stages_) r.why_none = absl::StrCat("not tuned: the plan has more than ", kStagesMax, " stages");
+  return r;
 }
 
 duration tuning::look(run_context& run, const run_base& root) {
+  if (run.sites->size() > kStagesMax) {
+    mutex_lock lock(mutex_);
+    has_too_many_stages_ = true;
+    return duration(0);
+  }
   observation now;
   now.at = run.time->now().time_since_epoch();
   now.sites = run.sites->report();
@@ -77,8 +88,8 @@ std::shared_ptr<tuning> start_tuning(std::shared_ptr<run_context> run, std::shar
                                      std::unique_ptr<tuning_policy> policy, std::function<duration()> computed,
                                      duration first) {
   auto made = std::make_shared<tuning>(std::move(policy), std::move(computed), first);
-  (void)made->look(*run, *root);  // a requested parallelism begins low, also for the first element
-  tune(run, std::move(root), made, first);
+  // A requested parallelism begins low, also for the first element.
+  if (made->look(*run, *root) > duration(0)) tune(run, std::move(root), made, first);
   return made;
 }
 

@@ -33,6 +33,7 @@ class tuning {
   const std::unique_ptr<tuning_policy> policy_ ABSL_PT_GUARDED_BY(mutex_);
   const std::function<duration()> computed_;
   const duration first_;
+  bool has_too_many_stages_ ABSL_GUARDED_BY(mutex_) = false;
   std::uint64_t progress_ = 0;  ///< as is the next, used by the task only
   int idle_ = 0;
 };

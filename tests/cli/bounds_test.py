@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 
-from program import PROGRAM, ProgramTest, example, main, write_tfrecord
+from program import PROGRAM, ProgramTest, example, main, sluice, write_tfrecord
 
 FIELDS = 100_000
 
@@ -130,6 +130,13 @@ class Memory(ProgramTest):
     def test_the_stages_of_a_plan_are_charged(self):
         whole = "resource_exhausted: the plan: what its stages hold alone takes more than the memory budget of 16.0 MiB"
         self.check("concatenate(" + ", ".join(["range(1)"] * 40_000) + ")", {16: whole})
+
+    def test_a_plan_of_many_stages_is_not_tuned_and_the_report_says_so(self):
+        path = pathlib.Path(self.path("plan.txt"))
+        path.write_text("range(10)" + " | prefetch(1)" * 2000)
+        done = sluice("run", "--no-optimize", "--profile", "-f", str(path))
+        self.assertEqual(done.returncode, 0, done.stderr[-500:])
+        self.assertIn("knobs: not tuned: the plan has more than 1024 stages\n", done.stderr)
 
     def test_groups_of_a_million_keys_are_refused_in_time(self):
         refused = "resource_exhausted: group_by_window.*what its groups hold alone takes more than the memory budget"

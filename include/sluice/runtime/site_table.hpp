@@ -106,6 +106,8 @@ class site_table {
 
   /// All sites in the order in which they were first opened: each before its inputs.
   std::vector<site_report> report() const;
+  /// The number of sites, with those that have no stage yet.
+  std::size_t size() const;
   /// Sets a knob to the allowed value nearest to `value`, effective from the next block on. Returns false if no stage
   /// of that site was opened yet, or if it has no knob of that name.
   bool set_knob(std::uint64_t path, std::string_view name, std::int64_t value);

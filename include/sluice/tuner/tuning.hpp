@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tuner of a run has chosen, and why. The tuner sets the knobs of a run from measured rates (docs/tuning.md).
+// The values that the tuner of a run has chosen for its knobs, from measured rates, and the reasons (docs/tuning.md).
 //
 //   auto s = ds.iterate(rt, {.tune = true});
 //   …
@@ -41,6 +41,7 @@ struct tuning_report {
   double elements_second = 0;  ///< the rate that the model expects with the chosen values; 0: unknown
   double error_median = 0;     ///< |measured rate / expected rate - 1| after steps, in the median; 0: no step
   std::string limit;           ///< what limits that rate: "the consumer takes one per 20 ms"
+  std::string why_none;        ///< why the tuner sets no knob of this plan; empty: it may
   std::vector<knob_choice> knobs;
   std::vector<what_if> what_ifs;
 };

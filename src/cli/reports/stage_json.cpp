@@ -150,6 +150,7 @@ json json_of(const tuning_report& t) {
           {"changes", t.changes},
           {"elements_per_second", t.elements_second},
           {"limit", detail::redacted(t.limit)},
+          {"why_none", t.why_none.empty() ? json() : json(t.why_none)},
           {"error_median", t.error_median},
           {"choices", std::move(knobs)},
           {"what_if", std::move(what_ifs)}};

@@ -119,6 +119,7 @@ std::string stage_table(const std::vector<site_report>& sites) {
 std::string tuning_text(const tuning_report& tuning) {
   std::string text;
   for (const knob_choice& k : tuning.knobs) absl::StrAppend(&text, "  ", k.stage, " ", k.knob, ": ", k.reason, "\n");
+  if (!tuning.why_none.empty()) return absl::StrCat("knobs: ", tuning.why_none, "\n");
   if (text.empty()) return text;
   std::string gains;
   for (const what_if& w : tuning.what_ifs)

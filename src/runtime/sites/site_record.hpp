@@ -3,6 +3,8 @@
 // so later inner plans and epochs use what earlier ones have learned.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -82,6 +84,7 @@ class site_record {
     std::list<std::pair<purpose, own_ledger_line>> lines;
     std::list<error_account> accounts;
     std::vector<const site_record*> other_inputs;
+    absl::flat_hash_set<const site_record*> known_inputs;  // those
   };
   parts& made_parts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!parts_) parts_ = std::make_unique<parts>();

@@ -2,6 +2,7 @@
 #include "sluice/runtime/site_table.hpp"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "runtime/sites/channel_record.hpp"
+#include "runtime/sites/site_edges.hpp"
 #include "runtime/sites/site_record.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/runtime/run_context.hpp"
@@ -27,11 +29,11 @@ std::uint64_t scaled(std::uint64_t of_sampled, std::uint64_t sampled, std::uint6
                                     static_cast<double>(elements));
 }
 
-/// Appends the paths of the inputs. In place of an operator without a stage, its inputs are used.
-void add_paths(const site_record& r, std::vector<std::uint64_t>& to) {
+/// Appends the paths of the inputs that are not `known`. In place of an operator without a stage, its inputs are used.
+void add_paths(const site_record& r, absl::flat_hash_set<std::uint64_t>& known, std::vector<std::uint64_t>& to) {
   for (const site_record* input : r.inputs())
-    if (!input->has_stage()) add_paths(*input, to);
-    else if (std::find(to.begin(), to.end(), input->path()) == to.end()) to.push_back(input->path());
+    if (!input->has_stage()) add_paths(*input, known, to);
+    else if (known.insert(input->path()).second) to.push_back(input->path());
 }
 
 /// The number of sites of a run that are found by a search.
@@ -58,12 +60,12 @@ void add_waits(site_report& r, const stage_counts& c) {
 
 /// Adds what the stages upstream have delivered.
 void add_inputs(std::vector<site_report>& all) {
-  for (site_report& r : all) {
-    r.bytes_in = r.read_bytes;
-    for (const site_report& in : all) {
-      if (std::find(r.inputs.begin(), r.inputs.end(), in.path) == r.inputs.end()) continue;
-      r.elements_in += in.elements;
-      r.bytes_in += in.bytes;
+  const std::vector<std::vector<std::size_t>> edges = site_edges(all);
+  for (std::size_t i = 0; i != all.size(); ++i) {
+    all[i].bytes_in = all[i].read_bytes;
+    for (std::size_t in : edges[i]) {
+      all[i].elements_in += all[in].elements;
+      all[i].bytes_in += all[in].bytes;
     }
   }
 }
@@ -108,8 +110,8 @@ void site_record::add_input(const site_record& input) {
   mutex_lock lock(mutex_);
   if (!input_) input_ = &input;
   if (input_ == &input) return;
-  auto& others = made_parts().other_inputs;
-  if (std::find(others.begin(), others.end(), &input) == others.end()) others.push_back(&input);
+  parts& of = made_parts();
+  if (of.known_inputs.insert(&input).second) of.other_inputs.push_back(&input);
 }
 
 std::vector<const site_record*> site_record::inputs() const {
@@ -274,13 +276,19 @@ std::vector<stage_errors> site_table::errors() const {
   return all;
 }
 
+std::size_t site_table::size() const {
+  mutex_lock lock(records_->mutex);
+  return records_->all.size();
+}
+
 std::vector<site_report> site_table::report() const {
   mutex_lock lock(records_->mutex);
   std::vector<site_report> reports;
   records_->each([&](const site_record& r, std::uint64_t number) {
     if (!r.has_stage()) return;
     reports.push_back(r.report(number));
-    add_paths(r, reports.back().inputs);
+    absl::flat_hash_set<std::uint64_t> known;
+    add_paths(r, known, reports.back().inputs);
   });
   add_inputs(reports);
   return reports;
