@@ -3,6 +3,7 @@
 
 #include "engine/files/file_stage.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 #include "sluice/format/fixed_length_scan.hpp"
 
 namespace sluice::lib {
@@ -83,7 +84,7 @@ const op_info fixed_length_op{
     .doc = "records of n bytes each",
     .shape = op_info::source,
     .arguments = arguments_of<fixed_length_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
     .lowering = {.open = open_fixed_length},
 };

@@ -21,6 +21,7 @@
 #include "engine/files/file_stage.hpp"
 #include "format/codec/buffer_codec.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/arrow/columns.hpp"
 
@@ -401,7 +402,7 @@ const op_info from_arrow_op{
     .doc = "the batches of an Arrow IPC stream or file",
     .shape = op_info::source,
     .arguments = arguments_of<from_arrow_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .for_files = arrow_of_files,
     .for_columns = arguments_for_columns<from_arrow_arguments>,
     .type = arrow_batches,

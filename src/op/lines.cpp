@@ -3,6 +3,7 @@
 
 #include "engine/files/file_stage.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 #include "sluice/format/lines_scan.hpp"
 
 namespace sluice::lib {
@@ -71,7 +72,7 @@ const op_info lines_op{
     .doc = "the lines of a text file",
     .shape = op_info::source,
     .arguments = arguments_of<lines_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<line>(); },
     .lowering = {.open = open_lines},
 };

@@ -11,6 +11,7 @@
 #include "engine/files/file_stage.hpp"
 #include "format/npy_rows.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 #include "runtime/held_memory.hpp"
 
 namespace sluice::lib {
@@ -188,7 +189,7 @@ const op_info npy_op{
     .doc = "the rows of an array that NumPy has saved, as tensors",
     .shape = op_info::source,
     .arguments = arguments_of<npy_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<tensor>(); },
     .lowering = {.open = open_npy},
 };

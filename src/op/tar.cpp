@@ -6,6 +6,7 @@
 #include "engine/files/file_stage.hpp"
 #include "format/archive/tar_archive.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 
 namespace sluice::lib {
 
@@ -90,7 +91,7 @@ const op_info tar_op{
     .doc = "the files in a tar archive",
     .shape = op_info::source,
     .arguments = arguments_of<tar_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<tar_member>(); },
     .lowering = {.open = open_tar},
 };

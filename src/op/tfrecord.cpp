@@ -3,6 +3,7 @@
 
 #include "engine/files/file_stage.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 #include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib {
@@ -66,7 +67,7 @@ const op_info tfrecord_op{
     .doc = "the records of a TFRecord file",
     .shape = op_info::source,
     .arguments = arguments_of<tfrecord_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
     .lowering = {.open = open_tfrecord},
 };

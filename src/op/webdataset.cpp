@@ -9,6 +9,7 @@
 #include "engine/files/file_stage.hpp"
 #include "format/archive/tar_archive.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 
 namespace sluice::lib {
 
@@ -206,7 +207,7 @@ const op_info webdataset_op{
     .doc = "the samples of a tar archive: files grouped by name",
     .shape = op_info::source,
     .arguments = arguments_of<webdataset_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<webdataset_sample>(); },
     .lowering = {.open = open_webdataset},
 };

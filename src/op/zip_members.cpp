@@ -12,6 +12,7 @@
 #include "engine/files/file_stage.hpp"
 #include "format/archive/zip_archive.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -338,7 +339,7 @@ const op_info zip_members_op{
     .doc = "the files in a zip archive",
     .shape = op_info::source,
     .arguments = arguments_of<zip_members_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<zip_member>(); },
     .lowering = {.open = open_zip_members},
 };

@@ -35,6 +35,8 @@ void refuse(registry& r, std::string why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(r.mutex)
 
 stage_function::~stage_function() = default;
 function_ptr stage_function::for_input(const element_type&) const { return nullptr; }
+const expression* stage_function::as_expression() const { return nullptr; }
+function_ptr stage_function::with_expression(std::string_view, const element_type*) const { return nullptr; }
 
 void add_function(function_ptr function) {
   auto& r = functions();

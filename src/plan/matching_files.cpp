@@ -60,7 +60,7 @@ node_ptr reader_like(const node& source, const std::string& pattern) {
 }  // namespace
 
 node_ptr plan_of_matching_files(const node& source) {
-  if (!source.op->takes_pattern || source.site != 0) return nullptr;
+  if (source.site != 0) return nullptr;
   const std::string pattern = path_of(source);
   if (!detail::is_pattern_for_plan(pattern)) return nullptr;
   const op_info& lists = known_op("list_files");

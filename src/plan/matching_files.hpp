@@ -12,8 +12,8 @@
 
 namespace sluice::lib {
 
-/// Returns the plan that reads the files that the path of the source matches; null if it is no pattern, or the operator
-/// accepts none. Errors: throws not_found: a schema is inferred, and nothing matches; the errors of the files.
+/// Returns the plan that reads the files that the path of the source matches; null if it is no pattern.
+/// Errors: throws not_found: a schema is inferred, and nothing matches; the errors of the files.
 node_ptr plan_of_matching_files(const node& source);
 
 }  // namespace sluice::lib

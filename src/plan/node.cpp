@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "plan/codecs/argument_codec.hpp"
-#include "plan/matching_files.hpp"
 #include "plan/plan_depth.hpp"
 #include "plan/reader_template.hpp"
 #include "sluice/base/assert.hpp"
@@ -149,7 +148,7 @@ node_ptr make_node(node n) {
   derive_facts(n);
   std::string why;
   try {
-    if (node_ptr matches = plan_of_matching_files(n)) return matches;
+    if (node_ptr matches = n.op->of_matches ? n.op->of_matches(n) : nullptr) return matches;
     n.type = n.op->type(n, why);
   } catch (const error& e) { throw error(e.why().in_stage(n.op->name)); }  // of a file that it infers columns from
   if (!n.type) refuse(n, why);

@@ -30,6 +30,7 @@
 namespace sluice::lib {
 
 class column;
+class expression;
 
 struct stage_function;
 namespace detail {
@@ -63,6 +64,11 @@ struct stage_function {
   /// Returns the same function for elements of another type. Null: it has no form for them. REQUIRES: `in` has the
   /// members that the function reads, with the same types.
   virtual function_ptr for_input(const element_type& in) const;
+  /// Returns the expression of a map by an expression; null for other functions.
+  virtual const expression* as_expression() const;
+  /// Returns a map by another expression, which make_node() binds; `wanted`: the type of its values. It is a member so
+  /// that only programs with expressions contain what reads and compiles them. REQUIRES: as_expression() is not null.
+  virtual function_ptr with_expression(std::string_view text, const element_type* wanted) const;
   /// True if its name is the text of an expression, which needs no registration.
   bool is_expression = false;
   /// True if functions of the same name and version may have other element types.

@@ -33,6 +33,10 @@ struct expression_map final : block_function, knows_spec, fusable_expression {
   function_ptr for_input(const element_type& other) const override {
     return std::make_shared<expression_map>(read, other, wanted_type);
   }
+  const expression* as_expression() const override { return &read; }
+  function_ptr with_expression(std::string_view text, const element_type* wanted) const override {
+    return expression_function(expression(text), {}, wanted);
+  }
   spec spec_for(const spec& in) const override { return spec_of_expression(read.tree(), *out, in); }
   applied apply(const block& in, void* to, const element_place& first) const override {
     applied a;

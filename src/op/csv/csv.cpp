@@ -17,6 +17,7 @@
 #include "op/csv/formats.hpp"
 #include "op/csv/infer.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 #include "sluice/format/csv_schema.hpp"
 
 namespace sluice::lib {
@@ -154,7 +155,7 @@ const op_info csv_op{
     .doc = "the rows of a CSV file as structures",
     .shape = op_info::source,
     .arguments = arguments_of<csv_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .for_files = csv_of_files,
     .for_columns = arguments_for_columns<csv_arguments>,
     .type = csv_row_type,

@@ -16,6 +16,7 @@
 #include "op/jsonl/formats.hpp"
 #include "op/jsonl/infer.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/matching_files.hpp"
 #include "sluice/element/type_text.hpp"
 
 namespace sluice::lib {
@@ -130,7 +131,7 @@ const op_info jsonl_op{
     .doc = "the lines of a file, each a JSON text, as structures",
     .shape = op_info::source,
     .arguments = arguments_of<jsonl_arguments>,
-    .takes_pattern = true,
+    .of_matches = plan_of_matching_files,
     .for_files = jsonl_of_files,
     .for_columns = arguments_for_columns<jsonl_arguments>,
     .type = json_type,

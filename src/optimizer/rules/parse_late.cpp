@@ -87,7 +87,7 @@ node_ptr parsed_late(const node_ptr& batch, const chain_to_parser& chain) {
   parse_example_arguments a = chain.parser->as<parse_example_arguments>();
   a.packing = example_packing::unpack;
   a.options = {};
-  node unpacks{.op = &parse_example_op,
+  node unpacks{.op = chain.parser->op,
                .arguments = arguments::of(std::move(a)),
                .errors = {.on_error = error_policy::stop},
                .inputs = {at},

@@ -24,8 +24,8 @@
 #include "optimizer/rule.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/plan_parts.hpp"
+#include "sluice/expr/expression.hpp"
 #include "sluice/op/map.hpp"
-#include "sluice/plan/expression_function.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -162,9 +162,9 @@ class column_pruning {
 
   node_ptr struct_map(const node_ptr& n, names_read wanted, const in_force& settings) {
     const stage_function& f = *n->as<map_arguments>().function.value;
-    if (!f.is_expression) return refused(n, "its function is no expression");
+    if (!f.as_expression()) return refused(n, "its function is no expression");
     if (f.draws) return refused(n, "it draws random numbers, which are numbered in the order of its parts");
-    expression_tree tree = expression(f.name).tree();
+    expression_tree tree = f.as_expression()->tree();
     if (tree.kind != expression_tree::structure) return refused(n, "its function makes no structure of its own");
     if (!settings.trusts) wanted.add(parts_that_may_fail(tree, *n, wanted));
     if (has_only(*n->type, wanted)) return refused(n, "the other members may fail");
@@ -178,8 +178,7 @@ class column_pruning {
     for (const member& m : n->type->members)
       if (std::ranges::binary_search(names, m.name)) members.push_back(m);
     map_arguments a = n->as<map_arguments>();
-    a.function.value =
-        expression_function(expression(expressions::printed(tree)), {}, struct_of({}, std::move(members)));
+    a.function.value = f.with_expression(expressions::printed(tree), struct_of({}, std::move(members)));
     node copy = *n;
     copy.arguments = arguments::of(std::move(a));
     std::shared_ptr<node_history> h = history_of(*n, prune_columns.info.name);
@@ -196,7 +195,7 @@ class column_pruning {
       node part = map;
       map_arguments a = map.as<map_arguments>();
       const element_type* type = member_type(*map.type, tree.names[i]);
-      a.function.value = expression_function(expression(expressions::printed(tree.parts[i])), {}, type);
+      a.function.value = a.function.value->with_expression(expressions::printed(tree.parts[i]), type);
       part.arguments = arguments::of(std::move(a));
       if (make_node(std::move(part))->as<map_arguments>().function.value->facts.may_fail)
         names.push_back(tree.names[i]);
