@@ -252,7 +252,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   void trace_granted(ring_slot* s) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// The pump has requested the slot's inputs for the time `took`.
   void trace_filled(const ring_slot& s, duration took) const;
-  /// What the trace shows of a block that is put into the channel. Afterwards the slot is the reader's.
+  /// The event that a trace gets for a block that is put into the channel. After that the slot belongs to the reader.
   struct traced_put {
     bool is_wanted = false;
     std::uint32_t elements = 0;

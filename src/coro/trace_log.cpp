@@ -33,7 +33,7 @@ recording& the_recording() {
   return *one;
 }
 
-/// What a thread knows about itself.
+/// The buffer and the track of the current thread.
 struct traced_thread {
   std::uint64_t recording = 0;  ///< the number of the recording that `buffer` belongs to; 0: none
   std::shared_ptr<trace_buffer> buffer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace records (sluice/profile/trace.hpp): one log for the process, because workers are shared by its runs.
+// The events of a trace (sluice/profile/trace.hpp): one log for the process, because workers are shared by its runs.
 //
 //   if (tracing()) [[unlikely]]
 //     trace_slice({&counts, label}, trace_group::block, began, ended, elements);

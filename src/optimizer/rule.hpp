@@ -89,7 +89,7 @@ struct rule_notes {
   void refuse(std::string_view rule, std::string text) { refused.push_back({rule, std::move(text)}); }
 };
 
-/// What remains of a node that a rule removes.
+/// The stages that still stand for a node after a rule has removed it.
 enum class removal : std::uint8_t {
   never,        ///< the rule does not remove such a node
   with_record,  ///< without_stage(): the node upstream of it writes its record, and reports its counts

@@ -22,7 +22,7 @@ namespace sluice::lib::cli {
 
 class served_run {
  public:
-  /// Listens. Throws misuse if the address is none, or if this build has no server; `error` if the port cannot be used.
+  /// Listens. Errors: throws misuse: ADDR is no address, or this build has no server; `error`: the port cannot be used.
   /// `report`: the object until a run is attached.
   served_run(const std::string& address, std::string report);
   served_run(const served_run&) = delete;

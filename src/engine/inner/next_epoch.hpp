@@ -23,7 +23,7 @@
 
 namespace sluice::lib {
 
-/// What a stage has made for the next epoch.
+/// Elements, or other state, that a stage has prepared for the next epoch.
 class made_ahead {
  public:
   virtual ~made_ahead() = default;
