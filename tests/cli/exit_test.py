@@ -186,6 +186,7 @@ class Exit(ServedTest):
 
     def test_signals(self):
         """128 + n where the program ends its work; a verb without work to end is ended by the signal itself, which shells report as 128 + n."""
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)   # under nohup it is ignored, in children too
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             for words in (["run", "counter", "--output", "jsonl"], ["head", "-n", str(10**15), "counter"], ["select", "a", "counter | map({a: it})"],
                           ["convert", "counter", "-", "--to", "jsonl"]):
