@@ -11,12 +11,13 @@
 //
 // Expressions give the key, the first state and the next state, as in scan; in plan text group_by_reducer(it % 3, 0,
 // state + it). The first function takes const T& and returns a key (engine/keys.hpp): a number without a fraction, an
-// enum, a text, a std::string_view of a text, or a pair, tuple, array or struct of these; or a result<K>. The other
-// arguments are those of reduce, applied to each group: f takes S& and T, T&& or const T&, and returns nothing, or a
-// status. The argument before f is the initial state of a group; or, if that argument is a function, the function
-// returns the initial state for the group's key. If f comes first, the initial state is an S{}. `finish` takes S, S&&
-// or const S& and returns U or result<U>. An f with auto parameters cannot come first. The output contains a key only
-// if the state contains it; the function of the key can store it there.
+// enum, a text, a std::string_view of a text, or a pair, tuple, array or struct of these; or a result<K>. In an
+// expression a line and a record are texts, too, and none is one more key. The other arguments are those of reduce,
+// applied to each group: f takes S& and T, T&& or const T&, and returns nothing, or a status. The argument before f is
+// the initial state of a group; or, if that argument is a function, the function returns the initial state for the
+// group's key. If f comes first, the initial state is an S{}. `finish` takes S, S&& or const S& and returns U or
+// result<U>. An f with auto parameters cannot come first. The output contains a key only if the state contains it; the
+// function of the key can store it there.
 // Shape:  S, or U; one element for each group.
 // Order:  ascending by key, as in tf.data. f is called for the elements of a group in their order.
 // Ends:   after the last group. The first element is delivered when the input has ended.

@@ -9,10 +9,10 @@
 //
 // When a group reaches its size, `reduce` is run over its elements, and the elements that it yields are delivered.
 // `reduce` is one stage or several. In C++ it may also be a function that takes a dataset of the elements and returns a
-// dataset; it is called once, when the plan is built. Keys are as in group_by_reducer: whole numbers, texts, and pairs
-// and structs of these. The size is a number, or a function of the key (window_size_func), which is called when the key
-// is first seen. In plan text the function is an expression over `key`, as in
-// `group_by_window(key=it % 3, reduce=batch(9), window_size_func=key + 1)`.
+// dataset; it is called once, when the plan is built. Keys are as in group_by_reducer: whole numbers, texts (in
+// expressions also lines, records and optional values), and pairs and structs of these. The size is a number, or a
+// function of the key (window_size_func), which is called when the key is first seen. In plan text the function is an
+// expression over `key`, as in `group_by_window(key=it % 3, reduce=batch(9), window_size_func=key + 1)`.
 // Shape:  the element type of `reduce`.
 // Order:  groups in the order in which they become full, each to its end; the elements of a group in the input's order.
 // Ends:   with the input. The groups that are not full follow, in ascending order of their keys.

@@ -4,6 +4,8 @@
 // byte 1, so that it is smaller than all others.
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/expressions/expression_forms.hpp"
@@ -20,12 +22,39 @@ namespace {
 bool is_key_type(const element_type& t, bool is_rank) {
   auto n = expressions::number_of(t);
   if (n != expressions::number::none) return is_rank || !expressions::is_float(n);
-  if (t.kind == kind::text) return &t == &type_of<std::string>();
+  if (t.kind == kind::text) return true;
   if (t.kind == kind::maybe) return t.element->construct && is_key_type(*t.element, is_rank);
   if (t.kind == kind::array) return is_key_type(*t.element, is_rank);
   for (auto& m : t.members)
     if (!is_key_type(*m.type, is_rank)) return false;
   return t.has_members();
+}
+
+/// Returns what to write instead of a key that is a number with a fraction.
+std::string key_advice(const element_type& t, const std::string& text) {
+  if (!expressions::is_float(expressions::number_of(t))) return {};
+  return absl::StrCat("; write int64(", text, ") or string(", text, ")");
+}
+
+/// Returns the type of a key: each text in it, such as a line or a record, becomes a string. Null if no such type exists.
+const element_type* with_strings(const element_type& t) {
+  if (t.kind == kind::text) return &type_of<std::string>();
+  std::vector<const element_type*> parts;
+  bool is_same = true;
+  auto add = [&](const element_type* part) {
+    parts.push_back(with_strings(*part));
+    is_same &= parts.back() == part;
+  };
+  if (t.element) add(t.element);
+  for (auto& m : t.members) add(m.type);
+  if (is_same) return &t;
+  if (t.kind == kind::maybe) return maybe_of(parts[0]);
+  if (t.kind == kind::array) return array_of(parts[0], t.extent);
+  if (t.kind == kind::pair) return pair_of(parts[0], parts[1]);
+  if (t.kind == kind::tuple) return tuple_of(parts);
+  std::vector<member> members = t.members;
+  for (std::size_t k = 0; k != members.size(); ++k) members[k].type = parts[k];
+  return struct_of("", std::move(members));
 }
 
 void add_code_of(const element_type& t, const char* key, std::string& code) {
@@ -42,7 +71,8 @@ void add_code_of(const element_type& t, const char* key, std::string& code) {
       }
     });
   } else if (t.kind == kind::text) {
-    detail::add_code(code, *reinterpret_cast<const std::string*>(key));
+    if (&t == &type_of<std::string>()) detail::add_code(code, *reinterpret_cast<const std::string*>(key));
+    else detail::add_code(code, std::string(t.text(key)));
   } else if (t.kind == kind::maybe) {
     std::size_t n = 0;
     const void* value = t.items(t, key, n);
@@ -93,12 +123,14 @@ template <class Form> struct expression_key final : Form {
   expression_key(const expression& e, const element_type& in_type) : c(e, in_type, nullptr, {.is_looked_at = true}) {
     constexpr bool kIsRank = std::is_same_v<Form, rank_function>;
     const element_type& t = c.p->type();
-    if (!is_key_type(t, kIsRank) || !t.construct)
+    const element_type* made = is_key_type(t, kIsRank) ? with_strings(t) : nullptr;
+    if (!made || !made->construct)
       throw expression_error(
           e.tree().at, absl::StrCat(kIsRank ? "elements are ranked by a number, a text, or a value made of such, and "
                                             : "a key is a number without a fraction, a text, or made of such, and ",
-                                    expressions::cut(e.text()), " is ", expressions::shown(t)));
-    describe_expression(*this, e, c, &t);
+                                    expressions::cut(e.text()), " is ", expressions::shown(t),
+                                    key_advice(t, expressions::cut(e.text()))));
+    describe_expression(*this, e, c, made);
     this->captured = c.used.values();
     this->is_number = !kIsRank && expressions::number_of(t) != expressions::number::none;
   }
@@ -108,7 +140,7 @@ template <class Form> struct expression_key final : Form {
     return each(elements, [&](const char* keys, std::uint32_t, std::uint32_t n) {
       for (std::uint32_t i = 0; i != n; ++i) {
         const char* key = keys + i * t.size;
-        if (t.kind == kind::text) to.bytes.append(*reinterpret_cast<const std::string*>(key));
+        if (t.kind == kind::text) to.bytes.append(t.text(key));
         else add_code_of(t, key, to.bytes);
         to.ends.push_back(to.bytes.size());
       }
@@ -128,7 +160,7 @@ template <class Form> struct expression_key final : Form {
     });
   }
   void build_key(std::string_view code, void* to) const override {
-    const element_type& t = c.p->type();
+    const element_type& t = *this->out;
     t.construct(t, to, 1, t.size);
     if (t.kind == kind::text) *static_cast<std::string*>(to) = code;
     else read_code_of(t, code, static_cast<char*>(to));
