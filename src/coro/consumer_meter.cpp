@@ -26,6 +26,7 @@ void consumer_meter::asked(time_point now) noexcept {
 
 void consumer_meter::got(time_point now, std::uint64_t next) noexcept {
   is_timed_ = false;
+  if (fast_ == 0) weight_ = 1;  // time_all() has ended the sampling
   const duration took = now - asked_at_;
   const auto ns = static_cast<std::uint64_t>(std::max<duration::rep>(took.count(), 0));
   add(requests, weight_);

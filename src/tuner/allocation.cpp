@@ -223,8 +223,12 @@ double expected_rate(const figures& f, const budgets& b) {
   return std::isfinite(rate) ? rate : 0;
 }
 
-std::vector<what_if> try_changes(const figures& f, const budgets& b) {
+std::vector<what_if> try_changes(const figures& measured, const budgets& b) {
   std::vector<what_if> all;
+  // A change of a cost makes the tuner measure again, and try also the values that have not helped before.
+  figures f = measured;
+  for (stage_figures& s : f.stages)
+    for (tunable_knob& k : s.knobs) k.is_blocked = false;
   auto target = [](const figures& of, const budgets& with) {
     const rate_model model(of, with);
     return model.rate(model.largest()).rate;

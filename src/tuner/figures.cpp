@@ -115,8 +115,14 @@ void set_edges(const std::vector<site_report>& sites, figures& f) {
   }
 }
 
-void set_consumer(const observation& before, const observation& after, figures& f) {
-  const double elapsed = seconds(after.consumer.elapsed - before.consumer.elapsed);
+/// Of sampled requests, a short time contains none, or one that stands for requests before it: but these are fast, so that
+/// the consumer has had the whole time.
+bool is_sampled(double timed, double requests) { return std::abs(timed - requests) > 1 + requests / 10; }
+
+void set_consumer(const observation& before, const observation& after, double requests, figures& f) {
+  const double timed = static_cast<double>(after.consumer.requests - before.consumer.requests);
+  const duration timed_seconds = after.consumer.elapsed - before.consumer.elapsed;
+  const double elapsed = is_sampled(timed, requests) ? f.seconds : seconds(timed_seconds);
   const double waits = seconds(after.consumer.waited - before.consumer.waited);
   f.consumer = std::max(0.0, ratio(elapsed - waits, f.elements));
   f.wait_share = ratio(waits, elapsed);
@@ -144,8 +150,9 @@ figures figures_between(const observation& before, const observation& after) {
   set_pulls(before, after, f);
   if (f.stages.empty()) return f;
   const site_report& root = after.sites.front();
-  f.elements = static_cast<double>(root.elements - earlier(before, root, 0, none).elements);
-  set_consumer(before, after, f);
+  const site_report& root_before = earlier(before, root, 0, none);
+  f.elements = static_cast<double>(root.elements - root_before.elements);
+  set_consumer(before, after, static_cast<double>(root.blocks - root_before.blocks), f);
   return f;
 }
 

@@ -12,6 +12,8 @@ namespace {
 constexpr int kPeriodsMax = 20;
 /// Fewer calls, or elements of the run, are no measurement.
 constexpr double kSamples = 4, kWatchedSamples = 16, kSampledElements = 64;
+/// What a step for bursts has brought is measured over this number of them.
+constexpr double kBursts = 3;
 /// A stage whose calls, or work, take less than this share of the run's time does not matter.
 constexpr double kMatters = 0.05;
 /// Looks without a measurement after which the period grows.
@@ -51,6 +53,13 @@ void model_tuner::set(const std::vector<knob_setting>& all, decision& d) {
     if (known_knobs::entry* e = knobs_.find(s.path, s.knob)) e->value = s.value;
     d.set.push_back(s);
   }
+}
+
+/// Between two bursts a run is faster, and in one slower: what a step has brought shows over several of them.
+double model_tuner::samples_needed(const observation& now) const {
+  if (phase_ == phase::measuring) return kSamples;
+  if (phase_ == phase::watching || !step_ || !step_->is_for_bursts) return kWatchedSamples;
+  return std::clamp(kBursts * static_cast<double>(now.consumer.stall_every), kSampledElements, kSampledElements * 16);
 }
 
 /// A step raises knobs if the run gains from it, and lowers those that are much too high.
@@ -95,12 +104,14 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
   step made{.before = std::max(f.elements / f.seconds, average_),
             .expected = a.rate,
             .undo = {},
-            .raises = a.rate > (1 + kGainMin) * a.rate_now};
+            .raises = a.rate > (1 + kGainMin) * a.rate_now,
+            .is_for_bursts = false};
   std::vector<knob_setting> all;
   for (const knob_value& v : a.settings) {
     if (v.value == v.was) continue;
     all.push_back({v.path, v.knob, v.value});
     made.undo.push_back({v.path, v.knob, v.was});
+    made.is_for_bursts |= v.is_starved;
     if (known_knobs::entry* e = knobs_.find(v.path, v.knob); e && v.is_starved) e->floor = v.value;
   }
   set(all, d);
@@ -226,7 +237,7 @@ decision model_tuner::look(const observation& now) {
     phase_ = phase::checking;
   }
   figures f = measured(now);
-  if (phase_ != phase::settling && is_measured(f, phase_ == phase::measuring ? kSamples : kWatchedSamples)) {
+  if (phase_ != phase::settling && is_measured(f, samples_needed(now))) {
     const phase was = phase_;
     if (phase_ == phase::measuring) {
       remember_settings(f);

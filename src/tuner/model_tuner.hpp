@@ -31,6 +31,7 @@ class model_tuner final : public tuning_policy {
     double before = 0, expected = 0;  ///< rates
     std::vector<knob_setting> undo;
     bool raises = false;
+    bool is_for_bursts = false;
   };
 
   static bool is_measured(const figures& f, double samples);
@@ -38,6 +39,7 @@ class model_tuner final : public tuning_policy {
   void begin_window(const observation& now) { window_ = now; }
   figures measured(const observation& now);
   void allocate_now(const figures& f, bool is_correction, decision& d);
+  double samples_needed(const observation& now) const;
   static bool is_worth_it(const allocation& a);
   void check_step(const figures& f, decision& d);
   void watch(const figures& f, const observation& now, decision& d);

@@ -122,16 +122,28 @@ task<void> consume(world_of& w, any_stream& s) {
   }
 }
 
-double rate_between(const std::vector<double>& at, double from, double to) {
-  const auto first = static_cast<std::size_t>(from * static_cast<double>(at.size() - 1));
-  const auto last = static_cast<std::size_t>(to * static_cast<double>(at.size() - 1));
-  return last > first ? static_cast<double>(last - first) / std::max(1e-9, at[last] - at[first]) : 0;
+/// The rate between two positions, each moved to the first of the elements that came with it at the same moment.
+double rate_between(const std::vector<double>& at, std::size_t from, std::size_t to) {
+  auto first_of_moment = [&at](std::size_t i) {
+    while (i > 0 && at[i - 1] >= at[i]) --i;
+    return i;
+  };
+  from = first_of_moment(from);
+  to = first_of_moment(to);
+  return to > from ? static_cast<double>(to - from) / (at[to] - at[from]) : 0;
 }
 
-scenario_outcome outcome_of(const world_of& w) {
-  scenario_outcome o;
-  o.rate = rate_between(w.at, w.of.changes.empty() ? 0.5 : 0.8, 0.97);
-  o.whole_rate = rate_between(w.at, 0, 1);
+/// Without the last elements: once the source has ended, the stages upstream leave the cores to those downstream.
+double rate_at_the_end(const world_of& w, int64 sum_of_values) {
+  const std::size_t all = w.at.size() - 1;
+  const std::size_t from = all * (w.of.changes.empty() ? 50 : 80) / 100;
+  const std::size_t ahead = std::max(all * 3 / 100, static_cast<std::size_t>(sum_of_values));
+  return rate_between(w.at, from, std::max(from + all / 10, all - std::min(all, ahead)));
+}
+
+void add_rates(const world_of& w, scenario_outcome& o) {
+  o.rate = rate_at_the_end(w, o.sum);
+  o.whole_rate = rate_between(w.at, 0, w.at.size() - 1);
   o.in_flight = w.in_flight_most;
   const std::size_t window = std::max<std::size_t>(8, static_cast<std::size_t>(o.rate));
   for (std::size_t i = 0; i + window < w.at.size(); ++i) {
@@ -139,13 +151,23 @@ scenario_outcome outcome_of(const world_of& w) {
     o.seconds_to_95 = w.at[i] - w.at.front();
     break;
   }
-  return o;
 }
 
 void add_values(const std::vector<site_report>& sites, scenario_outcome& o) {
   for (auto s = sites.rbegin(); s != sites.rend(); ++s)
     for (const knob_report& k : s->knobs) o.values.push_back(k.value);
   for (int64 v : o.values) o.sum += v;
+}
+
+/// The sites are the stages, the last one first, and the source.
+void add_gains(const scenario& of, const run_report& r, scenario_outcome& o) {
+  if (r.sites.size() != of.stages.size() + 1) throw std::logic_error(of.name + ": not one site for each stage");
+  for (const what_if& w : r.tuning.what_ifs) {
+    std::size_t stage = w.path ? scenario_outcome::kSource : scenario_outcome::kCore;
+    for (std::size_t i = 0; i != of.stages.size(); ++i)
+      if (r.sites[of.stages.size() - 1 - i].path == w.path) stage = i;
+    o.gains.push_back({w.change, stage, w.gain});
+  }
 }
 
 scenario_outcome run_scenario(const scenario& s, unsigned cores, const std::vector<int64>& values, bool is_tuned,
@@ -161,9 +183,11 @@ scenario_outcome run_scenario(const scenario& s, unsigned cores, const std::vect
                          std::chrono::milliseconds(5));
   }
   sync_wait(rt, consume(w, stream));
-  scenario_outcome o = outcome_of(w);
+  scenario_outcome o;
   const run_report r = stream.report();
   add_values(r.sites, o);
+  add_rates(w, o);
+  add_gains(s, r, o);
   o.steps = other ? other->report().steps : r.tuning.steps;
   sync_wait(rt, cleanup(std::move(stream)));
   return o;
@@ -207,6 +231,16 @@ scenario read_scenario(const std::string& path) {
     else throw std::invalid_argument(path + ": unknown line: " + line);
   }
   return s;
+}
+
+std::vector<scenario> all_scenarios() {
+  std::vector<std::string> paths;
+  for (const auto& file : std::filesystem::directory_iterator("bench/tuner"))
+    if (file.path().extension() == ".scenario") paths.push_back(file.path());
+  std::sort(paths.begin(), paths.end());
+  std::vector<scenario> all;
+  for (const std::string& path : paths) all.push_back(read_scenario(path));
+  return all;
 }
 
 scenario_outcome run_tuned(const scenario& s, unsigned cores) { return run_scenario(s, cores, {}, true, nullptr); }

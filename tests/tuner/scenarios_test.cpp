@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenarios of bench/tuner on simulated cores: the tuner against the best setting of a grid, and against other
 // algorithms behind the same interface. SLUICE_TEST_LOUD=1 prints the table.
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 
 #include <catch2/catch.hpp>
 
@@ -15,16 +13,6 @@ namespace sluice::lib::scenarios_test {
 namespace {
 
 using namespace test;
-
-std::vector<scenario> all_scenarios() {
-  std::vector<std::string> paths;
-  for (const auto& file : std::filesystem::directory_iterator("bench/tuner"))
-    if (file.path().extension() == ".scenario") paths.push_back(file.path());
-  std::sort(paths.begin(), paths.end());
-  std::vector<scenario> all;
-  for (const std::string& path : paths) all.push_back(read_scenario(path));
-  return all;
-}
 
 bool is_loud() { return std::getenv("SLUICE_TEST_LOUD") != nullptr; }
 
