@@ -52,7 +52,8 @@ std::string reader_of_content(const provenance& at, std::string_view message) {
   const bool has_place = at.offset_bytes != provenance::kUnknown || at.record_index != provenance::kUnknown;
   const bool is_beginning = at.offset_bytes == 0 || at.record_index == 0 ||
                             (!has_place && (message.starts_with("line 1: ") || at.element == provenance::kUnknown));
-  if (!is_beginning || at.file.empty() || !is_file(at.file)) return {};
+  const bool is_later_stage = has_place && at.element != provenance::kUnknown;  // not the stage that reads the file
+  if (is_later_stage || !is_beginning || at.file.empty() || !is_file(at.file)) return {};
   try {
     const reader found = reader_of(at.file);
     if (at.stage.empty() || found.op == at.stage) return {};

@@ -2,15 +2,22 @@
 #include "engine/lowering/error_gate.hpp"
 
 #include <algorithm>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/sites/error_account.hpp"
 #include "sluice/runtime/ledger.hpp"
 
 namespace sluice::lib {
 
 status error_gate::located(const status& why, std::uint64_t element) const {
-  status here = why.in_stage(label_, element);
-  return file_ ? here.in_file(*file_) : here;
+  const status here = why.in_stage(label_, element);
+  if (!origin_.file || !here.where().file.empty()) return here;
+  if (origin_.first_line == element_origin::kUnknown || element == provenance::kUnknown)
+    return here.in_file(*origin_.file);
+  const std::uint64_t line = origin_.first_line + element;
+  return here.with_message(absl::StrCat("line ", line + 1, ": ", std::string(here.message())))
+      .in_file(*origin_.file, provenance::kUnknown, line);
 }
 
 bool error_gate::may_drop(const status& why) const {

@@ -22,20 +22,28 @@ namespace sluice::lib {
 
 using kept_bytes = std::shared_ptr<const std::string>;
 
+/// The file that the elements of a stage's input come from.
+struct element_origin {
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  std::shared_ptr<const std::string> file = {};  ///< null: unknown, or several files
+  /// The element with ordinal k is the line at index first_line + k of the file. kUnknown: elements are no lines, or the
+  /// number of those left out is unknown.
+  std::uint64_t first_line = kUnknown;
+};
+
 /// One stage's error policy. The run must outlive it.
 class error_gate {
  public:
   /// `site`: the record of the stage. `account`: counts the stage's errors, besides the run; null: only the run counts
-  /// them. `into`: stores the bad elements that are dropped; null: they are not stored. `file`: the file that contains the
-  /// elements; null: unknown.
+  /// them. `into`: stores the bad elements that are dropped; null: they are not stored. `origin`: of the stage's input.
   error_gate(run_context* run, site_record& site, std::string label, error_policy policy, error_account* account,
-             quarantine_sink* into = nullptr, std::shared_ptr<const std::string> file = nullptr)
+             quarantine_sink* into = nullptr, element_origin origin = {})
       : run_(run),
         site_(&site),
         label_(std::move(label)),
         account_(account),
         into_(into),
-        file_(std::move(file)),
+        origin_(std::move(origin)),
         policy_(policy) {}
   error_gate(const error_gate&) = default;
 
@@ -44,7 +52,7 @@ class error_gate {
   /// Returns true if the policy allows to drop an element because of `why`. A stop or a lack of memory is not an error
   /// of the element, so it never drops one.
   bool may_drop(const status& why) const;
-  /// Returns the error with the stage's label, the ordinal of the input element and the file, as it is reported.
+  /// Returns the error with the stage's label, the ordinal of the input element, the file and the line, as it is reported.
   status located(const status& why, std::uint64_t element = provenance::kUnknown) const;
   /// Returns the argument of outlet::drop for `times` dropped elements. `bytes`: the element's bytes, from kept().
   dropped_error dropped(status located, std::uint64_t times = 1, kept_bytes bytes = {}) const {
@@ -77,7 +85,7 @@ class error_gate {
   std::string label_;
   error_account* account_;
   quarantine_sink* into_;
-  std::shared_ptr<const std::string> file_;
+  element_origin origin_;
   error_policy policy_;
 };
 

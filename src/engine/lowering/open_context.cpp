@@ -7,6 +7,7 @@
 #include "coro/absent_stage.hpp"
 #include "coro/position_records.hpp"
 #include "coro/trace_log.hpp"
+#include "engine/files/line_origin.hpp"
 #include "engine/lowering/fused_stage.hpp"
 #include "engine/lowering/quarantine_file.hpp"
 #include "engine/lowering/types.hpp"
@@ -195,8 +196,13 @@ error_gate open_context::gate(const node& n) const {
   // An error is counted where its policy is set: the errors of a stage with a policy of its own do not count for an
   // ignore_errors.
   if (policy == error_policy::skip) own = account_of(n, n.errors.errors_max, n.errors.on_error ? nullptr : account);
-  return {run.get(), record, std::move(label), policy, own, policy == error_policy::skip ? quarantine_of(n) : nullptr,
-          file};
+  return {run.get(),
+          record,
+          std::move(label),
+          policy,
+          own,
+          policy == error_policy::skip ? quarantine_of(n) : nullptr,
+          origin_of_input(n, *this)};
 }
 
 quarantine_sink* open_context::quarantine_of(const node& n) const {
