@@ -35,7 +35,7 @@ void compare_baselines(const scenario& s, unsigned cores, const scenario_outcome
 
 TEST_CASE("scenarios: the tuner reaches the share of the best setting of a grid that each file names", "[.scenarios]") {
   const std::vector<scenario> all = all_scenarios();
-  CHECK(all.size() >= 20);
+  CHECK(all.size() >= 30);
   for (const scenario& s : all) {
     for (unsigned cores : is_loud() ? std::vector<unsigned>{1, 2, 8, 64} : std::vector<unsigned>{1, 8}) {
       const scenario_outcome tuned = run_tuned(s, cores), best = best_of_grid(s.at_the_end(), cores);
