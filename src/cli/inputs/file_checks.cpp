@@ -106,7 +106,7 @@ file_check check_by(const std::string& file, const reader& found, const format_a
   const bool has_schema = r.op == "csv" || r.op == "jsonl" || r.op == "from_arrow";
   std::string text = plan_for(file, r.op == "csv" ? found : r, has_schema ? a : format_arguments());
   if (takes_compression && !options.empty()) text.insert(text.rfind(')'), options);
-  made.plan = plan_of(text);
+  made.plan = plan_of_file(file, text, has_schema ? a : format_arguments());
   const bool ends_early = format == "npy" || format == "tar" || format == "webdataset" || format == "arrow";
   const bool is_packed = c == compression::automatic ? is_compressed(file) : c != compression::none;
   if (file == "-" || !names_data(file)) return made;

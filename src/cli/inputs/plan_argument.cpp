@@ -381,10 +381,12 @@ std::string way_to_typed_columns(const std::string& file, const std::string& col
                       "; for some columns only: sluice select ", shell_word(names), " ", shell_word(file));
 }
 
-/// Returns the plan that reads a file with the typed schema. Errors: misuse, about --schema.
-node_ptr plan_with_schema(const std::string& file, const format_arguments& format) {
+}  // namespace
+
+node_ptr plan_of_file(const std::string& file, const std::string& text, const format_arguments& format) {
+  if (format.schema.empty()) return plan_of(text);
   try {
-    return parse_plan(plan_reading(file, format));
+    return parse_plan(text);
   } catch (const plan_error& e) {
     if (!e.file_error().ok()) throw_status(e.file_error());
     const std::string way = way_to_typed_columns(file, format.schema);
@@ -394,8 +396,6 @@ node_ptr plan_with_schema(const std::string& file, const format_arguments& forma
     throw misuse(absl::StrCat("--schema: ", way.empty() ? std::string(why) : way));
   }
 }
-
-}  // namespace
 
 node_ptr plan_of(const std::string& text) {
   if (text.size() > 1 && text.front() == '@') return plan_in_file(text.substr(1));
@@ -427,9 +427,9 @@ void check_not_missing(const std::string& plan_or_file) {
 }
 
 node_ptr plan_or_reader(const std::string& plan_or_file, const format_arguments& format) {
-  if (names_data(plan_or_file) && !format.schema.empty()) return plan_with_schema(plan_or_file, format);
-  if (names_data(plan_or_file)) return plan_of(plan_reading(plan_or_file, format));
-  if (is_file_pattern_and_no_plan(plan_or_file)) return plan_of(plan_reading_matches(plan_or_file, format));
+  if (names_data(plan_or_file)) return plan_of_file(plan_or_file, plan_reading(plan_or_file, format), format);
+  if (is_file_pattern_and_no_plan(plan_or_file))
+    return plan_of_file(plan_or_file, plan_reading_matches(plan_or_file, format), format);
   check_not_missing(plan_or_file);
   refuse_for_plan(plan_or_file, format);
   return plan_of(plan_or_file);

@@ -15,6 +15,10 @@ namespace sluice::lib::cli {
 /// caret under its column; for a text that looks like a path, a plan that reads that path.
 node_ptr plan_of(const std::string& text);
 
+/// Reads the plan text that reads a file, or the files of a pattern. Errors: misuse: about --schema if it was typed, with a
+/// schema or a command that works; otherwise as plan_of().
+node_ptr plan_of_file(const std::string& file, const std::string& text, const format_arguments& format);
+
 /// Reads the plan in a file, as text or JSON, or on standard input if `path` is "-". Newlines and comments (# …) are
 /// white space. Errors: misuse, FILE:LINE:COLUMN: the message of the plan_error, with the line and a caret; `error`: it
 /// cannot be read.

@@ -24,7 +24,7 @@ int cat(const cat_arguments& a) {
   for (auto& file : matched_files(rt, a.files)) {
     const reader r = reader_of(file, a.format);
     if (status why = check_name(file); !why.ok()) print_warning(why.to_string());
-    const node_ptr plan = plan_of(plan_for(file, r, a.format));
+    const node_ptr plan = plan_of_file(file, plan_for(file, r, a.format), a.format);
     const quarantine_locks kept = check_errors(*plan, a.errors);
     example_sink examples(example_sink::in_front);  // decided for each file: its records are tf.Examples or not
     line_sink& sink = r.format == "tfrecord" ? static_cast<line_sink&>(examples) : elements;

@@ -181,6 +181,8 @@ std::string plan_text_of(convert_arguments& a) {
     const reader r = reader_of(file, a.format);
     is_records = is_records && r.format == "tfrecord";
     plans.push_back(plan_for(file, r, format));
+    if (!a.format.schema.empty() && names_file(file))
+      plan_of_file(file, plans.back(), a.format);  // throws its mistakes
     auto array = r.format == "npy" ? head_of_npy(file) : std::nullopt;
     if (!array) continue;
     if (format_of_output(a) != output_format::numpy) plans.back() += numbers_of_npy(*array);
