@@ -7,14 +7,13 @@
 #include <chrono>
 #include <vector>
 
+#include "base/seconds.hpp"
 #include "base/text/redacted.hpp"
 #include "pipeline/live_runs.hpp"
 #include "sluice/version.hpp"
 
 namespace sluice::lib {
 namespace {
-
-double seconds_of(duration t) { return std::chrono::duration<double>(t).count(); }
 
 /// `type`: counter or gauge. `unit`: the end of the name, or null.
 struct metric_family {

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "base/seconds.hpp"
 #include "plan/plan_parts.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/op/batch.hpp"
@@ -31,8 +32,6 @@ constexpr double kSecondsMin = 0.1;
 constexpr double kCheapCall = 200e-9;
 /// Below this number of calls the mean time is that of the first ones.
 constexpr std::uint64_t kCallsMin = 10'000;
-
-double in_seconds(duration t) { return std::chrono::duration<double>(t).count(); }
 
 std::string figure(double n, const std::array<const char*, 4>& units, double step) {
   std::size_t unit = 0;
@@ -68,7 +67,7 @@ class figures_of_run {
     auto found = by_path_.find(path);
     return found == by_path_.end() ? nullptr : found->second;
   }
-  double share(double seconds) const { return seconds / std::max(1e-9, in_seconds(run_.machine.elapsed)); }
+  double share(double seconds) const { return seconds / std::max(1e-9, seconds_of(run_.machine.elapsed)); }
 
   /// A reader that the rest of the plan waits for, and that reads one file at a time.
   void look_at_source() {
@@ -80,7 +79,7 @@ class figures_of_run {
     if (v.cause == limit_cause::stage) at_once = std::min<int>(at_once, static_cast<int>(run_.machine.workers));
     else if (v.cause != limit_cause::disk && v.cause != limit_cause::network) return;
     if (at_once < 2 || reads_several(*s)) return;
-    const double each = in_seconds(s->busy + s->waited) / static_cast<double>(s->elements);
+    const double each = seconds_of(s->busy + s->waited) / static_cast<double>(s->elements);
     say("source_limit", absl::StrCat(s->name, " takes ", seconds_figure(each), " for an element; interleave of ",
                                      at_once, " files at a time: about ", seconds_figure(each / at_once)));
   }
@@ -108,9 +107,9 @@ class figures_of_run {
   /// The time in which the stage and those upstream of it have computed, or waited for files.
   double seconds_up_to(const site_report& s, absl::flat_hash_set<std::uint64_t>& seen) const {
     if (!seen.insert(s.path).second) return 0;
-    double all = in_seconds(s.busy);
+    double all = seconds_of(s.busy);
     for (wait_reason r : {wait_reason::disk, wait_reason::network})
-      all += in_seconds(s.waits_by_reason[static_cast<std::size_t>(r)].took);
+      all += seconds_of(s.waits_by_reason[static_cast<std::size_t>(r)].took);
     for (std::uint64_t path : s.inputs)
       if (const site_report* in = site_at(path)) all += seconds_up_to(*in, seen);
     return all;
@@ -147,7 +146,7 @@ class figures_of_run {
     for_each_function(map, [&](const function_ptr& f) { is_expression |= f->is_expression; });
     const site_report* s = site_of(map);
     if (is_expression || !s || s->elements < kCallsMin) return;
-    const double seconds = in_seconds(s->busy), each = seconds / static_cast<double>(s->elements);
+    const double seconds = seconds_of(s->busy), each = seconds / static_cast<double>(s->elements);
     if (each > kCheapCall || share(seconds) < kShareMin) return;
     const auto rows = static_cast<std::uint64_t>(batch.as<batch_arguments>().size);
     say("vectorize",

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/seconds.hpp"
 #include "runtime/sites/site_edges.hpp"
 
 namespace sluice::lib {
 namespace {
-
-double seconds(duration t) { return std::chrono::duration<double>(t).count(); }
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
@@ -36,27 +35,28 @@ std::uint64_t ahead(const site_report& s) {
 
 /// Over the elements that tasks have made.
 double sum_of_squares(const site_report& s) {
-  const double mean = seconds(s.each), deviation = seconds(s.each_deviation);
+  const double mean = seconds_of(s.each), deviation = seconds_of(s.each_deviation);
   return static_cast<double>(s.in_task_elements) * (mean * mean + deviation * deviation);
 }
 
 void set_times(const site_report& was, const site_report& now, double elapsed, stage_figures& to) {
   const double made = static_cast<double>(now.elements + now.passed - was.elements - was.passed);
-  to.own = std::max(0.0, ratio(seconds((now.busy - now.in_tasks) - (was.busy - was.in_tasks)), made));
-  to.outside = std::max(0.0, ratio(seconds(outside(now) - outside(was)), made));
+  to.own = std::max(0.0, ratio(seconds_of((now.busy - now.in_tasks) - (was.busy - was.in_tasks)), made));
+  to.outside = std::max(0.0, ratio(seconds_of(outside(now) - outside(was)), made));
   to.calls = static_cast<double>(now.in_task_elements - was.in_task_elements);
-  const double in_tasks = seconds(now.in_tasks - was.in_tasks), in_flight = seconds(now.in_flight - was.in_flight);
+  const double in_tasks = seconds_of(now.in_tasks - was.in_tasks),
+               in_flight = seconds_of(now.in_flight - was.in_flight);
   to.call = ratio(in_tasks, to.calls);
   const double squares = sum_of_squares(now) - sum_of_squares(was);
   to.deviation = std::sqrt(std::max(0.0, ratio(squares, to.calls) - to.call * to.call));
   to.running = ratio(in_tasks, elapsed);
-  to.limited = ratio(seconds(waited(now, wait_reason::limit) - waited(was, wait_reason::limit)), elapsed);
-  auto share = [&](wait_reason r) { return ratio(seconds(waited(now, r) - waited(was, r)), elapsed); };
+  to.limited = ratio(seconds_of(waited(now, wait_reason::limit) - waited(was, wait_reason::limit)), elapsed);
+  auto share = [&](wait_reason r) { return ratio(seconds_of(waited(now, r) - waited(was, r)), elapsed); };
   to.starved = std::min(share(wait_reason::room), share(wait_reason::input) + share(wait_reason::calls));
   to.awaits = in_flight * 2 > in_tasks;
   to.bytes = ratio(static_cast<double>(now.bytes), static_cast<double>(now.elements));
   to.reads = ratio(static_cast<double>(now.reads - was.reads), made);
-  to.read = ratio(seconds(now.reads_took - was.reads_took), static_cast<double>(now.reads - was.reads));
+  to.read = ratio(seconds_of(now.reads_took - was.reads_took), static_cast<double>(now.reads - was.reads));
 }
 
 void set_channel(const site_report& s, stage_figures& to) {
@@ -98,7 +98,7 @@ void set_pulls(const observation& before, const observation& after, figures& f) 
     const site_report& now = after.sites[i];
     const site_report& in = after.sites[s.inputs[0]];
     const double pulled = static_cast<double>(in.elements - earlier(before, in, s.inputs[0], none).elements);
-    const double room = seconds(now.room_waited - earlier(before, now, i, none).room_waited);
+    const double room = seconds_of(now.room_waited - earlier(before, now, i, none).room_waited);
     s.pull = std::max(0.0, ratio(f.seconds - room, pulled));
   }
 }
@@ -122,13 +122,13 @@ bool is_sampled(double timed, double requests) { return std::abs(timed - request
 void set_consumer(const observation& before, const observation& after, double requests, figures& f) {
   const double timed = static_cast<double>(after.consumer.requests - before.consumer.requests);
   const duration timed_seconds = after.consumer.elapsed - before.consumer.elapsed;
-  const double elapsed = is_sampled(timed, requests) ? f.seconds : seconds(timed_seconds);
-  const double waits = seconds(after.consumer.waited - before.consumer.waited);
+  const double elapsed = is_sampled(timed, requests) ? f.seconds : seconds_of(timed_seconds);
+  const double waits = seconds_of(after.consumer.waited - before.consumer.waited);
   f.consumer = std::max(0.0, ratio(elapsed - waits, f.elements));
   f.wait_share = ratio(waits, elapsed);
   const bool new_stalls = after.consumer.stalls > before.consumer.stalls;
-  if (new_stalls && after.consumer.stall_every >= 2) f.stall = seconds(after.consumer.stall_took);
-  f.cpu = ratio(seconds(after.computed - before.computed), f.elements);
+  if (new_stalls && after.consumer.stall_every >= 2) f.stall = seconds_of(after.consumer.stall_took);
+  f.cpu = ratio(seconds_of(after.computed - before.computed), f.elements);
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ void set_consumer(const observation& before, const observation& after, double re
 figures figures_between(const observation& before, const observation& after) {
   static const site_report none;
   figures f;
-  f.seconds = seconds(after.at - before.at);
+  f.seconds = seconds_of(after.at - before.at);
   for (std::size_t i = 0; i != after.sites.size(); ++i) {
     const site_report& now = after.sites[i];
     const site_report& was = earlier(before, now, i, none);

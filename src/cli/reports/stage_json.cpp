@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/seconds.hpp"
 #include "base/text/redacted.hpp"
 
 namespace sluice::lib::cli {
@@ -14,7 +15,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-double seconds_of(duration t) { return std::chrono::duration<double>(t).count(); }
 std::string path_text(std::uint64_t path) { return absl::StrCat(absl::Hex(path, absl::kZeroPad16)); }
 
 json json_of(const knob_report& k) {
