@@ -65,6 +65,7 @@ def tars():
         "kinds": entry(b"d", kind=b"5") + entry(b"old", b"1", kind=b"\0") + entry(b"whole", b"2", kind=b"7")
         + bytes(20 * 512) + b"rest",
         "empty": b"", "end": end, "half_end": bytes(512),
+        "directory_with_size": entry(b"d/", b"1", kind=b"\0") + a + end,
         "unpadded": entry(b"a", b"123")[:515],
         "size_in_pax": entry(b"x", pax(b"size", b"3"), kind=b"x") + header(b"a") + padded(b"123") + entry(b"b", b"4"),
     }

@@ -42,6 +42,7 @@ std::optional<std::uint64_t> number_in(std::string_view field) {
   return n;
 }
 
+constexpr const char* kIsSparse = " is a sparse file: unpack the archive, and pack it again by tar without --sparse";
 constexpr std::uint64_t kTarExtensionsBytesMax = 4 * kTarExtensionBytesMax;  // for all extensions of one entry
 constexpr std::uint64_t kTarPassedBytesMax = 16 * kTarExtensionBytesMax;     // of those above the limits
 
@@ -235,11 +236,11 @@ class entry_reader {
     if (size > INT64_MAX / 2) return broken(data_loss_error("a size in a tar header is no number"));
     const std::uint64_t behind = at_ - from_ + padded(size);
     if (!too_long_.ok()) return broken(std::move(too_long_), behind);
-    // Programs before POSIX write directories like this, and POSIX keeps their meaning.
-    const bool is_old_directory = size == 0 && step_.entry.name.ends_with('/');
+    // Programs before POSIX write directories like this, and POSIX keeps their meaning, whatever size they have.
+    const bool is_old_directory = step_.entry.name.ends_with('/');
     const bool is_file = is_regular_file(type) && !is_old_directory;
     const std::string what = "the member " + step_.entry.name;
-    if (type == 'S' || said_.is_sparse) return broken(unimplemented_error(what + " is a sparse file"), behind);
+    if (type == 'S' || said_.is_sparse) return broken(unimplemented_error(what + kIsSparse), behind);
     if (left_in_file(at_) < size) {
       cut_short(what);
       return std::move(step_);
