@@ -106,7 +106,8 @@ const op_info shard_op{
     .facts = {.always = {.outputs = output_count::at_most_one_per_input,
                          .forwards = true,
                          .keeps_order = true,
-                         .may_fail = false},
+                         .may_fail = false,
+                         .skips_inputs = true},
               .size =
                   [](const node& n) {
                     auto& a = n.as<shard_arguments>();

@@ -67,7 +67,7 @@ const op_info window_op{
           auto& a = n.as<window_arguments>();
           return spec_of_list(element_spec_of(*n.inputs[0]), a.options.drop_remainder ? a.size.value : spec::kUnknown);
         },
-    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
+    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true, .skips_inputs = true},
               .size =
                   [](const node& n) {
                     return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_arguments>()));

@@ -133,7 +133,7 @@ const op_info window_batch_op{
           auto& a = n.as<window_batch_arguments>();
           return spec_of_batches(n, a.size, a.options.drop_remainder);
         },
-    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
+    .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true, .skips_inputs = true},
               .size =
                   [](const node& n) {
                     return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_batch_arguments>()));

@@ -43,7 +43,7 @@ in_force in_force::upstream_of(const node& n) const {
   f.feeds_sloppy |= n.op->facts.refine != nullptr && facts_of(n).is_live;
   f.is_joined = n.history && n.history->joins_input;
   f.is_beside_others |= n.op->shape == op_info::combine;
-  f.skips_elements |= n.op->name == "shard" || n.op->name.starts_with("window");
+  f.skips_elements |= facts_of(n).skips_inputs;
   if (n.op->facts.options) {
     const dataset_options& o = n.op->facts.options(n);
     f.drops |= o.on_error == error_policy::skip;

@@ -87,6 +87,7 @@ std::string facts_text(const node& n) {
   add(f.draws, "draws");
   add(f.may_fail, "may fail");
   add(f.uses_place, "uses place");
+  add(f.skips_inputs, "skips inputs");
   add(f.is_live, "live");
   add(f.has_effects, "has effects");
   add(!f.is_concurrent, "not concurrent");

@@ -145,6 +145,13 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+/// A name for Catch2: a comma separates names, and a bracket begins a tag.
+std::string escaped(const std::string& name) {
+  std::string out;
+  for (char c : name) out += c == ',' || c == '[' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out;
+}
+
 std::string report(const row& r, const std::string& test, const std::string& actual) {
   const bool explains = !r.is_of_a_run();
   return r.place() + ": " + kChecks[static_cast<std::size_t>(r.what)] + "\n  plan      " + r.plan + "\n  expected  " +
@@ -152,7 +159,8 @@ std::string report(const row& r, const std::string& test, const std::string& act
          (explains ? "explain " : "run --output jsonl --seed 1 ") +
          (r.budget_bytes ? "--memory-budget " + print_byte_size(static_cast<std::int64_t>(r.budget_bytes)) + " "
                          : std::string()) +
-         quoted(r.plan) + "\n  debug     SLUICE_TEST_ROWS=" + r.place() + " build/runners_tests " + quoted(test);
+         quoted(r.plan) + "\n  debug     SLUICE_TEST_ROWS=" + r.place() + " build/runners_tests " +
+         quoted(escaped(test));
 }
 
 std::string outcome_of(const row& r, const std::function<std::string(const row&)>& runner) {

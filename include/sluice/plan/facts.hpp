@@ -64,13 +64,14 @@ struct function_facts {
 /// Facts about the output of one stage. A stage that exceeds the memory budget has not failed in this sense.
 struct stage_facts {
   output_count outputs = output_count::any;
-  bool forwards = false;     ///< each output is an element of an input, unchanged
-  bool keeps_order = false;  ///< outputs are in the order of the inputs that they come from
-  bool draws = false;        ///< uses random numbers
-  bool may_fail = true;      ///< the stage itself may report an error at an element
-  bool uses_place = true;    ///< an output may depend on earlier inputs, or on their number
-  bool is_live = false;      ///< another run, or a slower consumer, may see other elements or another order
-  bool has_effects = false;  ///< anything beside its elements is observable: printed, counted, sent
+  bool forwards = false;      ///< each output is an element of an input, unchanged
+  bool keeps_order = false;   ///< outputs are in the order of the inputs that they come from
+  bool draws = false;         ///< uses random numbers
+  bool may_fail = true;       ///< the stage itself may report an error at an element
+  bool uses_place = true;     ///< an output may depend on earlier inputs, or on their number
+  bool is_live = false;       ///< another run, or a slower consumer, may see other elements or another order
+  bool skips_inputs = false;  ///< some inputs are never made, so no stage upstream may work ahead at them (shard)
+  bool has_effects = false;   ///< anything beside its elements is observable: printed, counted, sent
   /// Positions contain a record of the stage. False: its position is that of its input, unless it drops bad elements.
   bool has_record = true;
   /// Several threads may call all functions of the stage at the same time. True for a stage without functions.
