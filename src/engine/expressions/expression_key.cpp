@@ -74,10 +74,10 @@ void add_code_of(const element_type& t, const char* key, std::string& code) {
     if (&t == &type_of<std::string>()) detail::add_code(code, *reinterpret_cast<const std::string*>(key));
     else detail::add_code(code, std::string(t.text(key)));
   } else if (t.kind == kind::maybe) {
-    std::size_t n = 0;
-    const void* value = t.items(t, key, n);
-    code += static_cast<char>(n);
-    if (n != 0) add_code_of(*t.element, static_cast<const char*>(value), code);
+    std::size_t size = 0;
+    const void* value = t.items(t, key, size);
+    code += static_cast<char>(size);
+    if (size != 0) add_code_of(*t.element, static_cast<const char*>(value), code);
   } else if (t.kind == kind::array) {
     for (std::size_t i = 0; i != t.extent; ++i) add_code_of(*t.element, key + i * t.element->size, code);
   } else {
