@@ -186,8 +186,8 @@ class Exit(ServedTest):
 
     def test_signals(self):
         """128 + n where the program ends its work; a verb without work to end is ended by the signal itself, which shells report as 128 + n."""
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)   # under nohup it is ignored, in children too
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)   # a job in the background may ignore it, and so would its children
             for words in (["run", "counter", "--output", "jsonl"], ["head", "-n", str(10**15), "counter"], ["select", "a", "counter | map({a: it})"],
                           ["convert", "counter", "-", "--to", "jsonl"]):
                 running = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
