@@ -115,8 +115,8 @@ void set_edges(const std::vector<site_report>& sites, figures& f) {
   }
 }
 
-/// Of sampled requests, a short time contains none, or one that stands for requests before it: but these are fast, so that
-/// the consumer has had the whole time.
+/// Returns true if the consumer's requests were timed by samples. Then a short time contains too few of them to say how long
+/// the consumer has waited. Only fast requests are sampled, so the consumer's time is the whole time.
 bool is_sampled(double timed, double requests) { return std::abs(timed - requests) > 1 + requests / 10; }
 
 void set_consumer(const observation& before, const observation& after, double requests, figures& f) {

@@ -12,7 +12,7 @@ namespace {
 constexpr int kPeriodsMax = 20;
 /// Fewer calls, or elements of the run, are no measurement.
 constexpr double kSamples = 4, kWatchedSamples = 16, kSampledElements = 64;
-/// What a step for bursts has brought is measured over this number of them.
+/// The number of bursts over which the gain of a step is measured, if the step was made because of bursts.
 constexpr double kBursts = 3;
 /// A stage whose calls, or work, take less than this share of the run's time does not matter.
 constexpr double kMatters = 0.05;
@@ -55,7 +55,7 @@ void model_tuner::set(const std::vector<knob_setting>& all, decision& d) {
   }
 }
 
-/// Between two bursts a run is faster, and in one slower: what a step has brought shows over several of them.
+/// A run is slower during a burst than between two bursts, so the gain of a step is measured over several bursts.
 double model_tuner::samples_needed(const observation& now) const {
   if (phase_ == phase::measuring) return kSamples;
   if (phase_ == phase::watching || !step_ || !step_->is_for_bursts) return kWatchedSamples;

@@ -64,7 +64,7 @@ struct scenario_outcome {
   std::vector<std::int64_t> values;  ///< of the knobs at the end, the first stage first
   std::int64_t sum = 0;              ///< of these values
   std::uint64_t steps = 0;
-  /// What the tuner says that changes would gain.
+  /// A change, and the gain that the tuner predicts for it.
   struct gain {
     std::string change;
     std::size_t stage = 0;  ///< the index of the stage that is twice as fast; kCore: one more core

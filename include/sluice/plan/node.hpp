@@ -106,9 +106,9 @@ struct op_info {
   /// Gives arguments of equal meaning one form, before a node stores them: window(3, shift=3) becomes window(3). So they
   /// print alike and have one fingerprint. Null: they have one form already.
   void (*make_canonical)(sluice::lib::arguments&) = nullptr;
-  /// A source of one file, in its argument `path`, which may be a pattern: returns the plan that reads the files that
-  /// it matches (src/plan/matching_files.hpp); null if it is none. Referred to here, and not by make_node(), so that
-  /// programs without readers do not contain the table of operators.
+  /// For a reader of the file in its argument `path`: if `path` is a pattern, returns the plan that reads all files that
+  /// match (src/plan/matching_files.hpp); if `path` is one file, returns null. Null: the operator has no such argument.
+  /// A member, so that only programs with readers link the table of operators.
   node_ptr (*of_matches)(const node&) = nullptr;
   /// For such a source, if its type depends on its file: returns the arguments for all of these files, with the type
   /// that their elements have in common. Throws the error of a file. Null: the arguments stay as they are.
