@@ -70,7 +70,7 @@ void channel_memory::weigh(const element_type& in, const element_type& out, bool
   std::size_t each = std::max<std::size_t>(estimate().each_bytes(), std::max<std::size_t>(1, out.size));
   // Columns and the bytes of tensors are buffers of the run (base/buffer.hpp).
   const bool recycled = out.kind == kind::batch || out.kind == kind::tensor;
-  if (owns_bytes(in) || owns_bytes(out))
+  if ((owns_bytes(in) && !inputs_are_in_buffers_) || owns_bytes(out))
     each = each < kMappedBytes || recycled ? each + kOwnedBytes : each * kMappedFactor;
   costs().weigh(*run_->exec, {.element_bytes = each,
                               .block_bytes = block_bytes(),

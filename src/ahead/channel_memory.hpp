@@ -50,6 +50,8 @@ class channel_memory {
   /// For blocks that cannot be cut short once started (a call that is awaited): expect the largest size seen, which is
   /// forgotten slowly.
   void expect_largest() { expects_largest_ = true; }
+  /// For inputs that are ranges of the buffers of a file, many in each: they are neither allocated nor freed one by one.
+  void expect_inputs_in_buffers() { inputs_are_in_buffers_ = true; }
   /// Decides from the known costs of this channel whether its blocks are light. `several`: other channels are pulled at
   /// the same time.
   void weigh(const element_type& in, const element_type& out, bool several) const;
@@ -65,6 +67,7 @@ class channel_memory {
   ledger_line& line_;
   stage_counts& counts_;
   bool expects_largest_ = false;
+  bool inputs_are_in_buffers_ = false;
 };
 
 /// Returns the number of bytes that the elements in a slab use.

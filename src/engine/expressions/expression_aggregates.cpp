@@ -374,8 +374,9 @@ const element_type* result_type(const element_type& t, bool is_optional) { retur
 
 struct expression_aggregates final : aggregate_function {
   std::vector<described_aggregate> described;
+  const expression read;
 
-  expression_aggregates(const expression& e, const element_type& in_type, const element_type* wanted_type) {
+  expression_aggregates(const expression& e, const element_type& in_type, const element_type* wanted_type) : read(e) {
     const expression_tree& t = e.tree();
     if (t.kind != expression_tree::structure)
       refuse_aggregate(t, absl::StrCat("the aggregates stand in braces, each with a name, as in ",
@@ -387,6 +388,8 @@ struct expression_aggregates final : aggregate_function {
     is_expression = true;
     in = &in_type;
     wanted = wanted_type;
+    facts = {.concurrent = true, .pure = true, .may_fail = false};
+    reads = names_read::none();
     std::vector<member> members;
     for (std::size_t k = 0; k != t.parts.size(); ++k) {
       described.push_back(describe(t.parts[k], t.names[k]));
@@ -395,6 +398,9 @@ struct expression_aggregates final : aggregate_function {
     out = struct_of("", std::move(members));
   }
   std::unique_ptr<aggregate_states> make() const override { return std::make_unique<states_of_aggregates>(described); }
+  function_ptr for_input(const element_type& other) const override {
+    return std::make_shared<expression_aggregates>(read, other, wanted);
+  }
 
  private:
   described_aggregate describe(const expression_tree& e, const std::string& as) {
@@ -413,6 +419,7 @@ struct expression_aggregates final : aggregate_function {
                                                      expression_scope{.is_looked_at = true});
       captured = derive(captured, c->used.values());
       values_known &= c->used.values_known();
+      add_facts_of(*c);
       const element_type& t = c->p->type();
       d.value.is_optional = t.kind == kind::maybe;
       d.value.type = d.value.is_optional ? t.element : &t;
@@ -421,6 +428,13 @@ struct expression_aggregates final : aggregate_function {
     }
     d.type = type_of_result(d);
     return d;
+  }
+  void add_facts_of(const compiled_expression& c) {
+    const function_facts more = c.used.facts();
+    facts.concurrent &= more.concurrent;
+    facts.pure &= more.pure;
+    facts.may_fail |= more.may_fail || c.p->may_fail();
+    reads.add(c.p->reads() ? names_read(*c.p->reads()) : names_read());
   }
   static void check_value(const expression_tree& e, const described_aggregate& d) {
     const element_type& t = *d.value.type;

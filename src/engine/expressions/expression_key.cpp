@@ -119,8 +119,10 @@ void read_code_of(const element_type& t, std::string_view& code, char* key) {
 /// `Form`: key_function or rank_function.
 template <class Form> struct expression_key final : Form {
   compiled_expression c;
+  const expression read;
 
-  expression_key(const expression& e, const element_type& in_type) : c(e, in_type, nullptr, {.is_looked_at = true}) {
+  expression_key(const expression& e, const element_type& in_type)
+      : c(e, in_type, nullptr, {.is_looked_at = true}), read(e) {
     constexpr bool kIsRank = std::is_same_v<Form, rank_function>;
     const element_type& t = c.p->type();
     const element_type* made = is_key_type(t, kIsRank) ? with_strings(t) : nullptr;
@@ -135,6 +137,9 @@ template <class Form> struct expression_key final : Form {
     this->is_number = !kIsRank && expressions::number_of(t) != expressions::number::none;
   }
 
+  function_ptr for_input(const element_type& other) const override {
+    return std::make_shared<expression_key>(read, other);
+  }
   applied codes(const block& elements, key_codes& to) const override {
     const element_type& t = c.p->type();
     return each(elements, [&](const char* keys, std::uint32_t, std::uint32_t n) {

@@ -124,6 +124,7 @@ erased_stream open_cut(const node& n, open_context& context, byte_source_options
   texts.stage()->set_label(gate.label());
   texts.stage()->set_identity(identity_of(n));  // its record is that of the node
   channel_memory memory = context.memory_of(n, gate.label());
+  memory.expect_inputs_in_buffers();
   options.follows = {&context.live(n, parallelism, context.tuned_parallelism()),
                      [](std::int64_t most) { return slot_supply::limits{static_cast<std::uint32_t>(most)}; }};
   options.direct_where_light = true;
