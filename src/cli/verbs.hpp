@@ -127,8 +127,9 @@ struct verify_arguments {
 /// Reads files to their ends, and makes the checks that their formats allow. kFailed: at least one file is damaged or
 /// cannot be read; else kMisuse: at least one has a format that is not read; else kUnavailable.
 int verify(const verify_arguments& arguments);
-/// stages: as the plan runs; written: as it is written; diff: both; optimized: as it runs, as JSON.
-enum class explained : std::uint8_t { stages, written, diff, facts, spec, json, optimized, rules };
+/// stages: as the plan runs; written: as it is written; diff: both; optimized: as it runs, as JSON;
+/// splits: where each stage runs if the plan is split.
+enum class explained : std::uint8_t { stages, written, diff, facts, spec, json, optimized, rules, splits };
 struct explain_arguments {
   std::string plan;       ///< or a file
   std::string plan_file;  ///< if not empty, the file that contains the plan

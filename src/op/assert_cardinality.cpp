@@ -66,6 +66,7 @@ const op_info assert_cardinality_op{
                     return elements < 0 ? cardinality::forever() : cardinality::of(elements);
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_assert_cardinality},
 };
 

@@ -180,6 +180,7 @@ const op_info batch_op{
                     return rows_in_batches(n, a.size, a.options.drop_remainder);
                   },
               .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); }},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_batch},
 };
 

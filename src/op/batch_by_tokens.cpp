@@ -95,6 +95,7 @@ const op_info batch_by_tokens_op{
                     bool all = !n.as<batch_by_tokens_arguments>().options.drop_remainder;
                     return all ? cardinality_of(*n.inputs[0]) : cardinality();
                   }},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_batch_by_tokens},
 };
 

@@ -331,6 +331,7 @@ const op_info bucket_by_sequence_length_op{
                     cardinality in = cardinality_of(*n.inputs[0]);
                     return in.kind == cardinality::infinite ? in : cardinality();
                   }},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_bucket_by_sequence_length},
 };
 

@@ -111,6 +111,7 @@ const op_info choose_from_datasets_op{
     .type = chosen_type,
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size() - 1); },
     .facts = {.always = {.forwards = true}, .size = chosen_size},
+    .splits = {.rule = split_rule::together, .local_inputs = 1},
     .lowering = {.open = open_choose},
 };
 

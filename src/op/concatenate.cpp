@@ -32,6 +32,7 @@ const op_info concatenate_op{
                     return all;
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::one_after_another},
     .lowering = {.open = open_concatenate},
 };
 

@@ -52,6 +52,7 @@ const op_info count_elements_op{
     .doc = "the number of elements",
     .type = counted_type,
     .facts = {.size = [](const node&) { return cardinality::of(1); }},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_count_elements},
 };
 

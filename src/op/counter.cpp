@@ -38,6 +38,7 @@ const op_info counter_op{
     .facts = {.always = {.may_fail = false},
               .size = [](const node&) { return cardinality::forever(); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::numbered},
     .lowering = {.open = open_counter},
 };
 

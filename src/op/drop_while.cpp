@@ -73,6 +73,7 @@ const op_info drop_while_op{
                          .forwards = true,
                          .keeps_order = true,
                          .may_fail = false}},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_drop_while},
 };
 

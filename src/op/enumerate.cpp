@@ -77,6 +77,7 @@ const op_info enumerate_op{
                   {.outputs = output_count::one_per_input, .keeps_order = true, .may_fail = false, .has_record = false},
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_enumerate},
 };
 

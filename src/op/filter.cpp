@@ -167,6 +167,7 @@ const op_info filter_op{
                          .keeps_order = true,
                          .may_fail = false,
                          .uses_place = false}},
+    .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_filter,
                  .work =
                      [](const node& n) {

@@ -86,6 +86,11 @@ const op_info fixed_length_op{
     .arguments = arguments_of<fixed_length_arguments>,
     .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
+    .splits = {.rule = split_rule::one_file,
+               .skips_in_file =
+                   [](const node& n) {
+                     return n.as<fixed_length_arguments>().options.compression <= compression::none;
+                   }},
     .lowering = {.open = open_fixed_length},
 };
 

@@ -31,6 +31,7 @@ const op_info flat_map_op{
     .type = [](const node& n, std::string& why) { return type_of_inner(n, n.as<flat_map_arguments>().inner, why); },
     .spec = [](const node& n) { return spec_of_inner(n, n.as<flat_map_arguments>().inner); },
     .facts = {.always = {.keeps_order = true, .may_fail = false, .uses_place = false}},
+    .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_flat_map},
 };
 

@@ -406,6 +406,7 @@ const op_info from_arrow_op{
     .for_files = arrow_of_files,
     .for_columns = arguments_for_columns<from_arrow_arguments>,
     .type = arrow_batches,
+    .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_from_arrow},
 };
 

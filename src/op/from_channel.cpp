@@ -110,6 +110,7 @@ const op_info from_channel_op{
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<from_channel_arguments>().function.value, why); },
     .facts = {.always = {.is_live = true}},
+    .splits = {.rule = split_rule::this_process},
     .lowering = {.open = open_from_channel},
 };
 

@@ -21,6 +21,7 @@ const op_info from_elements_op{
                         static_cast<const elements_function&>(*n.as<from_elements_arguments>().function.value).size()));
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::numbered},
     .lowering = {.open = [](const node& n,
                             open_context&) { return stored_elements(n.as<from_elements_arguments>().function.value); }},
 };

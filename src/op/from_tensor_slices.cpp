@@ -39,6 +39,7 @@ const op_info from_tensor_slices_op{
     .facts = {.always = {.may_fail = false},
               .size = [](const node& n) { return cardinality::of_many(sliced(n).slices()); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::numbered},
     .lowering = {.open = [](const node& n, open_context&) { return stored_elements(std::make_shared<slices>(n)); }},
 };
 

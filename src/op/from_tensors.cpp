@@ -44,6 +44,7 @@ const op_info from_tensors_op{
     .facts = {.always = {.may_fail = false},
               .size = [](const node&) { return cardinality::of(1); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::numbered},
     .lowering = {.open = open_from_tensors},
 };
 

@@ -17,6 +17,7 @@ const op_info generate_op{
     .arguments = arguments_of<generate_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<generate_arguments>().function.value, why); },
+    .splits = {.rule = split_rule::this_process},
     .lowering = {.open =
                      [](const node& n, open_context&) {
                        return open_user_stage(n, n.as<generate_arguments>().function.value, erased_stream());

@@ -48,6 +48,7 @@ const op_info get_single_element_op{
     .type = same_type,
     .facts = {.always = {.outputs = output_count::at_most_one_per_input, .forwards = true, .keeps_order = true},
               .size = [](const node&) { return cardinality::of(1); }},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_get_single_element},
 };
 

@@ -183,6 +183,7 @@ const op_info global_shuffle_op{
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_global_shuffle,
                  .state_version = 1,  // 0: another order
                  .state_version_oldest = 1},

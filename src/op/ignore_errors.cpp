@@ -185,6 +185,7 @@ const op_info ignore_errors_op{
                     return in == cardinality::of(0) ? in : cardinality{};
                   },
               .sets_error_policy = true},
+    .splits = {.rule = split_rule::settings},
     .lowering = {.open = open_ignore_errors},
 };
 

@@ -60,6 +60,7 @@ const op_info index_flat_map_op{
                     return total && !drops_errors(*n.inputs[0]) ? cardinality::of(*total) : cardinality();
                   },
               .seeks = [](const node& n) { return n.as<index_flat_map_arguments>().options.cardinality.has_value(); }},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_index_flat_map},
 };
 

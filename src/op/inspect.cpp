@@ -76,6 +76,7 @@ const op_info inspect_op{
                          .has_record = false},
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_inspect},
 };
 

@@ -74,6 +74,7 @@ const op_info lines_op{
     .arguments = arguments_of<lines_arguments>,
     .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<line>(); },
+    .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_lines},
 };
 

@@ -111,6 +111,7 @@ const op_info list_files_op{
     .arguments = arguments_of<list_files_arguments>,
     .type = [](const node&, std::string&) { return &type_of<std::string>(); },
     .facts = {.refine = [](const node& n, stage_facts& f) { f.draws = n.as<list_files_arguments>().options.shuffle; }},
+    .splits = {.rule = split_rule::listing},
     .lowering = {.open = open_list_files},
 };
 

@@ -97,6 +97,7 @@ const op_info merge_op{
                     for (const node_ptr& input : n.inputs) all = all.and_then(cardinality_of(*input));
                     return all;
                   }},
+    .splits = {.rule = split_rule::one_after_another},
     .lowering = {.open = open_merge},
 };
 

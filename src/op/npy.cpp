@@ -191,6 +191,9 @@ const op_info npy_op{
     .arguments = arguments_of<npy_arguments>,
     .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<tensor>(); },
+    .splits = {.rule = split_rule::one_file,
+               .skips_in_file =
+                   [](const node& n) { return n.as<npy_arguments>().options.compression <= compression::none; }},
     .lowering = {.open = open_npy},
 };
 

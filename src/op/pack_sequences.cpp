@@ -271,6 +271,7 @@ const op_info pack_sequences_op{
                     cardinality in = cardinality_of(*n.inputs[0]);
                     return in == cardinality::of(0) ? in : cardinality();
                   }},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_pack_sequences},
 };
 

@@ -242,6 +242,7 @@ const op_info pad_to_cardinality_op{
                     return in.kind == cardinality::exact &&
                            in.elements <= n.as<pad_to_cardinality_arguments>().elements;
                   }},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_pad_to_cardinality},
 };
 

@@ -91,6 +91,7 @@ const op_info padded_batch_op{
                     return rows_in_batches(n, a.size, a.options.drop_remainder);
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_padded_batch},
 };
 

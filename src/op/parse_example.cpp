@@ -375,6 +375,7 @@ const op_info parse_example_op{
         .refine = [](const node& n, stage_facts& f) { note_order(f, n.as<parse_example_arguments>().options.order); },
         .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
         .seeks = [](const node& n) { return n.as<parse_example_arguments>().options.order == order::deterministic; }},
+    .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_parse_example, .open_rows = open_example_rows},
 };
 

@@ -169,6 +169,7 @@ const op_info parse_sequence_example_op{
                   [](const node& n) {
                     return n.as<parse_sequence_example_arguments>().options.order == order::deterministic;
                   }},
+    .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_parse_sequence_example},
 };
 

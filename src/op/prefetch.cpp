@@ -53,6 +53,7 @@ const op_info prefetch_op{
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_prefetch},
 };
 

@@ -140,6 +140,7 @@ const op_info ragged_batch_op{
                     return rows_in_batches(n, a.size, a.options.drop_remainder);
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_ragged_batch},
 };
 

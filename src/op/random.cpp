@@ -45,6 +45,7 @@ const op_info random_op{
     .facts = {.always = {.draws = true, .may_fail = false},
               .size = [](const node&) { return cardinality::forever(); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::numbered},
     // Version 0 drew other numbers from the same seed.
     .lowering = {.open = open_random, .state_version = 1, .state_version_oldest = 1},
 };

@@ -102,6 +102,7 @@ const op_info range_op{
     .facts = {.always = {.may_fail = false},
               .size = [](const node& n) { return cardinality::of_many(length_of(n.as<range_arguments>())); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::numbered},
     .lowering = {.open = open_range, .open_rows = open_range_rows, .pick = pick_of_range},
 };
 

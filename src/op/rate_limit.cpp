@@ -140,6 +140,7 @@ const op_info rate_limit_op{
                          .may_fail = false,
                          .uses_place = false},
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); }},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_rate_limit},
 };
 

@@ -252,6 +252,7 @@ const op_info rebatch_op{
                     return n.as<rebatch_arguments>().options.drop_remainder ? cardinality()
                                                                             : batch_rows_of(*n.inputs[0]);
                   }},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_rebatch},
 };
 

@@ -89,6 +89,7 @@ const op_info reduce_op{
                     bool ends = cardinality_of(*n.inputs[0]).kind != cardinality::infinite;
                     return ends ? cardinality::of(1) : cardinality();
                   }},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_reduce},
 };
 

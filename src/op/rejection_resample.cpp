@@ -195,6 +195,7 @@ const op_info rejection_resample_op{
           return s;
         },
     .facts = {.always = {.draws = true}, .size = resampled_size},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_rejection_resample},
 };
 

@@ -174,6 +174,7 @@ const op_info repeat_op{
               .rows = [](const node& n) { return repeated(n, row_cardinality_of(*n.inputs[0])); },
               .seeks = seeks_with_inputs,
               .opens_input_again = true},
+    .splits = {.rule = split_rule::repeats},
     .lowering = {.open = open_repeat, .absent = make_absent_repeat},
 };
 

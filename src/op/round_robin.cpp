@@ -61,6 +61,7 @@ const op_info round_robin_op{
     .type = [](const node& n, std::string& why) { return type_of_inputs(n, n.inputs.size(), why); },
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
     .facts = {.always = {.forwards = true, .may_fail = false}, .size = round_robin_size},
+    .splits = {.rule = split_rule::together},
     .lowering = {.open = open_round_robin},
 };
 

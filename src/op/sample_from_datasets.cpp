@@ -226,6 +226,7 @@ const op_info sample_from_datasets_op{
     .type = sampled_type,
     .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
     .facts = {.always = {.forwards = true, .draws = true, .may_fail = false}, .size = sampled_size},
+    .splits = {.rule = split_rule::together},
     // Version 0 drew other inputs from the same seed.
     .lowering = {.open = open_sample, .state_version = 1, .state_version_oldest = 1},
 };

@@ -79,6 +79,7 @@ const op_info scan_op{
     .type = scanned_type,
     .facts = {.always = {.outputs = output_count::one_per_input, .keeps_order = true, .may_fail = false},
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); }},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_scan},
 };
 

@@ -114,6 +114,7 @@ const op_info shard_op{
                     return cardinality_of(*n.inputs[0]).without(a.index.value).in_groups(a.shards.value, false);
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_shard},
 };
 

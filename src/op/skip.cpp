@@ -84,6 +84,7 @@ const op_info skip_op{
                     return skipped < 0 ? cardinality::of(0) : cardinality_of(*n.inputs[0]).without(skipped);
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_skip, .state_version = 1, .absent = make_absent_skip},
 };
 

@@ -44,6 +44,7 @@ const op_info sleep_op{
                          .uses_place = false},
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_sleep},
 };
 

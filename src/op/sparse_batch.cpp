@@ -214,6 +214,7 @@ const op_info sparse_batch_op{
                     return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_sparse_batch},
 };
 

@@ -75,6 +75,7 @@ const op_info take_op{
                     return most < 0 ? in : in.at_most(most);
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_take, .absent = make_absent_take},
 };
 

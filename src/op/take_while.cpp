@@ -86,6 +86,7 @@ const op_info take_while_op{
                          .forwards = true,
                          .keeps_order = true,
                          .may_fail = false}},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_take_while},
 };
 

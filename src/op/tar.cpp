@@ -93,6 +93,7 @@ const op_info tar_op{
     .arguments = arguments_of<tar_arguments>,
     .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<tar_member>(); },
+    .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_tar},
 };
 

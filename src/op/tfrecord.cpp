@@ -69,6 +69,7 @@ const op_info tfrecord_op{
     .arguments = arguments_of<tfrecord_arguments>,
     .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
+    .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_tfrecord},
 };
 

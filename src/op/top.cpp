@@ -226,6 +226,7 @@ const op_info top_op{
                     const cardinality in = cardinality_of(*n.inputs[0]);
                     return in.kind == cardinality::infinite ? cardinality() : in.at_most(n.as<top_arguments>().n.value);
                   }},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_top},
 };
 

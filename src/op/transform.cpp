@@ -133,6 +133,7 @@ const op_info transform_op{
     .arguments = arguments_of<transform_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<transform_arguments>().function.value, why); },
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_transform},
 };
 

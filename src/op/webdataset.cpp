@@ -209,6 +209,7 @@ const op_info webdataset_op{
     .arguments = arguments_of<webdataset_arguments>,
     .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<webdataset_sample>(); },
+    .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_webdataset},
 };
 

@@ -86,6 +86,7 @@ const op_info weighted_flat_map_op{
                     return all;
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::together},
     .lowering = {.open = open_weighted_flat_map},
 };
 

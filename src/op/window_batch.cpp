@@ -139,6 +139,7 @@ const op_info window_batch_op{
                     return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_batch_arguments>()));
                   },
               .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_window_batch},
 };
 

@@ -177,6 +177,7 @@ const op_info with_options_op{
               .options = [](const node& n) -> const dataset_options& {
                 return n.as<with_options_arguments>().options;
               }},
+    .splits = {.rule = split_rule::settings},
     .lowering = {.open = open_with_options},
 };
 

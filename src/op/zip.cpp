@@ -68,6 +68,7 @@ const op_info zip_op{
           return s;
         },
     .facts = {.always = {.may_fail = false}, .size = zipped_size, .seeks = seeks_with_inputs},
+    .splits = {.rule = split_rule::together},
     .lowering = {.open = open_zip},
 };
 

@@ -341,6 +341,7 @@ const op_info zip_members_op{
     .arguments = arguments_of<zip_members_arguments>,
     .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<zip_member>(); },
+    .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_zip_members},
 };
 

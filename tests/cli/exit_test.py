@@ -119,11 +119,11 @@ class Exit(ServedTest):
             self.assertEqual(sluice(*words).returncode, ARGUMENTS, words)
 
     def test_arguments(self):
-        for verb in ("head", "cat", "count", "select", "describe", "verify", "convert", "run", "explain", "ls", "cp", "ops", "doctor", "top", "completion", "man",
+        for verb in ("head", "cat", "count", "select", "describe", "verify", "convert", "run", "explain", "splits", "ls", "cp", "ops", "doctor", "top", "completion", "man",
                      "sample"):
             self.assertEqual(sluice(verb, "--nonsense").returncode, ARGUMENTS, verb)
         for plan in ("range(3) | nonsense", "range(3) | batch(0)", "range(3", 'range(3) | filter("x")', "counter | count_elements | nonsense(1)"):
-            for words in (["run", plan], ["head", plan], ["count", plan], ["select", "a", plan], ["describe", plan], ["explain", plan],
+            for words in (["run", plan], ["head", plan], ["count", plan], ["select", "a", plan], ["describe", plan], ["explain", plan], ["splits", plan],
                           ["convert", plan, self.path("out.csv")]):
                 self.assertEqual(sluice(*words).returncode, ARGUMENTS, words)
         self.assertEqual(sluice("run", f'sql("{GOLDEN / "none.db"}", 3)').returncode, ARGUMENTS)

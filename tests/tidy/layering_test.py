@@ -9,7 +9,7 @@ import tree
 # coro sees element: a stage's block lies in a slab. element never sees coro.
 RANKS = [["base"], ["element"], ["arrow"], ["coro"], ["runtime"], ["io"], ["format"], ["output"], ["ahead"], ["input"],
          ["expr"], ["plan"], ["engine"], ["op"], ["optimizer", "profile"],
-         ["tuner"], ["pipeline"], ["service"], ["cli"]]
+         ["tuner"], ["pipeline"], ["splits"], ["service"], ["cli"]]
 RANK = {layer: i for i, layers in enumerate(RANKS) for layer in layers}
 # Folders beside the layers: the umbrella and the adapters for other libraries see everything.
 FREE = {"asio.hpp", "arrow.hpp", "dlpack.hpp", "sluice.hpp"}

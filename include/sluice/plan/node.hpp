@@ -28,6 +28,7 @@
 #include "sluice/plan/arguments.hpp"
 #include "sluice/plan/facts.hpp"
 #include "sluice/plan/plan_memo.hpp"
+#include "sluice/plan/split_rule.hpp"
 
 namespace sluice::lib {
 
@@ -87,7 +88,7 @@ struct op_lowering {
 
 /// The description of one operator: a constant NAME_op, declared in the header of its verb and defined in its source. Its
 /// own members are the signature: what a plan may contain. `facts` state what the stage does to elements (plan/facts.hpp),
-/// and `lowering` builds the stage.
+/// `splits` how it is split among workers (plan/split_rule.hpp), and `lowering` builds the stage.
 struct op_info {
   enum shape_type : std::uint8_t {
     source,   ///< no input
@@ -125,6 +126,7 @@ struct op_info {
   /// known; if the verb's type is always its input's, the spec is the input's.
   lib::spec (*spec)(const node&) = nullptr;
   op_facts facts = {};
+  op_splits splits = {};
   op_lowering lowering = {};
 };
 // A constant with a destructor is registered when the program starts, so that the linker keeps every operator.

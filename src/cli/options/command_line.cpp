@@ -22,6 +22,7 @@
 #include "cli/options/help.hpp"
 #include "cli/options/mistyped.hpp"
 #include "cli/options/option_checks.hpp"
+#include "cli/options/plan_verbs.hpp"
 #include "cli/reports/description.hpp"
 #include "cli/reports/exit_status.hpp"
 #include "cli/reports/text_layout.hpp"
@@ -346,6 +347,8 @@ void add_explain(CLI::App& app, typed& t) {
   add_form("--spec", explained::spec, "print dtypes and partial shapes");
   add_form("--facts", explained::facts,
            "print the facts of each stage as written: outputs per input, order, errors, members read");
+  add_form("--splits", explained::splits,
+           "print for each stage as written whether it runs on workers or in the client, if the plan is split");
   add_form("--json", explained::json, "print the plan as written, as JSON");
   add_form("--explain-json", explained::optimized,
            "print the plan as written and as it runs, the rules, and what they left, as JSON");
@@ -460,6 +463,7 @@ int run_command_line(int argc, char** argv) {
   add_program_verbs(app, t.verb);
   add_describe(app, t.reading, t.errors, file_verb);
   add_others(app, t);
+  add_splits(app, t.reading, file_verb);
   add_help(app);
   const std::vector<std::string> arguments = with_report_form(usual_arguments(argc, argv));
   try {

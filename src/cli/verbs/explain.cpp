@@ -13,6 +13,7 @@
 
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
+#include "cli/options/plan_verbs.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/reports/option_notes.hpp"
 #include "cli/verbs.hpp"
@@ -214,6 +215,7 @@ int explain(const explain_arguments& a) {
   if (what == explained::rules) return print_rules(), kOk;
   node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan, a.format) : plan_in_file(a.plan_file);
   if (what == explained::json) return absl::PrintF("%s\n", plan_json(*plan)), kOk;
+  if (what == explained::splits) return print_places(plan), kOk;
   if (what == explained::spec) return absl::PrintF("%s\n", element_spec_of(*plan).text()), kOk;
   const std::shared_ptr<const optimized> o = optimize(plan, {.rules = rules, .trust = a.rules.trust()});
   if (what == explained::optimized) return print_optimized_json(*plan, *o, option_notes(*plan, a.rules)), kOk;

@@ -159,6 +159,7 @@ const op_info csv_op{
     .for_files = csv_of_files,
     .for_columns = arguments_for_columns<csv_arguments>,
     .type = csv_row_type,
+    .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_csv, .open_rows = open_csv_rows},
 };
 

@@ -136,6 +136,7 @@ const op_info group_by_reducer_op{
     .doc = "combines the elements of each key into one",
     .arguments = arguments_of<group_by_reducer_arguments>,
     .type = grouped_type,
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_group_by_reducer},
 };
 

@@ -179,6 +179,7 @@ const op_info group_by_window_op{
                     cardinality in = cardinality_of(*n.inputs[0]);
                     return in.kind == cardinality::infinite ? in : cardinality();
                   }},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_group_by_window},
 };
 

@@ -135,6 +135,7 @@ const op_info jsonl_op{
     .for_files = jsonl_of_files,
     .for_columns = arguments_for_columns<jsonl_arguments>,
     .type = json_type,
+    .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_jsonl},
 };
 

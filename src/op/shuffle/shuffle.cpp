@@ -216,6 +216,7 @@ const op_info shuffle_op{
     .facts = {.always = {.outputs = output_count::one_per_input, .forwards = true, .draws = true, .may_fail = false},
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); }},
+    .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_shuffle},
 };
 

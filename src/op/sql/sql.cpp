@@ -244,6 +244,7 @@ const op_info sql_op{
     .arguments = arguments_of<sql_arguments>,
     .for_columns = arguments_for_columns<sql_arguments>,
     .type = sql_type,
+    .splits = {.rule = split_rule::one_split},
     .lowering = {.open = open_sql_stage},
 };
 

@@ -322,6 +322,7 @@ const op_info unique_op{
                          .forwards = true,
                          .keeps_order = true,
                          .may_fail = false}},
+    .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_unique},
 };
 
