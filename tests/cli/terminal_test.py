@@ -116,12 +116,12 @@ class Help(ProgramTest):
             self.assertIn(f"Usage: sluice {verb} ", self.help_of(verb))
 
     def test_options_of_several_verbs_are_in_a_group_that_is_meant_for_them(self):
-        """Options that no group names are in Options: there are few, and only --limit is of several verbs."""
+        """Options that no group names are in Options: there are few, and only --limit and --seed are of several verbs."""
         verbs_of = {}
         for verb in VERBS:
             for option in set(re.findall(r"--[a-z-]+", self.help_of(verb).split("\nOptions:\n")[1].split("\n\n")[0])):
                 verbs_of.setdefault(option, []).append(verb)
-        self.assertEqual({option for option, verbs in verbs_of.items() if len(verbs) > 2}, {"--help", "--limit"}, verbs_of)
+        self.assertEqual({option for option, verbs in verbs_of.items() if len(verbs) > 2}, {"--help", "--limit", "--seed"}, verbs_of)
 
     def test_plans_of_examples_are_read(self):
         """The plans of the examples parse, apart from their files, which do not exist."""
