@@ -46,7 +46,7 @@ std::string in_mebibytes(std::size_t bytes) {
 
 std::string_view to_string(purpose p) {
   static constexpr std::string_view kNames[kPurposes] = {"read-ahead", "channel",   "shuffle", "batch",
-                                                         "open file",  "file list", "window",  "state"};
+                                                         "open file",  "file list", "window",  "state", "cache"};
   return kNames[static_cast<std::size_t>(p)];
 }
 

@@ -61,6 +61,8 @@ struct runtime::parts {
   std::optional<runtime::threads> threads;  ///< empty for a simulation
   mutex io_mutex;
   std::unique_ptr<io_service> io ABSL_GUARDED_BY(io_mutex);  ///< guarded by io_mutex
+  mutex left_mutex;
+  std::shared_ptr<left_by_runs> left ABSL_GUARDED_BY(left_mutex);
 };
 
 runtime::runtime(runtime_options options)
@@ -121,6 +123,12 @@ io_service& runtime::io(std::unique_ptr<io_service> (*make)(runtime&)) {
   mutex_lock lock(parts_->io_mutex);
   if (!parts_->io) parts_->io = make(*this);
   return *parts_->io;
+}
+
+std::shared_ptr<left_by_runs> runtime::left(std::shared_ptr<left_by_runs> (*make)(runtime&)) {
+  mutex_lock lock(parts_->left_mutex);
+  if (!parts_->left) parts_->left = make(*this);
+  return parts_->left;
 }
 
 }  // namespace sluice::lib

@@ -7,7 +7,7 @@ import tree
 
 # Layers of equal rank do not see each other.
 # coro sees element: a stage's block lies in a slab. element never sees coro.
-RANKS = [["base"], ["element"], ["arrow"], ["coro"], ["runtime"], ["io"], ["format"], ["output"], ["ahead"], ["input"],
+RANKS = [["base"], ["element"], ["arrow"], ["coro"], ["runtime"], ["io"], ["format"], ["output"], ["store"], ["ahead"], ["input"],
          ["expr"], ["plan"], ["engine"], ["op"], ["optimizer", "profile"],
          ["tuner"], ["pipeline"], ["splits"], ["service"], ["cli"]]
 RANK = {layer: i for i, layers in enumerate(RANKS) for layer in layers}

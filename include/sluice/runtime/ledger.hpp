@@ -44,8 +44,8 @@
 namespace sluice::lib {
 
 /// The purpose of charged bytes, with its name in reports.
-enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch, open_file, listing, window, state };
-inline constexpr std::size_t kPurposes = 8;
+enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch, open_file, listing, window, state, cache };
+inline constexpr std::size_t kPurposes = 9;
 std::string_view to_string(purpose p);
 /// Returns true for held memory: kept until the stage itself releases it (rule 3).
 constexpr bool is_held(purpose p) { return p >= purpose::shuffle; }

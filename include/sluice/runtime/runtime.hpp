@@ -53,6 +53,13 @@ class io_service {
   virtual std::string description() const = 0;
 };
 
+/// Base class of what runs leave to later runs, such as cached elements; the runtime only owns it. The layer `store`
+/// derives it.
+class left_by_runs {
+ public:
+  virtual ~left_by_runs() = default;
+};
+
 class runtime {
  public:
   runtime() : runtime(runtime_options()) {}
@@ -86,6 +93,8 @@ class runtime {
 
   /// The file back end, made by `make` at the first call.
   io_service& io(std::unique_ptr<io_service> (*make)(runtime&));
+  /// What runs leave to later ones, made by `make` at the first call. The runtime's share ends with the runtime.
+  std::shared_ptr<left_by_runs> left(std::shared_ptr<left_by_runs> (*make)(runtime&));
 
  private:
   struct threads;
