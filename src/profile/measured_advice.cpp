@@ -135,9 +135,8 @@ class figures_of_run {
     if (share(saved) < kShareMin || saved < kSecondsMin) return;
     say("cache", absl::StrCat(stage_text(*last), " makes the same ", each, " elements in each of ",
                               absl::StrFormat("%.3g", epochs), " epochs, in ", seconds_figure(seconds),
-                              "; written to a file once (", bytes_figure(static_cast<double>(s->bytes) / epochs),
-                              ", sluice convert) and read from there, that saves ", seconds_figure(saved),
-                              " less the time to read"));
+                              "; cache() after it keeps them in memory (", bytes_figure(static_cast<double>(s->bytes) / epochs),
+                              ", of at most half of the memory budget) and saves ", seconds_figure(saved)));
   }
 
   /// A map by a function of single elements, before a batch.

@@ -222,7 +222,7 @@ class Reports(ProgramTest):
         lines = self.ok("run", f"{made} | shuffle(100) | repeat(40)", "--report", "--seed", 1).stderr.splitlines()
         advice = [line for line in lines if line.startswith("advice: ")]
         self.assertEqual(len(advice), 1, lines)
-        self.assertRegex(advice[0], r"filter\(a < b \* 1000\) makes the same 999999 elements in each of 40 epochs, in .*s; written to a file once \(7.63 MiB")
+        self.assertRegex(advice[0], r"filter\(a < b \* 1000\) makes the same 999999 elements in each of 40 epochs, in .*s; cache\(\) after it keeps them in memory \(7.63 MiB")
         lines = self.ok("run", f"{made} | shuffle(100) | repeat(1)", "--report").stderr.splitlines()
         self.assertEqual([line for line in lines if line.startswith("advice: ")], [])
 

@@ -81,13 +81,12 @@ TEST_CASE("a file that is read alone and limits the run: the time with several f
   CHECK(run.advice(plan).empty());
 }
 
-TEST_CASE("elements that each epoch computes again: their bytes, and the time that a file saves") {
+TEST_CASE("elements that each epoch computes again: their bytes, and the time that a cache saves") {
   const node_ptr plan = parse_plan("lines(\"a\") | map(length(it)) | shuffle(5) | repeat(4)");
   const std::vector<figures> stages = {{8000, 0s, 0}, {8000, 1s, 0}, {8000, 3s, 64 << 20}, {8000, 1s, 0}};
   CHECK(given_run(plan, stages).advice(plan) ==
-        "cache: map(length(it)) makes the same 2000 elements in each of 4 epochs, in 4 s; written to a file once (16 "
-        "MiB, "
-        "sluice convert) and read from there, that saves 3 s less the time to read");
+        "cache: map(length(it)) makes the same 2000 elements in each of 4 epochs, in 4 s; cache() after it keeps them in "
+        "memory (16 MiB, of at most half of the memory budget) and saves 3 s");
   CHECK(given_run(plan, stages).advice(plan, false).empty());  // the size of an epoch is unknown
   std::vector<figures> fast = stages;
   fast[2].busy = fast[3].busy = 200ms;
@@ -96,8 +95,8 @@ TEST_CASE("elements that each epoch computes again: their bytes, and the time th
   CHECK(given_run(draws, {{8000, 0s, 0}, {8000, 9s, 0}, {8000, 1s, 0}}).advice(draws).empty());
   const node_ptr known = parse_plan("range(100) | map(it * 3) | filter(random() < 0.5) | repeat()");
   CHECK(given_run(known, {{50, 0s, 0}, {50, 1s, 0}, {250, 4s, 2500}, {250, 0s, 0}}).advice(known, false) ==
-        "cache: map(it * 3) makes the same 100 elements in each of 2.5 epochs, in 4 s; written to a file once (1000 B, "
-        "sluice convert) and read from there, that saves 2.4 s less the time to read");
+        "cache: map(it * 3) makes the same 100 elements in each of 2.5 epochs, in 4 s; cache() after it keeps them in "
+        "memory (1000 B, of at most half of the memory budget) and saves 2.4 s");
   const node_ptr once = parse_plan("range(100) | map(it * 3) | repeat(1)");
   CHECK(given_run(once, {{100, 0s, 0}, {100, 9s, 0}, {100, 0s, 0}}).advice(once).empty());
 }
