@@ -14,6 +14,7 @@
 #include "sluice/op/batch_by_bytes.hpp"
 #include "sluice/op/batch_by_tokens.hpp"
 #include "sluice/op/bucket_by_sequence_length.hpp"
+#include "sluice/op/cache.hpp"
 #include "sluice/op/choose_from_datasets.hpp"
 #include "sluice/op/concatenate.hpp"
 #include "sluice/op/count_elements.hpp"

@@ -28,6 +28,7 @@ class adviser {
     if (n.op->name == "shuffle") look_upstream_of_shuffle(n);
     if (n.op->name == "flat_map") look_at_readers(n);
     if (n.op->name == "shard" && n.as<shard_arguments>().shards > 1) look_upstream_of_shard(n);
+    if (n.op->facts.freezes_epochs) look_upstream_of_frozen(n);
     look_at_inputs(n);
     look_at_functions(n);
   }
@@ -75,6 +76,23 @@ class adviser {
         absl::StrCat(stage_text(shard), " after ", stage_text(*splits_no_more), " cannot split the input: of ", shards,
                      " elements that are made, it yields one; directly after ", stage_text(*at), ", ",
                      std::string(gain), ", and the shards have other elements"));
+  }
+
+  /// Returns the most downstream stage that draws, of `n` and the stages upstream of it; null: none.
+  static const node* drawing(const node& n) {
+    if (facts_of(n).draws) return &n;
+    for (const node_ptr& input : n.inputs)
+      if (const node* found = drawing(*input)) return found;
+    return nullptr;
+  }
+
+  void look_upstream_of_frozen(const node& n) {
+    const node* at = drawing(*n.inputs[0]);
+    if (!at) return;
+    say("frozen_draws",
+        absl::StrCat(stage_text(n), " after ", stage_text(*at), " freezes what ", std::string(at->op->name),
+                     " draws: every epoch yields the elements of the first one; ", std::string(at->op->name), " after ",
+                     std::string(n.op->name), " draws again in each epoch"));
   }
 
   void look_at_readers(const node& n) {

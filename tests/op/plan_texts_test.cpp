@@ -171,6 +171,8 @@ TEST_CASE("stages that C++ makes print as text, and are read again") {
       {in | pad_to_cardinality(16), "range(10) | pad_to_cardinality(16)"},
       {in | prefetch(3), "range(10) | prefetch(3)"},
       {in | prefetch(autotune), "range(10) | prefetch"},
+      {in | cache(), "range(10) | cache"},
+      {in | cache({.over_budget = over_budget::stop_caching}), "range(10) | cache(over_budget=stop_caching)"},
       {in | rate_limit({.elements_per_second = 12.5}), "range(10) | rate_limit(elements_per_second=12.5)"},
       {in | rate_limit({.bytes_per_second = 1 << 20, .burst = 4096}),
        "range(10) | rate_limit(bytes_per_second=1048576, burst=4096)"},

@@ -82,7 +82,7 @@ class typed_trial {
   bool is_valid() const { return is_valid_; }
   std::size_t resumes() const { return resumes_; }
   std::string ledger() {
-    const std::size_t left = one_.ledger().used_bytes() + two_.ledger().used_bytes();
+    const std::size_t left = charged_to_runs(one_) + charged_to_runs(two_);
     return left ? std::to_string(left) + " bytes stay charged" : std::string();
   }
 

@@ -7,6 +7,7 @@
 #include "runners/row_run.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::budget_test {
 namespace {
@@ -16,7 +17,7 @@ using namespace test;
 std::string difference_on(runtime& rt, const row& r) {
   std::string wrong =
       difference(r, plan_of(r), [&](const node_ptr& plan) { return run_on(rt, plan, {.elements_max = most_of(r)}); });
-  const std::size_t left = rt.ledger().report().used_bytes;
+  const std::size_t left = charged_to_runs(rt);
   return !wrong.empty() || left == 0 ? wrong : std::to_string(left) + " bytes are still charged after the run";
 }
 

@@ -48,6 +48,9 @@ class evaluation final : public verb_lists {
   std::size_t inputs() const override { return plan_.in.size(); }
   int64s in(std::size_t k) const override { return of(*plan_.in[k], inputs() > 1 ? where_.in_input() : where_); }
   int64s epoch(std::uint64_t number) const override { return of(*plan_.in[0], where_.in_epoch(plan_, number)); }
+  int64s first_epoch(bool is_beside_others) const override {
+    return of(*plan_.in[0], {where_.outers, where_.outers, where_.combines + is_beside_others});
+  }
   int64s inner(std::int64_t element, std::uint64_t ordinal, std::size_t k) const override {
     return evaluation(*plan_.inner[k], element, where_.in_inner_plan(ordinal), elements_max_).elements();
   }

@@ -90,6 +90,8 @@ struct op_facts {
   /// that its inputs do. `size` is then exact. Null: never. See why_not_seekable().
   bool (*seeks)(const node&) = nullptr;
   bool opens_input_again = false;  ///< the stage opens its input more than once in a run (repeat)
+  /// In each epoch of a repeat downstream the stage yields the elements of the first one (cache).
+  bool freezes_epochs = false;
   /// The operator has no stage that could fail, and sets the policy of the stages upstream (ignore_errors): an
   /// `on_error` in its own call is rejected.
   bool sets_error_policy = false;

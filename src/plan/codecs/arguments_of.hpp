@@ -100,13 +100,18 @@ template <class T, bool ByPosition> void add_fields(argument_list& list, T& obje
 
 /// A struct like column_choice.
 template <class M> inline constexpr bool is_given_by_name = requires { typename M::given_by_name; };
+/// A member that is no argument: plan text, equality and fingerprints omit it, and copies of the struct share it
+/// (cache_share).
+template <class M> inline constexpr bool is_no_argument = requires { typename M::no_argument; };
 /// The I-th member of T. The members of `options`, and of a struct that is given by name (column_choice), are used instead.
 /// Both come after the arguments that may be given by position.
 template <class T, bool ByPosition, std::size_t I, class M>
 void add_member(argument_list& list, M& member, const char* base) {
   constexpr std::string_view name = member_names<T>[I];
   constexpr bool is_last = I + 1 == member_count<T> || (I + 2 == member_count<T> && name == "options");
-  if constexpr (ByPosition && is_last && (name == "options" || is_given_by_name<M>)) {
+  if constexpr (is_no_argument<M>) {
+    return;
+  } else if constexpr (ByPosition && is_last && (name == "options" || is_given_by_name<M>)) {
     add_fields<M, false>(list, member, base);
   } else {
     add_field(list, name, reinterpret_cast<const char*>(&member) - base, codec_of<M>(), ByPosition);

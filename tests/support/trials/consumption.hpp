@@ -51,6 +51,8 @@ struct consumed {
   std::string complaint() const { return mistake.empty() && !why.ok() ? why.to_string() : mistake; }
 };
 
+/// The bytes that are charged on this runtime, without those of caches, which belong to datasets.
+std::size_t charged_to_runs(runtime& rt);
 consumed consume_on(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how);
 /// In a simulation of two workers.
 consumed consume(const dataset<std::int64_t>& ds, const consumption& how);

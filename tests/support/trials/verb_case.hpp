@@ -67,6 +67,9 @@ class verb_lists : public verb_use {
   virtual int64s in(std::size_t k = 0) const = 0;
   /// Returns the elements of the first input in this epoch, for verbs that repeat their input.
   virtual int64s epoch(std::uint64_t number) const = 0;
+  /// Returns its elements as if no repeat were around it, for verbs that keep those of the first epoch. `is_beside_others`:
+  /// the verb reads its input through a combine.
+  virtual int64s first_epoch(bool is_beside_others = false) const = 0;
   /// Returns the elements of the plan opened for `element`, the `ordinal`-th of the input.
   virtual int64s inner(std::int64_t element, std::uint64_t ordinal, std::size_t k = 0) const = 0;
   /// Returns the key by which a stage of this seed draws: in this epoch, or alike in all epochs.

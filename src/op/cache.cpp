@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/cache.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/inner/inner_input.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/base/random_bits.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+#include "sluice/plan/stage_plan.hpp"
+#include "store/cache_table.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// The next element, the input's position, and the cache that the stage reads and fills.
+struct cache_reading {
+  std::uint64_t at = 0;  ///< the ordinal of the next element
+  std::uint64_t restored_at =
+      0;  ///< `at` of the position that the stage was restored from; that of the input is not later
+  /// For an input without a fixed order: the pass that the elements come from; 0: a pass of this stage's own.
+  std::uint64_t pass = 0;
+  inner_input input;                     ///< opened when an element is not in the cache
+  std::shared_ptr<element_cache> cache;  ///< null: the stage reads its input without it
+  element_cache::filling filling;
+
+  void save(position_writer& w) {
+    w.number(at);
+    w.number(pass);
+    element_cache::place near;
+    if (cache) near = cache->place_before(at);
+    if (!near.position || is_input_nearer(near.ordinal)) return input.save(w);
+    w.blob(near.position);
+    const inner_openings none;  // the place contains the choices of the pass that made the elements
+    none.save(w, none.here());
+  }
+  void load(position_reader& r) {
+    at = restored_at = r.number();
+    pass = r.number();
+    input.load(r);
+  }
+  bool may_wait() const { return input.may_wait(); }
+
+  /// Returns true if the input's own position is at or before the next element, and not before `ordinal`.
+  bool is_input_nearer(std::uint64_t ordinal) const {
+    if (input.in) return input.in.consumed() >= ordinal && input.in.consumed() <= at;
+    return !input.restored.empty() && restored_at >= ordinal;
+  }
+  /// The input has ended before the element `wanted`, after `length` elements.
+  void end(outlet& out, std::uint64_t passed, std::uint64_t wanted, std::uint64_t length) {
+    const std::uint64_t missing = std::min(passed, wanted - length);
+    out.unpass(missing);
+    at = wanted - missing;
+    filling = {};
+  }
+  /// Decides whether the stage uses the cache. A pass over an input without a fixed order has elements of its own, unless
+  /// it is the one that fills the cache, or the cache is complete.
+  void join() {
+    if (!cache || cache->has_fixed_order()) return;
+    const bool is_at_start = at == 0 && !input.resumes(0);
+    if (!is_at_start && pass != cache->pass()) cache = nullptr;
+    if (cache && cache->length() == element_cache::kUnknown) {
+      filling = element_cache::try_fill(cache);
+      if (!filling) cache = nullptr;
+    }
+    pass = cache ? cache->pass() : 0;
+  }
+  /// Opens the input at the last known position at or before the element `ordinal`.
+  status open(const open_context& context, const node_ptr& plan, std::uint64_t ordinal) {
+    element_cache::place near;
+    if (cache) near = cache->place_before(ordinal);
+    if (near.position && (input.restored.empty() || near.ordinal >= restored_at))
+      input.restored = near.position->bytes();
+    return input.open(context, plan, 0);
+  }
+  /// Returns the element to request from the input if `wanted` is not in the cache: without a fixed order none is skipped,
+  /// because a later pass could not make it.
+  std::uint64_t to_request(std::uint64_t wanted) const {
+    const bool makes_all = filling && !cache->is_closed();
+    return makes_all ? std::min(wanted, cache->prefix()) : wanted;
+  }
+  /// Skips the elements before `ordinal`; the input's position is then that of this element.
+  void skip_to(std::uint64_t ordinal) {
+    const std::uint64_t skipped = ordinal - input.in.consumed();
+    const auto of_view = static_cast<std::uint32_t>(std::min<std::uint64_t>(skipped, input.in.left()));
+    input.in.drop(of_view);
+    input.in.pass_over(skipped - of_view);
+  }
+  /// The input's position, if it is needed for the element that it yields next.
+  element_cache::input_position place_to_add() {
+    if (!cache || !cache->begins_piece(input.in.consumed())) return {};
+    auto w = std::make_shared<position_writer>();
+    input.in.position(*w);
+    return w;
+  }
+};
+
+struct cache_input {
+  open_context context;
+  node_ptr plan;
+  std::string label;
+  lib::over_budget over_budget;
+};
+
+status no_room(const element_cache& cache, const std::string& label) {
+  const auto mebibytes = [](std::size_t bytes) {
+    return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  };
+  const cache_memory& memory = cache.memory();
+  return resource_exhausted_error(
+             absl::StrCat("the cache holds ", mebibytes(cache.bytes()),
+                          " and has no room for more: all caches may hold ", mebibytes(memory.bytes_max()),
+                          ", half of the memory budget, and hold ", mebibytes(memory.bytes()),
+                          "; held memory: ", memory.ledger().report().held_text(),
+                          "; cache fewer or smaller elements, write cache(over_budget=stop_caching), or raise the "
+                          "memory budget"))
+      .in_stage(label);
+}
+
+erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) {
+  st->join();
+  for (;;) {
+    const std::uint64_t passed = out.pass(demand::kAll);
+    const std::uint64_t wanted = st->at + passed;
+    const std::uint64_t length = st->cache ? st->cache->length() : element_cache::kUnknown;
+    if (length <= wanted) {
+      st->end(out, passed, wanted, length);
+      break;
+    }
+    if (st->cache) {
+      const std::uint32_t n = st->cache->copy(wanted, out.wanted(), out.wanted_bytes(), out.storage());
+      if (n != 0) {
+        st->at = wanted + n;
+        block known = out.made(n);
+        co_yield known;
+        continue;
+      }
+    }
+    const std::uint64_t first = st->to_request(wanted);
+    if (!st->input.in) {
+      status why = st->open(from.context, from.plan, first);
+      if (!why.ok()) co_await fail(std::move(why));
+    }
+    erased_stream& in = st->input.in;
+    if (in.consumed() > first) co_await fail(damaged_position());
+    st->skip_to(first);
+    element_cache::input_position place = st->place_to_add();
+    auto some = co_await in.try_next_block({0, out.wanted(), out.wanted_bytes()});
+    if (!some.view) {
+      if (!some.why.ok()) {
+        st->filling = {};
+        co_await fail(std::move(some.why));
+      }
+      const std::uint64_t ended = first - std::min(first, in.skip_left());
+      if (st->cache) st->cache->set_length(ended);
+      st->end(out, passed, wanted, ended);
+      break;
+    }
+    const std::uint32_t n = some.view.size();
+    auto added = element_cache::added::none;
+    if (st->cache) added = st->cache->append(first, some.view, std::move(place));
+    if (added == element_cache::added::no_room && from.over_budget == lib::over_budget::fail) {
+      status why = no_room(*st->cache, from.label);
+      st->filling = {};
+      if (first == wanted) {
+        st->at = wanted + n;
+        out.hold(some.view);
+      }
+      co_await fail(std::move(why));
+    }
+    if (added == element_cache::added::no_room) st->cache->close();
+    if (first + n <= wanted || (first != wanted && added == element_cache::added::all)) {
+      out.unpass(passed);  // made for the cache only
+      continue;
+    }
+    if (first != wanted) some.view.drop_front(static_cast<std::uint32_t>(wanted - first));
+    st->at = first + n;
+    co_yield some.view;
+  }
+}
+
+bool is_or_has_upstream(const node& n, bool (*is)(const node&)) {
+  if (is(n)) return true;
+  return std::ranges::any_of(n.inputs, [is](const node_ptr& input) { return is_or_has_upstream(*input, is); });
+}
+
+/// Returns the context of the input, whose elements are those of the first epoch in every epoch.
+open_context of_first_epoch(const open_context& context) {
+  open_context first = context;
+  first.passes = context.outers;
+  first.epoch = {};
+  return first;
+}
+
+cache_key key_of(const node& input, const open_context& context) {
+  const bool draws = is_or_has_upstream(input, [](const node& n) { return facts_of(n).draws; });
+  const auto policy = static_cast<std::uint64_t>(context.on_error);
+  const std::uint64_t order = context.order_given ? 1 + static_cast<std::uint64_t>(*context.order_given) : 0;
+  return {.plan = fingerprint(input),
+          .type = input.type,
+          .drawn_in = draws ? derive(derive(context.scope, context.outers), context.combines) : 0,
+          .seed = draws ? context.run->seed : 0,
+          .settings = policy << 8 | order};
+}
+
+erased_stream open_cache(const node& n, open_context& context) {
+  const auto& a = n.as<cache_arguments>();
+  const node& input = *n.inputs[0];
+  const bool has_fixed_order = context.order_given != order::sloppy &&
+                               !is_or_has_upstream(input, [](const node& at) { return facts_of(at).is_live; });
+  outlet out(*n.type);
+  saved<cache_reading> st;
+  std::string label = context.gate(n).label();
+  st->cache = a.shared.of->find(*context.run->rt, key_of(input, context), *n.type, label, has_fixed_order);
+  cache_input from{of_first_epoch(context), n.inputs[0], std::move(label), a.options.over_budget};
+  return cache_loop(out, std::move(st), std::move(from));
+}
+
+void with_share(arguments& a) {
+  auto own = a.as<cache_arguments>();
+  if (own.shared.of) return;
+  own.shared.of = std::make_shared<const cache_share>();
+  a = arguments::of(std::move(own));
+}
+
+const element_type* cached_type(const node& n, std::string& why) {
+  const element_type* type = same_type(n, why);
+  if (!type) return nullptr;
+  if (!type->copy) {
+    why = absl::StrCat("elements of type ", type->name,
+                       " cannot be copied, and a cache yields copies of what it keeps; give the type a copy "
+                       "constructor, or put the cache before the stage that makes these elements");
+    return nullptr;
+  }
+  if (is_or_has_upstream(*n.inputs[0], is_given)) {
+    why =
+        "the elements of a group exist once, so a cache of them is never read; put it before or after the stage that "
+        "makes the groups";
+    return nullptr;
+  }
+  return type;
+}
+
+}  // namespace
+
+const op_info cache_op{
+    .name = "cache",
+    .doc = "keeps the elements of the first epoch in memory for later ones",
+    .arguments = arguments_of<cache_arguments>,
+    .make_canonical = with_share,
+    .type = cached_type,
+    .spec = same_spec,
+    .facts = {
+        .always = {.outputs = output_count::one_per_input, .forwards = true, .keeps_order = true, .may_fail = false},
+        .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+        .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
+        .seeks = seeks_with_inputs,
+        .opens_input_again = true,
+        .freezes_epochs = true},
+    .lowering = {.open = open_cache},
+};
+
+preserving cache(cache_options o) { return {cache_op, arguments::of(cache_arguments{{}, o})}; }
+
+}  // namespace sluice::lib
