@@ -4,14 +4,13 @@
 #include <cstring>
 #include <utility>
 
-#include "base/files/entity_tag.hpp"
 #include "coro/long_work.hpp"
 #include "coro/trace_log.hpp"
+#include "input/content_digest.hpp"
 #include "input/early_open.hpp"
 #include "io/paths/file_router.hpp"
 #include "runtime/known_files.hpp"
 #include "runtime/seen_inputs.hpp"
-#include "sluice/base/hash.hpp"
 #include "sluice/coro/this_stage.hpp"
 
 namespace sluice::lib {
@@ -73,7 +72,9 @@ task<void> byte_source::open(std::uint64_t offset) {
     co_await opening;
     if (file_->head_bytes() != 0) open_next_early(true);
   }
-  status fits = note_opened(offset);
+  auto identifying = identify();
+  const input_identity now = co_await identifying;
+  status fits = note_opened(offset, now);
   if (!fits.ok()) co_await fail(std::move(fits));
   if (compression_ == compression::automatic) {
     auto guessing = guess_compression();
@@ -204,16 +205,29 @@ void byte_source::make_ranges(std::size_t bytes) {
                                      .ahead_at_once = std::max(advice_.ahead_at_once, 1u)});
 }
 
-status byte_source::note_opened(std::uint64_t offset) {
+task<input_identity> byte_source::identify() {
   const file_info& info = file_->info();
-  if (info.is_stream) {
+  input_identity now{.size_bytes = info.size_bytes,
+                     .modified_ns = info.modified_ns,
+                     .inode = info.inode,
+                     .device = info.device,
+                     .version = info.version};
+  // Digests need reads at any offset, and a size.
+  if (info.is_stream || !info.has_size() || advice_.in_order) co_return now;
+  for (std::uint64_t size : run_->inputs->digest_sizes(path_, info.size_bytes)) {
+    auto digesting = digest_content(file_, size, io_deadline(*run_));
+    const std::uint64_t digest = co_await digesting;
+    now.digests.emplace_back(size, digest);
+  }
+  co_return now;
+}
+
+status byte_source::note_opened(std::uint64_t offset, const input_identity& now) {
+  if (file_->info().is_stream) {
     run_->inputs->stream_opened(path_);
     if (offset == 0) return {};
     return failed_precondition_error("cannot be read again from a position inside of it").in_file(path_);
   }
-  input_identity now{
-      .size_bytes = info.size_bytes, .modified_ns = info.modified_ns, .inode = info.inode, .device = info.device};
-  if (!info.version.empty()) now.inode = stable_hash(opaque_tag(info.version));
   status changed = run_->inputs->file_opened(path_, epoch_, now);
   noted_ = true;
   return run_->settle_changed_input(changed.in_file(path_));

@@ -24,6 +24,7 @@
 
 #include "input/input_memory.hpp"
 #include "input/range_reader.hpp"
+#include "runtime/input_state.hpp"
 #include "runtime/sites/site_record.hpp"
 #include "runtime/sites/size_estimate.hpp"
 #include "sluice/base/buffer.hpp"
@@ -116,7 +117,9 @@ class byte_source {
   task<void> open_as_listed(file_info known);
   /// Makes later reads have `bytes` bytes; ranges that were read ahead are discarded.
   void make_ranges(std::size_t bytes);
-  status note_opened(std::uint64_t offset);
+  /// Returns the identity of the open file; under file_identity::content with its digests, which are read.
+  task<input_identity> identify();
+  status note_opened(std::uint64_t offset, const input_identity& now);
   task<void> guess_compression();
   status start_inflating();
   /// Returns how many of the bytes from `at` on may be read into `room`: none beyond the size that the file had when it

@@ -242,6 +242,16 @@ node_ptr in_order(const node_ptr& plan, const iterate_options& o) {
   return make_stage(with_options_op, arguments::of(with_options_arguments{{.order = o.order}}), plan);
 }
 
+/// Reads the checkpoint of a run of this plan, also of the plan with the paths before the moves. A run that was resumed
+/// after the moves has checkpoints of the plan with the new paths.
+sealed_position unseal_for(const node& plan, const iterate_options& o) {
+  const std::uint64_t here = fingerprint(plan);
+  const std::uint64_t before = o.rebase.empty() ? here : fingerprint_before(plan, o.rebase);
+  const bool is_before = before != here && fingerprint_of_sealed(o.from.bytes) == before;
+  return unseal_position(o.from.bytes, is_before ? before : here,
+                         is_before ? identities_before(plan, o.rebase) : identities_of(plan), o.on_error);
+}
+
 /// `on_demand`: no stage works ahead of the root's requests.
 /// `given`: the plan that runs; null: the optimized form of `written`.
 erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given, const iterate_options& o,
@@ -253,7 +263,10 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   const node_ptr rewritten =
       given ? given : optimized_plan(written, {.rules = o.rules, .on_error = o.on_error, .trust = o.trust});
   sealed_position from;
-  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*written), identities_of(*written), o.on_error);
+  for (const path_rebase& m : o.rebase)
+    if (m.from.empty() || m.to.empty())
+      throw_status(invalid_argument_error("iterate_options::rebase: a folder has no name; \".\" is the current one"));
+  if (!o.from.empty()) from = unseal_for(*written, o);
   if (!o.from.empty() && from.position.empty()) throw_status(damaged_position());
   if (!o.from.empty() && o.epoch && *o.epoch != from.epoch) refuse_epoch(from.epoch, *o.epoch);
   std::uint64_t epoch = o.epoch.value_or(from.epoch);
@@ -262,6 +275,9 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   options.errors_max = o.errors_max;
   options.quarantine = o.quarantine;
   options.on_changed_inputs = o.on_changed_inputs;
+  options.identity = o.identity;
+  options.identities = o.identities;
+  options.rebase = o.rebase;
   set_shared_options(*written, o, options);
   options.seed = !o.from.empty()     ? from.seed
                  : o.seed            ? *o.seed
@@ -337,6 +353,7 @@ run_report report_during(const run_base& any) {
     report.inputs_changed = r->context().inputs_changed();
     report.first_changed_inputs = r->context().first_changed_inputs();
     report.warnings = r->warnings();
+    for (std::string& text : r->context().warnings()) report.warnings.push_back(std::move(text));
     report.sites = r->context().sites->report();
     report.consumer = consumer_report_of(r->consumer);
     report.machine = r->machine();

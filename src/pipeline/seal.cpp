@@ -8,7 +8,8 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kSealMagic("sluice\x04", 7);  // the last byte is the format's version
+constexpr std::string_view kSealMagic("sluice\x05", 7);  // the last byte is the format's version
+constexpr char kOldestVersion = 4;
 
 /// How a seal records the values that a function holds.
 enum : std::uint64_t { kValuesUnknown, kNoValues, kValuesFollow };
@@ -77,12 +78,20 @@ std::string seal_position(const sealed_position& p) {
   return out;
 }
 
+std::uint64_t fingerprint_of_sealed(std::string_view bytes) {
+  constexpr std::size_t kName = kSealMagic.size() - 1;
+  if (bytes.size() < kSealMagic.size() + 8 || bytes.substr(0, kName) != kSealMagic.substr(0, kName)) return 0;
+  bytes.remove_prefix(kSealMagic.size());
+  return take<std::uint64_t>(bytes);
+}
+
 sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
                                 const std::vector<function_identity>& here, error_policy on_error) {
   constexpr std::size_t kEnvelope = kSealMagic.size() + 8 + 8 + 1 + 3 + 4;  // with three empty texts or zeros
   if (bytes.size() < kEnvelope || bytes.substr(0, kSealMagic.size() - 1) != kSealMagic.substr(0, kSealMagic.size() - 1))
     throw_status(data_loss_error("this is no checkpoint of sluice"));
-  if (bytes[kSealMagic.size() - 1] != kSealMagic.back())
+  const char version = bytes[kSealMagic.size() - 1];
+  if (version < kOldestVersion || version > kSealMagic.back())
     throw_status(failed_precondition_error("the checkpoint was written by another version of sluice"));
   std::string_view sealed = bytes.substr(0, bytes.size() - 4), crc = bytes.substr(bytes.size() - 4);
   if (take<std::uint32_t>(crc) != crc32c(sealed))

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The envelope of a checkpoint: it identifies the position's run, and detects damage.
 //
-//   "sluice" 4 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | epoch LEB128 |
+//   "sluice" 5 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | epoch LEB128 |
 //   inputs seen (runtime/seen_inputs.hpp) | identities of the plan's functions and data, each with its length LEB128
 //   before it | position … | crc32c of all u32
+//
+// Version 4 is read, too: its table of inputs has digests of times and inodes.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +32,8 @@ struct sealed_position {
 std::string written_identities(const std::vector<function_identity>& identities);
 
 std::string seal_position(const sealed_position& p);
+/// Returns the plan's fingerprint in a sealed position; 0 if this is none.
+std::uint64_t fingerprint_of_sealed(std::string_view bytes);
 /// Reads the position for a run of the plan with this fingerprint and these identities, under this policy. Under
 /// error_policy::skip, ordinals do not count bad elements. Such a position would refer to another element under stop,
 /// so it is refused. The opposite is accepted: a run that stops at bad elements has passed none.

@@ -2,6 +2,7 @@
 #include "sluice/plan/identity.hpp"
 
 #include "absl/strings/str_cat.h"
+#include "plan/moved_texts.hpp"
 #include "plan/plan_parts.hpp"
 #include "sluice/plan/function.hpp"
 
@@ -27,9 +28,30 @@ std::string shown(const function_identity& f) {
 
 }  // namespace
 
+std::string expression_before(const path_rebases& moves, std::string_view expression) {
+  std::string out;
+  for (std::size_t at = 0; at != expression.size();) {
+    const std::size_t begin = expression.find('"', at);
+    std::size_t end = begin == expression.npos ? expression.npos : begin + 1;
+    while (end < expression.size() && expression[end] != '"') end += expression[end] == '\\' ? 2 : 1;
+    if (end >= expression.size()) return out.append(expression.substr(at));
+    out.append(expression.substr(at, begin + 1 - at));
+    out += path_before(moves, expression.substr(begin + 1, end - begin - 1));
+    out += '"';
+    at = end + 1;
+  }
+  return out;
+}
+
 std::vector<function_identity> identities_of(const node& plan) {
   std::vector<function_identity> all;
   collect(plan, all);
+  return all;
+}
+
+std::vector<function_identity> identities_before(const node& plan, const path_rebases& moves) {
+  std::vector<function_identity> all = identities_of(plan);
+  for (function_identity& f : all) f.name = expression_before(moves, f.name);
   return all;
 }
 

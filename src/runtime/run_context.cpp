@@ -62,6 +62,7 @@ struct run_context::books {
   mutable lib::mutex mutex;
   std::vector<status> first_errors ABSL_GUARDED_BY(mutex);
   std::vector<status> first_changed_inputs ABSL_GUARDED_BY(mutex);
+  std::vector<std::string> warnings ABSL_GUARDED_BY(mutex);
   std::vector<idle_call> idle_calls ABSL_GUARDED_BY(mutex);
 };
 
@@ -72,7 +73,8 @@ run_context::run_context(runtime& home, run_options options)
       errors_max(options.errors_max),
       seed(options.seed.value_or(home.options().seed)),
       on_changed_inputs(options.on_changed_inputs),
-      inputs(std::make_shared<seen_inputs>()),
+      inputs(std::make_shared<seen_inputs>(input_rules{options.identity, options.identities, options.rebase,
+                                                       options.on_changed_inputs == changed_inputs::grown})),
       known(std::make_shared<known_files>(ledger)),
       sites(std::make_shared<site_table>(ledger)),
       quarantine(std::move(options.quarantine)),
@@ -136,7 +138,7 @@ std::vector<status> run_context::first_errors() const {
 
 status run_context::settle_changed_input(const status& why) {
   if (why.ok() || on_changed_inputs == changed_inputs::ignore) return {};
-  if (on_changed_inputs == changed_inputs::refuse) return why;
+  if (on_changed_inputs != changed_inputs::warn) return why;
   mutex_lock lock(books_->mutex);
   if (books_->inputs_changed.fetch_add(1, std::memory_order_relaxed) < kErrorsKept)
     books_->first_changed_inputs.push_back(why);
@@ -146,6 +148,21 @@ status run_context::settle_changed_input(const status& why) {
 std::vector<status> run_context::first_changed_inputs() const {
   mutex_lock lock(books_->mutex);
   return books_->first_changed_inputs;
+}
+
+void run_context::warn(std::string text) {
+  {
+    mutex_lock lock(books_->mutex);
+    std::vector<std::string>& all = books_->warnings;
+    if (all.size() == kErrorsKept || std::find(all.begin(), all.end(), text) != all.end()) return;
+    all.push_back(text);
+  }
+  if (auto* report = rt->options().on_warning) report(text);
+}
+
+std::vector<std::string> run_context::warnings() const {
+  mutex_lock lock(books_->mutex);
+  return books_->warnings;
 }
 
 void run_context::task_started() noexcept {

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sluice/base/assert.hpp"
 #include "sluice/base/hash.hpp"
@@ -13,17 +14,16 @@ namespace sluice::lib {
 namespace {
 
 // The key of a path has 48 bits: among 1,000 files two have the same key once in 10⁸ runs, and then a resume is
-// refused, never wrong. The time and the inode have 24 bits: one change in 16 million that leaves the size unchanged is
-// not detected.
+// refused, never wrong.
 constexpr std::uint64_t kKeyMask = (std::uint64_t{1} << 48) - 1;
 constexpr std::size_t kKeyBytes = 6;
-constexpr std::uint32_t kDigestMask = (1u << 24) - 1;
-constexpr std::size_t kDigestBytes = 3;
+constexpr std::uint64_t kFile = 0, kListing = 0x6c697374;  ///< kinds of inputs
 
-std::uint64_t key_of_file(std::string_view path) { return stable_hash(path) & kKeyMask; }
-std::uint64_t key_of_listing(std::string_view pattern) { return stable_hash(pattern, 0x6c697374) & kKeyMask; }
+// A table begins with a zero, as no table before version 5 does: those begin with the number of entries.
+constexpr std::uint64_t kNewTable = 0;
+constexpr std::uint64_t kTableVersion = 1;
 
-std::uint32_t digest(std::uint64_t value) { return static_cast<std::uint32_t>(mix(value)) & kDigestMask; }
+std::uint64_t key_of(std::string_view name, std::uint64_t kind) { return stable_hash(name, kind) & kKeyMask; }
 std::uint32_t short_epoch(std::uint64_t epoch) { return static_cast<std::uint32_t>(epoch ^ (epoch >> 32)); }
 
 void put_bytes(position_writer& w, std::uint64_t value, std::size_t n) { w.raw(&value, n); }
@@ -41,46 +41,82 @@ constexpr std::string_view kGoOn =
     "start without the checkpoint, or continue with changed_inputs::ignore (sluice run --changed-inputs "
     "ignore)";
 
-status changed(std::string_view what) {
-  return failed_precondition_error(
-      absl::StrCat("is not what the checkpoint was made with: ", std::string(what), "; ", std::string(kGoOn)));
+bool has_scheme(std::string_view path, std::string_view scheme) {
+  return path.starts_with(scheme) && path.substr(scheme.size()).starts_with("://");
 }
 
 }  // namespace
 
-const seen_inputs::version* seen_inputs::contradiction(const entry& e, std::uint32_t epoch, const state& now) {
-  bool known = false;
-  for (const version& v : e.versions) {
-    if (!has(v.saved_in, epoch)) continue;
-    if (!(v.seen == now)) return &v;
-    known = true;
-  }
-  if (known || !e.unconfirmed || e.versions.back().seen == now) return nullptr;
-  return &e.versions.back();
+file_identity input_rules::identity_of(std::string_view path) const {
+  const prefix_identity* best = nullptr;
+  for (const prefix_identity& p : identities)
+    if (path.starts_with(p.prefix) && (!best || p.prefix.size() >= best->prefix.size())) best = &p;
+  const file_identity chosen = best ? best->identity : identity;
+  if (chosen != file_identity::automatic) return chosen;
+  for (std::string_view scheme : {"http", "https", "s3", "gs", "mem"})
+    if (has_scheme(path, scheme)) return file_identity::etag;
+  return file_identity::size_and_time;
 }
 
-bool seen_inputs::note(std::uint64_t key, std::uint64_t epoch, const state& now, state& before) {
-  stale_ = true;
-  entry& e = entries_[key];
-  const std::uint32_t in = short_epoch(epoch);
-  const version* other = contradiction(e, in, now);
-  if (other) {  // a caller that continues despite the error uses the current state
-    before = other->seen;
-    e.versions.clear();
+template <class F> void seen_inputs::for_each_saved(entry& e, std::uint32_t epoch, F visit) {
+  bool known = false;
+  for (version& v : e.versions) {
+    if (!has(v.saved_in, epoch)) continue;
+    visit(v);
+    known = true;
   }
+  if (!known && e.unconfirmed && !e.versions.empty()) visit(e.versions.back());
+}
+
+void seen_inputs::note(entry& e, std::uint32_t epoch, const input_state& now) {
+  stale_ = true;
+  // The states that were compared with `now` are that state from here on, so that one version remains of them.
+  for_each_saved(e, epoch, [&now](version& v) { v.seen = now; });
   e.unconfirmed = false;
-  auto at = std::find_if(e.versions.begin(), e.versions.end(), [&](const version& v) { return v.seen == now; });
   version latest;
   latest.seen = now;
-  if (at != e.versions.end()) {
-    latest = std::move(*at);
-    e.versions.erase(at);
+  for (auto at = e.versions.begin(); at != e.versions.end();) {
+    if (!(at->seen == now)) {
+      ++at;
+      continue;
+    }
+    latest.epochs.insert(latest.epochs.end(), at->epochs.begin(), at->epochs.end());
+    latest.saved_in.insert(latest.saved_in.end(), at->saved_in.begin(), at->saved_in.end());
+    at = e.versions.erase(at);
   }
-  if (!has(latest.epochs, in)) latest.epochs.push_back(in);
-  if (latest.epochs.size() > kEpochsKept) latest.epochs.erase(latest.epochs.begin());
+  if (!has(latest.epochs, epoch)) latest.epochs.push_back(epoch);
+  if (latest.epochs.size() > kEpochsKept)
+    latest.epochs.erase(latest.epochs.begin(), latest.epochs.end() - static_cast<std::ptrdiff_t>(kEpochsKept));
   e.versions.push_back(std::move(latest));
   if (e.versions.size() > kVersionsKept) e.versions.erase(e.versions.begin());
-  return other == nullptr;
+}
+
+std::string seen_inputs::name_before(std::string_view name, std::size_t moves) const {
+  std::string before(name);
+  for (std::size_t i = 0; i != moves; ++i) before = path_before(moves_[i], before);
+  return before;
+}
+
+const seen_inputs::entry* seen_inputs::find(std::string_view name, std::uint64_t kind, std::size_t& before) const {
+  for (before = 0; before <= moves_.size(); ++before) {
+    auto at = entries_.find(key_of(before == 0 ? std::string(name) : name_before(name, before), kind));
+    if (at != entries_.end()) return &at->second;
+  }
+  before = 0;
+  return nullptr;
+}
+
+std::uint64_t seen_inputs::keyed(std::string_view name, std::uint64_t kind, std::size_t& before) {
+  const std::uint64_t key = key_of(name, kind);
+  const entry* found = find(name, kind, before);
+  if (!found || before == 0) return key;
+  const std::uint64_t old_key = key_of(name_before(name, before), kind);
+  if (old_key == key) return key;
+  auto moved = entries_.extract(old_key);
+  if (moved.mapped().closed_at) closed_[moved.mapped().closed_at] = key;
+  moved.key() = key;
+  entries_.insert(std::move(moved));
+  return key;
 }
 
 void seen_inputs::keep_open(entry& e) {
@@ -97,41 +133,64 @@ void seen_inputs::keep_closed(std::uint64_t key, entry& e) {
   closed_.erase(closed_.begin());
 }
 
-status seen_inputs::file_opened(std::string_view path, std::uint64_t epoch, const input_identity& now) {
-  state is{now.size_bytes, digest(static_cast<std::uint64_t>(now.modified_ns)), digest(mix(now.inode) ^ now.device)};
-  state was;
+std::vector<std::uint64_t> seen_inputs::digest_sizes(std::string_view path, std::uint64_t size_bytes) const {
+  if (rules_.identity_of(path) != file_identity::content) return {};
+  std::vector<std::uint64_t> sizes{size_bytes};
   absl::MutexLock lock(&mutex_);
-  const std::uint64_t key = key_of_file(path);
-  const bool same = note(key, epoch, is, was);
-  keep_open(entries_[key]);
-  if (same) return {};
-  if (was.amount != is.amount)
-    return changed(absl::StrCat("it had ", was.amount, " bytes then, and has ", is.amount, " now"));
-  if (was.which != is.which) return changed("it is of the same size, but another file in the same place");
-  return changed("it is of the same size, but was written to since");
+  std::size_t before = 0;
+  const entry* e = rules_.may_grow ? find(path, kFile, before) : nullptr;
+  if (!e) return sizes;
+  for (const version& v : e->versions)
+    if (v.seen.has(input_state::has_content) && v.seen.amount < size_bytes) sizes.push_back(v.seen.amount);
+  return sizes;
+}
+
+status seen_inputs::file_opened(std::string_view path, std::uint64_t epoch, const input_identity& now) {
+  const comparison how{rules_.identity_of(path), rules_.may_grow};
+  const std::uint32_t in = short_epoch(epoch);
+  std::string difference;
+  absl::MutexLock lock(&mutex_);
+  std::size_t before = 0;
+  entry& e = entries_[keyed(path, kFile, before)];
+  for_each_saved(e, in, [&](const version& v) {
+    if (difference.empty()) difference = difference_between(v.seen, now, how);
+  });
+  if (!difference.empty()) e.versions.clear();  // a caller that continues despite the error uses the current state
+  note(e, in, state_of(now, how.identity));
+  keep_open(e);
+  if (difference.empty()) return {};
+  return failed_precondition_error(absl::StrCat("is not what the checkpoint was made with: ", difference));
 }
 
 void seen_inputs::file_closed(std::string_view path) {
   absl::MutexLock lock(&mutex_);
-  const std::uint64_t key = key_of_file(path);
+  const std::uint64_t key = key_of(path, kFile);
   entry& e = entries_[key];
   if (--e.open == 0) keep_closed(key, e);
 }
 
 status seen_inputs::listed(std::string_view pattern, std::uint64_t epoch, const std::vector<std::string>& names) {
-  std::uint64_t all = names.size();
-  for (const std::string& n : names) all = mix(all ^ stable_hash(n));
-  state is{names.size(), digest(all), digest(all + 1)};
-  state was;
+  const std::uint32_t in = short_epoch(epoch);
+  const input_state* other = nullptr;
   absl::MutexLock lock(&mutex_);
-  const std::uint64_t key = key_of_listing(pattern);
-  const bool same = note(key, epoch, is, was);
+  std::size_t before = 0;
+  const std::uint64_t key = keyed(pattern, kListing, before);
   entry& e = entries_[key];
+  std::vector<std::string> old_names;
+  if (before != 0)
+    for (const std::string& name : names) old_names.push_back(name_before(name, before));
+  for_each_saved(e, in, [&](const version& v) {
+    if (!other && !has_same_names(v.seen, before != 0 ? old_names : names)) other = &v.seen;
+  });
+  const std::uint64_t was = other ? other->amount : names.size();
+  const bool is_same = !other;
+  if (!is_same) e.versions.clear();
+  note(e, in, state_of_names(names));
   if (e.open == 0) keep_closed(key, e);
-  if (same) return {};
+  if (is_same) return {};
   return failed_precondition_error(absl::StrCat(
       "the files that match \"", std::string(pattern), "\" are not those the checkpoint was made with: there were ",
-      was.amount, ", and there are ", is.amount, was.amount == is.amount ? " others; " : "; ", std::string(kGoOn)));
+      was, ", and there are ", names.size(), was == names.size() ? " others; " : "; ", std::string(kGoOn)));
 }
 
 void seen_inputs::stream_opened(std::string_view path) {
@@ -152,14 +211,22 @@ std::string seen_inputs::bytes() const {
   if (entries_.empty()) return {};
   if (!stale_) return bytes_;
   position_writer w;
+  w.number(kNewTable);
+  w.number(kTableVersion);
+  w.number(moves_.size());
+  for (const path_rebases& moves : moves_) {
+    w.number(moves.size());
+    for (const path_rebase& m : moves) {
+      w.text(m.from);
+      w.text(m.to);
+    }
+  }
   w.number(entries_.size());
   auto put = [&w](std::uint64_t key, const entry& e) {
     put_bytes(w, key, kKeyBytes);
     w.number(e.versions.size());
     for (const version& v : e.versions) {
-      w.number(v.seen.amount);
-      put_bytes(w, v.seen.change, kDigestBytes);
-      put_bytes(w, v.seen.which, kDigestBytes);
+      v.seen.write(w);
       if (e.versions.size() == 1) continue;  // the file had only one state, so every epoch read it
       w.number(v.epochs.size() + v.saved_in.size());
       for (auto* epochs : {&v.saved_in, &v.epochs})
@@ -174,32 +241,50 @@ std::string seen_inputs::bytes() const {
   return bytes_;
 }
 
+bool seen_inputs::read_entry(position_reader& r, bool is_old) {
+  const std::uint64_t key = take_bytes(r, kKeyBytes);
+  entry e;
+  const std::size_t versions = r.count();
+  if (versions == 0 || versions > kVersionsKept) return false;
+  for (std::size_t i = 0; i != versions; ++i) {
+    version v;
+    if (is_old) v.seen.read_digests(r);
+    else v.seen.read(r);
+    for (std::size_t epochs = versions == 1 ? 0 : r.count(); epochs; --epochs)
+      v.saved_in.push_back(static_cast<std::uint32_t>(take_bytes(r, sizeof(std::uint32_t))));
+    if (v.saved_in.size() > 2 * kEpochsKept)
+      v.saved_in.erase(v.saved_in.begin(), v.saved_in.end() - static_cast<std::ptrdiff_t>(2 * kEpochsKept));
+    e.versions.push_back(std::move(v));
+  }
+  e.unconfirmed = true;
+  e.closed_at = ++clock_;  // all files stay, however many were open: the position may open them again
+  closed_.emplace(e.closed_at, key);
+  return entries_.emplace(key, std::move(e)).second;
+}
+
 bool seen_inputs::restore(std::string_view bytes) {
-  if (bytes.empty()) return true;
   absl::MutexLock lock(&mutex_);
+  if (!rules_.rebase.empty()) moves_.push_back(rules_.rebase);
+  if (bytes.empty()) return true;
   SLUICE_REQUIRES(entries_.empty(), "an input was opened");
   position_reader r(bytes);
-  for (std::size_t n = r.count(); n && r.ok(); --n) {
-    const std::uint64_t key = take_bytes(r, kKeyBytes);
-    entry e;
-    const std::size_t versions = r.count();
-    if (versions == 0 || versions > kVersionsKept) return false;
-    for (std::size_t i = 0; i != versions; ++i) {
-      version v;
-      v.seen.amount = r.number();
-      v.seen.change = static_cast<std::uint32_t>(take_bytes(r, kDigestBytes));
-      v.seen.which = static_cast<std::uint32_t>(take_bytes(r, kDigestBytes));
-      for (std::size_t epochs = versions == 1 ? 0 : r.count(); epochs; --epochs)
-        v.saved_in.push_back(static_cast<std::uint32_t>(take_bytes(r, sizeof(std::uint32_t))));
-      if (v.saved_in.size() > 2 * kEpochsKept)
-        v.saved_in.erase(v.saved_in.begin(), v.saved_in.end() - static_cast<std::ptrdiff_t>(2 * kEpochsKept));
-      e.versions.push_back(std::move(v));
+  std::size_t entries = r.count();
+  const bool is_old = entries != kNewTable;
+  if (!is_old) {
+    if (r.number() != kTableVersion) return false;
+    for (std::size_t n = r.count(); n && r.ok(); --n) {
+      path_rebases moves;
+      for (std::size_t k = r.count(); k && r.ok(); --k) {
+        std::string from(r.text());
+        moves.push_back({std::move(from), std::string(r.text())});
+      }
+      if (!moves_.empty() && moves_.back() == moves) continue;
+      if (moves_.size() < kMovesKept) moves_.push_back(std::move(moves));
     }
-    e.unconfirmed = true;
-    e.closed_at = ++clock_;  // all files stay, however many were open: the position may open them again
-    closed_.emplace(e.closed_at, key);
-    if (!entries_.emplace(key, std::move(e)).second) return false;
+    entries = r.count();
   }
+  for (; entries && r.ok(); --entries)
+    if (!read_entry(r, is_old)) return false;
   stale_ = true;
   return r.ok() && r.done();
 }

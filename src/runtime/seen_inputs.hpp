@@ -12,9 +12,15 @@
 // Rules: If a file of the saved run is opened again, it must be in the state that the saved run saw last. A file that
 //   changed during the saved run has several states in the table, each with the epochs (passes of `repeat`) that read
 //   it: in one of these epochs the file must be in that epoch's state. Changes during a run are no error: each open
-//   reads the current content. A file that the saved run never opened is not compared.
-// Owns: entries for all open files, and for the last 1,000 that were closed or listed: 12 bytes and the size as a
-//   varint each. A file that was closed before these is not compared either.
+//   reads the current content. A file that the saved run never opened is not compared. The properties that are compared
+//   depend on the file's policy (sluice/runtime/input_rules.hpp). A file that is accepted although it is in another
+//   state, such as a copy, is in the table in its new state afterwards.
+// Moves: the table has a hash of each path. A path that is not in the table is looked up by the names that it had
+//   before the run's moves, and before those of earlier runs, which the table contains too. Its entry then gets the new
+//   path.
+// Owns: entries for all open files, and for the last 1,000 that were closed or listed: 6 bytes for the path, 1 for
+//   flags, the size as a varint, 8 for the time; with an ETag 6 more, under file_identity::content 8 more, under strict
+//   inode and device as varints. A file that was closed before these is not compared either.
 // Thread: any.
 #pragma once
 
@@ -29,22 +35,32 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/input_state.hpp"
 #include "sluice/base/status.hpp"
+#include "sluice/runtime/input_rules.hpp"
 
 namespace sluice::lib {
 
-/// The properties that distinguish one state of a file from another.
-struct input_identity {
-  std::uint64_t size_bytes = 0;
-  std::int64_t modified_ns = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t device = 0;
+/// The rules of a run for its inputs.
+struct input_rules {
+  file_identity identity = file_identity::automatic;
+  std::vector<prefix_identity> identities = {};
+  path_rebases rebase = {};
+  bool may_grow = false;
+
+  /// Returns the policy for a file; never `automatic`.
+  file_identity identity_of(std::string_view path) const;
 };
 
 class seen_inputs {
  public:
   static constexpr std::size_t kClosedKept = 1000;
 
+  explicit seen_inputs(input_rules rules = {}) : rules_(std::move(rules)) {}
+
+  /// Returns the sizes up to which the caller must digest the content of a file that it opens: those of the file itself
+  /// and, for a file that may have grown, of its earlier states. Empty unless the file's policy is `content`.
+  std::vector<std::uint64_t> digest_sizes(std::string_view path, std::uint64_t size_bytes) const;
   /// Records that a file has been opened in epoch `epoch`. Errors: failed_precondition, with the differences: the
   /// checkpoint's run saw another state.
   status file_opened(std::string_view path, std::uint64_t epoch, const input_identity& now);
@@ -67,15 +83,10 @@ class seen_inputs {
  private:
   static constexpr std::size_t kVersionsKept = 4;  ///< of one file that changes repeatedly
   static constexpr std::size_t kEpochsKept = 4;    ///< for each version: a position spans two or three
+  static constexpr std::size_t kMovesKept = 8;     ///< of runs before this one
 
-  /// For a file: size, digests of time and of inode. For a listing: number of names, and two halves of a digest.
-  struct state {
-    std::uint64_t amount = 0;
-    std::uint32_t change = 0, which = 0;  ///< 24 bits each
-    friend bool operator==(const state&, const state&) = default;
-  };
   struct version {
-    state seen;
+    input_state seen;
     std::vector<std::uint32_t> epochs;    ///< of this run, the latest kEpochsKept
     std::vector<std::uint32_t> saved_in;  ///< epochs of the checkpoint's run
   };
@@ -86,16 +97,27 @@ class seen_inputs {
     bool unconfirmed = false;     ///< from the checkpoint, and not opened since then
   };
 
-  /// Records `now`. On failure, `before` is the state that the checkpoint's run saw instead.
-  bool note(std::uint64_t key, std::uint64_t epoch, const state& now, state& before)
+  /// Calls visit(version&) for each state in which the checkpoint's run saw the input in this epoch.
+  template <class F> static void for_each_saved(entry& e, std::uint32_t epoch, F visit);
+  /// Records `now`, in which the input is the same as in all its saved states, or is accepted in spite of a difference.
+  void note(entry& e, std::uint32_t epoch, const input_state& now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// Returns the key of an input. `before`: receives the number of moves that its entry is behind, and the entry has
+  /// this key afterwards.
+  std::uint64_t keyed(std::string_view name, std::uint64_t kind, std::size_t& before)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  static const version* contradiction(const entry& e, std::uint32_t epoch, const state& now);
+  const entry* find(std::string_view name, std::uint64_t kind, std::size_t& before) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::string name_before(std::string_view name, std::size_t moves) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool read_entry(position_reader& r, bool is_old) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void keep_open(entry& e) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void keep_closed(std::uint64_t key, entry& e) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  const input_rules rules_;
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<std::uint64_t, entry> entries_ ABSL_GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::uint64_t> closed_ ABSL_GUARDED_BY(mutex_);  ///< keys of entries_, the oldest first
+  /// The moves of this run, then those of the runs before it, the latest first; for entries that are not opened yet.
+  std::vector<path_rebases> moves_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t clock_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string stream_ ABSL_GUARDED_BY(mutex_);
   mutable std::string bytes_ ABSL_GUARDED_BY(mutex_);  ///< a recent result: most positions see no new file

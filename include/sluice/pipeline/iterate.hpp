@@ -65,9 +65,17 @@ struct iterate_options {
   /// The number of the epoch, for a program that iterates a plan once per epoch by hand: shuffles draw as in epoch
   /// number `epoch` of a repeat() at the end of the plan. nullopt: that of the checkpoint, or 0.
   std::optional<std::uint64_t> epoch = {};
-  /// For a resumed run: the reaction to a changed input. It compares size, time of modification, inode and device of
-  /// the files that were open at the checkpoint and of the last 1,000 closed ones, and the names that patterns matched.
+  /// For a resumed run: the reaction to a changed input. It compares the files that were open at the checkpoint and the
+  /// last 1,000 closed ones, by the properties that `identity` names, and the names that patterns matched.
   changed_inputs on_changed_inputs = changed_inputs::refuse;
+  /// The properties of files that checkpoints of this run contain, and that it compares with those of `from`
+  /// (runtime/input_rules.hpp, docs/resuming.md).
+  file_identity identity = file_identity::automatic;
+  /// Other properties for the files whose paths begin with a prefix; the longest one wins.
+  std::vector<prefix_identity> identities = {};
+  /// For a resumed run whose files have moved, so that its plan names other paths: {{"/mnt/old", "/mnt/new"}}. Errors:
+  /// invalid_argument if a folder has no name.
+  path_rebases rebase = {};
   /// The rules that may rewrite the plan before it runs (docs/optimizer.md). They change neither the elements nor the
   /// checkpoints, so a resumed run may have other ones.
   rule_choice rules = {};
@@ -105,7 +113,8 @@ struct run_report {
   std::vector<stage_errors> errors_by_stage;  ///< for the stages that have dropped elements, or have a limit
   std::uint64_t inputs_changed = 0;           ///< under changed_inputs::warn: inputs that differ from the checkpoint's
   std::vector<status> first_changed_inputs;   ///< the statuses of the first 16 of them
-  std::vector<std::string> warnings;          ///< about parts of the plan that checkpoints cannot compare
+  std::vector<std::string> warnings;          ///< about parts of the plan that checkpoints cannot compare, and indexes
+                                              ///< of files that are not used
   /// Its stages, each before its inputs, including those of inner plans that have been opened. Counters of stages that
   /// are running may lag behind a little.
   std::vector<site_report> sites;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "sluice/plan/node.hpp"
+#include "sluice/runtime/input_rules.hpp"
 
 namespace sluice::lib {
 
@@ -33,6 +34,12 @@ struct function_identity {
 
 /// Returns the identities in the order of the plan's text. Cost: the first call hashes the elements in memory.
 std::vector<function_identity> identities_of(const node& plan);
+
+/// Returns the fingerprint and the identities that the plan had before its files moved (runtime/input_rules.hpp): each
+/// text, and each text in an expression, that is a path in a new folder counts as the old path. Paths in captured values
+/// and in elements in memory stay.
+std::uint64_t fingerprint_before(const node& plan, const path_rebases& moves);
+std::vector<function_identity> identities_before(const node& plan, const path_rebases& moves);
 
 /// Describes the first difference, as the end of "the checkpoint was made by another plan: "; empty if all are equal.
 std::string difference_of(const std::vector<function_identity>& there, const std::vector<function_identity>& here);

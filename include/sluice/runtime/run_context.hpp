@@ -22,6 +22,7 @@
 #include "sluice/base/status.hpp"
 #include "sluice/coro/dropped_errors.hpp"
 #include "sluice/coro/environment.hpp"
+#include "sluice/runtime/input_rules.hpp"
 
 namespace sluice::lib {
 
@@ -29,18 +30,22 @@ class runtime;
 class scheduler;
 class memory_ledger;
 class reaper;
+class element_places;
 class known_files;
 class quarantine_table;
 class seen_inputs;
 class site_table;
 class warm_channels;
 
-/// The reaction of a resumed run to an input that has changed since the checkpoint: a file with another size, time of
-/// modification or inode, or a pattern that matches other names.
+/// The reaction of a resumed run to an input that has changed since the checkpoint: a file whose properties
+/// (runtime/input_rules.hpp) are other ones, or a pattern that matches other names.
 enum class changed_inputs : std::uint8_t {
   refuse,  ///< the stream ends with failed_precondition
   warn,    ///< the difference is counted and reported, and the run continues
   ignore,  ///< the run continues
+  /// A file may have become longer since, if the bytes that it had then are unchanged as far as the checkpoint knows
+  /// them: under file_identity::content by a digest of their beginning and end. Other changes are refused.
+  grown,
 };
 
 /// The bad elements that a run has dropped at one of its stages.
@@ -60,6 +65,9 @@ struct run_options {
   lib::quarantine quarantine = {};               ///< the file for dropped elements if the plan names no such file
   std::optional<std::uint64_t> seed = {};        ///< nullopt: runtime_options::seed, even if it is 0
   changed_inputs on_changed_inputs = changed_inputs::refuse;
+  file_identity identity = file_identity::automatic;  ///< how files are compared with those of the checkpoint
+  std::vector<prefix_identity> identities = {};
+  path_rebases rebase = {};
   scheduler* pool = nullptr;   ///< workers of its own (runtime::add_pool); null: those of the runtime
   unsigned cpu_budget = 0;     ///< the number of workers on which its coroutines run at a time; 0: all
   bool has_statistics = true;  ///< its stages count and time their elements
@@ -86,6 +94,8 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   unsigned workers;                          ///< the number of workers on which its coroutines run at a time
   bool has_statistics;
   lib::external_state external_state;
+  /// In a run that builds the index of a file: receives the places of its elements. Otherwise null.
+  shared_ref<element_places> places;
   /// Set while a run with warm_start is opened: its channels, which start before the first request. Otherwise null.
   warm_channels* to_warm = nullptr;
 
@@ -115,6 +125,11 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   /// The number of changed inputs under warn, and the statuses of the first kErrorsKept of them.
   std::uint64_t inputs_changed() const noexcept;
   std::vector<status> first_changed_inputs() const;
+
+  /// Adds a warning to the report of the run, and reports it by runtime_options::on_warning. Each text once, and at most
+  /// kErrorsKept of them.
+  void warn(std::string text);
+  std::vector<std::string> warnings() const;
 
   /// Call task_started() when a task that works for this run (a pump, for example) starts, and task_ended() when it has
   /// ended. The runtime's destructor and when_idle() wait for live tasks.

@@ -125,7 +125,7 @@ constexpr option_group kOptionGroups[] = {
     {"Output", " --output --to --compression --shards --shard-size --overwrite --new-output --images --raw --json "},
     {"Splits", " --splits --split-bytes --split-elements --visitation --round "},
     {"Bad elements", " --on-error --errors-max --quarantine "},
-    {"Resuming", " --checkpoint --every --resume --resume-or-start --changed-inputs "},
+    {"Resuming", " --checkpoint --every --resume --resume-or-start --changed-inputs --identity --rebase "},
     {"Reports",
      " --quiet --progress --progress-every --report --report-every --stages --html --serve --trace --trace-events "},
     {"Resources", " --memory-budget --workers --io --io-timeout --attempts "}};

@@ -11,6 +11,7 @@
 #include "engine/files/chosen_columns.hpp"
 #include "engine/files/column_schema.hpp"
 #include "engine/lowering/open_context.hpp"
+#include "input/content_digest.hpp"
 #include "op/sql/row_values.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
@@ -44,8 +45,12 @@ class sql_reader {
   const std::string& path() const { return path_; }
   const input_identity& identity() const { return identity_; }
 
-  void open() {
+  void open(const seen_inputs& inputs) {
     identify();
+    // The log beside the file is not digested, so a database with one has no digests.
+    if (!has_log_)
+      for (std::uint64_t size : inputs.digest_sizes(path_, identity_.size_bytes))
+        identity_.digests.emplace_back(size, digest_local_content(path_.c_str(), size));
     rows_ = open_sql(path_, query_);
     status fits = check_sql_columns(schema_, *rows_);
     if (!fits.ok()) throw_status(fits.in_file(path_));
@@ -85,6 +90,7 @@ class sql_reader {
     identity_.device = s.st_dev;
     struct stat log{};
     if (stat((path_ + "-wal").c_str(), &log) != 0 || log.st_size == 0) return;
+    has_log_ = true;
     identity_.size_bytes += static_cast<std::uint64_t>(log.st_size);
     identity_.modified_ns = std::max(identity_.modified_ns, nanoseconds_of(log.st_mtim));
   }
@@ -93,6 +99,7 @@ class sql_reader {
   std::string path_, query_;
   csv_schema schema_;
   input_identity identity_{};
+  bool has_log_ = false;
   std::unique_ptr<sql_rows> rows_{};
 };
 
@@ -103,11 +110,12 @@ struct sql_call {
   sql_progress* done;
   std::uint64_t rows;
   void* to;
-  std::size_t bytes = 0;  ///< the size of the built rows
+  std::size_t bytes = 0;                ///< the size of the built rows
+  const seen_inputs* inputs = nullptr;  ///< of the run; for `open`
 
   status operator()() const {
     try {
-      if (what == open) reader->open();
+      if (what == open) reader->open(*inputs);
       else if (what == pass) reader->pass(rows, *done);
       else reader->make(to, rows, bytes, *done);
       return {};
@@ -143,6 +151,7 @@ erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_
   if (!why.ok()) co_await fail(std::move(why));
   sql_progress done;
   sql_call opens{sql_call::open, in.get(), &done, 0, nullptr};
+  opens.inputs = run->inputs.get();
   blocking<sql_call> opening(threads, opens);
   why = co_await opening;
   if (!why.ok()) {  // a file that cannot be opened or queried is dropped as a whole

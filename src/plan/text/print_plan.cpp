@@ -2,9 +2,11 @@
 // Prints plans as text, and as the input of a fingerprint.
 #include "absl/strings/str_cat.h"
 #include "plan/codecs/argument_codec.hpp"
+#include "plan/moved_texts.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/function.hpp"
+#include "sluice/plan/identity.hpp"
 #include "sluice/plan/stage_plan.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -45,14 +47,16 @@ bool is_word(std::string_view s) {
 
 class text_printer final : public printer {
  public:
-  text_printer(std::string& out, bool is_meaning) : printer(is_meaning), out_(out) {}
+  /// `moves`: paths are printed as they were before these moves.
+  text_printer(std::string& out, bool is_meaning, const path_rebases* moves = nullptr)
+      : printer(is_meaning), out_(out), moves_(moves) {}
 
   void plain(std::string_view spelled) override { out_ += spelled; }
   void word(std::string_view w) override { out_ += w; }
-  void text(const std::string& s) override { quote(s, out_); }
+  void text(const std::string& s) override { quote(moves_ ? path_before(*moves_, s) : s, out_); }
   void nothing() override { out_ += "nothing"; }
   void function(const stage_function& f) override {
-    out_ += f.name.empty() ? "<lambda>" : f.name;
+    out_ += f.name.empty() ? "<lambda>" : moves_ ? expression_before(*moves_, f.name) : f.name;
     if (is_meaning()) absl::StrAppend(&out_, "@", f.version);
   }
   void plan(const node& n) override {
@@ -139,6 +143,7 @@ class text_printer final : public printer {
   }
 
   std::string& out_;
+  const path_rebases* moves_;
 };
 
 }  // namespace
@@ -167,6 +172,12 @@ std::string stage_text(const node& n) {
 std::uint64_t fingerprint(const node& n) {
   std::string meaning;
   text_printer(meaning, true).plan(n);
+  return stable_hash(meaning);
+}
+
+std::uint64_t fingerprint_before(const node& n, const path_rebases& moves) {
+  std::string meaning;
+  text_printer(meaning, true, &moves).plan(n);
   return stable_hash(meaning);
 }
 

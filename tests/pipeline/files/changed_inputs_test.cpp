@@ -86,7 +86,7 @@ TEST_CASE("a resume over a changed file is refused, for every change, format and
           REQUIRE((whole.elements == elements));
           CHECK((resumed(w, ds, whole.places[100]).elements == rest_of(whole, 100)));
           if (change == 0) w.files->put("a", file_bytes(f, c, other));
-          if (change == 1) w.files->put("a", bytes);  // replaced by its equal: who knows that?
+          if (change == 1) w.files->put("a", bytes);  // replaced by its equal, which is younger
           if (change == 2) w.files->append("a", "");  // touched
           if (change == 3) w.files->cut("a", bytes.size() / 2);
           outcome got = resumed(w, ds, whole.places[100]);
@@ -97,7 +97,7 @@ TEST_CASE("a resume over a changed file is refused, for every change, format and
           CHECK(got.why.where().stage == name_of(f));
           CHECK_THAT(got.message(), Contains("is not what the checkpoint was made with"));
           CHECK_THAT(got.message(), Contains(change == 0   ? "bytes then, and has"
-                                             : change == 1 ? "another file in the same place"
+                                             : change == 1 ? "was written to since"
                                              : change == 2 ? "was written to since"
                                                            : "bytes then, and has"));
           // Skipping bad elements does not pass over it.

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/content_digest.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sluice/base/buffer.hpp"
+#include "sluice/base/content_hash.hpp"
+
+namespace sluice::lib {
+namespace {
+
+struct digested_range {
+  std::uint64_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+digested_range digested_head(std::uint64_t size) {
+  return {0, static_cast<std::size_t>(std::min<std::uint64_t>(size, kDigestedBytes))};
+}
+/// The end without the bytes that belong to the beginning.
+digested_range digested_tail(std::uint64_t size) {
+  const std::uint64_t bytes = std::min<std::uint64_t>(size - digested_head(size).bytes, kDigestedBytes);
+  return {size - bytes, static_cast<std::size_t>(bytes)};
+}
+
+}  // namespace
+
+task<std::uint64_t> digest_content(std::shared_ptr<file> from, std::uint64_t size, time_point deadline) {
+  detail::content_hasher hash;
+  hash.word(size);
+  const digested_range ranges[] = {digested_head(size), digested_tail(size)};
+  buffer_ref room(buffer::make(std::max<std::size_t>(ranges[0].bytes, 1)));
+  for (const digested_range& range : ranges) {
+    if (range.bytes == 0) continue;
+    buffer_ref share = room;
+    auto reading = from->read_at(range.offset, std::move(share), 0, range.bytes, deadline);
+    const std::size_t n = co_await reading;
+    hash.bytes(room->data(), n);
+  }
+  co_return hash.value();
+}
+
+std::uint64_t digest_local_content(const char* path, std::uint64_t size) {
+  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  detail::content_hasher hash;
+  hash.word(size);
+  std::string bytes;
+  for (const digested_range& range : {digested_head(size), digested_tail(size)}) {
+    if (range.bytes == 0) continue;
+    bytes.resize(range.bytes);
+    std::size_t n = 0;
+    for (ssize_t got = 1; got > 0 && n != bytes.size(); n += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
+      got = ::pread(fd, bytes.data() + n, bytes.size() - n, static_cast<off_t>(range.offset + n));
+    hash.bytes(bytes.data(), n);
+  }
+  ::close(fd);
+  return hash.value();
+}
+
+}  // namespace sluice::lib
