@@ -14,6 +14,7 @@
 
 #include "cli/inputs/format_options.hpp"
 #include "cli/inputs/reading.hpp"
+#include "cli/options/identity_options.hpp"
 #include "cli/reports/report_options.hpp"
 #include "cli/sinks/output_choice.hpp"
 #include "sluice/base/field_types.hpp"
@@ -53,9 +54,8 @@ struct run_arguments {
   bool starts_without_checkpoint = false;  ///< a missing resume_file is not an error
   std::uint64_t every_elements = 0;        ///< the interval of checkpoints during the run; 0: only at the end
   std::chrono::nanoseconds every{0};
-  std::string changed_inputs = "refuse";     ///< refuse, warn, ignore, grown
-  std::vector<std::string> identities = {};  ///< POLICY, or PREFIX=POLICY
-  std::vector<std::string> rebases = {};     ///< OLD=NEW, or OLD==NEW
+  std::string changed_inputs = "refuse";  ///< refuse, warn, ignore, grown
+  identity_arguments identity = {};
   report_arguments report = {};
 };
 /// Returns 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM. A signal that comes before the run has opened its

@@ -72,7 +72,7 @@ task<void> byte_source::open(std::uint64_t offset) {
     co_await opening;
     if (file_->head_bytes() != 0) open_next_early(true);
   }
-  auto identifying = identify();
+  auto identifying = identify_file(run_, file_);
   const input_identity now = co_await identifying;
   status fits = note_opened(offset, now);
   if (!fits.ok()) co_await fail(std::move(fits));
@@ -203,23 +203,6 @@ void byte_source::make_ranges(std::size_t bytes) {
                                      .range_bytes = bytes,
                                      .range_bytes_max = advice_.range_bytes_max,
                                      .ahead_at_once = std::max(advice_.ahead_at_once, 1u)});
-}
-
-task<input_identity> byte_source::identify() {
-  const file_info& info = file_->info();
-  input_identity now{.size_bytes = info.size_bytes,
-                     .modified_ns = info.modified_ns,
-                     .inode = info.inode,
-                     .device = info.device,
-                     .version = info.version};
-  // Digests need reads at any offset, and a size.
-  if (info.is_stream || !info.has_size() || advice_.in_order) co_return now;
-  for (std::uint64_t size : run_->inputs->digest_sizes(path_, info.size_bytes)) {
-    auto digesting = digest_content(file_, size, io_deadline(*run_));
-    const std::uint64_t digest = co_await digesting;
-    now.digests.emplace_back(size, digest);
-  }
-  co_return now;
 }
 
 status byte_source::note_opened(std::uint64_t offset, const input_identity& now) {

@@ -117,8 +117,6 @@ class byte_source {
   task<void> open_as_listed(file_info known);
   /// Makes later reads have `bytes` bytes; ranges that were read ahead are discarded.
   void make_ranges(std::size_t bytes);
-  /// Returns the identity of the open file; under file_identity::content with its digests, which are read.
-  task<input_identity> identify();
   status note_opened(std::uint64_t offset, const input_identity& now);
   task<void> guess_compression();
   status start_inflating();

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/seen_inputs.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/content_hash.hpp"
+#include "sluice/io/files.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -42,6 +44,23 @@ task<std::uint64_t> digest_content(std::shared_ptr<file> from, std::uint64_t siz
     hash.bytes(room->data(), n);
   }
   co_return hash.value();
+}
+
+task<input_identity> identify_file(std::shared_ptr<run_context> run, std::shared_ptr<file> from) {
+  const file_info& info = from->info();
+  input_identity now;
+  now.size_bytes = info.size_bytes;
+  now.modified_ns = info.modified_ns;
+  now.inode = info.inode;
+  now.device = info.device;
+  now.version = info.version;
+  if (info.is_stream || !info.has_size() || from->advice().in_order) co_return std::move(now);
+  for (std::uint64_t size : run->inputs->digest_sizes(from->path(), info.size_bytes)) {
+    auto digesting = digest_content(from, size, io_deadline(*run));
+    const std::uint64_t digest = co_await digesting;
+    now.digests.emplace_back(size, digest);
+  }
+  co_return std::move(now);
 }
 
 std::uint64_t digest_local_content(const char* path, std::uint64_t size) {

@@ -13,8 +13,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/input_state.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/file_system.hpp"
+#include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
 
@@ -23,7 +25,11 @@ inline constexpr std::size_t kDigestedBytes = std::size_t{64} << 10;  ///< at ea
 /// REQUIRES: the file can be read at any offset.
 task<std::uint64_t> digest_content(std::shared_ptr<file> from, std::uint64_t size, time_point deadline);
 
-/// The same for a local file, on a thread that may wait. Returns 0 if the file cannot be read.
+/// Returns the identity of an open file. If the run compares contents, it has the digests that run.inputs requests; it has
+/// none if the file has no size, or is read in order only.
+task<input_identity> identify_file(std::shared_ptr<run_context> run, std::shared_ptr<file> from);
+
+/// Does what digest_content() does for a local file, on a thread that may wait. Returns 0 if the file cannot be read.
 std::uint64_t digest_local_content(const char* path, std::uint64_t size);
 
 }  // namespace sluice::lib

@@ -263,7 +263,7 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   const node_ptr rewritten =
       given ? given : optimized_plan(written, {.rules = o.rules, .on_error = o.on_error, .trust = o.trust});
   sealed_position from;
-  for (const path_rebase& m : o.rebase)
+  for (const path_rebase& m : o.rebase.list())
     if (m.from.empty() || m.to.empty())
       throw_status(invalid_argument_error("iterate_options::rebase: a folder has no name; \".\" is the current one"));
   if (!o.from.empty()) from = unseal_for(*written, o);

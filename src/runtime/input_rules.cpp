@@ -43,7 +43,7 @@ std::string joined_path(std::string_view folder, std::string_view rest) {
 std::string one_path_before(const path_rebases& moves, std::string_view path) {
   const path_rebase* best = nullptr;
   std::string_view best_rest, rest;
-  for (const path_rebase& m : moves)
+  for (const path_rebase& m : moves.list())
     if (contains(folder_of(m.to), path, rest) && (!best || folder_of(m.to).size() > folder_of(best->to).size())) {
       best = &m;
       best_rest = rest;
@@ -52,6 +52,26 @@ std::string one_path_before(const path_rebases& moves, std::string_view path) {
 }
 
 }  // namespace
+
+template <class T>
+rule_list<T>::rule_list(std::initializer_list<T> rules)
+    : list_(rules.size() == 0 ? nullptr : std::make_shared<const std::vector<T>>(rules)) {}
+
+template <class T> void rule_list<T>::add(T rule) {
+  std::vector<T> more = list();
+  more.push_back(std::move(rule));
+  list_ = std::make_shared<const std::vector<T>>(std::move(more));
+}
+
+template <class T> const std::vector<T>& rule_list<T>::list() const noexcept {
+  static const std::vector<T> none;
+  return list_ ? *list_ : none;
+}
+
+template <class T> bool rule_list<T>::operator==(const rule_list& other) const { return list() == other.list(); }
+
+template class rule_list<prefix_identity>;
+template class rule_list<path_rebase>;
 
 std::string path_before(const path_rebases& moves, std::string_view path) {
   if (moves.empty() || path.find(',') == path.npos) return one_path_before(moves, path);

@@ -49,7 +49,7 @@ bool has_scheme(std::string_view path, std::string_view scheme) {
 
 file_identity input_rules::identity_of(std::string_view path) const {
   const prefix_identity* best = nullptr;
-  for (const prefix_identity& p : identities)
+  for (const prefix_identity& p : identities.list())
     if (path.starts_with(p.prefix) && (!best || p.prefix.size() >= best->prefix.size())) best = &p;
   const file_identity chosen = best ? best->identity : identity;
   if (chosen != file_identity::automatic) return chosen;
@@ -215,8 +215,8 @@ std::string seen_inputs::bytes() const {
   w.number(kTableVersion);
   w.number(moves_.size());
   for (const path_rebases& moves : moves_) {
-    w.number(moves.size());
-    for (const path_rebase& m : moves) {
+    w.number(moves.list().size());
+    for (const path_rebase& m : moves.list()) {
       w.text(m.from);
       w.text(m.to);
     }
@@ -276,7 +276,7 @@ bool seen_inputs::restore(std::string_view bytes) {
       path_rebases moves;
       for (std::size_t k = r.count(); k && r.ok(); --k) {
         std::string from(r.text());
-        moves.push_back({std::move(from), std::string(r.text())});
+        moves.add({std::move(from), std::string(r.text())});
       }
       if (!moves_.empty() && moves_.back() == moves) continue;
       if (moves_.size() < kMovesKept) moves_.push_back(std::move(moves));

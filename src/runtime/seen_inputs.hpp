@@ -44,7 +44,7 @@ namespace sluice::lib {
 /// The rules of a run for its inputs.
 struct input_rules {
   file_identity identity = file_identity::automatic;
-  std::vector<prefix_identity> identities = {};
+  prefix_identities identities = {};
   path_rebases rebase = {};
   bool may_grow = false;
 

@@ -72,7 +72,7 @@ struct iterate_options {
   /// (runtime/input_rules.hpp, docs/resuming.md).
   file_identity identity = file_identity::automatic;
   /// Other properties for the files whose paths begin with a prefix; the longest one wins.
-  std::vector<prefix_identity> identities = {};
+  prefix_identities identities = {};
   /// For a resumed run whose files have moved, so that its plan names other paths: {{"/mnt/old", "/mnt/new"}}. Errors:
   /// invalid_argument if a folder has no name.
   path_rebases rebase = {};

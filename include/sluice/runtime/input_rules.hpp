@@ -12,11 +12,28 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sluice/base/shared_ref.hpp"
+
 namespace sluice::lib {
+
+/// A list of rules, written in braces. A copy shares the list. Programs that give no rules compile none of it.
+template <class T> class rule_list {
+ public:
+  rule_list() noexcept = default;
+  rule_list(std::initializer_list<T> rules);
+  void add(T rule);
+  bool empty() const noexcept { return !list_; }
+  const std::vector<T>& list() const noexcept;
+  bool operator==(const rule_list& other) const;
+
+ private:
+  shared_ref<const std::vector<T>> list_;  ///< null: empty
+};
 
 /// The properties that must be equal. The size is always one of them.
 enum class file_identity : std::uint8_t {
@@ -31,7 +48,9 @@ enum class file_identity : std::uint8_t {
 struct prefix_identity {
   std::string prefix;
   file_identity identity = file_identity::automatic;
+  friend bool operator==(const prefix_identity&, const prefix_identity&) = default;
 };
+using prefix_identities = rule_list<prefix_identity>;
 
 /// Files that have moved. The plan names the new paths; in the checkpoint, every path in the folder `from` counts as the
 /// same path in `to`. A folder "." stands for all relative paths.
@@ -40,7 +59,7 @@ struct path_rebase {
   friend bool operator==(const path_rebase&, const path_rebase&) = default;
 };
 /// Several moves. The longest folder `to` that contains a path wins.
-using path_rebases = std::vector<path_rebase>;
+using path_rebases = rule_list<path_rebase>;
 
 /// Returns the path that `path` had before the moves. Also for patterns, whose parts are separated by commas. Returns
 /// `path` if it has not moved.

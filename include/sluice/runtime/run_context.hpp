@@ -66,7 +66,7 @@ struct run_options {
   std::optional<std::uint64_t> seed = {};        ///< nullopt: runtime_options::seed, even if it is 0
   changed_inputs on_changed_inputs = changed_inputs::refuse;
   file_identity identity = file_identity::automatic;  ///< how files are compared with those of the checkpoint
-  std::vector<prefix_identity> identities = {};
+  prefix_identities identities = {};
   path_rebases rebase = {};
   scheduler* pool = nullptr;   ///< workers of its own (runtime::add_pool); null: those of the runtime
   unsigned cpu_budget = 0;     ///< the number of workers on which its coroutines run at a time; 0: all

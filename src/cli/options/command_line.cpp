@@ -177,19 +177,7 @@ void add_run(CLI::App& app, typed& t) {
                   "what a resumed run does if an input file has changed since the checkpoint")
       ->check(one_of({"refuse", "warn", "ignore", "grown"}))
       ->capture_default_str();
-  run->add_option(
-         "--identity", t.run.identities,
-         "what makes an input file the one of the checkpoint: size+mtime, etag, content (a digest of its first "
-         "and last 64 KiB), strict (also the inode), or automatic: etag for http, s3 and gs, size+mtime for "
-         "others; content needs a checkpoint of a run with the same option; PREFIX=POLICY is for files whose "
-         "paths begin with PREFIX; may be given several times")
-      ->type_name("[PREFIX=]POLICY")
-      ->allow_extra_args(false);
-  run->add_option("--rebase", t.run.rebases,
-                  "the input files have moved from the folder OLD to NEW, and the plan names the new paths; . is the "
-                  "folder of relative paths; OLD==NEW if a path contains =; may be given several times")
-      ->type_name("OLD=NEW")
-      ->allow_extra_args(false);
+  add_identity_options(*run, t.run.identity);
   add_optimizer_options(*run, t.run.optimizer);
   auto* untuned = run->add_flag("--no-tune", t.run.is_untuned,
                                 "use the knobs of the plan as they are; otherwise they are set from measured rates");

@@ -10,6 +10,7 @@
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/inputs/run_files.hpp"
+#include "cli/options/identity_options.hpp"
 #include "cli/page/served_run.hpp"
 #include "cli/reports/exit_status.hpp"
 #include "cli/reports/figures.hpp"
@@ -40,46 +41,13 @@ changed_inputs policy_named(const std::string& name) {
   return name == "ignore" ? changed_inputs::ignore : changed_inputs::refuse;
 }
 
-/// Reads --identity: POLICY, or PREFIX=POLICY.
-void set_identities(const std::vector<std::string>& texts, iterate_options& o) {
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.rfind('=');
-    prefix_identity one;
-    if (equals != text.npos) one.prefix = text.substr(0, equals);
-    if (!read_file_identity(std::string_view(text).substr(equals == text.npos ? 0 : equals + 1), one.identity))
-      throw misuse(
-          absl::StrCat("--identity expects size+mtime, etag, content, strict, or automatic, alone or as "
-                       "PREFIX=POLICY, and is \"",
-                       text, "\""));
-    if (equals == text.npos) o.identity = one.identity;
-    else o.identities.push_back(std::move(one));
-  }
-}
-
-/// Reads --rebase: OLD=NEW, or OLD==NEW.
-path_rebases rebases_of(const std::vector<std::string>& texts) {
-  path_rebases moves;
-  for (const std::string& text : texts) {
-    const std::size_t two = text.find("=="), at = two != text.npos ? two : text.find('=');
-    const std::size_t behind = at == text.npos ? at : at + (two != text.npos ? 2 : 1);
-    const bool is_one =
-        at != text.npos && (two != text.npos ? text.find("==", behind) : text.find('=', behind)) == text.npos;
-    if (!is_one || at == 0 || behind == text.size())
-      throw misuse(
-          absl::StrCat("--rebase expects OLD=NEW, two folders (OLD==NEW if a path contains =), and is \"", text, "\""));
-    moves.push_back({text.substr(0, at), text.substr(behind)});
-  }
-  return moves;
-}
-
 iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   iterate_options o;
   set_errors(a.errors, o);
   o.seed = a.seed;
   o.epoch = a.epoch;
   o.on_changed_inputs = policy_named(a.changed_inputs);
-  set_identities(a.identities, o);
-  o.rebase = rebases_of(a.rebases);
+  set_identity(a.identity, o);
   o.from = from;
   o.rules = rules_of(a.optimizer);
   o.trust = a.optimizer.trust();
@@ -92,11 +60,10 @@ void check_arguments(const run_arguments& a) {
     throw misuse("--every is the interval of --checkpoint FILE: add --checkpoint job.ckpt");
   if (a.new_output && a.resume_file.empty())
     throw misuse("--new-output belongs to a resumed run: add --resume job.ckpt");
-  if (!a.rebases.empty() && a.resume_file.empty())
+  if (!a.identity.rebases.empty() && a.resume_file.empty())
     throw misuse("--rebase belongs to a resumed run: add --resume job.ckpt");
   iterate_options unused;
-  set_identities(a.identities, unused);
-  rebases_of(a.rebases);
+  set_identity(a.identity, unused);
 }
 
 /// Returns the path of a stream that a source of the plan reads, since a stream has no position to return to; empty if
