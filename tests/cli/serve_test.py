@@ -117,7 +117,8 @@ class Pages(Served):
     def test_addresses(self):
         self.assertIn("--serve expects HOST:PORT", self.fails(2, "run", "range(3)", "--serve", "nonsense"))
         self.assertIn("--serve expects HOST:PORT", self.fails(2, "run", "range(3)", "--serve", ":99999"))
-        self.assertIn("cannot listen on", self.fails(75, "run", "range(3)", "--serve", f":{self.port}"))
+        self.assertRegex(self.fails(75, "run", "range(3)", "--serve", f":{self.port}"), "cannot listen on .*choose another port")
+        self.assertRegex(self.fails(75, "run", "range(3)", "--serve", "192.0.2.1:0"), "cannot listen on .*no such address")
 
     @unittest.skipUnless(page_test.CHROMIUM, "no Chromium: apt-get install chromium")
     def test_a_browser_follows_the_run(self):

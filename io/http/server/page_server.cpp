@@ -11,6 +11,7 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -137,6 +138,18 @@ class request_parser {
 
 }  // namespace
 
+namespace {
+
+const char* advice_for(const asio::error_code& wrong) {
+  if (wrong == asio::error::address_in_use) return "; choose another port, or :0 for any free one";
+  if (wrong == asio::error::access_denied) return "; choose a port from 1024 on, or :0 for any free one";
+  const bool is_elsewhere = wrong == asio::error_code(EADDRNOTAVAIL, asio::error::get_system_category());
+  if (is_elsewhere) return "; this machine has no such address; 127.0.0.1 is for programs on it, 0.0.0.0 for all";
+  return "";
+}
+
+}  // namespace
+
 struct page_server::state {
   state(const std::string& address, answer a) : answers(std::move(a)), acceptor(context) {
     const tcp::endpoint at = endpoint_of(address);
@@ -146,8 +159,8 @@ struct page_server::state {
     if (!wrong) acceptor.bind(at, wrong);
     if (!wrong) acceptor.listen(asio::socket_base::max_listen_connections, wrong);
     if (wrong)
-      throw_status(unavailable_error(absl::StrCat("cannot listen on ", address, ": ", wrong.message(),
-                                                  "; choose another port, or :0 for any free one")));
+      throw_status(
+          unavailable_error(absl::StrCat("cannot listen on ", address, ": ", wrong.message(), advice_for(wrong))));
     bound = acceptor.local_endpoint();
     accept();
     thread = std::thread([this] { context.run(); });
