@@ -14,8 +14,6 @@ constexpr std::size_t kUnknownShare = 2;  // of the budget
 constexpr std::size_t kBlockShare = 64;   // of the budget
 constexpr std::size_t kBlockBytesMin = std::size_t{16} << 10;
 constexpr std::size_t kRoomKept = std::size_t{64} << 10;
-// Added for an element that owns memory: one core allocates it and the other frees it.
-constexpr std::size_t kOwnedBytes = 2048;
 // Allocations of at least this size have pages of their own, which return to the system when another thread frees them.
 // Then the pages of the next element fault again, which costs as much as several copies.
 constexpr std::size_t kMappedBytes = std::size_t{256} << 10;
@@ -70,9 +68,10 @@ void channel_memory::weigh(const element_type& in, const element_type& out, bool
   std::size_t each = std::max<std::size_t>(estimate().each_bytes(), std::max<std::size_t>(1, out.size));
   // Columns and the bytes of tensors are buffers of the run (base/buffer.hpp).
   const bool recycled = out.kind == kind::batch || out.kind == kind::tensor;
-  if ((owns_bytes(in) && !inputs_are_in_buffers_) || owns_bytes(out))
-    each = each < kMappedBytes || recycled ? each + kOwnedBytes : each * kMappedFactor;
+  const bool owners = (owns_bytes(in) && !inputs_are_in_buffers_) || owns_bytes(out);
+  if (owners && each >= kMappedBytes && !recycled) each *= kMappedFactor;
   costs().weigh(*run_->exec, {.element_bytes = each,
+                              .owners = owners,
                               .block_bytes = block_bytes(),
                               .block_elements = block_size::kElementsMax,
                               .block_time = block_size::kTime,

@@ -76,10 +76,10 @@ unsigned simulation::cores() const noexcept { return cores_ ? cores_->size() : 0
 
 bool simulation::on_worker() const noexcept { return cores_ ? cores_->is_on_core() : inside_; }
 
-bool simulation::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept {
+bool simulation::worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) noexcept {
   if (sharing_) return sharing_();
   if (!cores_) return random(2) == 0;
-  return cores_->size() > 1 && moving_cost().of(moved_bytes) < took;
+  return cores_->size() > 1 && moving_cost().of(moved) < took;
 }
 
 void simulation::spend(duration work) noexcept {

@@ -49,6 +49,12 @@
 
 namespace sluice::lib {
 
+/// Data that one core writes and another reads.
+struct moved_data {
+  std::size_t bytes = 0;
+  std::size_t owners = 0;  ///< elements that own memory, which one core allocates and the other frees
+};
+
 /// Resumes suspended coroutines on its own threads.
 /// Thread: every member may be called from any thread.
 class executor {
@@ -61,10 +67,10 @@ class executor {
   /// that work ahead) and for coroutines that let others run first. Coroutines scheduled by post() are resumed before
   /// them if possible.
   virtual void post_later(std::coroutine_handle<> h) noexcept { post(h); }
-  /// Returns true if work that takes `took` is worth giving to another thread, when `moved_bytes` of its data then move
-  /// from one core's cache to the other's. An executor that cannot decide returns true.
-  virtual bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept {
-    (void)took, (void)moved_bytes;
+  /// Returns true if work that takes `took` is worth giving to another thread, when these data then move from one core's
+  /// cache to the other's. An executor that cannot decide returns true.
+  virtual bool worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) noexcept {
+    (void)took, (void)moved;
     return true;
   }
   /// Returns true if the calling thread belongs to this executor. Blocking calls (sync_wait) refuse to run on such a

@@ -42,7 +42,7 @@ class scheduler final : public executor {
   void join();
   void post(std::coroutine_handle<> h) noexcept override;
   void post_later(std::coroutine_handle<> h) noexcept override;
-  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept override;
+  bool worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) noexcept override;
   bool on_worker() const noexcept override;
   unsigned workers() const noexcept;
   scheduler_counts counts() const noexcept;

@@ -81,7 +81,7 @@ class simulation final : public executor, public clock, public blocking_service 
   void post_later(std::coroutine_handle<> h) noexcept override;
   bool on_worker() const noexcept override;
   /// Without cores it is drawn from the seed: code that is correct for either answer is correct at any cost.
-  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept override;
+  bool worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) noexcept override;
   driven drive() override;
   std::string_view complaint() const noexcept override { return complaint_; }
   // clock

@@ -40,7 +40,8 @@ class cost_estimate {
 
   /// Properties of the channel to be weighed.
   struct channel {
-    std::size_t element_bytes = 1;          ///< bytes to move, including malloc's overhead
+    std::size_t element_bytes = 1;          ///< bytes to move
+    bool owners = false;                    ///< elements own memory, which one core allocates and another frees
     std::size_t block_bytes = 0;            ///< the most bytes in a block
     std::size_t block_elements = 1;         ///< the most elements in a block
     std::chrono::nanoseconds block_time{};  ///< intended duration of a block
@@ -59,8 +60,9 @@ class cost_estimate {
     bool was = is_light();
     if (was) gain /= kToChange;
     bool may_wait = made * n > kNsMax || are_long();
-    set_light(!may_wait && !exec.worth_sharing(std::chrono::nanoseconds(static_cast<long>(gain * n)),
-                                               static_cast<std::size_t>(n * static_cast<double>(c.element_bytes))));
+    const moved_data moved{.bytes = static_cast<std::size_t>(n * static_cast<double>(c.element_bytes)),
+                           .owners = c.owners ? static_cast<std::size_t>(n) : 0};
+    set_light(!may_wait && !exec.worth_sharing(std::chrono::nanoseconds(static_cast<long>(gain * n)), moved));
   }
 
  private:

@@ -16,17 +16,26 @@ using steady = std::chrono::steady_clock;
 
 constexpr std::size_t kLines =
     1024;  // 64 KiB: more than a first-level cache, so this measures the transfer between cores
+constexpr std::size_t kOwners = 256;      // elements that own memory
+constexpr std::size_t kOwnedBytes = 100;  // a short text
 constexpr int kRounds = 12;
 constexpr std::chrono::milliseconds kMeasuredFor{2};
 constexpr double kByteNsMin = 0.02, kByteNsMax = 0.5;
+constexpr double kOwnerNsMin = 5, kOwnerNsMax = 500;
+
+double ns_since(steady::time_point began) {
+  return std::chrono::duration<double, std::nano>(steady::now() - began).count();
+}
 
 struct alignas(64) line {
   std::uint64_t word;
 };
 
-/// One thread writes and the other reads, alternately. The writer's turns have even numbers.
-struct exchange_of_lines {
+/// Data that one thread writes and the other reads, alternately. The writer's turns have even numbers.
+struct exchange {
   std::array<line, kLines> lines{};
+  std::array<std::unique_ptr<char[]>, kOwners> owners{};
+  std::array<double, kRounds> making{};  ///< ns that the writer needed for its owners
   std::atomic<int> turn{0};
   steady::time_point deadline = steady::now() + kMeasuredFor;
 
@@ -43,40 +52,62 @@ struct exchange_of_lines {
     for (const line& l : lines) sum += l.word;
     return sum;
   }
+  double make_owners() {
+    const auto began = steady::now();
+    for (auto& o : owners) {
+      o.reset(new char[kOwnedBytes]);
+      o[0] = 1;
+    }
+    return ns_since(began);
+  }
+  double free_owners() {
+    const auto began = steady::now();
+    for (auto& o : owners) o.reset();
+    return ns_since(began);
+  }
 };
 
-double ns_since(steady::time_point began) {
-  return std::chrono::duration<double, std::nano>(steady::now() - began).count();
+double median_of_first(std::array<double, kRounds> all, int n) {
+  std::sort(all.begin(), all.begin() + n);
+  return all[static_cast<std::size_t>(n) / 2];
 }
 
 moving_cost measure() {
   moving_cost cost;
-  auto shared = std::make_unique<exchange_of_lines>();
-  std::array<double, kRounds> extra{};
+  auto shared = std::make_unique<exchange>();
+  std::array<double, kRounds> reading{}, owning{}, owning_here{};
   int done = 0;
   volatile std::uint64_t sink = 0;
+  for (double& ns : owning_here) {
+    ns = shared->make_owners();
+    ns += shared->free_owners();
+  }
   try {
     std::thread writer([&e = *shared] {
       for (int round = 0; round < kRounds && e.wait_for(2 * round); ++round) {
         e.write(static_cast<std::uint64_t>(round) + 1);
+        e.making[static_cast<std::size_t>(round)] = e.make_owners();
         e.turn.store(2 * round + 1, std::memory_order_release);
       }
     });
     for (; done < kRounds && shared->wait_for(2 * done + 1); ++done) {
+      const auto i = static_cast<std::size_t>(done);
       auto began = steady::now();
       sink = sink + shared->read();
       double moved = ns_since(began);
       began = steady::now();
       sink = sink + shared->read();
-      extra[static_cast<std::size_t>(done)] = moved - ns_since(began);
+      reading[i] = moved - ns_since(began);
+      owning[i] = shared->making[i] + shared->free_owners();
       shared->turn.store(2 * done + 2, std::memory_order_release);
     }
     writer.join();
   } catch (const std::system_error&) { return cost; }  // no second thread is available to share work with either
   if (done < kRounds / 2) return cost;
-  std::sort(extra.begin(), extra.begin() + done);
-  double bytes = static_cast<double>(kLines * sizeof(line));
-  cost.byte_ns = std::clamp(extra[static_cast<std::size_t>(done) / 2] / bytes / 2, kByteNsMin, kByteNsMax);
+  const double bytes = static_cast<double>(kLines * sizeof(line));
+  cost.byte_ns = std::clamp(median_of_first(reading, done) / bytes / 2, kByteNsMin, kByteNsMax);
+  const double owners_ns = median_of_first(owning, done) - median_of_first(owning_here, kRounds);
+  cost.owner_ns = std::clamp(owners_ns / static_cast<double>(kOwners), kOwnerNsMin, kOwnerNsMax);
   return cost;
 }
 

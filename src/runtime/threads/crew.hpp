@@ -65,7 +65,7 @@ class scheduler::crew {
   void join();
   void post(worker& w, void* item) noexcept;
   void post_far(worker& w, void* item) noexcept;
-  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) const noexcept;
+  bool worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) const noexcept;
   void inject(void* item) noexcept;
   worker* mine() const noexcept;
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }

@@ -105,8 +105,8 @@ limited_executor::limited_executor(executor& inner, unsigned most) : queue_(std:
 
 void limited_executor::post(std::coroutine_handle<> h) noexcept { queue_->add(queue_, h, false); }
 void limited_executor::post_later(std::coroutine_handle<> h) noexcept { queue_->add(queue_, h, true); }
-bool limited_executor::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept {
-  return queue_->most > 1 && queue_->inner.worth_sharing(took, moved_bytes);
+bool limited_executor::worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) noexcept {
+  return queue_->most > 1 && queue_->inner.worth_sharing(took, moved);
 }
 bool limited_executor::on_worker() const noexcept { return queue_->inner.on_worker(); }
 bool limited_executor::admits_caller() const noexcept { return queue_->is_inside(); }

@@ -25,7 +25,7 @@ class limited_executor final : public executor {
   void post(std::coroutine_handle<> h) noexcept override;
   void post_later(std::coroutine_handle<> h) noexcept override;
   /// One worker shares nothing.
-  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept override;
+  bool worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) noexcept override;
   bool on_worker() const noexcept override;
   /// Returns true on a thread that runs one of the runners.
   bool admits_caller() const noexcept override;

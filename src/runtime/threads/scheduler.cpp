@@ -39,8 +39,8 @@ void scheduler::post_later(std::coroutine_handle<> h) noexcept {
   if (worker* w = crew_->mine()) crew_->post_far(*w, h.address());
   else crew_->inject(h.address());
 }
-bool scheduler::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept {
-  return crew_->worth_sharing(took, moved_bytes);
+bool scheduler::worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) noexcept {
+  return crew_->worth_sharing(took, moved);
 }
 bool scheduler::on_worker() const noexcept { return crew_->mine() != nullptr; }
 unsigned scheduler::workers() const noexcept { return crew_->size(); }
@@ -125,10 +125,10 @@ scheduler::crew::shares scheduler::crew::how_shared() {
   return std::string_view(how) == "mixed" ? shares::mixed : shares::measured;
 }
 
-bool scheduler::crew::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) const noexcept {
+bool scheduler::crew::worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) const noexcept {
   if (shares_ == shares::always) return true;
   if (shares_ == shares::mixed) return (asked_.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b9u >> 28) % 2 != 0;
-  return workers_.size() > 1 && machine_moving_cost().of(moved_bytes) < took;
+  return workers_.size() > 1 && machine_moving_cost().of(moved) < took;
 }
 
 void scheduler::crew::inject(void* item) noexcept {
