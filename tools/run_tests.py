@@ -2,9 +2,11 @@
 """Runs the test executables of a build folder and the script tests, in parallel; prints what failed and the count.
 
   run_tests.py BUILD [--scripts | --all | --scripts-of PATH] [--only FOLDER]… [--jobs N]
+  run_tests.py BUILD --operator NAME
 
 --scripts runs the scripts that a contributor needs, --all also those of packages, servers, documents and compilers' messages, which compile
-again or start other programs. Scripts of a folder that --only names always run.
+again or start other programs. Scripts of a folder that --only names always run. --operator runs the rows of one operator in every way, the
+suites of all operators, and the operator's own cases.
 
 Every Catch2 test case gets a process of its own: a crash costs one test, the slow ones spread over the cores, and no
 test lives on state that another left behind. The last line is `N passed, N failed`; the exit status says the same.
@@ -25,10 +27,10 @@ ONLY_WITH_ALL = ("packaging/", "hazards/", "docs/", "http/", "bench/", "arrow/",
 SCRIPT_PATTERNS = ["tests/**/*_test.py", "tests/**/*_test.sh"]
 
 
-def catch_cases(executable):
+def catch_cases(executable, spec=None):
     if not pathlib.Path(executable).exists():
         return [(f"{pathlib.Path(executable).name} is not built", ["sh", "-c", f"ls {executable}"])]
-    listing = subprocess.run([executable, "--list-test-names-only", "~[.]"], capture_output=True, text=True)
+    listing = subprocess.run([executable, "--list-test-names-only", spec or "~[.]"], capture_output=True, text=True)
     names = [line for line in listing.stdout.splitlines() if line.strip()]
     if listing.returncode < 0 or not names:
         return [(f"{pathlib.Path(executable).name} cannot list its tests", ["sh", "-c", f"{executable} --list-test-names-only; exit 1"])]
@@ -75,7 +77,19 @@ def report(name, command, status, output):
     print("\n".join("  | " + line for line in output.strip().splitlines()[-80:]), flush=True)
 
 
+def cases_of_operator(build, name):
+    rows = ROOT / f"tests/verbs/{name}.tsv"
+    if not rows.exists():
+        sys.exit(f"no operator {name} has rows: {rows.relative_to(ROOT)} does not exist")
+    os.environ["SLUICE_TEST_ROWS"] = str(rows.relative_to(ROOT))
+    cases = [("tests/tidy/operators_test.py", ["python3", str(ROOT / "tests/tidy/operators_test.py")])]
+    suites = f"[every_verb],*elements of every kind*,*print as*,{name}*,* {name} *"
+    return cases + catch_cases(str(build / "runners_tests")) + catch_cases(str(build / "op_tests"), suites)
+
+
 def collect(build, given):
+    if given.operator:
+        return cases_of_operator(build, given.operator)
     only = given.only
     cases = script_cases(given.scripts_of, only) if given.scripts or given.all or given.scripts_of else []
     if given.scripts and not given.all and not only:
@@ -113,6 +127,7 @@ def main():
     arguments.add_argument("--scripts", action="store_true")
     arguments.add_argument("--all", action="store_true")
     arguments.add_argument("--scripts-of", action="append", default=[])
+    arguments.add_argument("--operator")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--slowest", type=int, default=0)
     given = arguments.parse_args()
