@@ -288,7 +288,8 @@ std::string way_to_verb(const call_syntax& call, const element_type* in) {
   const written_order order = order_of(call, in);
   const std::string first = has_first ? value_of(call.arguments[0]) : std::string(word->first);
   const bool names_a_file = word->instead.find("$R") != word->instead.npos;
-  if (names_a_file && first.starts_with('[')) return absl::StrCat("; the elements of a list are from_tensor_slices(", first, ")");
+  if (names_a_file && first.starts_with('['))
+    return absl::StrCat("; the elements of a list are from_tensor_slices(", first, ")");
   return absl::StrReplaceAll(absl::string_view(word->instead.data(), word->instead.size()),
                              {{"$1", first},
                               {"$O", order.order},
