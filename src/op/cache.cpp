@@ -267,6 +267,7 @@ const op_info cache_op{
         .seeks = seeks_with_inputs,
         .opens_input_again = true,
         .freezes_epochs = true},
+    .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_cache},
 };
 
