@@ -35,6 +35,9 @@ struct downstream {
   const node* sloppy_by = nullptr;  ///< the stage that lets others deliver in sloppy order
   bool is_beside = false;           ///< one of several inputs of a stage
   bool is_followed = false;         ///< the elements of another input follow
+  /// Of repeats that run in the client: how often they open the node, and their number.
+  cardinality openings = cardinality::of(1);
+  int repeats = 0;
 
   downstream upstream_of(const node& n) const {
     downstream d = *this;
@@ -45,6 +48,13 @@ struct downstream {
     } else if (n.op->facts.sets_error_policy) {
       d.drops = true;
     }
+    return d;
+  }
+  downstream in_epochs(cardinality epochs) const {
+    downstream d = *this;
+    const bool is_endless = epochs.kind == cardinality::infinite || openings.kind == cardinality::infinite;
+    d.openings = is_endless ? cardinality::forever() : openings.times(epochs.elements);
+    ++d.repeats;
     return d;
   }
   downstream in_input() const {
@@ -99,6 +109,14 @@ bool may_end_before_error(const node& n) {
   };
   auto is_as_long = [&n](const node_ptr& input) { return cardinality_of(*input) == cardinality_of(*n.inputs[0]); };
   return !std::ranges::all_of(n.inputs, is_as_long) && std::ranges::any_of(n.inputs, may_fail);
+}
+
+/// Returns true if a leaf draws within two repeats or more, whose epochs are counted together.
+bool draws_in_epochs(const split_part& p, int repeats) {
+  if (p.is_leaf()) return p.draws && repeats > 1;
+  for (const split_part& input : p.inputs)
+    if (draws_in_epochs(input, repeats + (p.kind == split_part::rounds))) return true;
+  return false;
 }
 
 /// Returns true if a leaf draws when its splits run.
@@ -282,6 +300,8 @@ class cutter {
     if (!found) {
       check_travels(*n);
       stream.settings = settings;
+      stream.openings = d.openings;
+      stream.client_repeats = d.repeats;
       std::uint32_t leaves = 0;
       number_leaves(stream.parts, leaves);
       tree.stream = static_cast<std::int64_t>(to_.streams.size());
@@ -295,7 +315,8 @@ class cutter {
     const std::size_t local = n->inputs.size() - std::min<std::size_t>(n->op->splits.local_inputs, n->inputs.size());
     for (std::size_t i = 0; i != n->inputs.size(); ++i) {
       const node_ptr& input = n->inputs[i];
-      const downstream upstream = n->op->shape == op_info::combine ? d.in_input() : d.upstream_of(*n);
+      downstream upstream = n->op->shape == op_info::combine ? d.in_input() : d.upstream_of(*n);
+      if (n->op->splits.rule == split_rule::repeats) upstream = upstream.in_epochs(epochs_of(*n));
       if (i < local) tree.inputs.push_back(cut(input, upstream, all));
       else tree.inputs.push_back({.at = input, .is_local = true});
     }
@@ -397,10 +418,13 @@ split_layout layout_of(const node_ptr& plan, const split_options& options) {
   for (const stream_layout& s : to.streams) {
     split_stream info;
     info.text = plan_text(*with_settings(s.root, s.settings));
-    info.rounds = rounds_of(s.parts);
+    info.rounds_each = rounds_of(s.parts);
+    const bool is_endless = s.openings.kind == cardinality::infinite || info.rounds_each.kind == cardinality::infinite;
+    info.rounds = is_endless ? cardinality::forever() : s.openings.times(info.rounds_each.elements);
     info.keeps_order = s.keeps_order;
     info.draws = s.draws_by_split || leaf_draws(s.parts);
-    info.is_exact = !s.has_groups && !s.draws_by_split && !draws_beside(s.parts);
+    info.is_exact =
+        !s.has_groups && !s.draws_by_split && !draws_beside(s.parts) && !draws_in_epochs(s.parts, s.client_repeats);
     to.infos.push_back(std::move(info));
   }
   return to;

@@ -39,6 +39,9 @@ struct split_part {
 struct stream_layout {
   node_ptr root;
   split_part parts;
+  /// How often the client opens the stream: the epochs of its repeats.
+  cardinality openings = cardinality::of(1);
+  int client_repeats = 0;
   bool keeps_order = true;
   bool draws_by_split = false;          ///< a stage between the parts and the root draws
   bool has_groups = false;              ///< a group is that of a split (at_least_once)

@@ -149,7 +149,10 @@ class splitter {
 
   std::vector<leaf_round> leaves() const {
     std::vector<leaf_round> all;
-    list_leaves(stream_.parts, round_, 0, true, all);
+    const cardinality each = rounds_of(stream_.parts);
+    const auto rounds = each.kind == cardinality::exact ? static_cast<std::uint64_t>(each.elements) : 0;
+    if (rounds) list_leaves(stream_.parts, round_ % rounds, round_ / rounds, true, all);
+    else list_leaves(stream_.parts, round_, 0, true, all);
     return all;
   }
 

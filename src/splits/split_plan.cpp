@@ -128,7 +128,8 @@ std::string split_plan::client_text() const {
 }
 
 task<std::vector<plan_split>> split_plan::splits(runtime& rt, std::uint32_t stream, std::uint64_t round) const {
-  const cardinality rounds = rounds_of(stream_of(*layout_, stream).parts);
+  stream_of(*layout_, stream);  // checks that it exists
+  const cardinality rounds = layout_->infos[stream].rounds;
   if (rounds.kind == cardinality::exact && round >= static_cast<std::uint64_t>(rounds.elements))
     throw error(invalid_argument_error(
         absl::StrCat("splits: the stream has ", rounds.elements, " rounds, and none with number ", round)));

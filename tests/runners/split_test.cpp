@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -11,15 +12,19 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/stored_elements.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "runners/row_run.hpp"
+#include "sluice/base/random_bits.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/engine/detail/functions.hpp"
+#include "sluice/io/memory_files.hpp"
 #include "sluice/op/from_elements.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/splits/split_plan.hpp"
 #include "support/budget.hpp"
+#include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::split_test {
 namespace {
@@ -51,6 +56,19 @@ struct kept_elements final : elements_function {
 };
 using kept_ptr = std::shared_ptr<kept_elements>;
 
+/// What a stream yields each time that a repeat of the client opens it.
+struct kept_openings final : elements_function {
+  std::vector<kept_ptr> each;
+  mutable std::atomic<std::size_t> opened = 0;
+  explicit kept_openings(const element_type& t) { out = &t; }
+  std::size_t size() const override { return 0; }
+  void copy(std::size_t, std::size_t, void*) const override {}
+  function_ptr next() const {
+    const std::size_t i = opened++;
+    return i < each.size() ? function_ptr(each[i]) : function_ptr(std::make_shared<kept_elements>(*out));
+  }
+};
+
 /// The source of kept elements. Their number is unknown to the stages downstream, as that of a stream.
 const op_info kept_op{
     .name = "kept",
@@ -58,7 +76,10 @@ const op_info kept_op{
     .shape = op_info::source,
     .arguments = from_elements_op.arguments,
     .type = [](const node& n, std::string&) { return n.as<from_elements_arguments>().function.value->out; },
-    .lowering = {.open = [](const node& n, open_context& c) { return from_elements_op.lowering.open(n, c); }}};
+    .lowering = {.open = [](const node& n, open_context&) {
+      const auto& openings = static_cast<const kept_openings&>(*n.as<from_elements_arguments>().function.value);
+      return stored_elements(openings.next());
+    }}};
 
 struct run_of_part {
   iterate_options how = {};
@@ -156,22 +177,42 @@ class trial {
     for (std::uint32_t i = 0; i != parts->streams().size(); ++i) {
       const element_type& t = parts->type_of_stream(i);
       if (!t.copy) return {};
-      kept_ptr all = std::make_shared<kept_elements>(t);
-      if (std::string wrong = run_stream(*parts, i, *all); !wrong.empty()) return wrong;
-      streams.push_back(make_source(kept_op, arguments::of(from_elements_arguments{function_ptr(all)})));
+      auto openings = std::make_shared<kept_openings>(t);
+      if (std::string wrong = run_openings(*parts, i, *openings); !wrong.empty()) return wrong;
+      streams.push_back(make_source(kept_op, arguments::of(from_elements_arguments{function_ptr(openings)})));
     }
     return run_client(*parts, streams);
   }
 
  private:
-  std::string run_stream(const split_plan& parts, std::uint32_t stream, kept_elements& all) {
+  std::string run_openings(const split_plan& parts, std::uint32_t stream, kept_openings& to) {
+    const split_stream& s = parts.streams()[stream];
+    const bool is_endless = s.rounds.kind != cardinality::exact;
+    const std::uint64_t rounds = is_endless ? kRoundsMost : static_cast<std::uint64_t>(s.rounds.elements);
+    const std::uint64_t each =
+        s.rounds_each.kind != cardinality::exact ? rounds : static_cast<std::uint64_t>(s.rounds_each.elements);
+    is_cut_ |= is_endless;
+    std::size_t elements = 0;
+    for (std::uint64_t round = 0, opening = 0; round < rounds; round += each, ++opening) {
+      to.each.push_back(std::make_shared<kept_elements>(parts.type_of_stream(stream)));
+      std::string wrong = run_stream(parts, stream, opening, {round, round + each}, *to.each.back());
+      if (!wrong.empty()) return wrong;
+      is_cut_ |= (elements += to.each.back()->size()) >= kElementsMost;
+      if (is_cut_ || fails_) break;
+    }
+    return {};
+  }
+
+  struct round_range {
+    std::uint64_t first, end;
+  };
+  std::string run_stream(const split_plan& parts, std::uint32_t stream, std::uint64_t opening, round_range rounds,
+                         kept_elements& all) {
     const split_stream& s = parts.streams()[stream];
     const node_ptr whole = parse_plan(s.text);
-    const std::uint64_t rounds =
-        s.rounds.kind == cardinality::exact ? static_cast<std::uint64_t>(s.rounds.elements) : kRoundsMost;
-    bool is_cut = s.rounds.kind != cardinality::exact;
+    bool is_cut = s.rounds_each.kind != cardinality::exact;
     bool fails = false;
-    for (std::uint64_t round = 0; round != rounds && !fails && !is_cut_at(all, is_cut); ++round)
+    for (std::uint64_t round = rounds.first; round != rounds.end && !fails && !is_cut_at(all, is_cut); ++round)
       for (const plan_split& one : listed_splits(parts, stream, round, fails)) {
         if (is_cut_at(all, is_cut)) break;
         if (std::string wrong = run_split(parts, one, all, fails); !wrong.empty()) return wrong;
@@ -179,7 +220,7 @@ class trial {
       }
     is_cut_ |= is_cut;
     fails_ |= fails;
-    return compare_stream(s, whole, all, is_cut, fails);
+    return compare_stream(s, whole, opening, all, is_cut, fails);
   }
 
   /// An error of a list that the plan reads is an error of the plan.
@@ -229,11 +270,13 @@ class trial {
   }
 
   /// Compares the elements of the splits with those of the stream as one plan.
-  std::string compare_stream(const split_stream& s, const node_ptr& whole, const kept_elements& all, bool is_cut,
-                             bool fails) {
+  std::string compare_stream(const split_stream& s, const node_ptr& whole, std::uint64_t opening,
+                             const kept_elements& all, bool is_cut, bool fails) {
     if (!s.is_exact) return {};
     kept_elements direct(*whole->type);
-    run_of_part run{.how = {.seed = options_.seed}, .elements_max = is_cut ? all.size() : kElementsMost, .to = &direct};
+    run_of_part run{.how = {.seed = options_.seed, .epoch = opening},
+                    .elements_max = is_cut ? all.size() : kElementsMost,
+                    .to = &direct};
     sync_wait(rt_, run_into(&rt_, whole, &run));
     const bool direct_fails = fails_at(run.end);
     const std::string places =
@@ -284,6 +327,68 @@ placements try_rows(const split_options& o) {
   return places;
 }
 
+/// Draws plans over integers: sources of each kind, one after another and together, and stages of each rule.
+class random_plan {
+ public:
+  explicit random_plan(std::uint64_t seed) : random_(seed) {}
+
+  std::string text(int depth = 0) {
+    std::string plan = source(depth);
+    for (std::size_t left = random_.below(5); left-- != 0;) plan += " | " + stage();
+    return plan;
+  }
+
+ private:
+  std::string number(std::uint64_t least, std::uint64_t most) {
+    return std::to_string(least + random_.below(most - least + 1));
+  }
+
+  std::string source(int depth) {
+    switch (random_.below(depth < 2 ? 11 : 8)) {
+      case 0: return "range(" + number(0, 40) + ", start=3)";
+      case 1: return "range(" + number(0, 60) + ") | filter(it % 3 != " + number(0, 2) + ")";
+      case 2: return "from_tensor_slices([5, 3, 8, 1, 1, 9, 4])";
+      case 3:
+        return "list_files(\"mem://s/*.txt\") | interleave(lines, cycle_length=" + number(1, 3) +
+               ") | map(int64(to_number(it)))";
+      case 4: return "list_files(\"mem://s/*.txt\") | shuffle(3) | flat_map(lines) | map(int64(to_number(it)))";
+      case 5: return "lines(\"mem://s/[ab].txt\") | map(int64(to_number(it)))";
+      case 6:
+        return "list_files(\"mem://s/*.txt\", shuffle=true) | take(2) | flat_map(fixed_length(3) | "
+               "map(int64(to_number(string(it)[0:2]))))";
+      case 7: return "fixed_length(\"mem://s/b.txt\", 3) | map(int64(to_number(string(it)[0:2])))";
+      case 8: return "concatenate(" + text(depth + 1) + ", " + text(depth + 1) + ")";
+      case 9: return "zip(" + text(depth + 1) + ", " + text(depth + 1) + ") | map(first * 100 + second)";
+      default:
+        return "sample_from_datasets([" + text(depth + 1) + ", " + text(depth + 1) + "], seed=" + number(1, 9) + ")";
+    }
+  }
+
+  std::string stage() {
+    switch (random_.below(17)) {
+      case 0: return "filter(it % 4 != " + number(0, 3) + ")";
+      case 1: return "map(it * 2 + 1)";
+      case 2: return "map(it + random(10))";
+      case 3: return "filter(random() < 0.7)";
+      case 4: return "enumerate | map(second * 100 + first)";
+      case 5: return "shuffle(" + number(1, 9) + ")";
+      case 6: return "shuffle(" + number(1, 9) + ", seed=" + number(1, 9) + ")";
+      case 7: return "batch(" + number(1, 5) + ") | unbatch";
+      case 8: return "take(" + number(0, 30) + ")";
+      case 9: return "skip(" + number(0, 9) + ")";
+      case 10: return "shard(2, " + number(0, 1) + ")";
+      case 11: return "repeat(" + number(1, 3) + ")";
+      case 12: return "flat_map([it, it + 1])";
+      case 13: return "interleave([it, -it], cycle_length=2)";
+      case 14: return "prefetch(2)";
+      case 15: return "map(it + index())";
+      default: return "window(3) | flat_map(it)";
+    }
+  }
+
+  random_numbers random_;
+};
+
 bool some_rows() { return std::getenv("SLUICE_TEST_ROWS") || cases(10) != 10; }
 
 }  // namespace
@@ -316,6 +421,39 @@ TEST_CASE("with at_least_once batches and shuffles run on workers, and each spli
     INFO(name);
     CHECK(p.seen[name].contains("worker"));
   }
+}
+
+TEST_CASE("random plans are split in random ways") {
+  runtime two({.workers = 2});
+  memory_files files = add_memory_files(two);
+  for (const char* name : {"a", "b", "c"}) {
+    std::string lines;
+    for (int i = 10; i != 25; ++i) lines += std::to_string(i + name[0] % 3 * 20) + "\n";
+    files.put(std::string("mem://s/") + name + ".txt", lines);
+  }
+  const char* wanted = std::getenv("SLUICE_TEST_PLANS");
+  const std::uint64_t plans = wanted ? std::stoull(wanted) : cases(600);
+  placements places;
+  for (std::uint64_t seed = first_seed(); seed != first_seed() + plans; ++seed) {
+    random_numbers random(mix(seed));
+    row r;
+    r.plan = random_plan(seed).text();
+    const row_outcome direct = run_on(two, plan_of(r), {.elements_max = kElementsMost});
+    r.elements = direct.elements;
+    r.end = direct.end;
+    split_options o;
+    o.seed = 1;
+    switch (random.below(4)) {
+      case 0: o.splits = 1 + random.below(9); break;
+      case 1: o.split_elements = 1 + random.below(9); break;
+      case 2: o.split_bytes = 1 + random.below(60); break;
+      default: break;
+    }
+    if (random.below(5) == 0) o.visitation = visitation::at_least_once;
+    INFO("seed " << seed << ": " << r.plan);
+    CHECK(trial(two, r, o, places).difference() == "");
+  }
+  CHECK(places.split > plans / 2);
 }
 
 }  // namespace sluice::lib::split_test

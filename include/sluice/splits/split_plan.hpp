@@ -82,7 +82,11 @@ struct plan_split {
 /// A part of the plan that is split.
 struct split_stream {
   std::string text;         ///< the plan whose elements its splits yield
-  cardinality rounds;       ///< 1, unless the part repeats or has no end
+  /// 1, unless the part repeats, a repeat of the client opens it again, or it has no end.
+  cardinality rounds;
+  /// A repeat that runs in the client opens the stream once for each epoch. Each opening reads the next rounds of this
+  /// number.
+  cardinality rounds_each;
   bool keeps_order = true;  ///< see Order
   bool is_exact = true;     ///< see Draws
   bool draws = false;       ///< a split's plan must run with the seed and the epoch of the split
