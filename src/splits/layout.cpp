@@ -216,6 +216,9 @@ class finder {
     if (uses_numbers(*n))
       return obstacle{n.get(), "uses the number of the element, which is known only after all elements before it"};
     if (std::string why = why_sloppy(*n, d); !why.empty()) return obstacle{n.get(), std::move(why), true};
+    if (n->op->facts.freezes_epochs && draws_within(*n))
+      return obstacle{n.get(),
+                      "yields the elements of the first epoch again, and a stage upstream of it draws others in each"};
     const stage_facts f = facts_of(*n);
     const node_ptr& input = n->inputs[0];
     const downstream upstream = d.upstream_of(*n);

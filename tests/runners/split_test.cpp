@@ -35,6 +35,7 @@ using texts = std::vector<std::string>;
 /// Larger streams are compared by their first splits.
 constexpr std::size_t kElementsMost = 5'000;
 constexpr std::uint64_t kRoundsMost = 4;
+constexpr std::size_t kSplitsMost = 200;
 
 /// Elements of any type, as a source.
 struct kept_elements final : elements_function {
@@ -212,9 +213,10 @@ class trial {
     const node_ptr whole = parse_plan(s.text);
     bool is_cut = s.rounds_each.kind != cardinality::exact;
     bool fails = false;
+    std::size_t splits = 0;
     for (std::uint64_t round = rounds.first; round != rounds.end && !fails && !is_cut_at(all, is_cut); ++round)
       for (const plan_split& one : listed_splits(parts, stream, round, fails)) {
-        if (is_cut_at(all, is_cut)) break;
+        if (is_cut |= ++splits > kSplitsMost; splits > kSplitsMost || is_cut_at(all, is_cut)) break;
         if (std::string wrong = run_split(parts, one, all, fails); !wrong.empty()) return wrong;
         if (fails) break;
       }
@@ -365,7 +367,7 @@ class random_plan {
   }
 
   std::string stage() {
-    switch (random_.below(17)) {
+    switch (random_.below(18)) {
       case 0: return "filter(it % 4 != " + number(0, 3) + ")";
       case 1: return "map(it * 2 + 1)";
       case 2: return "map(it + random(10))";
@@ -382,6 +384,7 @@ class random_plan {
       case 13: return "interleave([it, -it], cycle_length=2)";
       case 14: return "prefetch(2)";
       case 15: return "map(it + index())";
+      case 16: return "cache";
       default: return "window(3) | flat_map(it)";
     }
   }
