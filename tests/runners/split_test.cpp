@@ -198,7 +198,7 @@ class trial {
       to.each.push_back(std::make_shared<kept_elements>(parts.type_of_stream(stream)));
       std::string wrong = run_stream(parts, stream, opening, {round, round + each}, *to.each.back());
       if (!wrong.empty()) return wrong;
-      is_cut_ |= (elements += to.each.back()->size()) >= kElementsMost;
+      is_cut_ |= (elements += to.each.back()->size()) >= kElementsMost || opening == kSplitsMost;
       if (is_cut_ || fails_) break;
     }
     return {};
@@ -214,7 +214,8 @@ class trial {
     bool is_cut = s.rounds_each.kind != cardinality::exact;
     bool fails = false;
     std::size_t splits = 0;
-    for (std::uint64_t round = rounds.first; round != rounds.end && !fails && !is_cut_at(all, is_cut); ++round)
+    for (std::uint64_t round = rounds.first;
+         round != rounds.end && !fails && splits <= kSplitsMost && !is_cut_at(all, is_cut); ++round)
       for (const plan_split& one : listed_splits(parts, stream, round, fails)) {
         if (is_cut |= ++splits > kSplitsMost; splits > kSplitsMost || is_cut_at(all, is_cut)) break;
         if (std::string wrong = run_split(parts, one, all, fails); !wrong.empty()) return wrong;
