@@ -480,9 +480,8 @@ int run_command_line(int argc, char** argv) {
   if (file_verb) t.verb = reading(std::move(file_verb));
   if (!t.verb)
     return complain(
-        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, explain, ops or sample, "
-        "as "
-        "in sluice head people.csv; see sluice --help",
+        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, explain, splits, ops or "
+        "sample, as in sluice head people.csv; see sluice --help",
         kMisuse);
   try {
 #if SLUICE_HAVE_IMAGES

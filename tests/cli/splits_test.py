@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sluice splits: the printed plans yield the elements of the plan, and the cut is shown."""
+import json
+import shlex
+
+from program import ProgramTest, lines_of, main, sluice
+
+
+def plans_of(text):
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+class Splits(ProgramTest):
+    def test_the_printed_plans_yield_the_elements_of_the_plan(self):
+        for name in "abc":
+            with open(self.path(f"{name}.txt"), "w") as file:
+                file.write("".join(f"{name}{i}\n" for i in range(5)))
+        files = f'list_files("{self.path("*.txt")}") | flat_map(lines)'
+        for plan, options in (("range(30) | filter(it % 4 != 0) | map(it * 2)", ["--splits", 3]), ("zip(range(9), range(9)) | enumerate", ["--split-elements", 2]),
+                              (files, []), (files, ["--split-bytes", "20"]), ("range(5) | map(it + random(100))", ["--seed", 4])):
+            with self.subTest(plan=plan):
+                made = []
+                for line in plans_of(self.ok("splits", plan, *options).stdout):
+                    one, _, how = line.partition("  # ")
+                    made += lines_of(self.ok("run", one, "--output", "jsonl", *shlex.split(how)))
+                seed = ["--seed", 4] if "--seed" in options else []
+                self.assertEqual(made, lines_of(self.ok("run", plan, "--output", "jsonl", *seed)))
+
+    def test_a_split_that_draws_yields_the_same_again(self):
+        text = self.ok("splits", "range(40) | filter(random() < 0.5)", "--splits", 2).stdout
+        self.assertIn("# random draws, or groups, are those of each split", text)
+        seen = set()
+        for line in plans_of(text):
+            one, _, how = line.partition("  # ")
+            first, again = (self.ok("run", one, "--output", "jsonl", *shlex.split(how)).stdout for _ in range(2))
+            self.assertEqual(first, again)
+            seen.add(tuple(int(x) % 20 for x in first.split()))
+        self.assertEqual(len(seen), 2)
+
+    def test_json_has_the_cut_and_the_splits(self):
+        shown = json.loads(self.ok("splits", "--json", "zip(range(9) | filter(it > 1), range(4)) | batch(2)", "--splits", 2).stdout)
+        self.assertEqual(shown["client"], "zip(splits(0), splits(1)) | batch(2)")
+        self.assertEqual([stage["stage"] for stage in shown["client_stages"]][1], "batch(2)")
+        self.assertEqual([split["plan"] for split in shown["streams"][1]["splits"]], ["range(4) | take(2)", "range(4) | skip(2) | take(2)"])
+
+    def test_what_cannot_be_split_is_refused(self):
+        for words, status, why in ((["range(3) | map(it, order=sloppy)"], 1, "sloppy order"), (['lines("-")'], 1, "standard input"),
+                                   (["range(3)", "--splits", 2, "--split-bytes", 9], 2, "not both"), (["range(3)", "--splits", 0], 2, "--splits"),
+                                   (["range(3)", "--visitation", "twice"], 2, "exactly_once"), ([], 2, "PLAN or --file"),
+                                   ([f'list_files("{self.path("none*")}") | flat_map(lines)'], 1, "no file matches")):
+            done = sluice("splits", *words)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(why, done.stderr)
+        self.assertIn("# the plan cannot be split", self.ok("explain", "--splits", 'lines("-")').stdout)
+        self.assertEqual(plans_of(self.ok("splits", "range(4) | repeat(0) | shuffle(2)").stdout), [])
+
+
+if __name__ == "__main__":
+    main()
