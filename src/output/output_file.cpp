@@ -89,7 +89,10 @@ status output_file::take_up(const std::string& file, const std::string& was_name
   int fd = open_again(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   exists = fd >= 0 || errno != ENOENT;
   if (!exists)
-    return failed_precondition_error("the output that the checkpoint continues, " + was_named + ", does not exist")
+    return failed_precondition_error(was_named.empty() || was_named == path_
+                                         ? "the output that the checkpoint continues does not exist"
+                                         : "does not exist, and the checkpoint continues the output " + was_named +
+                                               ": name that one")
         .in_file(path_);
   if (fd < 0) return at_.failed("cannot open");
   status why = check_place(fd, path_, was_named, from, file == at_.partial());

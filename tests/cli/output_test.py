@@ -143,7 +143,7 @@ class Resume(Outputs):
         self.assertIn("does not exist", self.refused())
         stays_refused("this is another file", b"y" * len(first))
         stays_refused("this is another file", first + b"more")   # an input, say, that begins alike
-        self.assertIn("does not exist", self.refused(output="tfrecord:" + self.path("other")))
+        self.assertIn(f"does not exist, and the checkpoint continues the output {self.out}", self.refused(output="tfrecord:" + self.path("other")))
         os.remove(self.out)
         self.run_to("--resume", self.here, output="tfrecord:" + self.path("kept"))   # renamed by hand: the same file
         self.assertEqual(pathlib.Path(self.path("kept")).read_bytes(), self.whole())
