@@ -21,6 +21,7 @@
 #include "sluice/sluice.hpp"
 #include "support/random/random_plan.hpp"
 #include "support/tree_of.hpp"
+#include "support/trials/consumption.hpp"
 
 namespace sluice::lib::stopped_run {
 
@@ -112,7 +113,7 @@ inline bool check_moment(const random_run& r, const moment& m, std::uint64_t see
     sync_wait(w.rt, run_until(w.rt, r.ds, m, got));
     CHECK(got.live_tasks == 0);
     CHECK(w.files->files_open() == 0);
-    CHECK(w.rt.ledger().used_bytes() == 0);
+    CHECK(test::charged_to_runs(w.rt) == 0);
   }
   status_code end = got.why.code();
   bool failed = end == status_code::data_loss || end == status_code::not_found ||

@@ -28,7 +28,7 @@ namespace sluice::lib::test {
 
 struct test_files {
   std::map<std::string, std::string> bytes = {};  ///< by path
-  /// Of a simulation: the files have been put once more, so that they are others of the same sizes.
+  /// Of a simulation: the files are written two seconds later, so that they are others of the same sizes.
   bool replaced = false;
 };
 
