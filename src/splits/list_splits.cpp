@@ -263,6 +263,9 @@ class splitter {
   }
 
   template <class F> void add(const leaf_round& l, F set) {
+    if (splits_.size() == kSplitsMax)
+      throw error(resource_exhausted_error(absl::StrCat("splits: a round has more than ", kSplitsMax,
+                                                        " splits; give each of them more elements or bytes")));
     plan_split s = proto_;
     s.part = l.leaf->leaf;
     s.number = splits_.size();

@@ -46,6 +46,7 @@ class Splits(ProgramTest):
     def test_what_cannot_be_split_is_refused(self):
         for words, status, why in ((["range(3) | map(it, order=sloppy)"], 1, "sloppy order"), (['lines("-")'], 1, "standard input"),
                                    (["range(3)", "--splits", 2, "--split-bytes", 9], 2, "not both"), (["range(3)", "--splits", 0], 2, "--splits"),
+                                   (["range(1000000000000)", "--split-elements", 1], 1, "more than 1000000 splits"),
                                    (["range(3)", "--visitation", "twice"], 2, "exactly_once"), ([], 2, "PLAN or --file"),
                                    ([f'list_files("{self.path("none*")}") | flat_map(lines)'], 1, "no file matches")):
             done = sluice("splits", *words)

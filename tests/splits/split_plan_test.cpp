@@ -56,6 +56,8 @@ TEST_CASE("a plan that seeks is split by the numbers of its elements") {
   CHECK(plans_of("range(7)", {.split_elements = 5}) == texts{"range(7) | take(5)", "range(7) | skip(5) | take(2)"});
   CHECK(plans_of("range(64)", {.split_bytes = 256}).size() == 2);
   CHECK(plans_of("range(1000)").size() == 16);
+  CHECK_THROWS_WITH(plans_of("range(1000000000000)", {.split_elements = 1}),
+                    Catch::Contains("more than 1000000 splits"));
   CHECK(plans_of("range(3)").size() == 3);
   CHECK(plans_of("range(0)") == texts{});
   // The inputs of a zip, and the epochs of a repeat, stay aligned.

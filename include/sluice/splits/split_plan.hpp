@@ -21,7 +21,7 @@
 // Errors: the constructor throws failed_precondition: the plan cannot be split, or a part of it cannot be sent to another
 //         process; the message names the stage, the reason, and the remedy. invalid_argument: contradicting options, or a
 //         plan that lacks its path. splits() throws the errors of listing files, resource_exhausted: more than kItemsMax
-//         items. plan_of() throws invalid_argument for a split of another plan.
+//         items, or kSplitsMax splits. plan_of() throws invalid_argument for a split of another plan.
 // Thread: immutable; any thread.
 #pragma once
 
@@ -42,6 +42,8 @@ struct split_layout;  // src/splits/layout.hpp
 
 /// The most items of one list that splits() reads.
 inline constexpr std::uint64_t kItemsMax = 1'000'000;
+/// The most splits of one round.
+inline constexpr std::uint64_t kSplitsMax = 1'000'000;
 
 /// How often the elements of a split may be delivered. Here it decides which stages run on workers.
 enum class visitation : std::uint8_t {
@@ -81,7 +83,7 @@ struct plan_split {
 
 /// A part of the plan that is split.
 struct split_stream {
-  std::string text;         ///< the plan whose elements its splits yield
+  std::string text;  ///< the plan whose elements its splits yield
   /// 1, unless the part repeats, a repeat of the client opens it again, or it has no end.
   cardinality rounds;
   /// A repeat that runs in the client opens the stream once for each epoch. Each opening reads the next rounds of this

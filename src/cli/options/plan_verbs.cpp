@@ -24,7 +24,7 @@ void add_splits(CLI::App& app, reading_arguments& reading, std::function<int()>&
     if (typed->count() == 0 && in_file->count() == 0) throw CLI::RequiredError("PLAN or --file");
   });
   auto* number = splits->add_option("--splits", a->splits, "about this number of splits; by default one for each file")
-                     ->check(whole(1, 10'000'000));
+                     ->check(whole(1, 1'000'000));
   auto* size = splits->add_option("--split-bytes", *bytes, "about this number of bytes of files in each split")
                    ->check(size_in_bytes())
                    ->excludes(number);
