@@ -45,7 +45,8 @@ std::vector<function_identity> read_identities(std::string_view bytes, std::size
   throw_status(failed_precondition_error(
       difference.empty() ? "the checkpoint was made by another plan. Only these may differ: knobs (parallelism, "
                            "prefetch's elements, reads_in_flight) and limits of bad elements (errors_max); and of the "
-                           "run its error policy, from stop to skip"
+                           "run its error policy, from stop to skip. If its files have moved, say so: --rebase OLD=NEW "
+                           "(iterate_options::rebase)"
                          : "the checkpoint was made by another plan: " + difference));
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sluice splits: the printed plans yield the elements of the plan, and the cut is shown."""
 import json
+import pathlib
 import shlex
 
 from program import ProgramTest, lines_of, main, sluice
@@ -36,6 +37,13 @@ class Splits(ProgramTest):
             self.assertEqual(first, again)
             seen.add(tuple(int(x) % 20 for x in first.split()))
         self.assertEqual(len(seen), 2)
+
+    def test_a_file_is_not_divided(self):
+        pathlib.Path(self.path("a.txt")).write_text("1\n2\n3\n")
+        text = self.ok("splits", f'lines("{self.path("a.txt")}") | map(length(it))', "--splits", 3).stdout
+        self.assertIn("# 1 split", text)
+        self.assertIn("# fewer than 3: only numbers", text)
+        self.assertNotIn("fewer", self.ok("splits", "range(3)", "--splits", 3).stdout)
 
     def test_json_has_the_cut_and_the_splits(self):
         shown = json.loads(self.ok("splits", "--json", "zip(range(9) | filter(it > 1), range(4)) | batch(2)", "--splits", 2).stdout)

@@ -440,8 +440,9 @@ void refuse_for_plan(const std::string& plan, const format_arguments& format) {
   if (given == "--from")
     throw misuse(absl::StrCat("--from is the format of a file, and ", plan, " is a plan, which names its reader"));
   if (!given.empty())
-    throw misuse(absl::StrCat(given, " says what a file holds, and ", plan,
-                              " is a plan: write it in the call of its reader, such as csv(\"a.csv\", header=true)"));
+    throw misuse(absl::StrCat(given, " says what a file holds, and ", plan, " is a plan: leave ", given,
+                              " out; a plan states it in the call of its reader, as in csv(\"a.csv\", \"id: int64\", "
+                              "header=true)"));
 }
 
 namespace {

@@ -79,11 +79,14 @@ void print_cut(const split_plan& parts) {
     if (!stage.why.empty()) absl::PrintF("#   %s %s\n", detail::redacted(stage.text), stage.why);
 }
 
-void print_stream(const split_plan& parts, std::size_t number, std::uint64_t round, const split_list& splits) {
+void print_stream(const split_plan& parts, std::size_t number, const splits_arguments& a, const split_list& splits) {
+  const std::uint64_t round = a.round;
   const split_stream& s = parts.streams()[number];
   const std::string name = parts.streams().size() == 1 ? "" : absl::StrCat(" of splits(", number, ")");
   absl::PrintF("# %s%s, %s\n", counted(splits.size(), "split"), name,
                s.keeps_order ? "in the plan's order" : "in another order than the plan's");
+  if (splits.size() < a.splits)
+    absl::PrintF("# fewer than %d: only numbers, and files of records of one length, are divided further\n", a.splits);
   if (s.rounds != cardinality::of(1)) absl::PrintF("# round %d of rounds %s\n", round, rounds_text(s.rounds));
   if (!s.is_exact) absl::PrintF("# random draws, or groups, are those of each split\n");
   for (const plan_split& one : splits) {
@@ -137,7 +140,7 @@ int splits(const splits_arguments& a) {
   }
   if (a.as_json) return print_json(parts, all), kOk;
   print_cut(parts);
-  for (std::size_t i = 0; i != all.size(); ++i) print_stream(parts, i, a.round, all[i]);
+  for (std::size_t i = 0; i != all.size(); ++i) print_stream(parts, i, a, all[i]);
   return kOk;
 }
 

@@ -113,14 +113,16 @@ int small_number(const expression_tree& e) {
   return is_whole && !e.text.empty() && e.text.size() <= 3 ? std::stoi(e.text) : -1;
 }
 
-/// substr(city, 1) and substr(city, 1, 3), with a position from 0 and a length.
+/// substr(city, 1) and substr(city, 1, 3) of SQL, with a position from 1 and a length.
 std::string instead_of_substring(const expression_tree& call) {
   if (call.parts.size() < 2) return "; write text[from:to], which counts from 0";
-  const int from = small_number(call.parts[1]), size = call.parts.size() > 2 ? small_number(call.parts[2]) : -1;
-  std::string end =
-      call.parts.size() > 2 ? absl::StrCat(shown(call.parts[1]), " + ", shown(call.parts[2])) : std::string();
-  if (from >= 0 && size >= 0) end = absl::StrCat(from + size);
-  return absl::StrCat("; write ", shown(call.parts[0]), "[", shown(call.parts[1]), ":", end, "], which counts from 0");
+  const int position = small_number(call.parts[1]), size = call.parts.size() > 2 ? small_number(call.parts[2]) : -1;
+  const int from = std::max(position - 1, 0);
+  const std::string begin = position >= 0 ? absl::StrCat(from) : absl::StrCat(shown(call.parts[1]), " - 1");
+  std::string end = call.parts.size() > 2 ? absl::StrCat(begin, " + ", shown(call.parts[2])) : std::string();
+  if (position >= 0 && size >= 0) end = absl::StrCat(from + size);
+  return absl::StrCat("; write ", shown(call.parts[0]), "[", begin, ":", end, "], which counts from 0, and ", call.text,
+                      " of SQL from 1");
 }
 
 /// round(score, 1): "round(score * 10) / 10.0".

@@ -41,6 +41,9 @@ class lexer {
   /// Returns true if now() is the name of an argument: `name=`, but not `name == `.
   bool is_name_of_next() const { return next_is('=') && at(after_space(at_) + 1) != '='; }
 
+  /// Reports a text that begins at `quote` and has no second one, with the place where that probably is missing.
+  [[noreturn]] void fail_unclosed(std::size_t quote);
+
  private:
   std::size_t column_of(std::size_t at);
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
@@ -50,8 +53,6 @@ class lexer {
   void read_number();
   void read_string();
   char read_escape(std::size_t quote);
-  /// Reports a text without its second quote, with the quote that probably is missing.
-  [[noreturn]] void fail_unclosed(std::size_t quote);
 
   std::string_view text_;
   std::size_t at_ = 0, end_of_last_ = 0;

@@ -23,9 +23,10 @@ struct other_word {
   std::string_view name, instead, first = "x";
 };
 // Sorting and joining need all rows at once, which is what databases are for. tests/cli/words_test.py runs these pipes.
-#define SLUICE_DETAIL_DATABASE(QUERY)                                               \
-  "sluice run 'PLAN' --output arrow:- | python3 -c \"import sys, pyarrow, duckdb; " \
-  "t = pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); duckdb.sql('from t " QUERY "').show()\""
+#define SLUICE_DETAIL_DATABASE(QUERY)                                                   \
+  "sluice run 'PLAN' --output arrow:- | python3 -c \"import sys, pyarrow, duckdb; "     \
+  "t = pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); duckdb.sql('from t " QUERY \
+  "').write_csv('/dev/stdout')\""
 constexpr std::string_view kSort =
     "; top(10, by=$B) yields the 10 $W; to sort all (needs pyarrow, duckdb): " SLUICE_DETAIL_DATABASE("order by $O");
 constexpr std::string_view kJoin = "; a database joins (needs pyarrow, duckdb): " SLUICE_DETAIL_DATABASE(

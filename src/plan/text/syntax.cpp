@@ -88,6 +88,16 @@ class syntax_reader {
                                   : "; stages are separated by one |";
   }
 
+  /// Returns the place of a quote without its second one; npos: there is none.
+  static std::size_t unclosed_quote(std::string_view typed) {
+    std::size_t quote = typed.npos;
+    for (std::size_t i = 0; i < typed.size(); ++i) {
+      if (quote != typed.npos && typed[i] == '\\') ++i;
+      else if (typed[i] == '"') quote = quote == typed.npos ? i : typed.npos;
+    }
+    return quote;
+  }
+
   /// Reports the end of a call that is not closed, or a value without a comma before it.
   [[noreturn]] void fail_in_call(const call_syntax& c, std::size_t begin) {
     constexpr std::size_t kShownMax = 60;
@@ -96,6 +106,7 @@ class syntax_reader {
     if (now.kind == token::word || now.kind == token::number) way = "; a comma is missing before " + now.text;
     if (now.kind == token::end || now.is('|')) {
       std::string_view typed = text_.substr(begin, now.from - begin);
+      if (const std::size_t quote = unclosed_quote(typed); quote != typed.npos) lexer_.fail_unclosed(begin + quote);
       while (typed.ends_with(' ') || typed.ends_with('\n')) typed.remove_suffix(1);
       const std::string closing = closing_of(typed);
       way = "; a " + std::string(closing.size() == 1 ? ")" : "bracket") + " is missing";
