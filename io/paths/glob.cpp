@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/paths/glob.hpp"
 
+#include "sluice/base/index_types.hpp"
+
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
@@ -58,7 +60,8 @@ template <class OnName> void for_each_name(std::string_view path, OnName on_name
 
 }  // namespace
 
-glob_name::glob_name(std::string_view text) : is_folders_(text == kAnyFolders) {
+glob_name::glob_name(std::string_view text)
+    : is_folders_(text == kAnyFolders), matches_indexes_(text.find(kIndexSuffix) != text.npos) {
   SLUICE_REQUIRES(text.find('/') == text.npos, "a name of a pattern has no slash");
   for (std::size_t at = 0; at != text.size();) {
     const char c = text[at];
@@ -109,6 +112,7 @@ bool glob_name::takes(const token& t, char c) const noexcept {
 bool glob_name::matches(std::string_view name) const noexcept {
   if (is_plain_) return name == text_;
   if (name.empty()) return false;
+  if (!matches_indexes_ && name.ends_with(kIndexSuffix)) return false;
   if (name[0] == '.' && (tokens_[0].what != token::kind::character || tokens_[0].character != '.')) return false;
   // The text after a * is tried at one place after another. A * further right never has to be undone.
   constexpr std::size_t kNone = ~std::size_t{0};

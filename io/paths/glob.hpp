@@ -13,6 +13,7 @@
 // **        as a whole name: any number of folders, including none. As the last name: every file in these folders. The
 //           folders themselves do not match, because object stores have none, and readers cannot read them. Within a
 //           name it is a *. Folders with an empty name, which keys of object stores may have (a//b), are matched, too.
+// The index of a file (FILE.sluice-index) is matched only by a pattern that contains .sluice-index.
 // None of them matches a /, another empty name, or the dot at the beginning of a name. Everything else matches itself,
 // including a [ without its ], and a \ at the end. {a,b} is not supported.
 //
@@ -59,6 +60,7 @@ class glob_name {
   std::vector<set> sets_;
   std::string text_, prefix_;
   bool is_folders_ = false, is_plain_ = true;
+  bool matches_indexes_ = false;  ///< it contains .sluice-index
 };
 
 /// The indexes of the pattern's names that may come next in a walk through folders. Sorted.

@@ -99,6 +99,15 @@ struct count_arguments {
 /// Prints the number of elements of plans or files.
 int count(const count_arguments& arguments);
 
+struct index_arguments {
+  std::vector<std::string> files;
+  std::uint64_t every = 0;  ///< the number of elements between two places; 0: chosen
+  format_arguments format = {};
+  reading_arguments reading = {};
+};
+/// Builds the indexes of files.
+int index(const index_arguments& arguments);
+
 struct select_arguments {
   std::string names;
   std::string plan_or_file;

@@ -29,6 +29,7 @@
 #include "runtime/sites/size_estimate.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/field_types.hpp"
+#include "sluice/base/index_types.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/io/files.hpp"
@@ -49,6 +50,7 @@ struct byte_source_options {
   inflate_limits inflated = {};    ///< limits on the size of an inflated file
   page_cache cache = page_cache::keep;
   std::uint64_t epoch = 0;  ///< the number of the epoch that reads the file
+  file_index index = file_index::automatic;
 };
 
 struct byte_window {
@@ -74,6 +76,8 @@ class byte_source {
   buffer& owner() { return *buffer_.get(); }
   const std::string& path() const { return path_; }
   bool compressed() const { return is_compressed_; }
+  /// REQUIRES: the file is open.
+  const file_info& info() const { return file_->info(); }
   /// Returns the number of bytes read from the file since the last call.
   std::uint64_t take_read_bytes() { return std::exchange(read_bytes_total_, 0); }
   bool has_bytes() const { return begin_ != end_; }

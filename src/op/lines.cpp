@@ -2,7 +2,8 @@
 #include "sluice/op/lines.hpp"
 
 #include "engine/files/file_stage.hpp"
-#include "plan/codecs/arguments_of.hpp"
+#include "engine/files/planned_index.hpp"
+#include "plan/codecs/index_codec.hpp"
 #include "plan/matching_files.hpp"
 #include "sluice/format/lines_scan.hpp"
 
@@ -34,6 +35,7 @@ class lines_format final : public element_format {
     return before == std::string_view::npos || before + 1 >= to ? std::string_view::npos : before + 1;
   }
   std::size_t overlap_bytes() const override { return 1; }
+  std::string index_kind() const override { return "lines"; }
   std::size_t bytes_before() const override { return 1; }
   bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
 
@@ -73,7 +75,8 @@ const op_info lines_op{
     .shape = op_info::source,
     .arguments = arguments_of<lines_arguments>,
     .of_matches = plan_of_matching_files,
-    .type = [](const node&, std::string&) { return &type_of<line>(); },
+    .type = [](const node& n, std::string&) { return check_index<lines_arguments>(n), &type_of<line>(); },
+    .facts = facts_by_index<lines_arguments>(),
     .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_lines},
 };

@@ -2,7 +2,8 @@
 #include "sluice/op/tfrecord.hpp"
 
 #include "engine/files/file_stage.hpp"
-#include "plan/codecs/arguments_of.hpp"
+#include "engine/files/planned_index.hpp"
+#include "plan/codecs/index_codec.hpp"
 #include "plan/matching_files.hpp"
 #include "sluice/format/tfrecord_frames.hpp"
 
@@ -24,6 +25,7 @@ class tfrecord_format final : public element_format {
     return find_tfrecord(framed(w), from, to);
   }
   bool skips_unchecked() const override { return true; }
+  std::string index_kind() const override { return "tfrecord"; }
   std::size_t overlap_bytes() const override { return kTfrecordHeaderBytes - 1; }
 
  private:
@@ -68,7 +70,8 @@ const op_info tfrecord_op{
     .shape = op_info::source,
     .arguments = arguments_of<tfrecord_arguments>,
     .of_matches = plan_of_matching_files,
-    .type = [](const node&, std::string&) { return &type_of<record>(); },
+    .type = [](const node& n, std::string&) { return check_index<tfrecord_arguments>(n), &type_of<record>(); },
+    .facts = facts_by_index<tfrecord_arguments>(),
     .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_tfrecord},
 };

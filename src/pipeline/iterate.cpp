@@ -15,6 +15,7 @@
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/options_in_force.hpp"
 #include "pipeline/live_runs.hpp"
+#include "pipeline/open_indexing.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/plan_depth.hpp"
 #include "plan/plan_parts.hpp"
@@ -255,7 +256,7 @@ sealed_position unseal_for(const node& plan, const iterate_options& o) {
 /// `on_demand`: no stage works ahead of the root's requests.
 /// `given`: the plan that runs; null: the optimized form of `written`.
 erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given, const iterate_options& o,
-                        bool on_demand) {
+                        bool on_demand, std::shared_ptr<element_places> places = nullptr) {
   const node_ptr written = given ? plan : in_order(plan, o);
   if (!written) throw_status(invalid_argument_error("open_run: there is no plan"));
   if (!is_plan_depth_possible(std::max(written->depth, given ? given->depth : 0)))
@@ -284,6 +285,7 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
                  : rt.options().seed ? rt.options().seed
                                      : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
+  context->places = std::move(places);
   auto started = std::make_shared<run>(context, written, rewritten, epoch);
   status fits = started->hold_plan(nodes_to_charge(*rewritten));
   if (!fits.ok()) throw_status(fits);
@@ -310,6 +312,11 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
 
 any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
   return any_stream(open_root(rt, plan, nullptr, o, false));
+}
+
+erased_stream open_indexing_run(runtime& rt, const node_ptr& reader, std::shared_ptr<element_places> places) {
+  iterate_options o;
+  return open_root(rt, reader, reader, o, true, std::move(places));
 }
 
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,

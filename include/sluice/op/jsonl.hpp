@@ -43,6 +43,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sluice/base/index_types.hpp"
 #include "sluice/engine/column_choice.hpp"
 #include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -73,6 +74,8 @@ struct jsonl_options {
   ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
   /// Blocks of lines parsed at once; more than 1 works ahead. Under error_policy::skip the stage parses one at a time.
   knob_up_to<65'536> parallelism = {};
+  /// Whether elements are skipped by the index of the file (`sluice index FILE`).
+  file_index index = file_index::automatic;
 };
 struct jsonl_arguments {
   file_path path = {};        ///< "-": standard input

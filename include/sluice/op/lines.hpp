@@ -13,6 +13,7 @@
 // See:    format/lines_scan.hpp
 #pragma once
 
+#include "sluice/base/index_types.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/engine/file_source.hpp"
 
@@ -26,7 +27,9 @@ struct lines_options {
   knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
-  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  /// Whether elements are skipped by the index of the file (`sluice index FILE`).
+  file_index index = file_index::automatic;
 };
 struct lines_arguments {
   file_path path = {};  ///< "-": standard input

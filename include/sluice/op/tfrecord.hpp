@@ -20,10 +20,13 @@
 //         reading continues at the next header whose CRC is right (after_damage), and the error says how many bytes
 //         were lost.
 // State:  byte offset and index of the next record. Skipping reads only headers; under error_policy::skip it reads
-//         whole records, because damaged records are not elements.
+//         whole records, because damaged records are not elements. With an index of the file (`sluice index`) it reads
+//         nothing up to the place before the wanted record. index=required: the number of records is known before the
+//         run, and at(i) and global_shuffle work.
 // See:    format/tfrecord_frames.hpp
 #pragma once
 
+#include "sluice/base/index_types.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/engine/file_source.hpp"
 
@@ -40,6 +43,8 @@ struct tfrecord_options {
   ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
   lib::after_damage after_damage = lib::after_damage::search;  ///< what to do under error_policy::skip after a damaged
                                                                ///< length
+  /// Whether elements are skipped by the index of the file (`sluice index FILE`).
+  file_index index = file_index::automatic;
 };
 struct tfrecord_arguments {
   file_path path = {};  ///< "-": standard input

@@ -142,8 +142,7 @@ void add_run(CLI::App& app, typed& t) {
              "(texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw (texts, joined), lines, tfrecord (of texts), "
              "example (structures as tf.Examples in TFRecords), arrow (an Arrow IPC stream; arrow-binary: texts as "
              "binary), npy (one array); - is standard output, as are jsonl, csv, raw and lines alone; an existing file "
-             "is "
-             "replaced, unless it is an input, a lookup table, the plan or the checkpoint of this run")
+             "is replaced, unless it is an input, a lookup table, the plan or the checkpoint of this run")
           ->capture_default_str()
           ->type_name("OUTPUT");
   add_output_options(*run, t, t.run.output);
@@ -158,8 +157,8 @@ void add_run(CLI::App& app, typed& t) {
   add_error_options(*run, t.errors);
   run->add_option("--checkpoint", t.run.checkpoint_file,
                   "write the position to this file at the end, when interrupted, and at an error unless the disk is "
-                  "full; an existing "
-                  "file is replaced only if it is a checkpoint, and never if this run uses it for something else")
+                  "full; an existing file is replaced only if it is a checkpoint, and never if this run uses it for "
+                  "something else")
       ->check(path());
   run->add_option("--every", t.every,
                   "also write the checkpoint, and the output before it, at this interval during the run")
@@ -464,6 +463,7 @@ int run_command_line(int argc, char** argv) {
   add_program_verbs(app, t.verb);
   add_describe(app, t.reading, t.errors, file_verb);
   add_others(app, t);
+  add_index(app, t.reading, t.format, file_verb);
   add_splits(app, t.reading, file_verb);
   add_help(app);
   const std::vector<std::string> arguments = with_report_form(usual_arguments(argc, argv));
@@ -480,8 +480,8 @@ int run_command_line(int argc, char** argv) {
   if (file_verb) t.verb = reading(std::move(file_verb));
   if (!t.verb)
     return complain(
-        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, explain, splits, ops or "
-        "sample, as in sluice head people.csv; see sluice --help",
+        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, index, explain, splits, "
+        "ops or sample, as in sluice head people.csv; see sluice --help",
         kMisuse);
   try {
 #if SLUICE_HAVE_IMAGES

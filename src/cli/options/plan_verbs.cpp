@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/options/option_checks.hpp"
+#include "cli/verbs.hpp"
 #include "sluice/base/field_types.hpp"
 
 namespace sluice::lib::cli {
@@ -55,6 +56,30 @@ void add_splits(CLI::App& app, reading_arguments& reading, std::function<int()>&
       if (!bytes->empty() && read_byte_size(*bytes, size_bytes))
         a->split_bytes = static_cast<std::uint64_t>(size_bytes);
       return cli::splits(*a);
+    };
+  });
+}
+
+void add_index(CLI::App& app, reading_arguments& reading, format_arguments& format, std::function<int()>& verb) {
+  auto a = std::make_shared<index_arguments>();
+  auto* index = app.add_subcommand(
+      "index",
+      "build FILE.sluice-index, the places of elements in TFRecords, lines, CSV and JSON lines: readers then skip "
+      "elements without reading them, and index=required gives them in any order");
+  index->add_option("FILES", a->files, "files that are not compressed, or patterns of them")->required();
+  index
+      ->add_option(
+          "--every", a->every,
+          "the number of elements between two places; by default chosen, so that a place is 32 to 64 KiB before "
+          "an element; a small number, such as 16, makes random access faster and the index larger")
+      ->check(whole(1, kAny));
+  add_format_options(*index, format);
+  add_reading_options(*index, reading);
+  index->callback([&verb, &reading, &format, a] {
+    verb = [&reading, &format, a] {
+      a->reading = reading;
+      a->format = format;
+      return cli::index(*a);
     };
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of splits, which prints how a plan is divided among workers.
+// The arguments of splits, which prints how a plan is divided among workers, and of index.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/inputs/format_options.hpp"
 #include "cli/inputs/reading.hpp"
 #include "sluice/plan/node.hpp"
 
@@ -28,5 +29,8 @@ int splits(const splits_arguments& arguments);
 void print_places(const node_ptr& plan);
 /// Sets `verb` if splits was typed. `reading`: its reading options, which are known by then.
 void add_splits(CLI::App& app, reading_arguments& reading, std::function<int()>& verb);
+
+/// The same for index. `format`: the options about its files.
+void add_index(CLI::App& app, reading_arguments& reading, format_arguments& format, std::function<int()>& verb);
 
 }  // namespace sluice::lib::cli

@@ -4,6 +4,8 @@
 #include <absl/strings/str_cat.h>
 
 #include "coro/long_work.hpp"
+#include "engine/files/element_places.hpp"
+#include "engine/files/used_index.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
@@ -183,8 +185,15 @@ task<passed_damage> pass_damage(byte_source& source, const element_format& forma
 /// An open file, and the elements that its format finds in the window.
 class file_reading {
  public:
-  file_reading(byte_source& source, const element_format& format, file_place& at, row_landing* landing, bool skips)
-      : source_(source), format_(format), at_(at), landing_(landing), checks_all_(skips && format.skips_unchecked()) {
+  /// `places`: receives the places of elements; null: they are not recorded.
+  file_reading(byte_source& source, const element_format& format, file_place& at, row_landing* landing, bool skips,
+               element_places* places)
+      : source_(source),
+        format_(format),
+        at_(at),
+        landing_(landing),
+        places_(places),
+        checks_all_(skips && format.skips_unchecked()) {
     at.source = &source;
   }
 
@@ -197,7 +206,7 @@ class file_reading {
     last_.searched = std::exchange(searched_, 0);
     const byte_window& w = last_;
     if (passing) {
-      found f = format_.pass_over(w, out.to_pass());
+      found f = format_.pass_over(w, up_to_place(out.to_pass()));
       out.pass(f.elements);
       return f;
     }
@@ -206,12 +215,13 @@ class file_reading {
       return format_.pass_over(w, 0);
     }
     if (landing_) return land_rows(out, w);
-    const std::uint32_t n = out.ask();
+    const auto n = static_cast<std::uint32_t>(up_to_place(out.ask()));
     return format_.scan(w, source_.owner(), out.room(n), n);
   }
   void take(const found& f) {
     source_.consume(f.used_bytes);
     at_.advance(f);
+    if (places_) places_->places().add(at_.index, at_.offset);
   }
   /// Continues after a damaged element. The number of elements lost with it is unknown; it counts as one.
   void take_damaged() {
@@ -232,6 +242,10 @@ class file_reading {
   status end_within_element() const { return error_here(data_loss_error("the file ends inside of an element")); }
 
  private:
+  /// Returns how many of the next n elements may be found before a place must be recorded.
+  std::uint64_t up_to_place(std::uint64_t n) const {
+    return places_ ? std::min(n, places_->places().until_next(at_.index)) : n;
+  }
   /// Builds rows. Skipped rows are built, too, to find damaged ones, and then removed. No later row is built together
   /// with them.
   found land_rows(outlet& out, const byte_window& w) {
@@ -247,7 +261,8 @@ class file_reading {
   byte_source& source_;
   const element_format& format_;
   file_place& at_;
-  row_landing* landing_;  ///< receives the rows; null: elements are built
+  row_landing* landing_;    ///< receives the rows; null: elements are built
+  element_places* places_;  ///< of a run that builds an index; otherwise null
   bool checks_all_;
   std::size_t searched_ = 0;  ///< bytes of the window in which no element ends
   byte_window last_;          ///< the window of the last find(); its bytes may be freed, only their number is used
@@ -262,13 +277,42 @@ task<status> check_file_end(byte_source& source) {
   co_return std::move(why);
 }
 
+/// Moves to the last place of the index within the elements that are skipped, if there is one.
+task<void> pass_by_index(used_index& index, byte_source& source, const element_format& format, file_place& at,
+                         outlet& out) {
+  auto finding = index.place_before(at.index, out.to_pass());
+  const index_place place = co_await finding;
+  if (place.offset <= at.offset) co_return;
+  const std::size_t look = format.bytes_before();
+  auto going = source.go_to(place.offset - look);
+  co_await going;
+  auto reading = source.more(look + 1);
+  co_await reading;
+  std::string before(source.window().view().substr(0, look));
+  source.consume(before.size());
+  if (!source.has_bytes() || !format.may_begin(source.window(), before)) co_await fail(index.wrong_place(place));
+  out.pass(place.element - at.index);
+  at.offset = place.offset;
+  at.index = place.element;
+}
+
 /// `landing`: receives the rows; null: elements are built.
 erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
                         std::shared_ptr<const element_format> format, error_gate gate,
                         std::shared_ptr<row_landing> landing) {
+  const file_index index_use = o.index;
   byte_source source(run, gate.site(), gate.label(), std::move(o));
   auto opening = open_at(source, *format, at->offset);
   status opened = co_await opening.as_result();
+  element_places* const places = run->places.get();
+  if (opened.ok() && places)
+    opened = places->begin(source.path(), source.info(), format->index_kind(), source.compressed());
+  used_index index(run, source, format->index_kind(), places ? file_index::none : index_use,
+                   gate.line(purpose::open_file), gate.label());
+  if (opened.ok()) {
+    auto indexing = index.open_required();
+    opened = co_await indexing.as_result();
+  }
   if (!opened.ok()) {
     opened = opened.in_file(source.path());
     // A file that differs from the checkpoint's is no bad element: dropping it would hide the change that the check
@@ -279,10 +323,16 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     co_await settled;
     co_return;  // a file that cannot be opened is dropped as a whole
   }
-  file_reading reading(source, *format, *at, landing.get(), gate.skips());
+  file_reading reading(source, *format, *at, landing.get(), gate.skips(), places);
   status broken;  // why the file cannot be read beyond the window
   for (;;) {
-    const bool passing = reading.passes(out);
+    bool passing = reading.passes(out);
+    if (passing && index.may_help(out.to_pass()) && (at->offset != 0 || !format->has_head())) {
+      auto moving = pass_by_index(index, source, *format, *at, out);
+      broken = co_await moving.as_result();
+      if (!broken.ok()) co_await fail(gate.located(broken));
+      passing = reading.passes(out);
+    }
     found f = reading.find(out, passing);
     if (passing) co_await out.breath();
     if (f.elements) {
@@ -295,6 +345,8 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     if (f.ended && broken.ok()) {
       auto checking = check_file_end(source);
       broken = co_await checking;
+      if (broken.ok() && !gate.skips()) broken = index.check_end(at->index);
+      if (broken.ok() && places) places->end(at->index);
       if (broken.ok()) break;
     }
     if (!f.why.ok()) {

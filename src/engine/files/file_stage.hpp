@@ -3,6 +3,7 @@
 // format finds the elements.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -70,6 +71,9 @@ class element_format {
     f.used_bytes = offset - w.offset;
     return f;
   }
+  /// The framing of the elements, for an index (format/record_index.hpp): formats of the same framing find elements at
+  /// the same offsets. Empty: elements have no index.
+  virtual std::string index_kind() const { return {}; }
   /// Checks a file after it was opened. `end`: its size; kUnknown for compressed files.
   virtual status check(std::uint64_t end) const {
     (void)end;
@@ -80,6 +84,9 @@ class element_format {
 /// The initial value of an autotuned reads_in_flight: four reads hide the latency of one if a server answers in a few
 /// milliseconds.
 inline constexpr std::int64_t kReadsInFlight = 4;
+
+/// The size of one read of a stage whose elements are requested one by one, by their numbers.
+inline constexpr std::size_t kPickedReadBytes = std::size_t{8} << 10;
 
 inline inflate_limits limits_of(size_limit bytes, ratio_limit ratio) {
   inflate_limits limits;
@@ -103,6 +110,11 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
   reading.reads_in_flight = &context.live(n, a.options.reads_in_flight, kReadsInFlight);
   if (a.options.reads_in_flight.is_autotuned()) reading.reads_untouched = kReadsInFlight;
   reading.sizes = &sizes_of_files(n, context);
+  if constexpr (requires { a.options.index; }) {
+    reading.index = a.options.index;
+    if (context.on_demand && reading.index == file_index::required)
+      reading.read_bytes = std::min(reading.read_bytes, kPickedReadBytes);
+  }
   return reading;
 }
 

@@ -14,9 +14,10 @@
 #include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
 #include "engine/files/parsed_texts.hpp"
+#include "engine/files/planned_index.hpp"
 #include "op/csv/formats.hpp"
 #include "op/csv/infer.hpp"
-#include "plan/codecs/arguments_of.hpp"
+#include "plan/codecs/index_codec.hpp"
 #include "plan/matching_files.hpp"
 #include "sluice/format/csv_schema.hpp"
 
@@ -82,6 +83,7 @@ const element_type& all_inferred_columns(const node& n) {
 }
 
 const element_type* csv_row_type(const node& n, std::string& why) {
+  check_index<csv_arguments>(n);
   const auto& a = n.as<csv_arguments>();
   why = mistake_in(a.options, 0);
   const bool is_said = a.schema.is_said();
@@ -159,6 +161,7 @@ const op_info csv_op{
     .for_files = csv_of_files,
     .for_columns = arguments_for_columns<csv_arguments>,
     .type = csv_row_type,
+    .facts = facts_by_index<csv_arguments>(),
     .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_csv, .open_rows = open_csv_rows},
 };

@@ -20,7 +20,8 @@ class csv_format : public element_format {
   explicit csv_format(const csv_form& form)
       : parser_(form.schema, form.dialect),
         row_bytes_(static_cast<std::uint32_t>(form.schema.row->size)),
-        has_header_(form.dialect.header) {}
+        has_header_(form.dialect.header),
+        kind_(kind_of(form.dialect)) {}
 
   found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
     if (is_header(w)) return read_head(w);
@@ -48,6 +49,7 @@ class csv_format : public element_format {
     return found_in(w, parser_.pass_over(w.view(), w.offset, w.last, elements_max));
   }
   bool skips_unchecked() const override { return true; }
+  std::string index_kind() const override { return kind_; }
   bool has_head() const override { return has_header_; }
   found read_head(const byte_window& w) const override { return found_in(w, parser_.read_header(w.view(), w.last)); }
   std::size_t bytes_before() const override { return 1; }
@@ -73,8 +75,19 @@ class csv_format : public element_format {
   mutable csv_parser parser_;  // a stage has a format of its own: one thread at a time
 
  private:
+  /// The parts of the dialect that decide where rows begin.
+  static std::string kind_of(const csv_dialect& d) {
+    std::string kind = d.header ? "csv with a header" : "csv";
+    kind.append(", delimiter ").append(1, d.delimiter);
+    if (!d.quotes) kind += ", no quotes";
+    if (d.comment) kind.append(", comment ").append(1, d.comment);
+    if (d.escape) kind.append(", escape ").append(1, d.escape);
+    return kind;
+  }
+
   std::uint32_t row_bytes_;
   bool has_header_;
+  std::string kind_;
 };
 
 /// Yields rows as texts, which several tasks parse.

@@ -34,6 +34,7 @@ class jsonl_lines : public element_format {
   }
   std::size_t overlap_bytes() const override { return 1; }
   bool skips_unchecked() const override { return true; }
+  std::string index_kind() const override { return "jsonl"; }
   std::size_t bytes_before() const override { return 1; }
   bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
 

@@ -12,10 +12,11 @@
 #include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
 #include "engine/files/parsed_texts.hpp"
+#include "engine/files/planned_index.hpp"
 #include "format/json/json_rows.hpp"
 #include "op/jsonl/formats.hpp"
 #include "op/jsonl/infer.hpp"
-#include "plan/codecs/arguments_of.hpp"
+#include "plan/codecs/index_codec.hpp"
 #include "plan/matching_files.hpp"
 #include "sluice/element/type_text.hpp"
 
@@ -56,6 +57,7 @@ const element_type* whole_json_type(const jsonl_arguments& a, std::string& why) 
 }
 
 const element_type* json_type(const node& n, std::string& why) {
+  check_index<jsonl_arguments>(n);
   const auto& a = n.as<jsonl_arguments>();
   const element_type* whole = whole_json_type(a, why);
   return whole ? chosen_members(*whole, a.built, why) : nullptr;
@@ -135,6 +137,7 @@ const op_info jsonl_op{
     .for_files = jsonl_of_files,
     .for_columns = arguments_for_columns<jsonl_arguments>,
     .type = json_type,
+    .facts = facts_by_index<jsonl_arguments>(),
     .splits = {.rule = split_rule::one_file},
     .lowering = {.open = open_jsonl},
 };

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/codecs/index_codec.hpp"
 #include "sluice/base/pace_types.hpp"
 #include "sluice/base/wait_time.hpp"
 
@@ -264,6 +265,13 @@ class page_cache_codec final : public named_values_codec {
   bool is_knob() const override { return true; }
 };
 
+constexpr std::string_view kFileIndexNames[] = {"automatic", "none", "required"};
+class file_index_codec final : public named_values_codec {
+ public:
+  file_index_codec() : named_values_codec(kFileIndexNames, std::size(kFileIndexNames)) {}
+  bool is_knob() const override { return true; }
+};
+
 constexpr std::string_view kExternalStateNames[] = {"warn", "ignore", "refuse"};
 class external_state_codec final : public named_values_codec {
  public:
@@ -368,6 +376,7 @@ template <> const codec& codec_of<seed>() { return the<seed_codec>(); }
 template <> const codec& codec_of<later_seed>() { return the<later_seed_codec>(); }
 template <> const codec& codec_of<error_limit>() { return the<error_limit_codec>(); }
 template <> const codec& codec_of<quarantine>() { return the<quarantine_codec>(); }
+template <> const codec& codec_of<file_index>() { return the<file_index_codec>(); }
 template <> const codec& codec_of<page_cache>() { return the<page_cache_codec>(); }
 template <> const codec& codec_of<external_state>() { return the<external_state_codec>(); }
 template <> const codec& codec_of<after_damage>() { return the<after_damage_codec>(); }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The index of a TFRecord file of two million records: building it, skipping by it, and elements in any order.
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "bench/harness.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
+#include "sluice/pipeline/index_file.hpp"
+#include "sluice/sluice.hpp"
+
+namespace sluice::lib::bench {
+namespace {
+
+constexpr std::int64_t kIndexedRecords = 2'000'000;
+constexpr std::int64_t kSkippedRecords = 1'900'000;
+constexpr std::size_t kIndexedRecordBytes = 48;
+
+/// Record i begins with the number i.
+class numbered_records {
+ public:
+  numbered_records()
+      : path_((std::filesystem::temp_directory_path() / ("sluice_index_" + std::to_string(getpid()) + ".tfrecord"))
+                  .string()) {
+    std::ofstream out(path_, std::ios::binary);
+    std::string data(kIndexedRecordBytes, ' '), framed;
+    for (std::int64_t i = 0; i != kIndexedRecords; ++i) {
+      std::memcpy(data.data(), &i, sizeof i);
+      append_tfrecord(framed, data);
+      if (framed.size() < (std::size_t{1} << 20) && i + 1 != kIndexedRecords) continue;
+      out << framed;
+      framed.clear();
+    }
+    if (!out.flush()) throw std::runtime_error("cannot write " + path_);
+  }
+  ~numbered_records() {
+    std::remove(path_.c_str());
+    std::remove((path_ + ".sluice-index").c_str());
+  }
+  numbered_records(const numbered_records&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::uint64_t number_of(const record& r) {
+  std::uint64_t n = 0;
+  std::memcpy(&n, r.view().data(), sizeof n);
+  return n;
+}
+
+task<pass> summed_numbers(any_stream s, timed by) {
+  pass p;
+  stopwatch watch(by);
+  while (auto b = co_await s.next_block({.elements = 256})) {
+    const record* r = b.as<record>();
+    for (std::uint32_t i = 0; i != b.size(); ++i) p.answer += number_of(r[i]);
+  }
+  p.ns = watch.ns();
+  co_return p;
+}
+
+/// Skips all records, as `sluice count` does.
+task<pass> counted_records(any_stream s) {
+  pass p;
+  stopwatch watch(timed::wall);
+  for (;;) {
+    demand d;
+    d.skip = (std::uint64_t{1} << 20) - 1;
+    auto got = co_await s.try_next_block(d);
+    if (!got.why.ok()) throw_status(got.why);
+    if (!got.view) break;
+    p.answer += d.skip + got.view.size();
+  }
+  p.answer += (std::uint64_t{1} << 20) - 1 - detail::engine_access::of(s).skip_left();
+  p.ns = watch.ns();
+  co_return p;
+}
+
+task<pass> built_index(runtime* rt, node_ptr reader) {
+  pass p;
+  stopwatch watch(timed::wall);
+  auto writing = write_index(*rt, std::move(reader));
+  const written_index w = co_await writing;
+  p.answer = w.elements;
+  p.ns = watch.ns();
+  co_return p;
+}
+
+task<pass> picked_records(runtime* rt, dataset<record> ds) {
+  pass p;
+  stopwatch watch(timed::wall);
+  for (std::int64_t i = 0; i != 100; ++i) {
+    const std::int64_t at = i * 7919 * 997 % kIndexedRecords;
+    auto asking = ds.at(*rt, at);
+    const record r = co_await asking;
+    if (number_of(r) != static_cast<std::uint64_t>(at)) throw std::runtime_error("a wrong record");
+  }
+  p.ns = watch.ns();
+  co_return p;
+}
+
+void record_index_of_two_million(report& r) {
+  numbered_records file;
+  runtime& rt = one_worker();
+  const double all = static_cast<double>(kIndexedRecords);
+  auto plain = tfrecord(file.path(), {.index = file_index::none});
+  workload scanned = [&] {
+    pass p = sync_wait(rt, counted_records(open_run(rt, plain.plan(), {})));
+    p.elements = all;
+    return p;
+  };
+  workload built = [&] {
+    pass p = sync_wait(rt, built_index(&rt, plain.plan()));
+    p.elements = all;
+    return p;
+  };
+  r.at_least("index, built", "skipping all records without one", compare(built, scanned).speedup(), 0.9,
+             "of its speed");
+  auto last = tfrecord(file.path()) | skip(kSkippedRecords) | take(1);
+  r.at_most("skip(1,900,000) of 2 M records with an index", "-", measure([&] {
+              pass p = sync_wait(rt, summed_numbers(open_run(rt, last.plan(), {}), timed::wall));
+              if (p.answer != static_cast<std::uint64_t>(kSkippedRecords)) throw std::runtime_error("a wrong record");
+              p.ns /= 1e6;
+              return p;
+            }),
+            5, "ms");
+  auto required = tfrecord(file.path(), {.index = file_index::required});
+  r.at_most("at(i) of 2 M records with an index, hot", "-", measure([&] {
+              pass p = sync_wait(rt, picked_records(&rt, required));
+              p.elements = 100;
+              p.ns /= 1e3;
+              return p;
+            }),
+            100, "us");
+  sync_wait(rt, write_index(rt, plain.plan(), {.every = 16}));
+  auto shuffled = tfrecord(file.path(), {.index = file_index::required}) | global_shuffle({.seed = 1}) | take(20'000);
+  workload ordered = [&] {
+    pass p = sync_wait(rt, summed_numbers(open_run(rt, plain.plan(), {}), timed::cpu));
+    p.elements = all;
+    p.answer = 0;
+    return p;
+  };
+  workload random = [&] {
+    pass p = sync_wait(rt, summed_numbers(open_run(rt, shuffled.plan(), {}), timed::cpu));
+    p.elements = 20'000;
+    p.answer = 0;
+    return p;
+  };
+  r.at_least("global_shuffle of 2 M records with an index, hot", "reading them in order",
+             compare(random, ordered, 3).speedup(), 0.002, "of its speed");
+}
+SLUICE_BENCH(record_index_of_two_million);
+
+}  // namespace
+}  // namespace sluice::lib::bench

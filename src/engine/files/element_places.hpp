@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receives the places of a file's elements from the stage that reads it, in a run that builds an index
+// (run_context::places).
+// Thread: the stage's until the run has ended, then the caller's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sluice/base/status.hpp"
+#include "sluice/format/record_index.hpp"
+
+namespace sluice::lib {
+
+class element_places {
+ public:
+  /// `every`: as for index_builder.
+  explicit element_places(std::uint64_t every) : places_(every) {}
+  /// Called by the stage when the file is open. Errors: unimplemented: its elements cannot be indexed.
+  status begin(const std::string& path, const file_info& file, std::string_view kind, bool is_compressed);
+  index_builder& places() { return places_; }
+  void end(std::uint64_t elements) {
+    places_.finish(elements, index_);
+    has_ended_ = true;
+  }
+
+  const std::string& path() const { return path_; }
+  bool has_ended() const { return has_ended_; }
+  const record_index& index() const { return index_; }
+
+ private:
+  std::string path_;
+  record_index index_;
+  index_builder places_;
+  bool has_ended_ = false;
+};
+
+}  // namespace sluice::lib

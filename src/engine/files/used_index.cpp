@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/files/used_index.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sluice/io/read_file.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// The index of a file of 10 TB has this size.
+constexpr std::size_t kIndexBytesMax = std::size_t{1} << 30;
+
+}  // namespace
+
+used_index::used_index(std::shared_ptr<run_context> run, byte_source& source, std::string kind, file_index use,
+                       ledger_line& line, const std::string& label)
+    : run_(std::move(run)),
+      source_(source),
+      kind_(std::move(kind)),
+      is_required_(use == file_index::required),
+      is_wanted_(use != file_index::none && !kind_.empty()),
+      memory_(run_, line, label, "the index of the file", "open fewer files at once, or read with index=none") {}
+
+task<void> used_index::open_required() {
+  if (!is_required_) co_return;
+  auto reading = read();
+  status why = co_await reading;
+  if (why.ok() && !index_) why = not_found_error("it does not exist");
+  if (why.ok()) co_return;
+  const char* const words = why.code() == status_code::not_found ? "it does not exist" : nullptr;
+  co_await fail(failed_precondition_error(absl::StrCat("index=required, and its index ", path(), " cannot be used: ",
+                                                       words ? std::string(words) : std::string(why.message()),
+                                                       "; `sluice index ", source_.path(), "` builds it"))
+                    .in_file(source_.path()));
+}
+
+task<index_place> used_index::place_before(std::uint64_t at, std::uint64_t skipped) {
+  index_place found;
+  if (!index_) {
+    auto reading = read();
+    status why = co_await reading;
+    if (!why.ok())
+      run_->warn(absl::StrCat(path(), " is not used: ", std::string(why.message()), "; `sluice index ", source_.path(),
+                              "` builds it again"));
+    if (!index_) {
+      is_wanted_ = false;
+      co_return found;
+    }
+  }
+  const std::uint64_t last = std::min<std::uint64_t>((at + skipped) / index_->step, index_->places.size());
+  if (last * index_->step <= at || last == 0) co_return found;
+  found.element = last * index_->step;
+  found.offset = index_->places[last - 1];
+  co_return found;
+}
+
+status used_index::wrong_place(const index_place& p) const {
+  return data_loss_error(absl::StrCat("no element begins where its index ", path(), " says: `sluice index ",
+                                      source_.path(), "` builds it again"))
+      .in_file(source_.path(), p.offset, p.element);
+}
+
+status used_index::check_end(std::uint64_t elements) const {
+  if (!index_ || index_->elements == elements) return {};
+  return data_loss_error(absl::StrCat("has ", elements, " elements, and its index ", path(), " says ", index_->elements,
+                                      ": `sluice index ", source_.path(), "` builds it again"))
+      .in_file(source_.path());
+}
+
+task<status> used_index::read() {
+  status none;
+  if (source_.compressed() || source_.info().is_stream) co_return none;
+  auto reading = read_file(*run_->rt, path(), kIndexBytesMax);
+  result<std::string> bytes = co_await reading.as_result();
+  if (!bytes.ok() && bytes.why().code() == status_code::not_found && !is_required_) co_return none;
+  if (!bytes.ok()) co_return bytes.why();
+  result<record_index> index = read_index(*bytes);
+  if (!index.ok()) co_return index.why();
+  std::string difference = index->difference_from(source_.info(), kind_);
+  if (!difference.empty()) co_return failed_precondition_error(std::move(difference));
+  status fits = memory_.resize(index->places.capacity() * sizeof(std::uint64_t));
+  if (!fits.ok()) co_return fits;
+  index_ = *std::move(index);
+  co_return none;
+}
+
+}  // namespace sluice::lib

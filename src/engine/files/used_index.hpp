@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The index of the file that a stage reads, from its first skip of many elements on.
+//
+//   used_index index(run, source, kind, file_index::automatic, gate.line(purpose::open_file), gate.label());
+//   auto opening = index.open_required();                     // only for file_index::required
+//   …
+//   if (index.may_help(n)) {
+//     auto finding = index.place_before(at, n);               // reads the index once
+//     index_place p = co_await finding;                       // of an element in (at, at + n]; none: offset 0
+//   }
+//
+// The index is read when a skip would gain by it, so a run that reads everything neither looks for it nor pays for it.
+// An index that does not belong to the file, or is damaged, is not used; the report of the run has a warning.
+// Errors: with file_index::required: failed_precondition, if the file has no valid index.
+// Owns:   the places, charged to the ledger.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "input/byte_source.hpp"
+#include "runtime/held_memory.hpp"
+#include "sluice/base/index_types.hpp"
+#include "sluice/coro/task.hpp"
+#include "sluice/format/record_index.hpp"
+
+namespace sluice::lib {
+
+struct index_place {
+  std::uint64_t element = 0;
+  std::uint64_t offset = 0;
+};
+
+class used_index {
+ public:
+  /// A shorter skip costs less than reading the index.
+  static constexpr std::uint64_t kSkipMin = 512;
+
+  /// `kind`: the framing of the elements; empty: the format has no index.
+  used_index(std::shared_ptr<run_context> run, byte_source& source, std::string kind, file_index use, ledger_line& line,
+             const std::string& label);
+
+  task<void> open_required();
+  bool may_help(std::uint64_t skipped) const { return is_wanted_ && skipped >= kSkipMin; }
+  /// Returns the last place of an element in (at, at + skipped]; the offset 0 if there is none.
+  task<index_place> place_before(std::uint64_t at, std::uint64_t skipped);
+  /// Returns an error if the index was used, and the file has another number of elements.
+  status check_end(std::uint64_t elements) const;
+  /// Reports that no element begins at a place: the index is damaged in spite of its checksum.
+  status wrong_place(const index_place& p) const;
+
+ private:
+  /// Reads the index, and stores it if it is valid. Returns why it is not used; ok if it does not exist.
+  task<status> read();
+  std::string path() const { return source_.path() + std::string(kIndexSuffix); }
+
+  std::shared_ptr<run_context> run_;
+  byte_source& source_;
+  std::string kind_;
+  bool is_required_;
+  bool is_wanted_;  ///< it may still be read, or has been read and is valid
+  held_memory memory_;
+  std::optional<record_index> index_;
+};
+
+}  // namespace sluice::lib
