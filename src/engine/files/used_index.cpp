@@ -31,11 +31,13 @@ task<void> used_index::open_required() {
   status why = co_await reading;
   if (why.ok() && !index_) why = not_found_error("it does not exist");
   if (why.ok()) co_return;
-  const char* const words = why.code() == status_code::not_found ? "it does not exist" : nullptr;
-  co_await fail(failed_precondition_error(absl::StrCat("index=required, and its index ", path(), " cannot be used: ",
-                                                       words ? std::string(words) : std::string(why.message()),
-                                                       "; `sluice index ", source_.path(), "` builds it"))
-                    .in_file(source_.path()));
+  std::string reason(why.message());
+  if (why.code() == status_code::not_found) reason = "it does not exist";
+  status refused =
+      failed_precondition_error(absl::StrCat("index=required, and its index ", path(), " cannot be used: ", reason,
+                                             "; `sluice index ", source_.path(), "` builds it"))
+          .in_file(source_.path());
+  co_await fail(std::move(refused));
 }
 
 task<index_place> used_index::place_before(std::uint64_t at, std::uint64_t skipped) {
