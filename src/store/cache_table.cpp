@@ -11,13 +11,13 @@ std::shared_ptr<cache_table> cache_table::of(runtime& rt) {
 }
 
 std::shared_ptr<element_cache> cache_table::find(const cache_share& call, const cache_key& key,
-                                                 const element_type& type, std::string_view label,
-                                                 bool has_fixed_order) {
+                                                 const element_type& type, std::string_view label, bool has_fixed_order,
+                                                 const std::string& path) {
   std::vector<std::shared_ptr<element_cache>> dropped;  // destroyed without the lock
   mutex_lock lock(mutex_);
   std::shared_ptr<element_cache>& found = caches_[{&call, key}];
   if (found) return found;
-  found = std::make_shared<element_cache>(type, memory_, label, has_fixed_order);
+  found = std::make_shared<element_cache>(type, memory_, label, has_fixed_order, path);
   std::shared_ptr<element_cache> made = found;
   for (auto at = caches_.lower_bound({&call, cache_key()}); at != caches_.end() && at->first.first == &call;) {
     cache_key other = at->first.second;
@@ -43,7 +43,8 @@ cache_share::~cache_share() {
 }
 
 std::shared_ptr<element_cache> cache_share::find(runtime& rt, const cache_key& key, const element_type& type,
-                                                 std::string_view label, bool has_fixed_order) const {
+                                                 std::string_view label, bool has_fixed_order,
+                                                 const std::string& path) const {
   std::shared_ptr<cache_table> table = cache_table::of(rt);
   {
     mutex_lock lock(mutex_);
@@ -51,7 +52,7 @@ std::shared_ptr<element_cache> cache_share::find(runtime& rt, const cache_key& k
     const bool is_known = std::ranges::any_of(tables_, [&](const auto& known) { return known.lock() == table; });
     if (!is_known) tables_.push_back(table);
   }
-  return table->find(*this, key, type, label, has_fixed_order);
+  return table->find(*this, key, type, label, has_fixed_order, path);
 }
 
 }  // namespace sluice::lib

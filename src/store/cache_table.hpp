@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caches of a runtime: found again by the cache() call that they belong to, and by what determines their elements.
 //
-//   std::shared_ptr<element_cache> cache = share.find(rt, key, *n.type, "cache", has_fixed_order);
+//   std::shared_ptr<element_cache> cache = share.find(rt, key, *n.type, "cache", has_fixed_order, "");
 //
 // A cache_share belongs to one call of cache() in a plan. All plans and runs that contain the call share it. When the last
 // of them is gone, its caches are destroyed; those of a runtime also end with the runtime. A stream that reads a cache
@@ -43,7 +43,7 @@ class cache_table final : public left_by_runs {
   static std::shared_ptr<cache_table> of(runtime& rt);
 
   std::shared_ptr<element_cache> find(const cache_share& call, const cache_key& key, const element_type& type,
-                                      std::string_view label, bool has_fixed_order);
+                                      std::string_view label, bool has_fixed_order, const std::string& path);
   void drop(const cache_share& call) noexcept;
 
  private:
@@ -63,7 +63,7 @@ class cache_share {
   /// Returns the cache of this key on this runtime; an empty one at the first call. A cache of the same call that only
   /// differs in its seed is destroyed then, unless a stream reads it.
   std::shared_ptr<element_cache> find(runtime& rt, const cache_key& key, const element_type& type,
-                                      std::string_view label, bool has_fixed_order) const;
+                                      std::string_view label, bool has_fixed_order, const std::string& path) const;
 
  private:
   mutable mutex mutex_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// element_cache: elements of one plan, by their ordinals, in memory. The stages of a cache, in any number of runs, add
-// the elements that they have made, and read those that another one has made.
+// element_cache: elements of one plan, by their ordinals, in memory or in a file. The stages of a cache, in any number of
+// runs, add the elements that they have made, and read those that another one has made.
 //
 //   std::uint32_t n = cache.copy(ordinal, most, bytes, out);         // 0: these elements are not here
 //   …
@@ -15,22 +15,29 @@
 //         time fills (try_fill), without gaps, and the next one continues at the position where it stopped.
 // Charged: elements, what they own, and the pieces, to a line of the ledger that the runs share. All caches of a runtime
 //         together hold at most half of the memory budget, because channels and buffers need the rest.
-// Thread: any.
+// Files:  pieces are written when they are complete, and read again when an element is requested: in memory are those in
+//         the making, and the last kLoadedMax that were read or written. One process at a time writes (store/cache_file.hpp);
+//         in the others, elements that are not in the file are not added.
+// Thread: any. open_file(), load(), write(), finish() and flush() block.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "sluice/base/mutex.hpp"
+#include "sluice/coro/environment.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/runtime/ledger.hpp"
+#include "store/cache_file.hpp"
 
 namespace sluice::lib {
 
@@ -44,6 +51,8 @@ class cache_memory {
   /// Charges `more` bytes to `line`. Returns false, and charges nothing, if that exceeds bytes_max() or the budget of
   /// held memory.
   bool take(std::size_t more, ledger_line& line);
+  /// Charges the memory of a cache in a file, which is some MiB, even beyond the budget.
+  void take_anyway(std::size_t more, ledger_line& line) noexcept;
   void give_back(std::size_t bytes, ledger_line& line) noexcept;
 
  private:
@@ -51,15 +60,30 @@ class cache_memory {
   std::atomic<std::size_t> bytes_{0};  ///< relaxed: a sum, which publishes no other data
 };
 
+/// What the elements of a cache in a file depend on.
+class cache_head {
+ public:
+  /// Returns the bytes for a new file. `pass`: element_cache::pass().
+  virtual std::string bytes(std::uint64_t pass) const = 0;
+  /// Compares those of an existing file, and sets `pass` to its pass. Returns ok, or the difference.
+  virtual status compare(std::string_view there, std::uint64_t& pass) const = 0;
+
+ protected:
+  ~cache_head() = default;
+};
+
 class element_cache {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
   static constexpr std::size_t kPieceElements = 1024;
   static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  static constexpr duration kPieceTime = std::chrono::milliseconds(100);  ///< in a file
+  static constexpr std::size_t kLoadedMax = 8;                            ///< complete pieces of a file in memory
 
   /// `label`: the name of the stage, for the ledger's report. REQUIRES: elements can be copied.
+  /// `path`: the file; empty: in memory.
   element_cache(const element_type& type, std::shared_ptr<cache_memory> memory, std::string_view label,
-                bool has_fixed_order);
+                bool has_fixed_order, std::string path = {});
   element_cache(const element_cache&) = delete;
   ~element_cache();
 
@@ -71,13 +95,32 @@ class element_cache {
   std::uint64_t length() const;
   void set_length(std::uint64_t elements);
 
+  // For a cache in a file.
+
+  bool has_file() const { return !path_.empty(); }
+  /// Opens the file at the first call. `rebuilds`: a file of another plan, or one that is damaged, is replaced.
+  status open_file(const cache_head& head, bool rebuilds);
+  /// Returns true if this process may write to the file.
+  bool can_write();
+  /// Returns true if load() may bring the element `ordinal` into memory.
+  bool must_load(std::uint64_t ordinal) const;
+  /// `rebuilds`: a damaged piece is forgotten, so that its elements are made again.
+  status load(std::uint64_t ordinal, bool rebuilds);
+  bool must_write() const;
+  /// Writes complete pieces.
+  status write();
+  /// Writes all pieces, and the number of elements.
+  status finish(std::uint64_t elements);
+  /// Writes all pieces, as far as that is possible.
+  void flush() noexcept;
+
   /// Copies the elements from `ordinal` on that are here, at most `most`, of about `bytes` bytes, to `out`, which has
   /// them as its live elements. Returns their number.
   std::uint32_t copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes, slab& out) const;
 
   using input_position = std::shared_ptr<const position_writer>;
   /// Returns true if append(ordinal, …) would begin a piece, for which it needs the input's position.
-  bool begins_piece(std::uint64_t ordinal) const;
+  bool begins_piece(std::uint64_t ordinal);
   enum class added : std::uint8_t {
     all,      ///< the elements are here now
     none,     ///< another stage has added elements meanwhile; these, or some of them, are not added
@@ -85,8 +128,8 @@ class element_cache {
   };
   /// Copies the elements of `made`, the first of which has this ordinal. `from`: the input's position there, if it was
   /// asked for. Errors: exceptions of a copy; nothing is added then.
-  added append(std::uint64_t ordinal, const block& made, input_position from);
-  /// No more elements are added. They stay as they are.
+  added append(std::uint64_t ordinal, const block& made, input_position from, time_point now = {});
+  /// No more elements are added. Those that are here stay, except for pieces that are not written yet.
   void close();
   bool is_closed() const;
 
@@ -102,7 +145,7 @@ class element_cache {
   /// The number of elements that are here, which are the first ones.
   std::uint64_t prefix() const;
   /// Identifies the pass that the elements come from. Never 0.
-  std::uint64_t pass() const { return pass_; }
+  std::uint64_t pass() const { return pass_.load(std::memory_order_relaxed); }  // set before the stage reads it
   /// The right to fill the cache, which one stage has at a time.
   class filling {
    public:
@@ -132,19 +175,34 @@ class element_cache {
   /// The piece that elements from `ordinal` on would be added to; null: they begin one.
   piece* open_piece(std::uint64_t ordinal) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool charge(std::size_t more) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void release(std::size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// Has the lock of the file, and knows all its blocks.
+  bool become_writer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void add_blocks(std::vector<stored_block> blocks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  status add_stored() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void close_open_pieces() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// The piece with this ordinal is complete, in memory and in the file. The oldest such piece leaves the memory.
+  void note_loaded(std::uint64_t ordinal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const element_type& type_;
   const std::shared_ptr<cache_memory> memory_;
   ledger_line& line_;  ///< of the ledger, which `memory_` shares
   const bool has_fixed_order_;
-  const std::uint64_t pass_;
+  const std::string path_;
+  std::atomic<std::uint64_t> pass_;
+  mutex opening_;                     ///< held while the file is opened
+  mutex writing_;                     ///< held while a piece is written, so that the file's order is that of the pieces
+  std::unique_ptr<cache_file> file_;  ///< null until it is open; then it does not change
   mutable mutex mutex_;
   pieces pieces_ ABSL_GUARDED_BY(mutex_);  ///< by the ordinals of their first elements
   std::uint64_t length_ ABSL_GUARDED_BY(mutex_) = kUnknown;
   std::size_t used_ ABSL_GUARDED_BY(mutex_) = 0;
   std::size_t charged_ ABSL_GUARDED_BY(mutex_) = 0;  ///< not less than used_
   bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
-  bool is_filled_ ABSL_GUARDED_BY(mutex_) = false;  ///< a stage has the right to fill
+  bool is_filled_ ABSL_GUARDED_BY(mutex_) = false;               ///< a stage has the right to fill
+  bool is_writer_ ABSL_GUARDED_BY(mutex_) = false;               ///< and all blocks of the file are known
+  std::deque<std::uint64_t> unwritten_ ABSL_GUARDED_BY(mutex_);  ///< complete pieces that are not in the file
+  std::deque<std::uint64_t> loaded_ ABSL_GUARDED_BY(mutex_);     ///< complete pieces that are in memory, too
 };
 
 }  // namespace sluice::lib

@@ -12,7 +12,7 @@ import unicodedata
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 from terminal import run_on_terminal
 
-VERBS = ("run", "convert", "head", "describe", "count", "select", "cat", "verify", "ls", "cp", "explain", "splits", "ops", "doctor", "top", "completion", "man", "sample")
+VERBS = ("run", "convert", "head", "describe", "count", "select", "cat", "verify", "ls", "cp", "explain", "splits", "cache", "ops", "doctor", "top", "completion", "man", "sample")
 
 
 def columns_of(text):

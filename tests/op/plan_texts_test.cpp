@@ -173,6 +173,8 @@ TEST_CASE("stages that C++ makes print as text, and are read again") {
       {in | prefetch(autotune), "range(10) | prefetch"},
       {in | cache(), "range(10) | cache"},
       {in | cache({.over_budget = over_budget::stop_caching}), "range(10) | cache(over_budget=stop_caching)"},
+      {in | cache("a.cache"), "range(10) | cache(\"a.cache\")"},
+      {in | cache("a", {.on_mismatch = on_mismatch::rebuild}), "range(10) | cache(\"a\", on_mismatch=rebuild)"},
       {in | rate_limit({.elements_per_second = 12.5}), "range(10) | rate_limit(elements_per_second=12.5)"},
       {in | rate_limit({.bytes_per_second = 1 << 20, .burst = 4096}),
        "range(10) | rate_limit(bytes_per_second=1048576, burst=4096)"},

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/options/cache_verb.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/field_types.hpp"
@@ -58,6 +59,7 @@ void add_splits(CLI::App& app, reading_arguments& reading, std::function<int()>&
       return cli::splits(*a);
     };
   });
+  add_cache(app, verb);  // the next one in the help
 }
 
 void add_index(CLI::App& app, reading_arguments& reading, format_arguments& format, std::function<int()>& verb) {

@@ -13,15 +13,36 @@
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
+#include "op/cache/plan_head.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
+#include "sluice/coro/task.hpp"
+#include "sluice/element/serialise.hpp"
 #include "sluice/plan/stage_plan.hpp"
+#include "sluice/runtime/blocking.hpp"
+#include "sluice/runtime/runtime.hpp"
 #include "store/cache_table.hpp"
 
 namespace sluice::lib {
 namespace {
+
+/// Writes what a stage has added to a file, when the stage ends.
+class added_to_file {
+ public:
+  added_to_file() = default;
+  explicit added_to_file(std::shared_ptr<element_cache> of) : of_(std::move(of)) {}
+  added_to_file(added_to_file&&) noexcept = default;
+  added_to_file& operator=(added_to_file&&) noexcept = default;
+  ~added_to_file() {
+    if (of_) of_->flush();
+  }
+  explicit operator bool() const { return of_ != nullptr; }
+
+ private:
+  std::shared_ptr<element_cache> of_;
+};
 
 /// The next element, the input's position, and the cache that the stage reads and fills.
 struct cache_reading {
@@ -33,6 +54,7 @@ struct cache_reading {
   inner_input input;                     ///< opened when an element is not in the cache
   std::shared_ptr<element_cache> cache;  ///< null: the stage reads its input without it
   element_cache::filling filling;
+  added_to_file adding;
 
   void save(position_writer& w) {
     w.number(at);
@@ -49,7 +71,7 @@ struct cache_reading {
     pass = r.number();
     input.load(r);
   }
-  bool may_wait() const { return input.may_wait(); }
+  bool may_wait() const { return input.may_wait() || (cache && cache->has_file()); }
 
   /// Returns true if the input's own position is at or before the next element, and not before `ordinal`.
   bool is_input_nearer(std::uint64_t ordinal) const {
@@ -70,7 +92,7 @@ struct cache_reading {
     const bool is_at_start = at == 0 && !input.resumes(0);
     if (!is_at_start && pass != cache->pass()) cache = nullptr;
     if (cache && cache->length() == element_cache::kUnknown) {
-      filling = element_cache::try_fill(cache);
+      if (!cache->has_file() || cache->can_write()) filling = element_cache::try_fill(cache);
       if (!filling) cache = nullptr;
     }
     pass = cache ? cache->pass() : 0;
@@ -110,7 +132,33 @@ struct cache_input {
   node_ptr plan;
   std::string label;
   lib::over_budget over_budget;
+  bool rebuilds = false;
+  std::shared_ptr<const plan_head> head = {};  ///< for a cache in a file
 };
+using shared_elements = std::shared_ptr<element_cache>;
+
+// Tasks that wait for the file on threads for blocking calls.
+
+task<status> open_file(shared_elements cache, std::shared_ptr<const plan_head> head, bool rebuilds, runtime& rt) {
+  blocking opening(rt.blocking_calls(), [&] { return cache->open_file(*head, rebuilds); });
+  status why = co_await opening;
+  co_return why;
+}
+task<status> load(shared_elements cache, std::uint64_t ordinal, bool rebuilds, runtime& rt) {
+  blocking loading(rt.blocking_calls(), [&] { return cache->load(ordinal, rebuilds); });
+  status why = co_await loading;
+  co_return why;
+}
+task<status> write(shared_elements cache, runtime& rt) {
+  blocking writing(rt.blocking_calls(), [&] { return cache->write(); });
+  status why = co_await writing;
+  co_return why;
+}
+task<status> finish(shared_elements cache, std::uint64_t length, runtime& rt) {
+  blocking writing(rt.blocking_calls(), [&] { return cache->finish(length); });
+  status why = co_await writing;
+  co_return why;
+}
 
 status no_room(const element_cache& cache, const std::string& label) {
   const auto mebibytes = [](std::size_t bytes) {
@@ -128,10 +176,22 @@ status no_room(const element_cache& cache, const std::string& label) {
 }
 
 erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) {
+  const bool in_file = st->cache && st->cache->has_file();
+  runtime& rt = *from.context.run->rt;
+  if (in_file) {
+    auto opening = open_file(st->cache, from.head, from.rebuilds, rt);
+    status why = co_await opening;
+    if (!why.ok()) co_await fail(why.in_stage(from.label));
+  }
   st->join();
   for (;;) {
     const std::uint64_t passed = out.pass(demand::kAll);
     const std::uint64_t wanted = st->at + passed;
+    if (in_file && st->cache && st->cache->must_load(wanted)) {
+      auto loading = load(st->cache, wanted, from.rebuilds, rt);
+      status why = co_await loading;
+      if (!why.ok()) co_await fail(why.in_stage(from.label));
+    }
     const std::uint64_t length = st->cache ? st->cache->length() : element_cache::kUnknown;
     if (length <= wanted) {
       st->end(out, passed, wanted, length);
@@ -163,22 +223,35 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
       }
       const std::uint64_t ended = first - std::min(first, in.skip_left());
       if (st->cache) st->cache->set_length(ended);
+      if (in_file && st->cache) {
+        auto finishing = finish(st->cache, ended, rt);
+        status why = co_await finishing;
+        if (!why.ok() && from.over_budget == lib::over_budget::fail) co_await fail(why.in_stage(from.label));
+      }
       st->end(out, passed, wanted, ended);
       break;
     }
     const std::uint32_t n = some.view.size();
     auto added = element_cache::added::none;
-    if (st->cache) added = st->cache->append(first, some.view, std::move(place));
-    if (added == element_cache::added::no_room && from.over_budget == lib::over_budget::fail) {
-      status why = no_room(*st->cache, from.label);
+    if (st->cache) added = st->cache->append(first, some.view, std::move(place), from.context.run->time->now());
+    status why;
+    if (added == element_cache::added::no_room && !st->cache->is_closed()) why = no_room(*st->cache, from.label);
+    if (in_file && added != element_cache::added::no_room && st->cache) {
+      if (!st->adding) st->adding = added_to_file(st->cache);
+      if (st->cache->must_write()) {
+        auto writing = write(st->cache, rt);
+        why = co_await writing;
+      }
+    }
+    if (!why.ok() && from.over_budget == lib::over_budget::fail) {
       st->filling = {};
       if (first == wanted) {
         st->at = wanted + n;
         out.hold(some.view);
       }
-      co_await fail(std::move(why));
+      co_await fail(why.in_stage(from.label));
     }
-    if (added == element_cache::added::no_room) st->cache->close();
+    if (!why.ok()) st->cache->close();
     if (first + n <= wanted || (first != wanted && added == element_cache::added::all)) {
       out.unpass(passed);  // made for the cache only
       continue;
@@ -221,8 +294,11 @@ erased_stream open_cache(const node& n, open_context& context) {
   outlet out(*n.type);
   saved<cache_reading> st;
   std::string label = context.gate(n).label();
-  st->cache = a.shared.of->find(*context.run->rt, key_of(input, context), *n.type, label, has_fixed_order);
-  cache_input from{of_first_epoch(context), n.inputs[0], std::move(label), a.options.over_budget};
+  const cache_key key = key_of(input, context);
+  st->cache = a.shared.of->find(*context.run->rt, key, *n.type, label, has_fixed_order, a.path);
+  cache_input from{of_first_epoch(context), n.inputs[0], std::move(label), a.options.over_budget,
+                   a.options.on_mismatch == on_mismatch::rebuild};
+  if (!a.path.empty()) from.head = std::make_shared<const plan_head>(n.inputs[0], key, context.run);
   return cache_loop(out, std::move(st), std::move(from));
 }
 
@@ -248,14 +324,33 @@ const element_type* cached_type(const node& n, std::string& why) {
         "makes the groups";
     return nullptr;
   }
-  return type;
+  const auto& a = n.as<cache_arguments>();
+  if (a.path.empty() && a.options.on_mismatch == on_mismatch::rebuild) {
+    why =
+        "on_mismatch is about a file, and this cache is in memory; name the file first, as in cache(\"train.cache\", "
+        "…)";
+    return nullptr;
+  }
+  if (a.path.empty()) return type;
+  if (a.path.find("://") != std::string::npos) {
+    why = absl::StrCat("a cache is a local file, and ", a.path, " is none");
+    return nullptr;
+  }
+  if (!can_serialise(*type)) {
+    why = absl::StrCat("elements of type ", type->name,
+                       " cannot be written to a file; write cache() to keep them in "
+                       "memory, or put the cache before the stage that makes these elements");
+    return nullptr;
+  }
+  why = why_not_identified(*n.inputs[0]);
+  return why.empty() ? type : nullptr;
 }
 
 }  // namespace
 
 const op_info cache_op{
     .name = "cache",
-    .doc = "keeps the elements of the first epoch in memory for later ones",
+    .doc = "keeps the elements of the first epoch, in memory or a file, for later ones",
     .arguments = arguments_of<cache_arguments>,
     .make_canonical = with_share,
     .type = cached_type,
@@ -271,6 +366,9 @@ const op_info cache_op{
     .lowering = {.open = open_cache},
 };
 
-preserving cache(cache_options o) { return {cache_op, arguments::of(cache_arguments{{}, o})}; }
+preserving cache(cache_options o) { return {cache_op, arguments::of(cache_arguments{{}, {}, o})}; }
+preserving cache(std::string path, cache_options o) {
+  return {cache_op, arguments::of(cache_arguments{{}, std::move(path), o})};
+}
 
 }  // namespace sluice::lib

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/cache_file.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/files/system_calls.hpp"
+#include "sluice/base/crc32c.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x3143'4c53;  // "SLC1"
+constexpr std::size_t kHeaderBytes = 36;
+/// A frame with more bytes is damaged: a block closes after 1 MiB, and has at least one element.
+constexpr std::uint64_t kBodyBytesMax = std::uint64_t{3} << 30;
+
+enum class frame_kind : std::uint32_t { head = 1, block = 2, end = 3 };
+
+struct frame_header {
+  frame_kind kind = frame_kind::block;
+  std::uint64_t ordinal = 0;
+  std::uint32_t count = 0, position_bytes = 0, element_bytes = 0, crc = 0;
+  std::uint64_t body_bytes() const { return std::uint64_t{position_bytes} + element_bytes; }
+};
+
+void put(std::string& to, std::uint64_t value, int bytes) {
+  for (int i = 0; i != bytes; ++i) to.push_back(static_cast<char>(value >> (8 * i)));
+}
+std::uint64_t get(const char* from, int bytes) {
+  std::uint64_t value = 0;
+  for (int i = bytes; i-- != 0;) value = value << 8 | static_cast<unsigned char>(from[i]);
+  return value;
+}
+
+std::string frame_of(const frame_header& h, std::string_view position, std::string_view elements) {
+  std::string frame;
+  frame.reserve(kHeaderBytes + position.size() + elements.size());
+  put(frame, kMagic, 4);
+  put(frame, static_cast<std::uint32_t>(h.kind), 4);
+  put(frame, h.ordinal, 8);
+  put(frame, h.count, 4);
+  put(frame, h.position_bytes, 4);
+  put(frame, h.element_bytes, 4);
+  put(frame, h.crc, 4);
+  put(frame, crc32c(frame), 4);
+  frame.append(position).append(elements);
+  return frame;
+}
+
+/// Returns false if the bytes are not a header.
+bool parse_header(const char* bytes, frame_header& h) {
+  if (get(bytes, 4) != kMagic || get(bytes + 32, 4) != crc32c(std::string_view(bytes, 32))) return false;
+  const std::uint64_t kind = get(bytes + 4, 4);
+  if (kind < 1 || kind > 3) return false;
+  h.kind = static_cast<frame_kind>(kind);
+  h.ordinal = get(bytes + 8, 8);
+  h.count = static_cast<std::uint32_t>(get(bytes + 16, 4));
+  h.position_bytes = static_cast<std::uint32_t>(get(bytes + 20, 4));
+  h.element_bytes = static_cast<std::uint32_t>(get(bytes + 24, 4));
+  h.crc = static_cast<std::uint32_t>(get(bytes + 28, 4));
+  return h.body_bytes() <= kBodyBytesMax && (h.kind != frame_kind::block || h.count != 0);
+}
+
+/// Reads up to `n` bytes; returns how many there are before the end of the file, or -1.
+std::ptrdiff_t read_at(int fd, char* to, std::size_t n, std::uint64_t offset) {
+  std::size_t got = 0;
+  while (got != n) {
+    const ssize_t one = ::pread(fd, to + got, n - got, static_cast<off_t>(offset + got));
+    if (one < 0 && errno == EINTR) continue;
+    if (one < 0) return -1;
+    if (one == 0) break;
+    got += static_cast<std::size_t>(one);
+  }
+  return static_cast<std::ptrdiff_t>(got);
+}
+
+bool try_lock(int fd) {
+  int failed = 0;
+  do failed = ::flock(fd, LOCK_EX | LOCK_NB);
+  while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+
+/// Returns true if the path still names the open file.
+bool is_file_at(int fd, const std::string& path) {
+  struct stat open{}, named{};
+  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
+         open.st_dev == named.st_dev;
+}
+
+}  // namespace
+
+status cache_file::error_of(const char* what, int error) const {
+  const std::string text = absl::StrCat("the cache ", what, ": ", std::strerror(error));
+  switch (error) {
+    case ENOENT: return not_found_error(text).in_file(path_);
+    case EACCES:
+    case EROFS:
+    case EPERM: return permission_denied_error(text).in_file(path_);
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return resource_exhausted_error(text).in_file(path_);
+    case EISDIR: return failed_precondition_error(absl::StrCat(text, "; a cache is a file")).in_file(path_);
+    default: return unavailable_error(text).in_file(path_);
+  }
+}
+
+status cache_file::damage(std::uint64_t at, std::string_view what) const {
+  return data_loss_error(absl::StrCat("the cache is damaged: ", std::string(what),
+                                      "; remove the file, or write on_mismatch=rebuild, to make the elements again"))
+      .in_file(path_, at);
+}
+
+result<std::unique_ptr<cache_file>> cache_file::open(std::string path, bool rebuilds) {
+  std::unique_ptr<cache_file> made(new cache_file(std::move(path)));
+  // Between the open and the lock another process may replace the file.
+  for (int tries = 0; tries != 100; ++tries) {
+    status why = made->open_file(true);
+    if (!why.ok()) return why;
+    made->can_write();
+    if (is_file_at(made->file_, made->path_)) break;
+  }
+  mutex_lock lock(made->mutex_);
+  status why = made->scan_head();
+  made->is_damaged_ = rebuilds && why.code() == status_code::data_loss;
+  if (!why.ok() && !made->is_damaged_) return why;
+  return made;
+}
+
+result<std::unique_ptr<cache_file>> cache_file::open_to_read(std::string path) {
+  std::unique_ptr<cache_file> made(new cache_file(std::move(path)));
+  status why = made->open_file(false);
+  if (!why.ok()) return why;
+  mutex_lock lock(made->mutex_);
+  why = made->scan_head();
+  if (!why.ok()) return why;
+  return made;
+}
+
+status cache_file::open_file(bool creates) {
+  if (file_ >= 0) ::close(file_);
+  file_ = -1;
+  {
+    mutex_lock lock(mutex_);
+    is_writer_ = false;
+  }
+  if (creates) file_ = open_again(path_, O_RDWR | O_CREAT, 0666);
+  may_write_ = file_ >= 0;
+  if (file_ < 0 && (!creates || errno == EACCES || errno == EROFS)) file_ = open_again(path_, O_RDONLY);
+  if (file_ < 0) return error_of("cannot be opened", errno);
+  struct stat kind{};
+  if (::fstat(file_, &kind) == 0 && !S_ISREG(kind.st_mode))
+    return failed_precondition_error("a cache is a regular file").in_file(path_);
+  return {};
+}
+
+cache_file::~cache_file() {
+  if (file_ >= 0) ::close(file_);  // releases the lock
+}
+
+bool cache_file::take_lock() {
+  if (is_writer_ || !may_write_) return is_writer_;
+  is_writer_ = try_lock(file_);
+  return is_writer_;
+}
+
+bool cache_file::can_write() {
+  mutex_lock lock(mutex_);
+  return take_lock();
+}
+
+std::string cache_file::head() const {
+  mutex_lock lock(mutex_);
+  return head_;
+}
+
+std::uint64_t cache_file::length() const {
+  mutex_lock lock(mutex_);
+  return length_;
+}
+
+std::uint64_t cache_file::size_bytes() const {
+  struct stat now{};
+  return ::fstat(file_, &now) == 0 ? static_cast<std::uint64_t>(now.st_size) : 0;
+}
+
+status cache_file::scan_head() {
+  std::array<char, kHeaderBytes> bytes{};
+  const std::ptrdiff_t got = read_at(file_, bytes.data(), bytes.size(), 0);
+  if (got < 0) return error_of("cannot be read", errno);
+  frame_header h;
+  const bool is_header = got == static_cast<std::ptrdiff_t>(kHeaderBytes) && parse_header(bytes.data(), h);
+  std::string body(is_header ? h.body_bytes() : 0, '\0');
+  std::ptrdiff_t of_body = 0;
+  if (is_header) of_body = read_at(file_, body.data(), body.size(), kHeaderBytes);
+  if (of_body < 0) return error_of("cannot be read", errno);
+  const bool is_cut = got == 0 || (is_header && static_cast<std::size_t>(of_body) != body.size()) ||
+                      (got < static_cast<std::ptrdiff_t>(kHeaderBytes) && (got < 4 || get(bytes.data(), 4) == kMagic));
+  if (is_cut) {  // new, or its first writer was killed
+    if (got != 0 && is_writer_ && !cut_file(file_, 0)) return error_of("cannot be shortened", errno);
+    return {};
+  }
+  if (get(bytes.data(), 4) != kMagic)
+    return failed_precondition_error("the file is not a cache of sluice; name another path for the cache")
+        .in_file(path_);
+  if (!is_header || h.kind != frame_kind::head || crc32c(body) != h.crc)
+    return damage(0, "the checksum of its head is wrong");
+  head_ = std::move(body);
+  scanned_ = kHeaderBytes + head_.size();
+  return {};
+}
+
+status cache_file::write_frame(std::string_view frame) {
+  std::size_t done = 0;
+  while (done != frame.size()) {
+    const ssize_t one = ::pwrite(file_, frame.data() + done, frame.size() - done, static_cast<off_t>(scanned_ + done));
+    if (one < 0 && errno == EINTR) continue;
+    if (one > 0) {
+      done += static_cast<std::size_t>(one);
+      continue;
+    }
+    const int error = one < 0 ? errno : ENOSPC;
+    cut_file(file_, scanned_);  // an incomplete frame does not count, whether this succeeds or not
+    return error_of("cannot be written", error);
+  }
+  scanned_ += frame.size();
+  return {};
+}
+
+status cache_file::begin(std::string_view head) {
+  mutex_lock lock(mutex_);
+  const auto bytes = static_cast<std::uint32_t>(head.size());
+  scanned_ = 0;
+  status why = write_frame(frame_of({.kind = frame_kind::head, .element_bytes = bytes, .crc = crc32c(head)}, {}, head));
+  if (why.ok()) head_ = head;
+  return why;
+}
+
+status cache_file::replace(std::string_view head) {
+  const std::string beside = absl::StrCat(path_, ".new-", ::getpid());
+  const int made = open_again(beside, O_RDWR | O_CREAT | O_TRUNC, 0666);
+  if (made < 0) return error_of("cannot be replaced", errno);
+  mutex_lock lock(mutex_);
+  const auto bytes = static_cast<std::uint32_t>(head.size());
+  const std::string frame = frame_of({.kind = frame_kind::head, .element_bytes = bytes, .crc = crc32c(head)}, {}, head);
+  if (!try_lock(made) || !write_all(made, frame) || ::rename(beside.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    ::close(made);
+    ::unlink(beside.c_str());
+    return error_of("cannot be replaced", error);
+  }
+  ::close(std::exchange(file_, made));
+  head_ = head;
+  scanned_ = frame.size();
+  length_ = kUnknown;
+  return {};
+}
+
+status cache_file::append(stored_block& b, std::string_view elements) {
+  mutex_lock lock(mutex_);
+  frame_header h{.ordinal = b.ordinal,
+                 .count = b.count,
+                 .position_bytes = static_cast<std::uint32_t>(b.position.size()),
+                 .element_bytes = static_cast<std::uint32_t>(elements.size()),
+                 .crc = crc32c(elements, crc32c(b.position))};
+  if (b.position.size() + elements.size() > kBodyBytesMax)
+    return resource_exhausted_error("an element is too large for a cache: 3 GiB are the most").in_file(path_);
+  const std::uint64_t at = scanned_;
+  status why = write_frame(frame_of(h, b.position, elements));
+  b.offset = at + kHeaderBytes + b.position.size();
+  b.bytes = h.element_bytes;
+  b.crc = h.crc;
+  return why;
+}
+
+status cache_file::finish(std::uint64_t length) {
+  mutex_lock lock(mutex_);
+  if (length_ == length) return {};
+  status why = write_frame(frame_of({.kind = frame_kind::end, .ordinal = length, .crc = crc32c({})}, {}, {}));
+  if (why.ok()) length_ = length;
+  if (why.ok() && !sync_file(file_)) why = error_of("cannot be synchronized", errno);
+  return why;
+}
+
+bool cache_file::has_grown() const {
+  mutex_lock lock(mutex_);
+  return !is_writer_ && size_bytes() > scanned_;
+}
+
+status cache_file::scan(std::vector<stored_block>& found) {
+  mutex_lock lock(mutex_);
+  if (head_.empty()) {
+    status why = scan_head();
+    if (!why.ok() || head_.empty()) return why;
+  }
+  return scan_frames(found);
+}
+
+status cache_file::scan_frames(std::vector<stored_block>& found) {
+  for (;;) {
+    std::array<char, kHeaderBytes> bytes{};
+    const std::ptrdiff_t got = read_at(file_, bytes.data(), bytes.size(), scanned_);
+    if (got < 0) return error_of("cannot be read", errno);
+    if (got == 0) return {};
+    frame_header h;
+    const bool is_whole = got == static_cast<std::ptrdiff_t>(kHeaderBytes);
+    if (is_whole && (!parse_header(bytes.data(), h) || h.kind == frame_kind::head))
+      return damage(scanned_, "the checksum of a block's header is wrong");
+    if (!is_whole || scanned_ + kHeaderBytes + h.body_bytes() > size_bytes()) break;
+    stored_block b{.ordinal = h.ordinal,
+                   .count = h.count,
+                   .position = std::string(h.position_bytes, '\0'),
+                   .offset = scanned_ + kHeaderBytes + h.position_bytes,
+                   .bytes = h.element_bytes,
+                   .crc = h.crc};
+    if (read_at(file_, b.position.data(), b.position.size(), scanned_ + kHeaderBytes) < 0)
+      return error_of("cannot be read", errno);
+    scanned_ += kHeaderBytes + h.body_bytes();
+    if (h.kind == frame_kind::end) length_ = h.ordinal;
+    else found.push_back(std::move(b));
+  }
+  // An incomplete frame: the writer is writing it, or was killed.
+  if (is_writer_ && !cut_file(file_, scanned_)) return error_of("cannot be shortened", errno);
+  return {};
+}
+
+result<std::string> cache_file::read(const stored_block& b) const {
+  std::string elements(b.bytes, '\0');
+  const std::ptrdiff_t got = read_at(file_, elements.data(), elements.size(), b.offset);
+  if (got < 0) return error_of("cannot be read", errno);
+  if (static_cast<std::size_t>(got) != elements.size()) return damage(b.offset, "a block ends beyond the file");
+  if (crc32c(elements, crc32c(b.position)) != b.crc) return damage(b.offset, "the checksum of a block is wrong");
+  return elements;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// cache_file: blocks of elements in a local file, which one process adds to while any number of them read it.
+//
+//   result<std::unique_ptr<cache_file>> file = cache_file::open("train.cache");    // created if it does not exist
+//   if ((*file)->head().empty() && (*file)->can_write()) why = (*file)->begin(head);
+//   std::vector<stored_block> blocks;
+//   why = (*file)->scan(blocks);                             // those added since the last call, by any process
+//   why = (*file)->append({.ordinal = 0, .count = 100, .position = …}, bytes);
+//   result<std::string> bytes = (*file)->read(blocks[0]);    // checked
+//
+// Writers: a lock of the kernel (flock) on the file itself, which ends with its process, so no lock remains of a process that
+//         was killed. Whoever takes the lock next cuts off what its predecessor has not completed.
+// Format: frames: magic, kind, ordinal, count, sizes, checksum of the body, checksum of these 32 bytes; then the body. The
+//         first frame is the head, which states what the elements depend on. A block's body is the position of the input at
+//         its first element, then its elements. Numbers are little-endian.
+// Errors: data_loss: a checksum is wrong, with the offset; failed_precondition: the file is something else; those of the file
+//         system. A frame that ends beyond the file is being written, or its writer was killed: it does not count.
+// Thread: any; every call blocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/base/mutex.hpp"
+#include "sluice/base/result.hpp"
+
+namespace sluice::lib {
+
+struct stored_block {
+  std::uint64_t ordinal = 0;
+  std::uint32_t count = 0;
+  std::string position = {};
+  // Where it is, known after it was added or found.
+  std::uint64_t offset = 0;  ///< of its elements
+  std::uint32_t bytes = 0;   ///< of its elements
+  std::uint32_t crc = 0;     ///< of its position and its elements
+};
+
+class cache_file {
+ public:
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+  /// `rebuilds`: a file whose head is damaged is no error; is_damaged() is true then, and the file can be replaced.
+  static result<std::unique_ptr<cache_file>> open(std::string path, bool rebuilds = false);
+  /// Reads an existing file, and never writes to it.
+  static result<std::unique_ptr<cache_file>> open_to_read(std::string path);
+  cache_file(const cache_file&) = delete;
+  ~cache_file();
+
+  const std::string& path() const { return path_; }
+  /// Returns true if this object has the lock. Otherwise tries to take it, and cuts off an incomplete end.
+  bool can_write();
+  bool is_damaged() const { return is_damaged_; }
+  /// The head; empty if the file is new.
+  std::string head() const;
+  /// The number of elements; kUnknown until a writer has stated it.
+  std::uint64_t length() const;
+  std::uint64_t size_bytes() const;
+
+  // REQUIRES for these: can_write().
+
+  status begin(std::string_view head);
+  /// Replaces the file by one with this head and without blocks. Processes that have the old one open keep it.
+  status replace(std::string_view head);
+  /// Adds a block, and completes `b`. After an error the file is as before.
+  status append(stored_block& b, std::string_view elements);
+  /// States the number of elements, and returns after the disk has stored everything.
+  status finish(std::uint64_t length);
+
+  /// Appends the blocks that were added since the last call. Errors: those above; the blocks before the damage are found.
+  status scan(std::vector<stored_block>& found);
+  /// Returns true if the file has more bytes than were scanned.
+  bool has_grown() const;
+  /// Returns the elements of a block, whose checksum is right.
+  result<std::string> read(const stored_block& b) const;
+
+ private:
+  explicit cache_file(std::string path) : path_(std::move(path)) {}
+  status open_file(bool creates);
+  status scan_head() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  status scan_frames(std::vector<stored_block>& found) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool take_lock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  status write_frame(std::string_view frame) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  status error_of(const char* what, int error) const;
+  status damage(std::uint64_t at, std::string_view what) const;
+
+  const std::string path_;
+  mutable mutex mutex_;
+  int file_ = -1;
+  bool may_write_ = false;
+  bool is_damaged_ = false;
+  bool is_writer_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string head_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t scanned_ ABSL_GUARDED_BY(mutex_) = 0;  ///< bytes
+  std::uint64_t length_ ABSL_GUARDED_BY(mutex_) = kUnknown;
+};
+
+}  // namespace sluice::lib
