@@ -307,10 +307,12 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
   element_places* const places = run->places.get();
   if (opened.ok() && places)
     opened = places->begin(source.path(), source.info(), format->index_kind(), source.compressed());
-  used_index index(run, source, format->index_kind(), places ? file_index::none : index_use,
-                   gate.line(purpose::open_file), gate.label());
-  if (opened.ok()) {
-    auto indexing = index.open_required();
+  // Made when it is first needed, since a plan may have thousands of readers that need none.
+  std::unique_ptr<used_index> index;
+  const bool may_use_index = !places && index_use != file_index::none && !format->index_kind().empty();
+  if (opened.ok() && may_use_index && index_use == file_index::required) {
+    index = std::make_unique<used_index>(run, source, *format, index_use, gate);
+    auto indexing = index->open_required();
     opened = co_await indexing.as_result();
   }
   if (!opened.ok()) {
@@ -327,8 +329,10 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
   status broken;  // why the file cannot be read beyond the window
   for (;;) {
     bool passing = reading.passes(out);
-    if (passing && index.may_help(out.to_pass()) && (at->offset != 0 || !format->has_head())) {
-      auto moving = pass_by_index(index, source, *format, *at, out);
+    const bool skips_many = passing && may_use_index && out.to_pass() >= used_index::kSkipMin;
+    if (skips_many && !index) index = std::make_unique<used_index>(run, source, *format, index_use, gate);
+    if (skips_many && index->is_wanted() && (at->offset != 0 || !format->has_head())) {
+      auto moving = pass_by_index(*index, source, *format, *at, out);
       broken = co_await moving.as_result();
       if (!broken.ok()) co_await fail(gate.located(broken));
       passing = reading.passes(out);
@@ -345,7 +349,7 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     if (f.ended && broken.ok()) {
       auto checking = check_file_end(source);
       broken = co_await checking;
-      if (broken.ok() && !gate.skips()) broken = index.check_end(at->index);
+      if (broken.ok() && index && !gate.skips()) broken = index->check_end(at->index);
       if (broken.ok() && places) places->end(at->index);
       if (broken.ok()) break;
     }

@@ -16,14 +16,14 @@ constexpr std::size_t kIndexBytesMax = std::size_t{1} << 30;
 
 }  // namespace
 
-used_index::used_index(std::shared_ptr<run_context> run, byte_source& source, std::string kind, file_index use,
-                       ledger_line& line, const std::string& label)
+used_index::used_index(std::shared_ptr<run_context> run, byte_source& source, const element_format& format,
+                       file_index use, const error_gate& gate)
     : run_(std::move(run)),
       source_(source),
-      kind_(std::move(kind)),
+      kind_(format.index_kind()),
       is_required_(use == file_index::required),
-      is_wanted_(use != file_index::none && !kind_.empty()),
-      memory_(run_, line, label, "the index of the file", "open fewer files at once, or read with index=none") {}
+      memory_(run_, gate.line(purpose::open_file), gate.label(), "the index of the file",
+              "open fewer files at once, or read with index=none") {}
 
 task<void> used_index::open_required() {
   if (!is_required_) co_return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The index of the file that a stage reads, from its first skip of many elements on.
 //
-//   used_index index(run, source, kind, file_index::automatic, gate.line(purpose::open_file), gate.label());
+//   used_index index(run, source, format, file_index::automatic, gate);
 //   auto opening = index.open_required();                     // only for file_index::required
 //   …
-//   if (index.may_help(n)) {
+//   if (n >= used_index::kSkipMin && index.is_wanted()) {
 //     auto finding = index.place_before(at, n);               // reads the index once
 //     index_place p = co_await finding;                       // of an element in (at, at + n]; none: offset 0
 //   }
@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/files/file_stage.hpp"
 #include "input/byte_source.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/base/index_types.hpp"
@@ -37,12 +38,13 @@ class used_index {
   /// A shorter skip costs less than reading the index.
   static constexpr std::uint64_t kSkipMin = 512;
 
-  /// `kind`: the framing of the elements; empty: the format has no index.
-  used_index(std::shared_ptr<run_context> run, byte_source& source, std::string kind, file_index use, ledger_line& line,
-             const std::string& label);
+  /// REQUIRES: the format has an index (index_kind()), and `use` is not `none`.
+  used_index(std::shared_ptr<run_context> run, byte_source& source, const element_format& format, file_index use,
+             const error_gate& gate);
 
   task<void> open_required();
-  bool may_help(std::uint64_t skipped) const { return is_wanted_ && skipped >= kSkipMin; }
+  /// Returns true if the index may still be read, or has been read and is valid.
+  bool is_wanted() const { return is_wanted_; }
   /// Returns the last place of an element in (at, at + skipped]; the offset 0 if there is none.
   task<index_place> place_before(std::uint64_t at, std::uint64_t skipped);
   /// Returns an error if the index was used, and the file has another number of elements.
@@ -59,7 +61,7 @@ class used_index {
   byte_source& source_;
   std::string kind_;
   bool is_required_;
-  bool is_wanted_;  ///< it may still be read, or has been read and is valid
+  bool is_wanted_ = true;
   held_memory memory_;
   std::optional<record_index> index_;
 };
