@@ -15,7 +15,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::string_view kIndexMagic("sluice index\x01", 13);  // the last byte is the format's version
-constexpr std::size_t kChecksumBytes = 4;
+constexpr std::size_t kIndexChecksumBytes = 4;
 /// Fewer places are never thinned out.
 constexpr std::size_t kPlacesMin = std::size_t{1} << 13;
 /// A read of this length costs little more than a shorter one.
@@ -59,12 +59,12 @@ std::string index_bytes(const record_index& index) {
 result<record_index> read_index(std::string_view bytes) {
   constexpr std::string_view kName = kIndexMagic.substr(0, kIndexMagic.size() - 1);
   if (!bytes.starts_with(kName)) return data_loss_error("this is no index of sluice");
-  if (bytes.size() < kIndexMagic.size() + kChecksumBytes) return damaged_index("it is cut off");
+  if (bytes.size() < kIndexMagic.size() + kIndexChecksumBytes) return damaged_index("it is cut off");
   if (bytes[kName.size()] != kIndexMagic.back())
     return failed_precondition_error("the index was written by another version of sluice");
   std::uint32_t crc = 0;
-  std::memcpy(&crc, bytes.data() + bytes.size() - kChecksumBytes, kChecksumBytes);
-  bytes.remove_suffix(kChecksumBytes);
+  std::memcpy(&crc, bytes.data() + bytes.size() - kIndexChecksumBytes, kIndexChecksumBytes);
+  bytes.remove_suffix(kIndexChecksumBytes);
   if (crc != crc32c(bytes)) return damaged_index("its checksum does not match");
   position_reader r(bytes.substr(kIndexMagic.size()));
   record_index index;

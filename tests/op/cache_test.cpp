@@ -325,7 +325,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a cache resumes at every element of every epoch") {
-  resumes_everywhere(range(12) | shuffle(5) | cache() | repeat(3), {.marks_every = 2});
+  resumes_everywhere(range(12) | shuffle(5) | cache() | repeat(3), consumption{.marks_every = 2});
   resumes_everywhere(range(12) | filter([](int64 x) { return x % 3 != 0; }) | cache() | batch(3) | unbatch() |
                      repeat(2));
   const auto kept = range(9) | map([](int64 x) { return 3 * x; }) | cache();

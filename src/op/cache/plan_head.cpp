@@ -104,7 +104,7 @@ std::string shown(std::string plan) {
 }
 
 /// Returns true for the name of a registered function; the name of an expression is its text, which the plan shows.
-bool is_word(std::string_view name) {
+bool is_shown_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
     return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
   });
@@ -197,7 +197,7 @@ bool describe_head(std::string_view head, std::string& to) {
   absl::StrAppend(&to, "plan: ", h.plan, "\nelements of type: ", h.type, "\n");
   if (h.key.seed != 0 || h.key.drawn_in != 0) absl::StrAppend(&to, "drawn with the seed: ", h.key.seed, "\n");
   for (const function_identity& f : h.functions)
-    if (is_word(f.name) && !f.is_data) absl::StrAppend(&to, "function: ", f.name, ", version ", f.version, "\n");
+    if (is_shown_name(f.name) && !f.is_data) absl::StrAppend(&to, "function: ", f.name, ", version ", f.version, "\n");
   for (const named_input& in : h.inputs) absl::StrAppend(&to, "input: ", in.path, ", ", in.size_bytes, " bytes\n");
   return true;
 }
