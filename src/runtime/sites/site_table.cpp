@@ -22,11 +22,13 @@ namespace {
 
 std::uint64_t read(const stage_counts::number& n) { return n.load(std::memory_order_relaxed); }
 
-/// Extrapolates to all of `elements` from `sampled` elements with the sum `of_sampled`.
+/// Extrapolates to all of `elements` from `sampled` elements with the sum `of_sampled`; at most 1e17.
 std::uint64_t scaled(std::uint64_t of_sampled, std::uint64_t sampled, std::uint64_t elements) {
   if (sampled == 0) return 0;
-  return static_cast<std::uint64_t>(static_cast<double>(of_sampled) / static_cast<double>(sampled) *
-                                    static_cast<double>(elements));
+  // A skip may count 2^63 elements, and their product with a time is no 64-bit number. In ns the limit is three years.
+  constexpr double kMost = 1e17;
+  const double all = static_cast<double>(of_sampled) / static_cast<double>(sampled) * static_cast<double>(elements);
+  return static_cast<std::uint64_t>(std::min(all, kMost));
 }
 
 /// Appends the paths of the inputs that are not `known`. In place of an operator without a stage, its inputs are used.
