@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/paths/glob.hpp"
 
-#include "sluice/base/index_types.hpp"
-
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "sluice/base/assert.hpp"
+#include "sluice/base/index_types.hpp"
 
 namespace sluice::lib::detail {
 namespace {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/files/system_calls.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/content_hash.hpp"
@@ -72,10 +73,8 @@ std::uint64_t digest_local_content(const char* path, std::uint64_t size) {
   for (const digested_range& range : {digested_head(size), digested_tail(size)}) {
     if (range.bytes == 0) continue;
     bytes.resize(range.bytes);
-    std::size_t n = 0;
-    for (ssize_t got = 1; got > 0 && n != bytes.size(); n += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
-      got = ::pread(fd, bytes.data() + n, bytes.size() - n, static_cast<off_t>(range.offset + n));
-    hash.bytes(bytes.data(), n);
+    const std::ptrdiff_t n = read_at(fd, bytes.data(), bytes.size(), range.offset);
+    hash.bytes(bytes.data(), static_cast<std::size_t>(std::max<std::ptrdiff_t>(n, 0)));
   }
   ::close(fd);
   return hash.value();

@@ -61,8 +61,8 @@ struct runtime::parts {
   std::optional<runtime::threads> threads;  ///< empty for a simulation
   mutex io_mutex;
   std::unique_ptr<io_service> io ABSL_GUARDED_BY(io_mutex);  ///< guarded by io_mutex
-  mutex left_mutex;
-  std::shared_ptr<left_by_runs> left ABSL_GUARDED_BY(left_mutex);
+  mutex stored_mutex;
+  std::shared_ptr<stored_data> stored ABSL_GUARDED_BY(stored_mutex);
 };
 
 runtime::runtime(runtime_options options)
@@ -125,10 +125,10 @@ io_service& runtime::io(std::unique_ptr<io_service> (*make)(runtime&)) {
   return *parts_->io;
 }
 
-std::shared_ptr<left_by_runs> runtime::left(std::shared_ptr<left_by_runs> (*make)(runtime&)) {
-  mutex_lock lock(parts_->left_mutex);
-  if (!parts_->left) parts_->left = make(*this);
-  return parts_->left;
+std::shared_ptr<stored_data> runtime::stored(std::shared_ptr<stored_data> (*make)(runtime&)) {
+  mutex_lock lock(parts_->stored_mutex);
+  if (!parts_->stored) parts_->stored = make(*this);
+  return parts_->stored;
 }
 
 }  // namespace sluice::lib

@@ -3,7 +3,6 @@
 
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,26 +68,6 @@ bool parse_header(const char* bytes, frame_header& h) {
   h.element_bytes = static_cast<std::uint32_t>(get(bytes + 24, 4));
   h.crc = static_cast<std::uint32_t>(get(bytes + 28, 4));
   return h.body_bytes() <= kBodyBytesMax && (h.kind != frame_kind::block || h.count != 0);
-}
-
-/// Reads up to `n` bytes; returns how many there are before the end of the file, or -1.
-std::ptrdiff_t read_at(int fd, char* to, std::size_t n, std::uint64_t offset) {
-  std::size_t got = 0;
-  while (got != n) {
-    const ssize_t one = ::pread(fd, to + got, n - got, static_cast<off_t>(offset + got));
-    if (one < 0 && errno == EINTR) continue;
-    if (one < 0) return -1;
-    if (one == 0) break;
-    got += static_cast<std::size_t>(one);
-  }
-  return static_cast<std::ptrdiff_t>(got);
-}
-
-bool try_lock(int fd) {
-  int failed = 0;
-  do failed = ::flock(fd, LOCK_EX | LOCK_NB);
-  while (failed != 0 && errno == EINTR);
-  return failed == 0;
 }
 
 /// Returns true if the path still names the open file.

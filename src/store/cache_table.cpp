@@ -7,7 +7,7 @@ namespace sluice::lib {
 
 std::shared_ptr<cache_table> cache_table::of(runtime& rt) {
   return std::static_pointer_cast<cache_table>(
-      rt.left([](runtime& here) -> std::shared_ptr<left_by_runs> { return std::make_shared<cache_table>(here); }));
+      rt.stored([](runtime& here) -> std::shared_ptr<stored_data> { return std::make_shared<cache_table>(here); }));
 }
 
 std::shared_ptr<element_cache> cache_table::find(const cache_share& call, const cache_key& key,

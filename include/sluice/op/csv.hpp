@@ -77,7 +77,7 @@ struct csv_options {
   ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
   /// Blocks of rows parsed at once; more than 1 works ahead. Under error_policy::skip the stage parses one at a time.
   knob_up_to<65'536> parallelism = {};
-  /// Whether elements are skipped by the index of the file (`sluice index FILE`).
+  /// The use of the file's index, by which a skip finds its element without reading those before (`sluice index FILE`).
   file_index index = file_index::automatic;
 };
 struct csv_arguments {

@@ -28,7 +28,7 @@ struct lines_options {
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
   ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
-  /// Whether elements are skipped by the index of the file (`sluice index FILE`).
+  /// The use of the file's index, by which a skip finds its element without reading those before (`sluice index FILE`).
   file_index index = file_index::automatic;
 };
 struct lines_arguments {

@@ -43,7 +43,7 @@ struct tfrecord_options {
   ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
   lib::after_damage after_damage = lib::after_damage::search;  ///< what to do under error_policy::skip after a damaged
                                                                ///< length
-  /// Whether elements are skipped by the index of the file (`sluice index FILE`).
+  /// The use of the file's index, by which a skip finds its element without reading those before (`sluice index FILE`).
   file_index index = file_index::automatic;
 };
 struct tfrecord_arguments {

@@ -53,11 +53,11 @@ class io_service {
   virtual std::string description() const = 0;
 };
 
-/// Base class of what runs leave to later runs, such as cached elements; the runtime only owns it. The layer `store`
-/// derives it.
-class left_by_runs {
+/// Base class of the data that outlive a run, such as cached elements. The runtime only owns them; the layer `store`
+/// derives this class.
+class stored_data {
  public:
-  virtual ~left_by_runs() = default;
+  virtual ~stored_data() = default;
 };
 
 class runtime {
@@ -93,8 +93,8 @@ class runtime {
 
   /// The file back end, made by `make` at the first call.
   io_service& io(std::unique_ptr<io_service> (*make)(runtime&));
-  /// What runs leave to later ones, made by `make` at the first call. The runtime's share ends with the runtime.
-  std::shared_ptr<left_by_runs> left(std::shared_ptr<left_by_runs> (*make)(runtime&));
+  /// The data that outlive runs, made by `make` at the first call. The runtime shares their ownership until it ends.
+  std::shared_ptr<stored_data> stored(std::shared_ptr<stored_data> (*make)(runtime&));
 
  private:
   struct threads;

@@ -136,10 +136,6 @@ class request_parser {
   bool is_in_value_ = true, is_done_ = false;
 };
 
-}  // namespace
-
-namespace {
-
 const char* advice_for(const asio::error_code& wrong) {
   if (wrong == asio::error::address_in_use) return "; choose another port, or :0 for any free one";
   if (wrong == asio::error::access_denied) return "; choose a port from 1024 on, or :0 for any free one";

@@ -2,7 +2,6 @@
 #include "base/files/locked_target.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,12 +45,8 @@ status follow_links(const std::string& path, std::filesystem::path& named) {
 
 bool lacks_locks(int why) { return why == ENOSYS || why == EOPNOTSUPP || why == ENOLCK; }
 
-bool try_flock(int fd) {
-  int failed;
-  do failed = ::flock(fd, LOCK_EX | LOCK_NB);
-  while (failed && errno == EINTR);
-  return !failed || lacks_locks(errno);
-}
+/// A file system without locks has no other writer that could be noticed.
+bool try_flock(int fd) { return try_lock(fd) || lacks_locks(errno); }
 
 }  // namespace
 

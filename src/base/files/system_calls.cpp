@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -39,6 +40,18 @@ bool read_all(int fd, std::size_t bytes_max, std::string& bytes) {
   }
 }
 
+std::ptrdiff_t read_at(int fd, char* to, std::size_t n, std::uint64_t offset_bytes) {
+  std::size_t done = 0;
+  while (done != n) {
+    auto got = ::pread(fd, to + done, n - done, static_cast<off_t>(offset_bytes + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return static_cast<std::ptrdiff_t>(done);
+}
+
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     auto n = ::write(fd, bytes.data(), bytes.size());
@@ -47,6 +60,13 @@ bool write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
   return true;
+}
+
+bool try_lock(int fd) {
+  int failed;
+  do failed = ::flock(fd, LOCK_EX | LOCK_NB);
+  while (failed && errno == EINTR);
+  return !failed;
 }
 
 bool cut_file(int fd, std::uint64_t length_bytes) {

@@ -16,8 +16,12 @@ int open_again(const std::string& path, int flags, unsigned mode = 0);
 /// Appends all bytes up to the end to `bytes`, and waits even if `fd` does not block. Fails with EFBIG for more than
 /// `bytes_max` bytes, and then reads hardly more than that.
 bool read_all(int fd, std::size_t bytes_max, std::string& bytes);
+/// Reads up to `n` bytes at this offset. Returns their number, which is less only at the end of the file.
+std::ptrdiff_t read_at(int fd, char* to, std::size_t n, std::uint64_t offset_bytes);
 /// Writes all of `bytes`, with as many calls as necessary.
 bool write_all(int fd, std::string_view bytes);
+/// Takes the kernel's lock of the open file, without waiting for another process that has it.
+bool try_lock(int fd);
 /// Shortens the file, or lengthens it with zeros.
 bool cut_file(int fd, std::uint64_t length_bytes);
 /// Returns after the disk has stored the written bytes. A pipe or a device cannot be synchronized, and need not be.

@@ -430,11 +430,11 @@ struct expression_aggregates final : aggregate_function {
     return d;
   }
   void add_facts_of(const compiled_expression& c) {
-    const function_facts more = c.used.facts();
+    const function_facts more = facts_of(c);
     facts.concurrent &= more.concurrent;
     facts.pure &= more.pure;
-    facts.may_fail |= more.may_fail || c.p->may_fail();
-    reads.add(c.p->reads() ? names_read(*c.p->reads()) : names_read());
+    facts.may_fail |= more.may_fail;
+    reads.add(members_read_by(c));
   }
   static void check_value(const expression_tree& e, const described_aggregate& d) {
     const element_type& t = *d.value.type;

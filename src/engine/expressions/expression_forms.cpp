@@ -168,6 +168,16 @@ std::vector<std::string> members_copied(const expression_tree& e, const element_
 
 }  // namespace
 
+function_facts facts_of(const compiled_expression& c) {
+  function_facts facts = c.used.facts();
+  facts.may_fail |= c.p->may_fail();
+  return facts;
+}
+
+names_read members_read_by(const compiled_expression& c) {
+  return c.p->reads() ? names_read(*c.p->reads()) : names_read();
+}
+
 void describe_expression(stage_function& f, const expression& e, const compiled_expression& c,
                          const element_type* out) {
   f.name = e.text();
@@ -176,10 +186,9 @@ void describe_expression(stage_function& f, const expression& e, const compiled_
   f.in = &c.p->in();
   f.out = out;
   f.draws = c.p->draws();
-  f.facts = c.used.facts();
-  f.facts.may_fail |= c.p->may_fail();
+  f.facts = facts_of(c);
   f.uses_place = c.p->uses_place();
-  if (c.p->reads()) f.reads = names_read(*c.p->reads());
+  f.reads = members_read_by(c);
   f.values_known = c.used.values_known();
   if (out) f.copies = members_copied(e.tree(), c.p->in(), *out);
 }

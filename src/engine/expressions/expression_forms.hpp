@@ -57,6 +57,10 @@ struct compiled_expression {
 /// Returns the spec of the expression's value for an element with the spec `in`; `out`: the type of the value.
 spec spec_of_expression(const expression_tree& e, const element_type& out, const spec& in);
 
+/// The facts of a call, with the errors of the expression itself; and the members of the element that it reads.
+function_facts facts_of(const compiled_expression& c);
+names_read members_read_by(const compiled_expression& c);
+
 /// Sets f's description: its names, types and text.
 void describe_expression(stage_function& f, const expression& e, const compiled_expression& c, const element_type* out);
 

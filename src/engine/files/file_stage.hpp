@@ -72,7 +72,7 @@ class element_format {
     return f;
   }
   /// The framing of the elements, for an index (format/record_index.hpp): formats of the same framing find elements at
-  /// the same offsets. Empty: elements have no index.
+  /// the same offsets. Empty: files of this format have no index.
   virtual std::string index_kind() const { return {}; }
   /// Checks a file after it was opened. `end`: its size; kUnknown for compressed files.
   virtual status check(std::uint64_t end) const {

@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kPlannedIndexesKept = 4096;
 constexpr std::size_t kPlannedIndexBytesMax = std::size_t{1} << 30;
 
-/// What tells the states of a local index apart. The name is replaced, so a new index has another inode.
+/// The properties by which a changed index of a local file is noticed. A new index replaces the old one under its name, and
+/// so has another inode.
 struct index_stamp {
   std::int64_t modified_ns = 0;
   std::uint64_t size_bytes = 0, inode = 0;

@@ -45,7 +45,7 @@ class used_index {
   task<void> open_required();
   /// Returns true if the index may still be read, or has been read and is valid.
   bool is_wanted() const { return is_wanted_; }
-  /// Returns the last place of an element in (at, at + skipped]; the offset 0 if there is none.
+  /// Returns the last place of an element from number at + 1 to at + skipped. The offset is 0 if none of them has a place.
   task<index_place> place_before(std::uint64_t at, std::uint64_t skipped);
   /// Returns an error if the index was used, and the file has another number of elements.
   status check_end(std::uint64_t elements) const;

@@ -333,7 +333,7 @@ const element_type* cached_type(const node& n, std::string& why) {
   }
   if (a.path.empty()) return type;
   if (a.path.find("://") != std::string::npos) {
-    why = absl::StrCat("a cache is a local file, and ", a.path, " is none");
+    why = absl::StrCat("a cache is a local file, and ", a.path, " is a URL; write a path");
     return nullptr;
   }
   if (!can_serialise(*type)) {
