@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// What dispatcher, workers and consumers send to each other: plain structs, which travel as JSON.
+//
+//   next_split_request r{.iteration = "3.1", .consumer = "trainer-0", .ordinal = 7};
+//   std::string text = to_json(r);                              // {"iteration":"3.1","consumer":"trainer-0","ordinal":7}
+//   auto back = from_json<next_split_request>(text);
+//   reply_of<next_split_request>                                // next_split_reply
+//   method_of<next_split_request>                                 // "next_split": the name of the method
+//
+// Every call may be repeated: a repeated call has the effect of one call and the same reply. Callers repeat a call until
+// they have a reply, with the same members.
+// Versions: from_json ignores members that it does not know. A member that later versions add must be std::optional.
+// Errors: from_json returns invalid_argument: no JSON object, a member is missing or has another type; it names the
+//         message and the member.
+// Units:  milliseconds; offsets count elements of a split, from 0.
+// See:    docs/internals/decisions/service.md
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/base/result.hpp"
+
+namespace sluice::lib {
+
+/// How the elements of a stream are divided among workers.
+enum class sharding : std::uint8_t {
+  off,           ///< each worker runs the whole plan
+  dynamic,       ///< workers read splits of a shared pool
+  file,          ///< static shards: worker i of a fixed list reads the files i, i + n, …
+  data,          ///< static shards: worker i keeps the elements i, i + n, …
+  file_or_data,  ///< file if the plan reads files, otherwise data
+  hint,          ///< static shards: the plan's own shard(…) says where
+};
+std::string_view to_string(sharding mode);
+constexpr bool is_static(sharding mode) { return mode >= sharding::file; }
+
+// --- Calls of the dispatcher, from consumers ----------------------------------------------------------------------
+
+/// What a worker needs to run a plan, and what a dispatcher needs to split it.
+struct dataset_info {
+  std::string plan;                                               ///< plan text
+  std::string fingerprint;                                        ///< of the plan
+  std::string type;                                               ///< text of the element type
+  std::optional<std::uint64_t> cardinality;                       ///< if it is known and finite
+  std::string visitation;                                         ///< "exactly_once", "at_most_once", "at_least_once"
+  std::uint64_t splits = 0, split_bytes = 0, split_elements = 0;  ///< split_options; 0: not set
+  std::uint64_t seed = 0, epoch = 0;                              ///< of the run whose elements are delivered
+  std::string on_error;                                           ///< the policy of workers: "stop" or "skip"
+  std::vector<std::string> plugins;                               ///< names, which a worker must have loaded
+  bool operator==(const dataset_info&) const = default;
+};
+
+/// Errors: already_exists: the id has another fingerprint.
+struct register_dataset_request {
+  std::string dataset;  ///< the id; empty: the dispatcher makes one from the fingerprint and the options
+  dataset_info info;
+};
+struct register_dataset_reply {
+  std::string dataset;
+};
+
+/// Errors: not_found.
+struct get_dataset_request {
+  std::string dataset;
+};
+struct get_dataset_reply {
+  dataset_info info;
+};
+
+/// Opens one iteration over one stream of a dataset, or joins it. Consumers that name the same job, stream and iteration
+/// share its splits. Errors: not_found: no such dataset; failed_precondition: the job has another dataset or mode, or a
+/// static mode has no fixed list of workers, or one of another length.
+struct open_job_request {
+  std::string job;  ///< empty: a job of this consumer alone, which ends with it
+  std::string dataset;
+  std::uint32_t stream = 0;     ///< of split_plan::streams()
+  std::uint64_t iteration = 0;  ///< counts the runs of a job
+  std::string consumer;         ///< unique, and the same after a restart from a checkpoint
+  sharding mode = sharding::dynamic;
+  std::string visitation;               ///< as in dataset_info
+  std::uint64_t first_round = 0;        ///< the stream's first round in this iteration
+  std::optional<std::uint64_t> rounds;  ///< and their number; none: all that the stream has
+  /// Draws of this iteration; none: those of the dataset. The first consumer decides.
+  std::optional<std::uint64_t> seed, epoch;
+  std::uint32_t workers = 0;      ///< static modes: the expected length of the fixed list; 0: any
+  std::vector<std::string> tags;  ///< only workers with all of these tags read splits
+  std::string target = "any";     ///< "any", "local": workers on `host` only, "automatic": these first
+  std::string host;               ///< name of the consumer's machine
+  /// The splits of a consumer that is silent for longer return to the pool. None: never.
+  std::optional<std::uint64_t> silence_max_ms;
+};
+struct open_job_reply {
+  std::string iteration;  ///< the id, for all calls below
+  std::uint64_t dispatcher_epoch = 0;
+  std::uint64_t seed = 0, epoch = 0;
+};
+
+/// Returns the `ordinal`-th split of a consumer: for ever the same one, unless the consumer was closed. The dispatcher
+/// answers when there is a split, or no more, or after a while with `wait`.
+/// Errors: not_found: no such iteration; aborted: the consumer was closed; failed_precondition: an ordinal beyond the
+/// next one; and the error of listing the splits.
+struct next_split_request {
+  std::string iteration, consumer;
+  std::uint64_t ordinal = 0;
+};
+enum class split_answer : std::uint8_t {
+  split,
+  wait,  ///< ask again: other consumers hold the splits that are left, or a task of `off` still runs
+  end,
+};
+struct next_split_reply {
+  split_answer kind = split_answer::wait;
+  std::uint64_t split = 0;  ///< its number, unique within the iteration
+  std::uint64_t round = 0;
+  std::string payload;    ///< plan_split::json(); off: empty; static modes: {"shard":i,"shards":n}
+  std::string worker;     ///< address; empty: none is known now, so `place` asks for one
+  bool is_local = false;  ///< the worker is on the consumer's machine
+  std::uint64_t dispatcher_epoch = 0;
+};
+
+/// Returns a worker for a split, another one than `failed` if possible. The dispatcher answers when a worker exists, or
+/// after a while with `wait`. Errors: not_found; aborted: the split is not this consumer's.
+struct place_request {
+  std::string iteration, consumer;
+  std::uint64_t split = 0;
+  std::uint64_t attempt = 0;  ///< grows by one with each placement
+  std::string failed;         ///< address of the worker that failed; empty: none
+};
+enum class place_answer : std::uint8_t {
+  placed,
+  wait,
+  removed,  ///< off: the only worker of this task was removed; the split ends
+};
+struct place_reply {
+  place_answer kind = place_answer::wait;
+  std::string worker;
+  bool is_local = false;
+  std::uint64_t dispatcher_epoch = 0;
+};
+
+/// A split that is read, and the number of its elements that the consumer has delivered.
+struct open_split {
+  std::uint64_t split = 0, offset = 0;
+};
+/// Reports finished splits, and that the consumer lives. The reply means that they are durably done.
+/// Errors: not_found; aborted: the consumer was closed.
+struct progress_request {
+  std::string iteration, consumer;
+  std::vector<std::uint64_t> done;
+  std::vector<open_split> open;
+};
+struct progress_reply {
+  std::vector<std::uint64_t> released;  ///< splits of the request that are not this consumer's
+  std::uint64_t dispatcher_epoch = 0;
+};
+
+/// Returns the splits of a consumer that are not done to the pool. The consumer's id cannot be used again in this
+/// iteration. A consumer that is unknown is closed already.
+struct close_consumer_request {
+  std::string iteration, consumer;
+};
+struct close_consumer_reply {};
+
+// --- Calls of the dispatcher, from workers and operators ------------------------------------------------------------
+
+struct running_read {
+  std::string iteration;
+  std::uint64_t split = 0;
+  std::string consumer;
+  std::uint64_t incarnation = 0, attempt = 0;  ///< of read_request
+  std::uint64_t offset = 0, age_ms = 0;
+};
+/// Registers a worker, and reports that it lives.
+struct heartbeat_request {
+  std::string worker;             ///< the address at which it serves reads
+  std::uint64_t incarnation = 0;  ///< a number that each start of the process draws
+  std::string host;
+  std::vector<std::string> tags;
+  std::uint32_t slots = 1;  ///< reads that it wants at a time: placement compares reads per slot
+  bool is_draining = false;
+  std::vector<running_read> reads;
+};
+struct read_name {
+  std::string iteration;
+  std::uint64_t split = 0;
+  std::string consumer;
+};
+struct heartbeat_reply {
+  std::uint64_t dispatcher_epoch = 0;
+  std::vector<read_name> cancel;  ///< nobody needs these reads
+};
+
+/// Places nothing on a worker any more, and forgets it. A worker that heartbeats afterwards registers again, unless it
+/// drains.
+struct remove_worker_request {
+  std::string worker;
+};
+struct remove_worker_reply {};
+
+struct status_request {};
+struct worker_status {
+  std::string worker, host;
+  std::vector<std::string> tags;
+  std::uint32_t slots = 0;
+  std::uint64_t reads = 0, silent_ms = 0;
+  bool is_alive = false, is_draining = false;
+};
+struct split_status {
+  std::uint64_t split = 0;
+  std::string consumer, worker;
+  std::uint64_t offset = 0;  ///< as last reported
+  std::uint64_t attempt = 0;
+  std::uint64_t age_ms = 0;  ///< since this dispatcher assigned it, or started
+};
+struct iteration_status {
+  std::string iteration, job, dataset, mode;
+  std::uint32_t stream = 0;
+  std::uint64_t number = 0;
+  std::uint64_t consumers = 0, listed = 0, assigned = 0, done = 0, waiting = 0;  ///< splits, and calls that wait
+  bool is_all_listed = false, is_finished = false;
+  std::vector<split_status> in_flight;  ///< the oldest 1,000
+};
+struct status_reply {
+  std::uint64_t dispatcher_epoch = 0, datasets = 0, commits = 0;
+  std::string store_error;  ///< of the last commit, if it failed
+  std::vector<worker_status> workers;
+  std::vector<iteration_status> iterations;
+};
+
+// --- The stream of a worker -------------------------------------------------------------------------------------------
+
+/// Opens the stream of a split's elements, from `offset` on. The worker keeps one read for each iteration, split and
+/// consumer: a new read cancels the one before. Errors: aborted: a later attempt of the same incarnation runs.
+struct read_request {
+  std::string dataset, iteration;
+  std::uint64_t split = 0;
+  std::string payload;
+  std::uint64_t offset = 0;
+  std::string consumer;
+  std::uint64_t incarnation = 0;  ///< a number that each start of the consumer draws
+  std::uint64_t attempt = 0;
+  std::string on_error;
+};
+
+// --- JSON -------------------------------------------------------------------------------------------------------------
+
+template <class Message> std::string to_json(const Message& m);
+template <class Message> result<Message> from_json(std::string_view text);
+
+template <class Request> struct call_of;
+#define SLUICE_SERVICE_CALLS(X) \
+  X(register_dataset)           \
+  X(get_dataset)                \
+  X(open_job) X(next_split) X(place) X(progress) X(close_consumer) X(heartbeat) X(remove_worker) X(status)
+#define SLUICE_CALL(name)                            \
+  template <> struct call_of<name##_request> {       \
+    using reply = name##_reply;                      \
+    static constexpr std::string_view kName = #name; \
+  };
+SLUICE_SERVICE_CALLS(SLUICE_CALL)
+#undef SLUICE_CALL
+template <class Request> using reply_of = typename call_of<Request>::reply;
+/// The name of a request's method.
+template <class Request> inline constexpr std::string_view method_of = call_of<Request>::kName;
+
+}  // namespace sluice::lib
