@@ -56,8 +56,8 @@ inline constexpr std::size_t kFrameBytesMax = std::size_t{1} << 30;
 inline constexpr std::size_t kFrameOverheadBytes = 64;
 
 struct stream_options {
-  /// The sum of the frames that the server may have sent and next() has not returned. One frame may exceed it, if no
-  /// other is on its way.
+  /// The sum of the frames that the server may have sent and next() has not returned. A frame larger than three
+  /// quarters of it may exceed it, when at most a quarter is on its way.
   std::size_t credit_bytes = std::size_t{4} << 20;
   /// A larger frame is an error (resource_exhausted) in the handler's write().
   std::size_t frame_bytes_max = std::size_t{16} << 20;

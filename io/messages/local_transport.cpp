@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "io/messages/credit_gate.hpp"
+#include "io/messages/frame_inbox.hpp"
+#include "io/messages/message_limits.hpp"
+#include "io/messages/stoppable_task.hpp"
+#include "sluice/coro/channel.hpp"
+#include "sluice/io/message_transport.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// A call or stream that a client has handed to a server. Both have it, because either may end first.
+class local_request {
+ public:
+  local_request(std::string m, std::string r) : method(std::move(m)), request(std::move(r)) {}
+  virtual ~local_request() = default;
+  /// Runs the handler and stores what it answers.
+  virtual task<> serve(message_handler& handler) = 0;
+  /// The server was closed before the handler has answered.
+  virtual void abandon(status why) = 0;
+
+  std::string method, request;
+  stoppable_task handling;
+};
+
+class local_call final : public local_request {
+ public:
+  using local_request::local_request;
+  task<> serve(message_handler& handler) override {
+    result<std::string> with = internal_error("the handler has not answered");
+    try {
+      with = co_await handler.on_call(std::move(method), std::move(request));
+    } catch (...) { with = current_exception_status(); }
+    // A handler that a close has stopped has not answered.
+    environment* env = co_await this_environment();
+    if (!env->stop.stop_requested()) slot.answer(checked_answer(std::move(with)));
+  }
+  void abandon(status why) override { slot.fail(std::move(why)); }
+
+  answer_slot slot;
+};
+
+class local_stream final : public local_request, public frame_writer {
+ public:
+  local_stream(std::string m, std::string r, const stream_options& o)
+      : local_request(std::move(m), std::move(r)), options(o), gate(o.credit_bytes) {}
+  task<> serve(message_handler& handler) override {
+    status why;
+    try {
+      co_await handler.on_stream(std::move(method), std::move(request), *this);
+    } catch (...) { why = current_exception_status(); }
+    environment* env = co_await this_environment();
+    if (!env->stop.stop_requested()) inbox.end(std::move(why));
+  }
+  void abandon(status why) override { inbox.fail(std::move(why)); }
+
+  task<> write(slice frame) override {
+    const std::size_t bytes = frame.size();
+    status wrong = check_frame(bytes, options.frame_bytes_max);
+    if (!wrong.ok()) co_await fail(std::move(wrong));
+    bool open = co_await gate.take(credit_of(bytes));
+    if (!open) co_await fail(cancelled_error("the client is gone"));
+    inbox.push(std::move(frame));
+  }
+  bool is_cancelled() const noexcept override { return handling.is_stopped(); }
+
+  const stream_options options;
+  credit_gate gate;
+  frame_inbox inbox;
+};
+
+class local_reader final : public frame_reader {
+ public:
+  local_reader(std::shared_ptr<local_stream> s, std::string what) : stream_(std::move(s)), what_(std::move(what)) {}
+  ~local_reader() override { cancel(); }
+  task<result<std::optional<slice>>> next(time_point deadline) override {
+    auto frame = co_await stream_->inbox.next(what_, deadline);
+    if (frame.ok() && *frame) stream_->gate.give(credit_of((**frame).size()));
+    co_return std::move(frame);
+  }
+  void cancel() noexcept override {
+    stream_->inbox.cancel();
+    stream_->gate.close();
+    stream_->handling.stop();
+  }
+
+ private:
+  const std::shared_ptr<local_stream> stream_;
+  const std::string what_;
+};
+
+/// Where requests wait for a server. Shared by the server and its clients.
+struct local_door {
+  channel<std::shared_ptr<local_request>> requests{{.elements = 4096}};
+};
+
+struct local_addresses {
+  mutex guard;
+  std::map<std::string, std::shared_ptr<local_door>> doors ABSL_GUARDED_BY(guard);
+  std::uint64_t next ABSL_GUARDED_BY(guard) = 1;
+
+  std::shared_ptr<local_door> find(const std::string& address) {
+    mutex_lock lock(guard);
+    auto i = doors.find(address);
+    return i == doors.end() ? nullptr : i->second;
+  }
+};
+
+class local_server final : public message_server {
+ public:
+  local_server(std::shared_ptr<local_addresses> all, std::string address, std::shared_ptr<local_door> door,
+               message_handler& handler)
+      : all_(std::move(all)), address_(std::move(address)), door_(std::move(door)), handler_(handler) {}
+  ~local_server() override { close(); }
+  const std::string& address() const noexcept override { return address_; }
+  task<> serve() override {
+    auto serving = serving_.run(accept_all(*this));
+    co_await serving;
+  }
+  void close() noexcept override {
+    {
+      mutex_lock lock(all_->guard);
+      auto i = all_->doors.find(address_);
+      if (i != all_->doors.end() && i->second == door_) all_->doors.erase(i);
+    }
+    door_->requests.close();
+    while (auto left = door_->requests.try_receive()) (*left)->abandon(closed());
+    serving_.stop();
+  }
+
+ private:
+  status closed() const { return unavailable_error(absl::StrCat(address_, ": the server was closed")); }
+  static task<> accept_all(local_server& me) {
+    environment* env = co_await this_environment();
+    scope all(*env);
+    all.spawn(accept_in(me, all));
+    co_await all.join();
+  }
+  static task<> accept_in(local_server& me, scope& all) {
+    for (;;) {
+      auto next = co_await me.door_->requests.receive();
+      if (!next) co_return;
+      all.spawn(serve_one(me, std::move(*next)));
+    }
+  }
+  static task<> serve_one(local_server& me, std::shared_ptr<local_request> request) {
+    auto handling = request->handling.run(request->serve(me.handler_));
+    (void)co_await handling.as_result();
+    request->abandon(me.closed());  // without an effect if the handler has answered
+  }
+
+  const std::shared_ptr<local_addresses> all_;
+  const std::string address_;
+  const std::shared_ptr<local_door> door_;
+  message_handler& handler_;
+  stoppable_task serving_;
+};
+
+class local_channel final : public message_channel {
+ public:
+  local_channel(std::shared_ptr<local_addresses> all, std::string address)
+      : all_(std::move(all)), address_(std::move(address)) {}
+  const std::string& address() const noexcept override { return address_; }
+
+  task<result<std::string>> call(std::string method, std::string request, time_point deadline) override {
+    status wrong = check_call(method, request);
+    if (!wrong.ok()) co_await fail(std::move(wrong));
+    std::string what = absl::StrCat(address_, ": call ", method);
+    auto mine = std::make_shared<local_call>(std::move(method), std::move(request));
+    status why = hand_over(mine);
+    if (!why.ok()) co_await fail(std::move(why));
+    auto taking = mine->slot.take(std::move(what), deadline);
+    auto answer = co_await taking.as_result();
+    if (!answer.ok()) {
+      mine->handling.stop();
+      co_await fail(answer.why());
+    }
+    co_return std::move(*answer);
+  }
+  task<std::unique_ptr<frame_reader>> open(std::string method, std::string request, stream_options options,
+                                           time_point deadline) override {
+    (void)deadline;  // nothing waits
+    status wrong = check_call(method, request);
+    if (wrong.ok()) wrong = check_options(options);
+    if (!wrong.ok()) co_await fail(std::move(wrong));
+    std::string what = absl::StrCat(address_, ": stream ", method);
+    auto mine = std::make_shared<local_stream>(std::move(method), std::move(request), options);
+    status why = hand_over(mine);
+    if (!why.ok()) co_await fail(std::move(why));
+    co_return std::make_unique<local_reader>(std::move(mine), std::move(what));
+  }
+
+ private:
+  status hand_over(std::shared_ptr<local_request> request) const {
+    auto door = all_->find(address_);
+    if (!door) return unavailable_error(absl::StrCat(address_, ": no server of this process has this address"));
+    if (door->requests.try_send(std::move(request))) return {};
+    return unavailable_error(absl::StrCat(address_, ": the server is closed, or too many requests wait for it"));
+  }
+
+  const std::shared_ptr<local_addresses> all_;
+  const std::string address_;
+};
+
+class local_transport final : public message_transport {
+ public:
+  task<std::unique_ptr<message_server>> listen(std::string address, message_handler& handler) override {
+    auto door = std::make_shared<local_door>();
+    bool is_new;
+    {
+      mutex_lock lock(all_->guard);
+      while (address.empty() || address == "local:0") {
+        std::string free = absl::StrCat("local:", all_->next++);
+        if (!all_->doors.count(free)) address = std::move(free);
+      }
+      is_new = all_->doors.emplace(address, door).second;
+    }
+    if (!is_new) co_await fail(unavailable_error(absl::StrCat(address, " is in use by another server")));
+    co_return std::make_unique<local_server>(all_, std::move(address), std::move(door), handler);
+  }
+  std::unique_ptr<message_channel> connect(std::string address) override {
+    return std::make_unique<local_channel>(all_, std::move(address));
+  }
+
+ private:
+  const std::shared_ptr<local_addresses> all_ = std::make_shared<local_addresses>();
+};
+
+}  // namespace
+
+std::unique_ptr<message_transport> make_local_transport() { return std::make_unique<local_transport>(); }
+
+}  // namespace sluice::lib
