@@ -9,7 +9,9 @@
 #include "element/build.hpp"
 #include "element/element_ref.hpp"
 #include "element/scalars.hpp"
+#include "sluice/base/buffer.hpp"
 #include "sluice/base/content_hash.hpp"
+#include "sluice/element/slab.hpp"
 
 namespace sluice::lib {
 
@@ -21,6 +23,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are written a
 
 constexpr std::string_view kValueMagic = "SLV\x01";
 constexpr std::size_t kChecksumBytes = 4;
+constexpr std::size_t kTextsBytesMax = INT32_MAX;  ///< of the texts of one call, whose places are 32-bit numbers
 
 std::uint32_t checksum(std::string_view bytes) {
   detail::content_hasher h;
@@ -138,6 +141,31 @@ class byte_reader {
     }
   }
 
+  /// Builds n elements behind those of `to`.
+  void read_elements(const element_type& t, std::size_t n, buffer* owner, slab& to) {
+    if (!can_serialise(t)) refuse_type(t);
+    if (n > left() / fewest_bytes(t))
+      fail(absl::StrCat(n, " elements of ", type_text(t), ", where ", left(), " bytes are left"));
+    charge(product(n, t.size));
+    const std::size_t before = to.size();
+    try {
+      if (t.kind == kind::scalar) {
+        make_numbers(t, to.extend(n), n);
+        to.add_live(n);
+      } else if (t.kind == kind::text) make_texts(t, n, owner, to);
+      else
+        for (std::size_t i = 0; i != n; ++i) {
+          make(t, to.extend(1));
+          to.add_live(1);
+        }
+      if (left() != 0) fail(absl::StrCat(left(), " bytes too many"));
+    } catch (...) {
+      t.destroy(t, to.begin() + before * t.size, to.size() - before);
+      to.add_live(before - to.size());
+      throw;
+    }
+  }
+
   value read(const element_type& t) {
     if (!can_serialise(t)) refuse_type(t);
     if (fewest_bytes(t) > left())
@@ -157,7 +185,7 @@ class byte_reader {
   void charge(std::size_t bytes) {
     if (bytes > memory_left_)
       throw error(element_limit_error(absl::StrCat("the value's byte ", at_, ": it takes more memory than ",
-                                                        bytes_.size(), " bytes may (parse_limits)")));
+                                                   bytes_.size(), " bytes may (parse_limits)")));
     memory_left_ -= bytes;
   }
 
@@ -178,6 +206,28 @@ class byte_reader {
     auto bytes = take(n * t.size, "numbers");
     if (is_bool(t)) check_bools(bytes);
     if (n != 0) std::memcpy(to, bytes.data(), bytes.size());
+  }
+
+  /// Reads the lengths of n texts, and then their bytes.
+  void make_texts(const element_type& t, std::size_t n, buffer* owner, slab& to) {
+    std::vector<std::int32_t> offsets(n + 1);
+    std::size_t total = 0;
+    for (std::size_t i = 0; i != n; ++i) {
+      total = sum(total, varint());
+      if (total > kTextsBytesMax) fail(absl::StrCat("texts of more than ", kTextsBytesMax, " bytes together"));
+      offsets[i + 1] = static_cast<std::int32_t>(total);
+    }
+    auto bytes = take(total, "texts");
+    char* room = to.extend(n);
+    if (owner || &t == &type_of<std::string>() || total == 0)
+      t.make_texts(room, n, t.size, owner, bytes.data(), offsets.data());
+    else {  // slices need a buffer to share
+      charge(total);
+      buffer_ref copy(buffer::make_exact(total));
+      std::memcpy(copy->data(), bytes.data(), total);
+      t.make_texts(room, n, t.size, copy.get(), copy->data(), offsets.data());
+    }
+    to.add_live(n);
   }
 
   void make_list(const element_type& t, void* to, std::size_t n) {
@@ -301,6 +351,24 @@ std::string serialise(const value& v) {
   std::string out;
   serialise(v.type(), v.data(), out);
   return out;
+}
+
+void serialise_elements(const element_type& t, const void* first, std::size_t n, std::string& out) {
+  const auto* at = static_cast<const char*>(first);
+  if (t.kind == kind::scalar) return out.append(at, n * t.size), void();
+  if (t.kind != kind::text) {
+    for (std::size_t i = 0; i != n; ++i) put({t, at + i * t.size}, out);
+    return;
+  }
+  for (std::size_t i = 0; i != n; ++i) put_varint(t.text(at + i * t.size).size(), out);
+  for (std::size_t i = 0; i != n; ++i) out += t.text(at + i * t.size);
+}
+
+status parse_elements(std::string_view bytes, std::size_t n, buffer* owner, slab& to, const parse_limits& limits) {
+  try {
+    byte_reader(bytes, limits).read_elements(to.type(), n, owner, to);
+    return {};
+  } catch (...) { return current_exception_status(); }
 }
 
 result<value> parse_bare(const element_type& t, std::string_view bytes, const parse_limits& limits) {

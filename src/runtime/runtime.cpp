@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/available_memory.hpp"
@@ -61,8 +62,8 @@ struct runtime::parts {
   std::optional<runtime::threads> threads;  ///< empty for a simulation
   mutex io_mutex;
   std::unique_ptr<io_service> io ABSL_GUARDED_BY(io_mutex);  ///< guarded by io_mutex
-  mutex stored_mutex;
-  std::shared_ptr<stored_data> stored ABSL_GUARDED_BY(stored_mutex);
+  mutex others_mutex;
+  std::vector<std::pair<const void*, std::shared_ptr<runtime_part>>> others ABSL_GUARDED_BY(others_mutex);
 };
 
 runtime::runtime(runtime_options options)
@@ -125,10 +126,11 @@ io_service& runtime::io(std::unique_ptr<io_service> (*make)(runtime&)) {
   return *parts_->io;
 }
 
-std::shared_ptr<stored_data> runtime::stored(std::shared_ptr<stored_data> (*make)(runtime&)) {
-  mutex_lock lock(parts_->stored_mutex);
-  if (!parts_->stored) parts_->stored = make(*this);
-  return parts_->stored;
+std::shared_ptr<runtime_part> runtime::part(const void* key, std::shared_ptr<runtime_part> (*make)(runtime&)) {
+  mutex_lock lock(parts_->others_mutex);
+  for (const auto& [known, part] : parts_->others)
+    if (known == key) return part;
+  return parts_->others.emplace_back(key, make(*this)).second;
 }
 
 }  // namespace sluice::lib

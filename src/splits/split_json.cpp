@@ -27,6 +27,17 @@ template <class N> void read_number(const json_object& from, const char* name, N
 
 }  // namespace
 
+std::string_view to_string(visitation v) {
+  constexpr std::string_view kNames[] = {"exactly_once", "at_most_once", "at_least_once"};
+  return kNames[static_cast<std::size_t>(v)];
+}
+
+visitation visitation_named(std::string_view name) {
+  for (const visitation v : {visitation::at_most_once, visitation::at_least_once})
+    if (name == to_string(v)) return v;
+  return visitation::exactly_once;
+}
+
 std::string plan_split::json() const {
   json_object all = {{"stream", stream}, {"part", part}, {"round", round}, {"number", number}, {"first", first}};
   if (elements) all["elements"] = *elements;

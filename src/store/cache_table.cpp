@@ -6,8 +6,9 @@
 namespace sluice::lib {
 
 std::shared_ptr<cache_table> cache_table::of(runtime& rt) {
-  return std::static_pointer_cast<cache_table>(
-      rt.stored([](runtime& here) -> std::shared_ptr<stored_data> { return std::make_shared<cache_table>(here); }));
+  static const char key = 0;
+  return std::static_pointer_cast<cache_table>(rt.part(
+      &key, [](runtime& here) -> std::shared_ptr<runtime_part> { return std::make_shared<cache_table>(here); }));
 }
 
 std::shared_ptr<element_cache> cache_table::find(const cache_share& call, const cache_key& key,

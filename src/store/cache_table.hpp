@@ -37,7 +37,7 @@ struct cache_key {
 class cache_share;
 
 /// The caches of one runtime.
-class cache_table final : public stored_data {
+class cache_table final : public runtime_part {
  public:
   explicit cache_table(runtime& rt) : memory_(std::make_shared<cache_memory>(rt.shared_ledger())) {}
   static std::shared_ptr<cache_table> of(runtime& rt);

@@ -9,6 +9,7 @@
 #include "io/temporary_folder.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep_until.hpp"
+#include "sluice/io/memory_meta_store.hpp"
 #include "sluice/io/simulated_meta_store.hpp"
 #include "sluice/io/sqlite_meta_store.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -24,6 +25,11 @@ struct simulated_world {
   simulated_meta_store memory{world};
   meta_store& store() { return memory; }
 };
+struct memory_world {
+  runtime rt{runtime_options{.workers = 2, .memory_budget_bytes = 1 << 20, .io = {}, .seed = 1}};
+  std::unique_ptr<meta_store> memory = make_memory_meta_store();
+  meta_store& store() { return *memory; }
+};
 #if SLUICE_HAVE_SQLITE
 struct real_world {
   testing::temporary_folder folder;
@@ -32,9 +38,9 @@ struct real_world {
   std::unique_ptr<meta_store> file = open_sqlite_meta_store(folder.path("meta.db"), rt.blocking_calls()).value();
   meta_store& store() { return *file; }
 };
-#define SLUICE_META_WORLDS simulated_world, real_world
+#define SLUICE_META_WORLDS simulated_world, memory_world, real_world
 #else
-#define SLUICE_META_WORLDS simulated_world
+#define SLUICE_META_WORLDS simulated_world, memory_world
 #endif
 
 using version = std::optional<std::uint64_t>;

@@ -6,6 +6,7 @@
 //   result<value> v = parse_value(bytes);            // a sample, or a structure with the same members
 //   serialise_bare(t, p, out);                       // for a reader that knows the type: no header, no checksum
 //   result<value> w = parse_bare(t, out);
+//   serialise_elements(t, block.data(), block.size(), out);       // many at once, for a reader that knows type and number
 //
 // Shape:  "SLV" and the version, 1; the length of the type's text (element/type_text.hpp), and the text; the element; a
 //         checksum of all these, 4 bytes, little-endian. Elements: numbers are little-endian, an enum is its number, a
@@ -30,6 +31,9 @@
 
 namespace sluice::lib {
 
+class buffer;
+class slab;
+
 struct parse_limits {
   /// The limit for an element and its lists is this, plus `per_byte` for each byte read.
   std::size_t memory_bytes = std::size_t{16} << 20;
@@ -46,6 +50,12 @@ result<value> parse_value(std::string_view bytes, const parse_limits& limits = {
 void serialise_bare(const element_type& t, const void* p, std::string& out);
 result<value> parse_bare(const element_type& t, std::string_view bytes, const parse_limits& limits = {});
 
+/// Appends n consecutive elements, without header and checksum. Numbers are one block, and so are the bytes of texts.
+void serialise_elements(const element_type& t, const void* first, std::size_t n, std::string& out);
+/// Builds these n elements behind the live ones of `to`, whose type they have. Slices among them share `owner`, of which
+/// `bytes` are a part; without an owner they get copies. Errors: those of parse_bare; `to` then has its elements as before.
+status parse_elements(std::string_view bytes, std::size_t n, buffer* owner, slab& to, const parse_limits& limits = {});
+
 /// Returns true if elements of a type can be written and read. A program's own texts only if they can be made of bytes.
 bool can_serialise(const element_type& t);
 
@@ -55,9 +65,11 @@ namespace sluice {
 
 // The public names.
 using lib::parse_bare;
+using lib::parse_elements;
 using lib::parse_limits;
 using lib::parse_value;
 using lib::serialise;
 using lib::serialise_bare;
+using lib::serialise_elements;
 
 }  // namespace sluice

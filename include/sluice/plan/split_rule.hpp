@@ -38,6 +38,23 @@ enum class split_rule : std::uint8_t {
   together,           ///< elements of all inputs meet: in the client
 };
 
+/// The way in which a distributed plan is divided among workers.
+enum class sharding : std::uint8_t {
+  off,           ///< not at all: each worker runs the whole plan
+  dynamic,       ///< into splits, which idle workers take
+  file,          ///< worker i of n reads files i, i + n, i + 2n …
+  data,          ///< worker i of n yields elements i, i + n, i + 2n …, and makes the others, too
+  file_or_data,  ///< file, or data if the plan reads no files
+  hint,          ///< worker i of n takes what shard(hint, hint) in the plan selects
+};
+
+/// How often the elements of a split may be delivered. split_plan decides by it which stages run on workers.
+enum class visitation : std::uint8_t {
+  exactly_once,   ///< the splits must be deterministic, so that a split that starts again continues exactly
+  at_most_once,   ///< stages may deliver in sloppy order
+  at_least_once,  ///< as at_most_once, and groups (batch, shuffle, window …) are those of a split, as in tf.data
+};
+
 /// The splitting that an operator states.
 struct op_splits {
   split_rule rule = split_rule::unstated;

@@ -53,11 +53,11 @@ class io_service {
   virtual std::string description() const = 0;
 };
 
-/// Base class of the data that outlive a run, such as cached elements. The runtime only owns them; the layer `store`
-/// derives this class.
-class stored_data {
+/// Base class of objects that other layers keep in a runtime: the data that outlive a run (`store`), the transport of
+/// messages (`io`). The runtime shares their ownership until it ends.
+class runtime_part {
  public:
-  virtual ~stored_data() = default;
+  virtual ~runtime_part() = default;
 };
 
 class runtime {
@@ -93,8 +93,8 @@ class runtime {
 
   /// The file back end, made by `make` at the first call.
   io_service& io(std::unique_ptr<io_service> (*make)(runtime&));
-  /// The data that outlive runs, made by `make` at the first call. The runtime shares their ownership until it ends.
-  std::shared_ptr<stored_data> stored(std::shared_ptr<stored_data> (*make)(runtime&));
+  /// The part with this key, made by `make` at the first call. `key`: the address of a variable of the layer.
+  std::shared_ptr<runtime_part> part(const void* key, std::shared_ptr<runtime_part> (*make)(runtime&));
 
  private:
   struct threads;

@@ -34,6 +34,7 @@
 
 #include "sluice/coro/task.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/plan/split_rule.hpp"
 
 namespace sluice::lib {
 
@@ -45,12 +46,10 @@ inline constexpr std::uint64_t kItemsMax = 1'000'000;
 /// The most splits of one round.
 inline constexpr std::uint64_t kSplitsMax = 1'000'000;
 
-/// How often the elements of a split may be delivered. Here it decides which stages run on workers.
-enum class visitation : std::uint8_t {
-  exactly_once,   ///< the splits must be deterministic, so that a split that starts again continues exactly
-  at_most_once,   ///< stages may deliver in sloppy order
-  at_least_once,  ///< as at_most_once, and groups (batch, shuffle, window …) are those of a split, as in tf.data
-};
+/// "exactly_once", "at_most_once", "at_least_once".
+std::string_view to_string(visitation v);
+/// The visitation with this name; exactly_once for an unknown one.
+visitation visitation_named(std::string_view name);
 
 struct split_options {
   // At most one of these three. None: one split for each file, or 16 for a plan that is split by numbers.

@@ -25,16 +25,11 @@ namespace {
 using json = nlohmann::ordered_json;
 using split_list = std::vector<plan_split>;
 
-visitation visitation_of(const std::string& text) {
-  if (text == "at_least_once") return visitation::at_least_once;
-  return text == "at_most_once" ? visitation::at_most_once : visitation::exactly_once;
-}
-
 split_options options_of(const splits_arguments& a) {
   return {.splits = a.splits,
           .split_bytes = a.split_bytes,
           .split_elements = a.split_elements,
-          .visitation = visitation_of(a.visitation),
+          .visitation = visitation_named(a.visitation),
           .seed = a.seed,
           .epoch = a.epoch};
 }

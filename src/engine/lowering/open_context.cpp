@@ -142,6 +142,7 @@ open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std
 open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) const {
   open_context inner = *this;
   inner.epoch = {};
+  inner.epoch_number = epoch_number == 0 ? number : number == 0 ? epoch_number : mix(epoch_number) + number;
   if (number != 0) inner.passes = derive(passes, derive(std::uint64_t{site} + (std::uint64_t{combines} << 32), number));
   return inner;
 }

@@ -35,6 +35,7 @@ struct open_context {
   /// `outers` combined with the epochs of the repeats around this plan; 0: no outer element, and each epoch is the
   /// first
   std::uint64_t passes = 0;
+  std::uint64_t epoch_number = 0;  ///< of the repeats around this plan, as plan_split::epoch counts
   std::uint32_t depth = 0;  ///< the number of stages below each other in the plans around this inner plan
 
   /// The error policy of stages without one of their own. It is set by the nearest ignore_errors downstream, by the

@@ -23,18 +23,10 @@
 #include <vector>
 
 #include "sluice/base/result.hpp"
+#include "sluice/plan/split_rule.hpp"
 
 namespace sluice::lib {
 
-/// How the elements of a stream are divided among workers.
-enum class sharding : std::uint8_t {
-  off,           ///< each worker runs the whole plan
-  dynamic,       ///< workers read splits of a shared pool
-  file,          ///< static shards: worker i of a fixed list reads the files i, i + n, …
-  data,          ///< static shards: worker i keeps the elements i, i + n, …
-  file_or_data,  ///< file if the plan reads files, otherwise data
-  hint,          ///< static shards: the plan's own shard(…) says where
-};
 std::string_view to_string(sharding mode);
 constexpr bool is_static(sharding mode) { return mode >= sharding::file; }
 
@@ -244,6 +236,8 @@ struct read_request {
   std::uint64_t incarnation = 0;  ///< a number that each start of the consumer draws
   std::uint64_t attempt = 0;
   std::string on_error;
+  std::string mode;                          ///< static modes: what the shard divides
+  std::optional<std::uint64_t> seed, epoch;  ///< of the iteration; the payloads of dynamic have their own
 };
 
 // --- JSON -------------------------------------------------------------------------------------------------------------
