@@ -58,8 +58,9 @@ TEST_CASE("every message of the service is read back from its JSON") {
         R"({"iteration":"3.1","consumer":"c","split":12,"attempt":2,"failed":"host:1"})");
   CHECK(again(place_reply{place_answer::removed, "", false, 5}) ==
         R"({"kind":"removed","worker":"","is_local":false,"dispatcher_epoch":5})");
-  CHECK(again(progress_request{"3.1", "c", {1, 2}, {{3, 44}}}) ==
-        R"({"iteration":"3.1","consumer":"c","done":[1,2],"open":[{"split":3,"offset":44}]})");
+  CHECK(
+      again(progress_request{"3.1", "c", {1, 2}, {{3, 44}}, 5, {7}}) ==
+      R"({"iteration":"3.1","consumer":"c","done":[1,2],"open":[{"split":3,"offset":44}],"done_below":5,"done_ordinals":[7]})");
   CHECK(again(progress_reply{{3}, 5}) == R"({"released":[3],"dispatcher_epoch":5})");
   CHECK(again(close_consumer_request{"3.1", "c"}) == R"({"iteration":"3.1","consumer":"c"})");
   CHECK(again(close_consumer_reply{}) == "{}");

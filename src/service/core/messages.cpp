@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "service/core/store_records.hpp"
 #include "sluice/base/reflect.hpp"
 
 namespace sluice::lib {
@@ -108,10 +109,34 @@ template <class T> std::string read_json(const message_json& from, T& to, std::s
   return {};
 }
 
-template <class Message> result<Message> message_of(std::string_view text, std::string_view what) {
+/// The name of a message in errors.
+template <class Message> constexpr std::string_view kMessageName = "";
+#define SLUICE_CALL(name)                                                      \
+  template <> constexpr std::string_view kMessageName<name##_request> = #name; \
+  template <> constexpr std::string_view kMessageName<name##_reply> = #name " (reply)";
+SLUICE_SERVICE_CALLS(SLUICE_CALL)
+#undef SLUICE_CALL
+template <> constexpr std::string_view kMessageName<read_request> = "read";
+template <> constexpr std::string_view kMessageName<dataset_info> = "dataset";
+template <> constexpr std::string_view kMessageName<epoch_record> = "record of the epoch";
+template <> constexpr std::string_view kMessageName<job_record> = "record of a job";
+template <> constexpr std::string_view kMessageName<iteration_record> = "record of an iteration";
+template <> constexpr std::string_view kMessageName<round_record> = "record of a round";
+template <> constexpr std::string_view kMessageName<consumer_record> = "record of a consumer";
+
+}  // namespace
+
+std::string_view to_string(sharding mode) { return kShardings[static_cast<std::size_t>(mode)]; }
+
+/// Texts of other processes may contain bytes that are not UTF-8, such as names of files: these become U+FFFD.
+template <class Message> std::string to_json(const Message& m) {
+  return json_of(m).dump(-1, ' ', false, message_json::error_handler_t::replace);
+}
+
+template <class Message> result<Message> from_json(std::string_view text) {
   const message_json all = message_json::parse(text, nullptr, false);
-  const auto refuse = [&](const std::string& why) {
-    return invalid_argument_error(absl::StrCat("not a message '", std::string(what), "': ", why));
+  const auto refuse = [](const std::string& why) {
+    return invalid_argument_error(absl::StrCat("not a message '", std::string(kMessageName<Message>), "': ", why));
   };
   if (!all.is_object()) return refuse("a JSON object is expected");
   Message m;
@@ -121,25 +146,35 @@ template <class Message> result<Message> message_of(std::string_view text, std::
   return m;
 }
 
-/// Texts of other processes may contain bytes that are not UTF-8, such as names of files: these become U+FFFD.
-template <class Message> std::string text_of_message(const Message& m) {
-  return json_of(m).dump(-1, ' ', false, message_json::error_handler_t::replace);
-}
-
-}  // namespace
-
-std::string_view to_string(sharding mode) { return kShardings[static_cast<std::size_t>(mode)]; }
-
-#define SLUICE_MESSAGE(type, name)                                                    \
-  template <> std::string to_json<type>(const type& m) { return text_of_message(m); } \
-  template <> result<type> from_json<type>(std::string_view text) { return message_of<type>(text, name); }
-#define SLUICE_CALL(name)               \
-  SLUICE_MESSAGE(name##_request, #name) \
-  SLUICE_MESSAGE(name##_reply, #name " (reply)")
+#define SLUICE_MESSAGE(type)                   \
+  template std::string to_json(const type& m); \
+  template result<type> from_json<type>(std::string_view text);
+#define SLUICE_CALL(name) SLUICE_MESSAGE(name##_request) SLUICE_MESSAGE(name##_reply)
 SLUICE_SERVICE_CALLS(SLUICE_CALL)
-SLUICE_MESSAGE(read_request, "read")
-SLUICE_MESSAGE(dataset_info, "dataset")
+SLUICE_MESSAGE(read_request)
+SLUICE_MESSAGE(dataset_info)
+SLUICE_MESSAGE(epoch_record)
+SLUICE_MESSAGE(job_record)
+SLUICE_MESSAGE(iteration_record)
+SLUICE_MESSAGE(round_record)
+SLUICE_MESSAGE(consumer_record)
 #undef SLUICE_CALL
 #undef SLUICE_MESSAGE
+
+result<service_request> request_from_json(std::string_view method, std::string_view text) {
+#define SLUICE_CALL(name)                           \
+  if (method == #name) {                            \
+    auto request = from_json<name##_request>(text); \
+    if (!request.ok()) return request.why();        \
+    return service_request(std::move(*request));    \
+  }
+  SLUICE_SERVICE_CALLS(SLUICE_CALL)
+#undef SLUICE_CALL
+  return unimplemented_error(absl::StrCat("a dispatcher has no method '", std::string(method), "'"));
+}
+
+std::string reply_to_json(const service_reply& reply) {
+  return std::visit([](const auto& r) { return to_json(r); }, reply);
+}
 
 }  // namespace sluice::lib

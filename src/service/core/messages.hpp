@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "sluice/base/result.hpp"
@@ -139,11 +140,14 @@ struct open_split {
   std::uint64_t split = 0, offset = 0;
 };
 /// Reports finished splits, and that the consumer lives. The reply means that they are durably done.
-/// Errors: not_found; aborted: the consumer was closed.
+/// Errors: not_found; aborted: the consumer was closed; failed_precondition: an ordinal that was not assigned.
 struct progress_request {
   std::string iteration, consumer;
   std::vector<std::uint64_t> done;
   std::vector<open_split> open;
+  // A consumer that resumes from a checkpoint reports what was finished before it, because the report may have been lost:
+  std::uint64_t done_below = 0;              ///< the splits at all lower ordinals
+  std::vector<std::uint64_t> done_ordinals;  ///< and those at these ordinals
 };
 struct progress_reply {
   std::vector<std::uint64_t> released;  ///< splits of the request that are not this consumer's
@@ -260,5 +264,16 @@ SLUICE_SERVICE_CALLS(SLUICE_CALL)
 template <class Request> using reply_of = typename call_of<Request>::reply;
 /// The name of a request's method.
 template <class Request> inline constexpr std::string_view method_of = call_of<Request>::kName;
+
+/// Any request to a dispatcher, and any reply of it.
+using service_request =
+    std::variant<register_dataset_request, get_dataset_request, open_job_request, next_split_request, place_request,
+                 progress_request, close_consumer_request, heartbeat_request, remove_worker_request, status_request>;
+using service_reply =
+    std::variant<register_dataset_reply, get_dataset_reply, open_job_reply, next_split_reply, place_reply,
+                 progress_reply, close_consumer_reply, heartbeat_reply, remove_worker_reply, status_reply>;
+/// Reads the request of a method. Errors: unimplemented: no such method; invalid_argument: as from_json.
+result<service_request> request_from_json(std::string_view method, std::string_view text);
+std::string reply_to_json(const service_reply& reply);
 
 }  // namespace sluice::lib

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which consumer gets which split, and which worker reads it.
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "service/core/dispatcher_core.hpp"
+
+namespace sluice::lib {
+
+status dispatcher_core::beyond_error(const std::string& consumer, std::uint64_t ordinal, std::uint64_t assigned) {
+  return failed_precondition_error(
+      absl::StrCat("consumer '", consumer, "' names its split ", ordinal, ", and only ", assigned,
+                   " were assigned: its checkpoint belongs to another run, or the dispatcher's "
+                   "store was lost"));
+}
+
+dispatcher_core::maybe_answer dispatcher_core::next_split(iteration& it, const next_split_request& r, time_point now) {
+  auto c = consumer_of(it, r.consumer, now);
+  if (!c.ok()) return answer(c.why());
+  split_consumer& consumer = **c;
+  if (r.ordinal < consumer.ordinals.size())
+    return answer(service_reply(split_reply(it, consumer, consumer.ordinals[r.ordinal], now)));
+  if (r.ordinal > consumer.ordinals.size())
+    return answer(beyond_error(r.consumer, r.ordinal, consumer.ordinals.size()));
+  if (const auto split = it.splits.assign(consumer, log_.writes())) {
+    list_more(it);
+    return answer(service_reply(split_reply(it, consumer, *split, now)));
+  }
+  list_more(it);
+  const std::uint64_t left = it.splits.listed() - it.splits.done();
+  if (it.record.opened.mode == sharding::off) {
+    if (!it.splits.is_all_listed() && (left || it.splits.listed() == 0)) return std::nullopt;
+    if (left) return std::nullopt;
+    if (!it.record.is_ended) {
+      it.record.is_ended = true;
+      it.splits.end_listing();
+      log_.writes()[store_key("iteration", it.id)] = to_json(it.record);
+    }
+  } else if (!it.splits.is_all_listed() || left != consumer.open.size()) {
+    return std::nullopt;
+  }
+  next_split_reply end;
+  end.kind = split_answer::end;
+  end.dispatcher_epoch = epoch();
+  return answer(service_reply(std::move(end)));
+}
+
+next_split_reply dispatcher_core::split_reply(iteration& it, const split_consumer& c, std::uint64_t split,
+                                              time_point now) {
+  next_split_reply reply{.kind = split_answer::split,
+                         .split = split,
+                         .round = it.splits.round_of(split).round,
+                         .payload = {},
+                         .worker = {}};
+  if (it.record.opened.mode != sharding::off) reply.payload = it.splits.payload(split);
+  reply.dispatcher_epoch = epoch();
+  if (const worker_entry* w = workers_.choose(wish_for(it, c, split), now)) {
+    reply.worker = w->address;
+    reply.is_local = !w->host.empty() && w->host == c.record.host;
+    workers_.place({it.id, split, c.name}, w->address, 0, now);
+  }
+  return reply;
+}
+
+worker_wish dispatcher_core::wish_for(const iteration& it, const split_consumer& c, std::uint64_t split) const {
+  worker_wish wish{.tags = &it.record.opened.tags, .target = c.record.target, .host = c.record.host};
+  if (it.record.opened.mode == sharding::off) wish.pinned = it.splits.payload(split);
+  if (!is_static(it.record.opened.mode)) return wish;
+  wish.pinned = options_.fixed_workers[split];
+  constexpr std::string_view kAnyPort = ":%port%";
+  if (wish.pinned.ends_with(kAnyPort)) {
+    const std::string host = wish.pinned.substr(0, wish.pinned.size() - kAnyPort.size() + 1);
+    time_point latest = time_point::min();
+    for (const auto& [address, w] : workers_.all())
+      if (address.starts_with(host) && w.last_seen > latest) {
+        latest = w.last_seen;
+        wish.pinned = address;
+      }
+  }
+  return wish;
+}
+
+dispatcher_core::maybe_answer dispatcher_core::place(const place_request& r, time_point now) {
+  auto it = find(r.iteration, now);
+  if (!it.ok()) return answer(it.why());
+  auto c = consumer_of(**it, r.consumer, now);
+  if (!c.ok()) return answer(c.why());
+  if ((*it)->splits.holder(r.split) != *c)
+    return answer(status(status_code::aborted, absl::StrCat("split ", r.split, " of iteration '", r.iteration,
+                                                            "' is not assigned to consumer '", r.consumer, "'")));
+  place_reply reply{.kind = place_answer::removed, .worker = {}, .dispatcher_epoch = epoch()};
+  if ((*it)->splits.round_of(r.split).is_removed) return answer(service_reply(std::move(reply)));
+  worker_wish wish = wish_for(**it, **c, r.split);
+  wish.failed = r.failed;
+  const worker_entry* w = workers_.choose(wish, now);
+  if (!w) return std::nullopt;
+  reply.kind = place_answer::placed;
+  reply.worker = w->address;
+  reply.is_local = !w->host.empty() && w->host == (*c)->record.host;
+  workers_.place({r.iteration, r.split, r.consumer}, w->address, r.attempt, now);
+  return answer(service_reply(std::move(reply)));
+}
+
+void dispatcher_core::serve_waiting(iteration& it, time_point now) {
+  std::vector<held_split> waiting = std::exchange(it.waiting, {});
+  for (held_split& h : waiting) {
+    maybe_answer reply = next_split(it, h.request, now);
+    if (reply) answers_.emplace_back(h.call, std::move(*reply));
+    else it.waiting.push_back(std::move(h));
+  }
+}
+
+void dispatcher_core::serve_places(time_point now) {
+  std::vector<held_place> waiting = std::exchange(waiting_places_, {});
+  for (held_place& h : waiting) {
+    maybe_answer reply = place(h.request, now);
+    if (reply) answers_.emplace_back(h.call, std::move(*reply));
+    else waiting_places_.push_back(std::move(h));
+  }
+}
+
+void dispatcher_core::list_more(iteration& it) {
+  const open_job_request& o = it.record.opened;
+  if (o.mode != sharding::dynamic || it.is_listing || it.splits.is_all_listed() ||
+      it.splits.unassigned() > options_.splits_low)
+    return;
+  it.is_listing = true;
+  dispatcher_action::list_splits list{.iteration = it.id,
+                                      .info = datasets_.find(o.dataset)->second,
+                                      .stream = o.stream,
+                                      .round = o.first_round + it.splits.rounds(),
+                                      .first_round = o.first_round,
+                                      .rounds = o.rounds};
+  list.info.seed = it.record.seed;
+  list.info.epoch = it.record.epoch;
+  lists_.push_back({std::move(list)});
+}
+
+void dispatcher_core::add_round(iteration& it, std::uint64_t round, const std::vector<std::string>& payloads,
+                                bool is_last) {
+  listed_round listed = it.splits.prepare(round, payloads, is_last);
+  std::size_t bytes = 0;
+  for (const std::string& chunk : listed.chunks) bytes += chunk.size();
+  if (it.record.opened.mode != sharding::dynamic || bytes <= options_.commit_bytes) {
+    for (std::size_t i = 0; i < listed.chunks.size(); ++i)
+      log_.writes()[store_key("splits", it.id, listed.record.first_chunk + i)] = listed.chunks[i];
+    it.splits.add(std::move(listed), log_.writes());
+    it.is_listing = false;
+    return;
+  }
+  std::vector<std::pair<std::string, std::string>> writes;
+  for (std::size_t i = 0; i < listed.chunks.size(); ++i)
+    writes.emplace_back(store_key("splits", it.id, listed.record.first_chunk + i), listed.chunks[i]);
+  it.storing = std::move(listed);
+  log_.add_bulk(it.id, std::move(writes));
+}
+
+void dispatcher_core::add_task(iteration& it, const worker_entry& w) {
+  const open_job_request& o = it.record.opened;
+  const worker_wish wish{.tags = &o.tags, .target = o.target, .host = o.host};
+  if (o.mode != sharding::off || it.record.is_ended || it.record.is_removed || !worker_table::fits(w, wish)) return;
+  if (it.tasks.insert(w.address).second) add_round(it, it.splits.rounds(), {w.address}, false);
+}
+
+void dispatcher_core::close(iteration& it, split_consumer& c, time_point now) {
+  for (const std::uint64_t split : c.open) workers_.finish({it.id, split, c.name});
+  it.splits.close(c, log_.writes());
+  if (it.record.opened.job.empty()) return remove(it);
+  serve_waiting(it, now);
+}
+
+void dispatcher_core::remove(iteration& it) {
+  workers_.finish_all(it.id);
+  it.splits.remove_all(log_.writes());
+  it.record.is_removed = true;
+  answer_removed(it);
+  if (!it.record.opened.job.empty()) {
+    // The record stays: who opened the iteration again would get all elements again.
+    log_.writes()[store_key("iteration", it.id)] = to_json(it.record);
+    it.splits = iteration_splits(it.id, options_.limits);
+    return;
+  }
+  log_.writes()[store_key("iteration", it.id)] = std::nullopt;
+  by_name_.erase(iteration_name(it.record.opened));
+  iterations_.erase(it.id);
+}
+
+void dispatcher_core::answer_removed(iteration& it) {
+  const status why = not_found_error(absl::StrCat("iteration '", it.id, "' was removed"));
+  for (const held_split& h : std::exchange(it.waiting, {})) answers_.emplace_back(h.call, why);
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/core/worker_table.hpp"
+
+#include <algorithm>
+
+namespace sluice::lib {
+
+bool worker_table::heartbeat(const heartbeat_request& r, time_point now) {
+  const auto [found, is_new] = workers_.try_emplace(r.worker);
+  worker_entry& w = found->second;
+  const bool was_alive = !is_new && is_alive(w, now);
+  w.address = r.worker;
+  w.host = r.host;
+  w.incarnation = r.incarnation;
+  w.tags = r.tags;
+  w.slots = std::max<std::uint32_t>(r.slots, 1);
+  w.is_draining = r.is_draining;
+  w.last_seen = now;
+  return !was_alive;
+}
+
+const worker_entry* worker_table::find(const std::string& address) const {
+  const auto found = workers_.find(address);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+bool worker_table::fits(const worker_entry& w, const worker_wish& wish) {
+  if (!wish.pinned.empty()) return w.address == wish.pinned;
+  if (w.is_draining || (wish.target == "local" && w.host != wish.host)) return false;
+  return !wish.tags || std::all_of(wish.tags->begin(), wish.tags->end(), [&](const std::string& tag) {
+    return std::find(w.tags.begin(), w.tags.end(), tag) != w.tags.end();
+  });
+}
+
+const worker_entry* worker_table::choose(const worker_wish& wish, time_point now) const {
+  const worker_entry* best = nullptr;
+  const auto rank = [&](const worker_entry& w) {
+    return std::tuple(w.address == wish.failed, wish.target == "automatic" && w.host != wish.host);
+  };
+  const auto is_better = [&](const worker_entry& a, const worker_entry& b) {
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    const std::uint64_t left = (a.placed + 1) * b.slots, right = (b.placed + 1) * a.slots;
+    return left != right ? left < right : a.placements < b.placements;
+  };
+  for (const auto& [address, w] : workers_)
+    if (is_alive(w, now) && fits(w, wish) && (!best || is_better(w, *best))) best = &w;
+  return best;
+}
+
+void worker_table::unload(const std::string& worker) {
+  if (const auto w = workers_.find(worker); w != workers_.end() && w->second.placed) --w->second.placed;
+}
+
+void worker_table::place(const read_id& read, const std::string& worker, std::uint64_t attempt, time_point now) {
+  placed_read& p = reads_[read];
+  if (!p.worker.empty()) unload(p.worker);
+  p = {worker, attempt, now};
+  if (const auto w = workers_.find(worker); w != workers_.end()) {
+    ++w->second.placed;
+    ++w->second.placements;
+  }
+}
+
+void worker_table::finish(const read_id& read) {
+  const auto found = reads_.find(read);
+  if (found == reads_.end()) return;
+  unload(found->second.worker);
+  reads_.erase(found);
+}
+
+void worker_table::finish_all(const std::string& iteration) {
+  auto read = reads_.lower_bound(read_id(iteration, 0, ""));
+  while (read != reads_.end() && std::get<0>(read->first) == iteration) {
+    unload(read->second.worker);
+    read = reads_.erase(read);
+  }
+}
+
+const placed_read* worker_table::placed(const read_id& read) const {
+  const auto found = reads_.find(read);
+  return found == reads_.end() ? nullptr : &found->second;
+}
+
+void worker_table::forget(duration silent, time_point now) {
+  for (auto w = workers_.begin(); w != workers_.end();)
+    if (now - w->second.last_seen > silent) w = workers_.erase(w);
+    else ++w;
+}
+
+}  // namespace sluice::lib
