@@ -77,7 +77,7 @@ TEST_CASE("every message of the service is read back from its JSON") {
       {{"host:1", "host", {}, 8, 2, 100, true, false}},
       {{"3.1", "j", "numbers", "dynamic", 0, 2, 1, 9, 4, 3, 0, true, false, {{12, "c", "host:1", 44, 2, 1500}}}}};
   CHECK(again(state) == to_json(state));
-  const read_request read{"numbers", "3.1", 12, R"({"number":2})", 44, "c", 6, 2, "stop"};
+  const read_request read{"numbers", "3.1", 12, R"({"number":2})", 44, "c", 6, 2, "stop", "file", 7, 8};
   CHECK(again(read) == to_json(read));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "service/core/actions.hpp"
+#include "service/core/store_records.hpp"
 #include "simulated_world.hpp"
 
 namespace sluice::lib::service_simulation {
