@@ -54,6 +54,9 @@ scenario make_scenario(std::uint64_t seed) {
   if (chance(0.3)) s.dispatcher.commit_bytes = from_to(1, 40);
   if (chance(0.2)) s.dispatcher.worker_lease = 10 * kMillisecond;
   if (chance(0.2)) s.dispatcher.hold_max = kMillisecond * from_to(1, 100);
+  // A worker that counts as alive for 10 ms of 500 is found only by a call that waits for it.
+  if (s.dispatcher.worker_lease == 10 * kMillisecond)
+    s.dispatcher.hold_max = std::max<duration>(s.dispatcher.hold_max, 500 * kMillisecond);
   if (chance(0.2)) s.dispatcher.store_retry = kMillisecond;
   if (chance(0.2)) s.dispatcher.splits_low = from_to(0, 20);
   if (chance(0.2)) s.queued_max = 1;

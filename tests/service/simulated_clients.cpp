@@ -264,7 +264,8 @@ void simulation::open_stream(std::uint32_t i, std::uint64_t ordinal, const reade
       });
     });
   };
-  read_request r{"numbers", c.iteration, s.split, s.payload, x.offset, c.name, c.incarnation, x.read, "stop", "", {}, {}};
+  read_request r{"numbers",     c.iteration, s.split, s.payload, x.offset, c.name,
+                 c.incarnation, x.read,      "stop",  "",        {},       {}};
   const auto target = workers_.find(x.worker);
   const std::string machine = target == workers_.end() ? "w?" : target->second->p->machine;
   w_.send(c.name, machine, [this, r, to_client, machine, address = x.worker] {
@@ -292,6 +293,8 @@ void simulation::deliver(std::uint32_t i, slot& s, std::uint64_t first, std::uin
   if (first != s.delivered)
     throw violated(
         absl::StrCat("I4: split ", s.split, " delivers element ", first, " after ", s.delivered, " elements"));
+  if (first + count > elements_of(s.payload))
+    throw violated(absl::StrCat("I2: split ", s.split, " delivers more than it has"));
   for (std::uint64_t k = 0; k < count; ++k) c.log.push_back({s.split, first + k});
   s.delivered += count;
   if (!s_.silence_max_ms) check_once(i, s.split, first);

@@ -37,9 +37,9 @@
 namespace sluice::lib {
 
 struct dispatcher_options {
-  std::string token;  ///< unique for each start of a dispatcher
+  std::string token = {};  ///< unique for each start of a dispatcher
   /// The workers of static modes: "host:port", or "host:%port%" for whichever port the worker of that host has.
-  std::vector<std::string> fixed_workers;
+  std::vector<std::string> fixed_workers = {};
   duration worker_lease = std::chrono::seconds(3);  ///< a worker that is silent for longer gets no reads
   duration forget_worker = std::chrono::minutes(10);
   duration hold_max = std::chrono::seconds(2);  ///< a call that waits is answered with `wait` after this time
@@ -51,7 +51,7 @@ struct dispatcher_options {
   /// The next round is listed when at most this number of splits is not assigned.
   std::uint64_t splits_low = 1;
   std::size_t commit_bytes = std::size_t{4} << 20;  ///< of payloads in one commit
-  split_limits limits;
+  split_limits limits = {};
 };
 
 class dispatcher_core {
