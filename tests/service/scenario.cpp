@@ -73,6 +73,7 @@ scenario make_scenario(std::uint64_t seed) {
     if (f.kind == fault_kind::take_over || f.kind == fault_kind::store_trouble) f.machine = "d";
     s.faults.push_back(f);
   }
+  s.store_delay = kMillisecond * (chance(0.2) ? from_to(50, 500) : 4);
   std::sort(s.faults.begin(), s.faults.end(), [](const fault& a, const fault& b) { return a.at < b.at; });
   return s;
 }
@@ -86,7 +87,8 @@ std::string to_string(const scenario& s) {
       ", silence_max ", s.silence_max_ms, " ms, leaving ", s.leaving, ", chunk_assignments ",
       s.dispatcher.limits.chunk_assignments, ", chunk_bytes ", s.dispatcher.limits.chunk_bytes, ", commit_bytes ",
       s.dispatcher.commit_bytes, ", lease ", s.dispatcher.worker_lease / kMillisecond, " ms, hold ",
-      s.dispatcher.hold_max / kMillisecond, " ms, splits_low ", s.dispatcher.splits_low, "\n");
+      s.dispatcher.hold_max / kMillisecond, " ms, splits_low ", s.dispatcher.splits_low, ", store delay ",
+      s.store_delay / kMillisecond, " ms", "\n");
   for (const fault& f : s.faults)
     absl::StrAppend(&all, "  at ", f.at / kMillisecond, " ms ", to_string(f.kind), " ", f.machine, " for ",
                     f.lasts / kMillisecond, " ms\n");

@@ -188,7 +188,7 @@ void simulation::step(std::uint32_t i, std::uint64_t ordinal, reader_event e) {
   slot& s = found->second;
   std::vector<reader_action> actions;
   const auto* frame = std::get_if<reader_event::frame>(&e.what);
-  const std::uint64_t frame_first = frame ? frame->first : 0;
+  const std::uint64_t frame_first = frame ? frame->first : 0, frame_count = frame ? frame->count : 0;
   s.reader->step(std::move(e), w_.now + c.clock, actions);
   bool is_over = false;
   for (reader_action& a : actions)
@@ -220,7 +220,11 @@ void simulation::step(std::uint32_t i, std::uint64_t ordinal, reader_event e) {
                            });
                          }
                    },
-                   [&](reader_action::deliver& x) { deliver(i, s, frame_first + x.cut, x.count, ordinal); },
+                   [&](reader_action::deliver& x) {
+                     if (x.cut > frame_count || x.count > frame_count - x.cut)
+                       throw violated("I2: elements are delivered that no frame has");
+                     deliver(i, s, frame_first + x.cut, x.count, ordinal);
+                   },
                    [&](reader_action::end&) { is_over = true; },
                    [&](reader_action::fail& x) { client_failed(c, x.why); },
                    [&](reader_action::wake_at& x) {

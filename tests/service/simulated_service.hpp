@@ -31,6 +31,7 @@ class simulation {
     w_.drop = s.drop;
     w_.twice = s.twice;
     w_.delay = s.delay;
+    store_.delay = s.store_delay;
     store_.was_delivered = [this](const std::string& it, std::uint64_t split, const std::string& holder) {
       done_by_[it][split] = holder;
       return delivered_in_full_.contains({it, split});

@@ -19,6 +19,7 @@ class simulated_store {
  public:
   explicit simulated_store(world& w) : world_(w) {}
   bool is_in_trouble = false;
+  duration delay = 4 * kMs;
   std::uint64_t commits = 0;
   /// Whether all elements of a split were delivered, for I3.
   std::function<bool(const std::string& iteration, std::uint64_t split, const std::string& holder)> was_delivered;
@@ -54,7 +55,7 @@ class simulated_store {
   const std::map<std::string, meta_entry>& entries() const { return entries_; }
 
  private:
-  duration time_of_call() { return kMs / 4 + world_.upto(is_in_trouble ? 200 * kMs : 4 * kMs); }
+  duration time_of_call() { return kMs / 4 + world_.upto(is_in_trouble ? 200 * kMs : delay); }
 
   std::uint64_t apply(const dispatcher_action::commit& c) {
     for (const meta_guard& g : c.guards) {

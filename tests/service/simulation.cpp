@@ -153,6 +153,7 @@ void simulation::check_end() {
       for (auto e = store_.entries().lower_bound(rounds); e != store_.entries().end() && e->first.starts_with(rounds);
            ++e)
         ++expected;
+      if (expected > s_.workers) throw violated("I1: a worker has two tasks");
       if (!s_.is_named) expected = splits.size();  // removed with its consumer
     }
     // Nobody is left who could read the rest if all consumers were closed.

@@ -61,6 +61,7 @@ struct scenario {
   std::uint64_t queued_max = ~std::uint64_t{0};
   std::uint64_t silence_max_ms = 0;  ///< of consumers; 0: none
   std::uint32_t leaving = 0;         ///< this number of clients closes early (named jobs only)
+  duration store_delay{};            ///< calls of the store need at most this
   dispatcher_options dispatcher;
   std::vector<fault> faults;
 };

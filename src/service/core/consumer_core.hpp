@@ -37,8 +37,8 @@ struct consumer_options {
   std::size_t report_splits = 64;                   ///< finished splits that are reported at once
   duration heartbeat = std::chrono::seconds(1);     ///< without finished splits
   duration call_timeout = std::chrono::seconds(5);  ///< longer than the dispatcher holds a call
-  std::optional<duration> give_up_after;
-  retry_delays delays;
+  std::optional<duration> give_up_after = {};
+  retry_delays delays = {};
   std::uint64_t seed = 0;
 };
 

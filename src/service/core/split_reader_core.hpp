@@ -31,8 +31,8 @@ struct reader_options {
   visits visitation = visits::exactly_once;
   duration silence = std::chrono::seconds(2);        ///< workers send a frame or a keepalive every 500 ms
   duration place_timeout = std::chrono::seconds(5);  ///< longer than the dispatcher holds a call
-  std::optional<duration> give_up_after;
-  retry_delays delays;
+  std::optional<duration> give_up_after = {};
+  retry_delays delays = {};
   std::uint64_t seed = 0;
   std::uint64_t queued_max = ~std::uint64_t{0};  ///< the host reads no frame while this number of elements waits
 };

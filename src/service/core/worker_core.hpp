@@ -28,8 +28,8 @@ namespace sluice::lib {
 struct worker_options {
   std::string address;
   std::uint64_t incarnation = 0;
-  std::string host;
-  std::vector<std::string> tags;
+  std::string host = {};
+  std::vector<std::string> tags = {};
   std::uint32_t slots = 1;
   duration heartbeat = std::chrono::milliseconds(500);
   duration call_timeout = std::chrono::seconds(2);
