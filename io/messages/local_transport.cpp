@@ -5,34 +5,20 @@
 #include "io/messages/credit_gate.hpp"
 #include "io/messages/frame_inbox.hpp"
 #include "io/messages/message_limits.hpp"
-#include "io/messages/stoppable_task.hpp"
-#include "sluice/coro/channel.hpp"
+#include "io/messages/request_queue.hpp"
 #include "sluice/io/message_transport.hpp"
 
 namespace sluice::lib {
 namespace {
 
-/// A call or stream that a client has handed to a server. Both have it, because either may end first.
-class local_request {
+/// A call that a client has handed to a server.
+class local_call final : public served_request {
  public:
-  local_request(std::string m, std::string r) : method(std::move(m)), request(std::move(r)) {}
-  virtual ~local_request() = default;
-  /// Runs the handler and stores what it answers.
-  virtual task<> serve(message_handler& handler) = 0;
-  /// The server was closed before the handler has answered.
-  virtual void abandon(status why) = 0;
-
-  std::string method, request;
-  stoppable_task handling;
-};
-
-class local_call final : public local_request {
- public:
-  using local_request::local_request;
+  local_call(std::string m, std::string r) : method_(std::move(m)), request_(std::move(r)) {}
   task<> serve(message_handler& handler) override {
     result<std::string> with = internal_error("the handler has not answered");
     try {
-      with = co_await handler.on_call(std::move(method), std::move(request));
+      with = co_await handler.on_call(std::move(method_), std::move(request_));
     } catch (...) { with = current_exception_status(); }
     // A handler that a close has stopped has not answered.
     environment* env = co_await this_environment();
@@ -41,16 +27,19 @@ class local_call final : public local_request {
   void abandon(status why) override { slot.fail(std::move(why)); }
 
   answer_slot slot;
+
+ private:
+  std::string method_, request_;
 };
 
-class local_stream final : public local_request, public frame_writer {
+class local_stream final : public served_request, public frame_writer {
  public:
   local_stream(std::string m, std::string r, const stream_options& o)
-      : local_request(std::move(m), std::move(r)), options(o), gate(o.credit_bytes) {}
+      : options(o), gate(o.credit_bytes), method_(std::move(m)), request_(std::move(r)) {}
   task<> serve(message_handler& handler) override {
     status why;
     try {
-      co_await handler.on_stream(std::move(method), std::move(request), *this);
+      co_await handler.on_stream(std::move(method_), std::move(request_), *this);
     } catch (...) { why = current_exception_status(); }
     environment* env = co_await this_environment();
     if (!env->stop.stop_requested()) inbox.end(std::move(why));
@@ -70,6 +59,9 @@ class local_stream final : public local_request, public frame_writer {
   const stream_options options;
   credit_gate gate;
   frame_inbox inbox;
+
+ private:
+  std::string method_, request_;
 };
 
 class local_reader final : public frame_reader {
@@ -92,71 +84,41 @@ class local_reader final : public frame_reader {
   const std::string what_;
 };
 
-/// Where requests wait for a server. Shared by the server and its clients.
-struct local_door {
-  channel<std::shared_ptr<local_request>> requests{{.elements = 4096}};
-};
-
+/// The servers of a transport. Shared by servers and clients, which may outlive it.
 struct local_addresses {
   mutex guard;
-  std::map<std::string, std::shared_ptr<local_door>> doors ABSL_GUARDED_BY(guard);
+  std::map<std::string, std::shared_ptr<request_queue>> queues ABSL_GUARDED_BY(guard);
   std::uint64_t next ABSL_GUARDED_BY(guard) = 1;
 
-  std::shared_ptr<local_door> find(const std::string& address) {
+  std::shared_ptr<request_queue> find(const std::string& address) {
     mutex_lock lock(guard);
-    auto i = doors.find(address);
-    return i == doors.end() ? nullptr : i->second;
+    auto i = queues.find(address);
+    return i == queues.end() ? nullptr : i->second;
   }
 };
 
 class local_server final : public message_server {
  public:
-  local_server(std::shared_ptr<local_addresses> all, std::string address, std::shared_ptr<local_door> door,
+  local_server(std::shared_ptr<local_addresses> all, std::string address, std::shared_ptr<request_queue> requests,
                message_handler& handler)
-      : all_(std::move(all)), address_(std::move(address)), door_(std::move(door)), handler_(handler) {}
+      : all_(std::move(all)), address_(std::move(address)), requests_(std::move(requests)), handler_(handler) {}
   ~local_server() override { close(); }
   const std::string& address() const noexcept override { return address_; }
-  task<> serve() override {
-    auto serving = serving_.run(accept_all(*this));
-    co_await serving;
-  }
+  task<> serve() override { return requests_->serve(handler_); }
   void close() noexcept override {
     {
       mutex_lock lock(all_->guard);
-      auto i = all_->doors.find(address_);
-      if (i != all_->doors.end() && i->second == door_) all_->doors.erase(i);
+      auto i = all_->queues.find(address_);
+      if (i != all_->queues.end() && i->second == requests_) all_->queues.erase(i);
     }
-    door_->requests.close();
-    while (auto left = door_->requests.try_receive()) (*left)->abandon(closed());
-    serving_.stop();
+    requests_->close();
   }
 
  private:
-  status closed() const { return unavailable_error(absl::StrCat(address_, ": the server was closed")); }
-  static task<> accept_all(local_server& me) {
-    environment* env = co_await this_environment();
-    scope all(*env);
-    all.spawn(accept_in(me, all));
-    co_await all.join();
-  }
-  static task<> accept_in(local_server& me, scope& all) {
-    for (;;) {
-      auto next = co_await me.door_->requests.receive();
-      if (!next) co_return;
-      all.spawn(serve_one(me, std::move(*next)));
-    }
-  }
-  static task<> serve_one(local_server& me, std::shared_ptr<local_request> request) {
-    auto handling = request->handling.run(request->serve(me.handler_));
-    (void)co_await handling.as_result();
-    request->abandon(me.closed());  // without an effect if the handler has answered
-  }
-
   const std::shared_ptr<local_addresses> all_;
   const std::string address_;
-  const std::shared_ptr<local_door> door_;
+  const std::shared_ptr<request_queue> requests_;
   message_handler& handler_;
-  stoppable_task serving_;
 };
 
 class local_channel final : public message_channel {
@@ -194,10 +156,10 @@ class local_channel final : public message_channel {
   }
 
  private:
-  status hand_over(std::shared_ptr<local_request> request) const {
-    auto door = all_->find(address_);
-    if (!door) return unavailable_error(absl::StrCat(address_, ": no server of this process has this address"));
-    if (door->requests.try_send(std::move(request))) return {};
+  status hand_over(std::shared_ptr<served_request> request) const {
+    auto requests = all_->find(address_);
+    if (!requests) return unavailable_error(absl::StrCat(address_, ": no server of this process has this address"));
+    if (requests->put(std::move(request))) return {};
     return unavailable_error(absl::StrCat(address_, ": the server is closed, or too many requests wait for it"));
   }
 
@@ -208,18 +170,20 @@ class local_channel final : public message_channel {
 class local_transport final : public message_transport {
  public:
   task<std::unique_ptr<message_server>> listen(std::string address, message_handler& handler) override {
-    auto door = std::make_shared<local_door>();
-    bool is_new;
+    std::shared_ptr<request_queue> requests;
     {
       mutex_lock lock(all_->guard);
       while (address.empty() || address == "local:0") {
         std::string free = absl::StrCat("local:", all_->next++);
-        if (!all_->doors.count(free)) address = std::move(free);
+        if (!all_->queues.count(free)) address = std::move(free);
       }
-      is_new = all_->doors.emplace(address, door).second;
+      if (!all_->queues.count(address)) {
+        requests = std::make_shared<request_queue>(address);
+        all_->queues.emplace(address, requests);
+      }
     }
-    if (!is_new) co_await fail(unavailable_error(absl::StrCat(address, " is in use by another server")));
-    co_return std::make_unique<local_server>(all_, std::move(address), std::move(door), handler);
+    if (!requests) co_await fail(unavailable_error(absl::StrCat(address, " is in use by another server")));
+    co_return std::make_unique<local_server>(all_, std::move(address), std::move(requests), handler);
   }
   std::unique_ptr<message_channel> connect(std::string address) override {
     return std::make_unique<local_channel>(all_, std::move(address));

@@ -12,6 +12,9 @@
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/asio_network.hpp"
+#if SLUICE_HAVE_GRPC
+#include "sluice/io/grpc_transport.hpp"
+#endif
 #include "sluice/io/message_transport.hpp"
 #include "sluice/io/simulated_network.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -37,6 +40,13 @@ struct tcp_world {
   std::unique_ptr<message_transport> messages = make_message_transport(*sockets);
   std::string anywhere = "127.0.0.1:0";
 };
+#if SLUICE_HAVE_GRPC
+struct grpc_world {
+  runtime rt{kTwoWorkers};
+  std::unique_ptr<message_transport> messages = make_grpc_transport();
+  std::string anywhere = "127.0.0.1:0";
+};
+#endif
 struct local_world {
   runtime rt{kTwoWorkers};
   std::unique_ptr<message_transport> messages = make_local_transport();
@@ -106,11 +116,13 @@ class test_handler final : public message_handler {
     }
   }
   std::unique_ptr<std::string> name = std::make_unique<std::string>("one");
-  wake_event ended, release;
+  wake_event begun, ended, release;
+  std::atomic<int> waits{0};  ///< handlers that have begun to wait
   std::atomic<bool> cancelled_at_end{false};
   std::atomic<std::size_t> written{0};
 
  private:
+  static task<> wait_for(wake_event& event) { (void)co_await event.wait(kNever); }
   task<> write(frame_writer& out, std::size_t ordinal, std::size_t bytes) {
     slice frame = slice::copy_of(frame_text(ordinal, bytes));
     co_await out.write(std::move(frame));
@@ -123,11 +135,10 @@ class test_handler final : public message_handler {
     for (std::size_t i = 0;; ++i) co_await write(out, i, bytes);
   }
   task<> wait_until_stopped() {
-    auto sleeping = [](test_handler& me) -> task<> {
-      wake_event never;
-      (void)co_await never.wait(kNever);
-      (void)me;
-    }(*this);
+    ++waits;
+    begun.set();
+    wake_event never;
+    auto sleeping = wait_for(never);
     status why = co_await sleeping.as_result();
     ended.set();
     co_await fail(std::move(why));
