@@ -94,6 +94,10 @@ result<message> read_grpc_message(const grpc::ByteBuffer& bytes) {
 }
 
 status status_of(const grpc::Status& s) {
+  // A server that is shut down cancels its calls. A caller's own cancel and deadline are reported before gRPC's.
+  const bool is_own =
+      s.error_code() == grpc::StatusCode::CANCELLED || s.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
+  if (is_own) return unavailable_error(absl::StrCat("the server has ended the call: ", s.error_message()));
   return peer_status(static_cast<status_code>(s.error_code()), s.error_message());
 }
 grpc::Status grpc_status_of(const status& why) { return {static_cast<grpc::StatusCode>(why.code()), error_text(why)}; }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/grpc/grpc_channel.hpp"
 
+#include <grpc/support/log.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
-#include <deque>
+#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "io/grpc/grpc_bytes.hpp"
@@ -35,6 +36,7 @@ std::shared_ptr<grpc::Channel> channel_to(const std::string& address) {
 /// Each hand-over to gRPC's threads is ordered by a mutex that ThreadSanitizer sees, in contrast to gRPC's own.
 class grpc_call final : public grpc::ClientUnaryReactor {
  public:
+  explicit grpc_call(unfinished_calls& all) : unfinished_(all) {}
   void begin(grpc::GenericStub& stub, std::string_view method, std::string_view request,
              std::shared_ptr<grpc_call> self) {
     {
@@ -42,6 +44,7 @@ class grpc_call final : public grpc::ClientUnaryReactor {
       request_ = grpc_message(message_kind::call, status_code::ok, method.size(), method, request);
       self_ = std::move(self);
     }
+    unfinished_.begin();
     stub.PrepareUnaryCall(&context_, kGrpcCallMethod, {}, &request_, &answer_, this);
     StartCall();
   }
@@ -51,6 +54,9 @@ class grpc_call final : public grpc::ClientUnaryReactor {
     last.swap(self_);
     settle(s);
     lock.unlock();  // before the object, and the mutex, may be destroyed
+    unfinished_calls& all = unfinished_;
+    last.reset();
+    all.end();
   }
   void cancel() { context_.TryCancel(); }
 
@@ -67,6 +73,7 @@ class grpc_call final : public grpc::ClientUnaryReactor {
     else slot.answer(std::string(text));
   }
 
+  unfinished_calls& unfinished_;
   mutex mutex_;
   grpc::ClientContext context_;
   grpc::ByteBuffer request_, answer_;
@@ -76,7 +83,7 @@ class grpc_call final : public grpc::ClientUnaryReactor {
 /// A stream. It has a hold until it has ended or is cancelled, because credit is written from other threads.
 class grpc_stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  explicit grpc_stream(const stream_options& o) : options(o) {}
+  grpc_stream(const stream_options& o, unfinished_calls& all) : options(o), unfinished_(all) {}
 
   void begin(grpc::GenericStub& stub, std::string_view method, std::string_view request,
              std::shared_ptr<grpc_stream> self) {
@@ -90,6 +97,7 @@ class grpc_stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
       writing_ = grpc_message(message_kind::open, status_code::ok, method.size(), first, request);
       is_writing_ = true;
     }
+    unfinished_.begin();
     stub.PrepareBidiStreamingCall(&context_, kGrpcStreamMethod, {}, this);
     AddHold();
     StartWrite(&writing_);
@@ -129,6 +137,9 @@ class grpc_stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     mutex_lock lock(mutex_);
     last.swap(self_);
     lock.unlock();  // before the object, and the mutex, may be destroyed
+    unfinished_calls& all = unfinished_;
+    last.reset();
+    all.end();
   }
 
   /// The reader has taken a frame.
@@ -175,6 +186,7 @@ class grpc_stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     lock.lock();
   }
 
+  unfinished_calls& unfinished_;
   mutex mutex_;
   grpc::ClientContext context_;
   grpc::ByteBuffer received_, writing_;  ///< gRPC's, between Start…() and On…Done()
@@ -226,7 +238,7 @@ task<result<std::string>> grpc_channel::call(std::string method, std::string req
   status wrong = check_call(method, request);
   if (!wrong.ok()) co_await fail(std::move(wrong));
   const std::string what = absl::StrCat("call ", method);
-  auto mine = std::make_shared<grpc_call>();
+  auto mine = std::make_shared<grpc_call>(unfinished_);
   mine->begin(stub_, method, request, mine);
   auto taking = mine->slot.take(what, deadline);
   auto answer = co_await taking.as_result();
@@ -243,11 +255,15 @@ task<std::unique_ptr<frame_reader>> grpc_channel::open(std::string method, std::
   status wrong = check_call(method, request);
   if (wrong.ok()) wrong = check_options(options);
   if (!wrong.ok()) co_await fail(std::move(wrong));
-  auto mine = std::make_shared<grpc_stream>(options);
+  auto mine = std::make_shared<grpc_stream>(options, unfinished_);
   mine->begin(stub_, method, request, mine);
   co_return std::make_unique<grpc_reader>(std::move(mine), address_, method);
 }
 
-std::unique_ptr<message_transport> make_grpc_transport() { return std::make_unique<grpc_transport>(); }
+std::unique_ptr<message_transport> make_grpc_transport() {
+  // gRPC would print an error, for example of an address in use, besides the status that reports it.
+  if (!std::getenv("GRPC_VERBOSITY")) gpr_set_log_verbosity(static_cast<gpr_log_severity>(GPR_LOG_SEVERITY_ERROR + 1));
+  return std::make_unique<grpc_transport>();
+}
 
 }  // namespace sluice::lib

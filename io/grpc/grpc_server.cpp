@@ -45,8 +45,8 @@ class grpc_request final : public grpc::ServerGenericBidiReactor, public served_
   }
   void OnWriteDone(bool) override { write_next(true); }
   void OnCancel() override {
-    if (auto* gate = this->gate()) gate->close();
-    handling.stop();
+    handling.stop();  // first, so that a write that fails finds the stream cancelled
+    if (auto* open = gate()) open->close();
     abandon(cancelled_error("the client is gone"));
   }
   void OnDone() override {

@@ -75,8 +75,8 @@ class local_reader final : public frame_reader {
   }
   void cancel() noexcept override {
     stream_->inbox.cancel();
+    stream_->handling.stop();  // first, so that a write that fails finds the stream cancelled
     stream_->gate.close();
-    stream_->handling.stop();
   }
 
  private:

@@ -102,8 +102,8 @@ task<> read_credit(message_link& over, network_writer& out, scope& one) {
     if (!got.ok() || !got->has_value() || (**got).kind != message_kind::credit) break;
     out.gate.give(read_u64((**got).payload.data()));
   }
+  one.request_stop();  // first, so that a write that fails finds the stream cancelled
   out.close();
-  one.request_stop();
 }
 
 /// A connection that broke ends its own task, and nothing else.

@@ -80,6 +80,7 @@ class Sluice(ConanFile):
         toolchain.project_options["bench"] = "disabled"
         toolchain.project_options["asio"] = "enabled" if self.options.asio else "disabled"
         toolchain.project_options["sqlite"] = "enabled" if self.options.sqlite else "disabled"
+        toolchain.project_options["grpc"] = "disabled"   # it is not part of this recipe
         toolchain.project_options["http"] = "disabled"   # it needs the C sources of llhttp, which its recipe does not give
         toolchain.project_options["images"] = "enabled" if self.options.images else "disabled"
         for codec in ("zstd", "lz4", "snappy", "bzip2", "xz"):

@@ -8,6 +8,7 @@
 // One HTTP/2 connection of a channel carries its calls and streams. Besides its own methods, a server answers
 // grpc.health.v1.Health. Credit is counted in bytes of frames, by messages of the client, so it does not depend on
 // windows of HTTP/2. Each message has a crc32c. After a failed connect a channel connects again within a second.
+// gRPC's own log is off, unless the environment variable GRPC_VERBOSITY is set.
 // Errors: also permission_denied and others, if a proxy between client and server answers with them.
 // Thread: any. gRPC's own threads receive; coroutines continue on their executors.
 #pragma once

@@ -4,6 +4,7 @@
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 set(OPTIONS -Dtests=false -Dexamples=false -Dprogram=false -Dbench=disabled -Dline_tables=false
+    -Dgrpc=disabled
     -Dhttp=disabled)  # it needs the C sources of llhttp, which its port does not give
 foreach(feature IN ITEMS asio sqlite images)
   if(feature IN_LIST FEATURES)
