@@ -10,8 +10,8 @@
 namespace sluice::lib::service_simulation {
 namespace {
 
-constexpr const char* kKinds[] = {"kill",  "pause",     "partition",  "one_way",      "one_way_back",
-                                  "reset", "take_over", "clock_jump", "store_trouble"};
+constexpr const char* kKinds[] = {"kill",  "pause",     "partition",  "one_way",       "one_way_back",
+                                  "reset", "take_over", "clock_jump", "store_trouble", "drain"};
 constexpr duration kMillisecond = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -74,6 +74,11 @@ scenario make_scenario(std::uint64_t seed) {
     s.faults.push_back(f);
   }
   s.store_delay = kMillisecond * (chance(0.2) ? from_to(50, 500) : 4);
+  if (chance(0.3)) {
+    const std::string machine = absl::StrCat("w", r.below(s.workers));
+    s.faults.push_back(
+        {kMillisecond * from_to(500, 15000), fault_kind::drain, machine, kMillisecond * from_to(1, 3000)});
+  }
   std::sort(s.faults.begin(), s.faults.end(), [](const fault& a, const fault& b) { return a.at < b.at; });
   return s;
 }

@@ -6,8 +6,7 @@ namespace sluice::lib::service_simulation {
 void simulation::start_client(std::uint32_t i) {
   client& c = clients_[i];
   if (c.is_complete || c.is_gone) return;
-  c.p = std::make_shared<process>();
-  c.p->machine = c.name;
+  c.p = w_.make_process(c.name);
   c.clock = w_.upto(kSecond);
   c.incarnation = ++tokens_;
   c.core.reset();

@@ -19,8 +19,7 @@ std::vector<std::string> simulation::payloads_of(std::uint64_t round) {
 
 void simulation::start_dispatcher() {
   auto d = std::make_shared<dispatcher>();
-  d->p = std::make_shared<process>();
-  d->p->machine = "d";
+  d->p = w_.make_process("d");
   d->clock = w_.upto(kSecond);
   dispatcher_options o = s_.dispatcher;
   o.token = absl::StrCat("token", ++tokens_);
@@ -110,8 +109,7 @@ void simulation::call(const process_ptr& caller, service_request request, reply_
 
 void simulation::start_worker(std::uint32_t i) {
   auto w = std::make_shared<worker>();
-  w->p = std::make_shared<process>();
-  w->p->machine = absl::StrCat("w", i);
+  w->p = w_.make_process(absl::StrCat("w", i));
   w->address = absl::StrCat("host", i, ":1");
   w->clock = w_.upto(kSecond);
   w->core = std::make_unique<worker_core>(worker_options{
@@ -155,7 +153,14 @@ void simulation::step(const worker_ptr& w, worker_event e) {
             [&](worker_action::start& x) { produce(w, x.stream); },
             [&](worker_action::refuse& x) { end_stream(w, x.stream, x.why); },
             [&](worker_action::cancel& x) { end_stream(w, x.stream, x.why); },
-            [&](worker_action::drained&) {},
+            [&](worker_action::drained&) {
+              if (!w->streams.empty()) throw violated("I2: a worker has drained, and reads are open");
+              w_.after(duration(0), w->p, [this, w] { stop(w); });
+              w_.after(w->lasts, [this, w] {
+                if (workers_[w->address] == w)
+                  start_worker(static_cast<std::uint32_t>(std::stoul(w->p->machine.substr(1))));
+              });
+            },
             [&](worker_action::wake_at& x) {
               w_.at(x.when - w->clock, [this, w] { w_.run(w->p, [this, w] { step(w, {worker_event::woken{}}); }); });
             },

@@ -78,6 +78,7 @@ class simulation {
     std::unique_ptr<worker_core> core;
     duration clock{};
     std::map<std::uint64_t, stream> streams;
+    duration lasts{};  ///< until it starts again after it has drained
   };
   using worker_ptr = std::shared_ptr<worker>;
 

@@ -37,6 +37,16 @@ using process_ptr = std::shared_ptr<process>;
 class world {
  public:
   explicit world(std::uint64_t seed) : random(seed) {}
+  ~world() {
+    for (const process_ptr& p : processes_) p->held.clear();  // which refer to the process
+  }
+  world(const world&) = delete;
+
+  process_ptr make_process(std::string machine) {
+    processes_.push_back(std::make_shared<process>());
+    processes_.back()->machine = std::move(machine);
+    return processes_.back();
+  }
 
   random_source random;
   time_point now = kStart;
@@ -100,6 +110,7 @@ class world {
     bool operator<(const entry& o) const { return std::tie(when, number) > std::tie(o.when, o.number); }
   };
   std::priority_queue<entry> queue_;
+  std::vector<process_ptr> processes_;
   std::uint64_t scheduled_ = 0;
 };
 

@@ -96,6 +96,13 @@ void simulation::begin(const fault& f) {
     case fault_kind::take_over:
       if (m == "d") start_dispatcher();
       break;
+    case fault_kind::drain:
+      if (!w) return;
+      // A task of `off` ends without its elements when its worker is removed.
+      if (s_.mode == sharding::dynamic) call(w->p, remove_worker_request{w->address}, [](result<service_reply>) {});
+      w->lasts = f.lasts;
+      w_.run(w->p, [this, w] { step(w, {worker_event::drain{}}); });
+      break;
     case fault_kind::clock_jump:
       if (m == "d")
         current_->clock += 3600 * kSecond, w_.run(p, [this, d = current_] { step(d, {dispatcher_event::woken{}}); });

@@ -37,8 +37,10 @@ enum class fault_kind : std::uint8_t {
   take_over,      ///< a second dispatcher starts while the first one lives
   clock_jump,     ///< forward, by an hour
   store_trouble,  ///< commits fail: they happened, did not, or happen later
+  drain,          ///< the worker is removed, finishes its reads, ends, and starts again
 };
-inline constexpr int kFaultKinds = 9;
+inline constexpr int kFaultKinds = 9;  ///< that may happen to any machine
+
 std::string to_string(fault_kind kind);
 
 struct fault {
