@@ -8,7 +8,8 @@ namespace sluice::lib {
 bool worker_table::heartbeat(const heartbeat_request& r, time_point now) {
   const auto [found, is_new] = workers_.try_emplace(r.worker);
   worker_entry& w = found->second;
-  const bool was_alive = !is_new && is_alive(w, now);
+  // A process that starts again may fit where the one before, which drained, did not.
+  const bool is_known = !is_new && is_alive(w, now) && w.incarnation == r.incarnation;
   w.address = r.worker;
   w.host = r.host;
   w.incarnation = r.incarnation;
@@ -16,7 +17,7 @@ bool worker_table::heartbeat(const heartbeat_request& r, time_point now) {
   w.slots = std::max<std::uint32_t>(r.slots, 1);
   w.is_draining = r.is_draining;
   w.last_seen = now;
-  return !was_alive;
+  return !is_known;
 }
 
 const worker_entry* worker_table::find(const std::string& address) const {

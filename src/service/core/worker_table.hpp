@@ -52,7 +52,7 @@ class worker_table {
  public:
   explicit worker_table(duration lease) : lease_(lease) {}
 
-  /// Returns true if the worker is new, or was not alive.
+  /// Returns true if the worker is new, was not alive, or has started again.
   bool heartbeat(const heartbeat_request& r, time_point now);
   void remove(const std::string& address) { workers_.erase(address); }
   const absl::btree_map<std::string, worker_entry>& all() const { return workers_; }
