@@ -5,6 +5,7 @@
 #include "io/messages/credit_gate.hpp"
 #include "sluice/coro/channel.hpp"
 #include "sluice/coro/sleep_until.hpp"
+#include "sluice/coro/stop_token.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -85,6 +86,7 @@ task<> send_frames(message_link& over, network_writer& out, const status& end) {
     frames.clear();
     co_await over.sink.flush(kNever);
   }
+  co_await check_stop();  // then the handler may still run, and what it throws is no answer
   std::string text;
   if (!end.ok()) text = error_text(end);
   auto putting = over.sink.put(message_kind::end, end.code(), 0, std::move(text), {}, kNever);
