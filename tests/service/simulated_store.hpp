@@ -64,9 +64,11 @@ class simulated_store {
     }
     ++revision_;
     ++commits;
+    // Before the assignments of consumers that the same commit closes are forgotten.
+    for (const meta_write& w : c.writes)
+      if (w.value) check(w.key, *w.value);
     for (const meta_write& w : c.writes) {
       if (w.value) {
-        check(w.key, *w.value);
         entries_[w.key] = meta_entry(w.key, *w.value, revision_);
       } else {
         forget(w.key);
