@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/io/asio_network.hpp"
 
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <asio/connect.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
 #include <asio/write.hpp>
+#include <cstring>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -64,10 +70,47 @@ void socket_state::hand_back() {
 namespace {
 
 using asio::ip::tcp;
+using unix_socket = asio::local::stream_protocol;
+using any_socket = asio::generic::stream_protocol;
 
 std::string text_of(const tcp::endpoint& e) {
   std::string host = e.address().to_string();
   return e.address().is_v6() ? absl::StrCat("[", host, "]:", e.port()) : absl::StrCat(host, ":", e.port());
+}
+
+constexpr std::string_view kUnixPrefix = "unix:";
+bool is_unix(std::string_view address) { return address.substr(0, kUnixPrefix.size()) == kUnixPrefix; }
+
+/// The path of "unix:/path". Errors: invalid_argument.
+result<unix_socket::endpoint> unix_endpoint(const std::string& address) {
+  const std::string path = address.substr(kUnixPrefix.size());
+  constexpr std::size_t kPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
+  if (path.empty() || path.size() > kPathBytesMax)
+    return invalid_argument_error(
+        absl::StrCat("address \"", address, "\": a Unix socket needs a path of 1 to ", kPathBytesMax, " bytes"));
+  return unix_socket::endpoint(path);
+}
+/// Removes the socket file that a process has left when it was killed: nobody listens to it.
+void remove_abandoned(const unix_socket::endpoint& at) noexcept {
+  const int trial = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (trial < 0) return;
+  const bool is_refused = ::connect(trial, at.data(), static_cast<socklen_t>(at.size())) != 0 && errno == ECONNREFUSED;
+  ::close(trial);
+  struct stat found;
+  const std::string path = at.path();
+  if (is_refused && ::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) ::unlink(path.c_str());
+}
+
+std::string peer_of(const any_socket::socket& s, const std::string& listens_at) {
+  asio::error_code e;
+  const any_socket::endpoint any = s.remote_endpoint(e);
+  if (is_unix(listens_at)) return absl::StrCat("a client of ", listens_at);
+  tcp::endpoint peer;
+  if (!e && any.size() <= peer.capacity()) {
+    peer.resize(any.size());
+    std::memcpy(peer.data(), any.data(), any.size());
+  }
+  return text_of(peer);
 }
 
 class asio_connection final : public connection {
@@ -108,7 +151,7 @@ class asio_connection final : public connection {
   task<> finish_writing() override {
     auto start = [s = socket_](const std::shared_ptr<socket_state>& state) {
       asio::error_code e;
-      s->waits.shutdown(tcp::socket::shutdown_send, e);
+      s->waits.shutdown(asio::socket_base::shutdown_send, e);
       state->finish(e, 0);
     };
     socket_operation finish(io_, absl::StrCat(peer_, ": shutdown"), std::move(start), kNever);
@@ -132,11 +175,14 @@ class asio_connection final : public connection {
   std::string peer_;
 };
 
-class asio_listener final : public listener {
+template <class Acceptor> class asio_listener final : public listener {
  public:
-  asio_listener(asio::io_context& io, std::shared_ptr<tcp::acceptor> a, std::string address)
+  asio_listener(asio::io_context& io, std::shared_ptr<Acceptor> a, std::string address)
       : io_(io), acceptor_(std::move(a)), address_(std::move(address)) {}
-  ~asio_listener() override { close(); }
+  ~asio_listener() override {
+    close();
+    if (is_unix(address_)) ::unlink(address_.c_str() + kUnixPrefix.size());
+  }
 
   task<std::unique_ptr<connection>> accept(time_point deadline) override {
     auto s = std::make_shared<open_socket>(io_);
@@ -146,7 +192,7 @@ class asio_listener final : public listener {
     socket_operation accept(io_, absl::StrCat(address_, ": accept"), std::move(start), deadline);
     co_await accept;
     asio::error_code e;
-    std::string peer = text_of(s->waits.remote_endpoint(e));
+    std::string peer = peer_of(s->waits, address_);
     s->waits.set_option(tcp::no_delay(true), e);
     co_return std::make_unique<asio_connection>(io_, std::move(s), std::move(peer));
   }
@@ -160,7 +206,7 @@ class asio_listener final : public listener {
 
  private:
   asio::io_context& io_;
-  std::shared_ptr<tcp::acceptor> acceptor_;
+  std::shared_ptr<Acceptor> acceptor_;
   std::string address_;
 };
 
@@ -173,6 +219,11 @@ class asio_network final : public network {
   }
 
   task<std::unique_ptr<listener>> listen(std::string address, time_point deadline) override {
+    if (is_unix(address)) {
+      auto local = listen_at_path(std::move(address), deadline);
+      auto door = co_await local;
+      co_return std::move(door);
+    }
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
     auto looking = look_up(*at, deadline);
@@ -186,14 +237,12 @@ class asio_network final : public network {
     if (!e) a->listen(asio::socket_base::max_listen_connections, e);
     if (e) co_await fail(unavailable_error(absl::StrCat(address, ": listen: ", e.message())));
     std::string real = text_of(a->local_endpoint(e));
-    co_return std::make_unique<asio_listener>(io_, std::move(a), std::move(real));
+    co_return std::make_unique<asio_listener<tcp::acceptor>>(io_, std::move(a), std::move(real));
   }
 
   task<std::unique_ptr<connection>> connect(std::string address, time_point deadline) override {
-    auto at = parse_address(address);
-    if (!at.ok()) co_await fail(at.why());
-    auto looking = look_up(*at, deadline);
-    const endpoints all = co_await looking;
+    auto finding = endpoints_of(address, deadline);
+    const std::vector<any_socket::endpoint> all = co_await finding;
     auto s = std::make_shared<open_socket>(io_);
     auto start = [s, all](const std::shared_ptr<socket_state>& state) {
       asio::async_connect(s->waits, all, completion_of(state));
@@ -206,6 +255,7 @@ class asio_network final : public network {
   }
 
   task<std::vector<std::string>> resolve(std::string address, time_point deadline) override {
+    if (is_unix(address)) co_return std::vector<std::string>(1, address);
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
     auto looking = look_up(*at, deadline);
@@ -216,6 +266,38 @@ class asio_network final : public network {
   }
 
  private:
+  task<std::unique_ptr<listener>> listen_at_path(std::string address, time_point deadline) {
+    auto at = unix_endpoint(address);
+    if (!at.ok()) co_await fail(at.why());
+    environment* env = co_await this_environment();
+    if (deadline != kNever && deadline <= env->time->now())
+      co_await fail(detail::late(absl::StrCat(address, ": listen")));
+    remove_abandoned(*at);
+    auto a = std::make_shared<unix_socket::acceptor>(io_);
+    asio::error_code e;
+    a->open(at->protocol(), e);
+    if (!e) a->bind(*at, e);
+    if (!e) a->listen(asio::socket_base::max_listen_connections, e);
+    if (e) co_await fail(unavailable_error(absl::StrCat(address, ": listen: ", e.message())));
+    co_return std::make_unique<asio_listener<unix_socket::acceptor>>(io_, std::move(a), std::move(address));
+  }
+
+  task<std::vector<any_socket::endpoint>> endpoints_of(std::string address, time_point deadline) {
+    std::vector<any_socket::endpoint> all;
+    if (is_unix(address)) {
+      auto path = unix_endpoint(address);
+      if (!path.ok()) co_await fail(path.why());
+      all.emplace_back(*path);
+      co_return all;
+    }
+    auto at = parse_address(address);
+    if (!at.ok()) co_await fail(at.why());
+    auto looking = look_up(*at, deadline);
+    const endpoints found = co_await looking;
+    for (const tcp::endpoint& e : found) all.emplace_back(e);
+    co_return all;
+  }
+
   task<endpoints> look_up(host_and_port at, time_point deadline) {
     auto found = std::make_shared<endpoints>();
     auto start = [this, found, at](const std::shared_ptr<socket_state>& state) {

@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 
 #include <asio/error.hpp>
+#include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
 #include <cerrno>
 #include <mutex>
 #include <shared_mutex>
@@ -26,7 +26,7 @@ namespace sluice::lib {
 struct open_socket {
   explicit open_socket(asio::io_context& io) : waits(io) {}
 
-  asio::ip::tcp::socket waits;  ///< used by the asio thread only
+  asio::generic::stream_protocol::socket waits;  ///< TCP or Unix; used by the asio thread only
 
   struct tried {
     std::size_t bytes = 0;  ///< 0 after a read that need not wait: the peer has closed its side

@@ -6,6 +6,8 @@
 //   CHECK(told(w, calls) == texts{"hello"});
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 
 #include "io/messages/wake_event.hpp"
@@ -39,6 +41,12 @@ struct tcp_world {
   std::unique_ptr<network> sockets = make_asio_network();
   std::unique_ptr<message_transport> messages = make_message_transport(*sockets);
   std::string anywhere = "127.0.0.1:0";
+};
+struct unix_world {
+  runtime rt{kTwoWorkers};
+  std::unique_ptr<network> sockets = make_asio_network();
+  std::unique_ptr<message_transport> messages = make_message_transport(*sockets);
+  std::string anywhere = "unix:/tmp/sluice-test-" + std::to_string(getpid()) + ".sock";
 };
 #if SLUICE_HAVE_GRPC
 struct grpc_world {

@@ -194,7 +194,8 @@ task<> two_servers(parts p) {
   test_handler other;
   *other.name = "two";
   std::string anywhere = p.server.address();
-  if (auto colon = anywhere.rfind(':'); colon != std::string::npos) anywhere = anywhere.substr(0, colon) + ":0";
+  if (anywhere.rfind("unix:", 0) == 0) anywhere += "-2";
+  else if (auto colon = anywhere.rfind(':'); colon != std::string::npos) anywhere = anywhere.substr(0, colon) + ":0";
   auto second = co_await p.messages.listen(anywhere, other);
   const std::string at = second->address();
   auto channel = p.messages.connect(at);
@@ -237,9 +238,9 @@ task<> never_served(message_transport& messages, std::string at) {
 }  // namespace
 
 #if SLUICE_HAVE_GRPC
-#define EACH_TRANSPORT simulated_world, tcp_world, local_world, simulated_local_world, grpc_world
+#define EACH_TRANSPORT simulated_world, tcp_world, unix_world, local_world, simulated_local_world, grpc_world
 #else
-#define EACH_TRANSPORT simulated_world, tcp_world, local_world, simulated_local_world
+#define EACH_TRANSPORT simulated_world, tcp_world, unix_world, local_world, simulated_local_world
 #endif
 
 TEMPLATE_TEST_CASE("calls return answers of any size", "[transport]", EACH_TRANSPORT) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP with asio. One thread waits for all sockets, and resumes coroutines on their own executors.
+// TCP and Unix sockets with asio. One thread waits for all sockets, and resumes coroutines on their own executors.
 //
+// Addresses: "host:port", and "unix:/path", the socket in a file. listen() replaces the file if nobody listens to it, and
+// the listener's destructor removes it.
 // Thread: any. Only asio's thread touches asio's sockets, because sockets and cancellation slots are not safe to share
 //         (asio#1348). A read or write first tries the system call on the calling thread, and moves to asio's thread
 //         only if it must wait.
