@@ -21,6 +21,9 @@ bool begins_as_checkpoint(std::string_view bytes);
 /// The number of bytes that begins_as_checkpoint() needs.
 inline constexpr std::size_t kCheckpointHeadBytes = 17;
 
+/// The error of a checkpoint of this size whose checksum does not match.
+status damaged_checkpoint(std::size_t bytes);
+
 /// Errors: data_loss.
 result<checkpoint> read_checkpoint_bytes(std::string_view bytes, std::string* attached);
 

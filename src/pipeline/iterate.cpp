@@ -15,6 +15,7 @@
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/options_in_force.hpp"
 #include "pipeline/live_runs.hpp"
+#include "pipeline/moved_files.hpp"
 #include "pipeline/open_indexing.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/plan_depth.hpp"
@@ -248,9 +249,19 @@ node_ptr in_order(const node_ptr& plan, const iterate_options& o) {
 sealed_position unseal_for(const node& plan, const iterate_options& o) {
   const std::uint64_t here = fingerprint(plan);
   const std::uint64_t before = o.rebase.empty() ? here : fingerprint_before(plan, o.rebase);
-  const bool is_before = before != here && fingerprint_of_sealed(o.from.bytes) == before;
-  return unseal_position(o.from.bytes, is_before ? before : here,
-                         is_before ? identities_before(plan, o.rebase) : identities_of(plan), o.on_error);
+  const std::uint64_t there = fingerprint_of_sealed(o.from.bytes);
+  const bool is_before = before != here && there == before;
+  try {
+    sealed_position from =
+        unseal_position(o.from.bytes, is_before ? before : here,
+                        is_before ? identities_before(plan, o.rebase) : identities_of(plan), o.on_error);
+    if (o.on_changed_inputs != changed_inputs::ignore) check_moves(plan, o.rebase, from.inputs, is_before);
+    return from;
+  } catch (const error& e) {
+    const bool is_other_plan = e.code() == status_code::failed_precondition && there != here && there != before;
+    if (o.rebase.empty() || !is_other_plan || before == here) throw;
+    throw_status(failed_precondition_error(std::string(e.why().message()) + path_before_moves(plan, o.rebase)));
+  }
 }
 
 /// `on_demand`: no stage works ahead of the root's requests.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/seal.hpp"
 
+#include "pipeline/checkpoint_bytes.hpp"
 #include "sluice/base/crc32c.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/position.hpp"
@@ -89,14 +90,14 @@ std::uint64_t fingerprint_of_sealed(std::string_view bytes) {
 sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
                                 const std::vector<function_identity>& here, error_policy on_error) {
   constexpr std::size_t kEnvelope = kSealMagic.size() + 8 + 8 + 1 + 3 + 4;  // with three empty texts or zeros
-  if (bytes.size() < kEnvelope || bytes.substr(0, kSealMagic.size() - 1) != kSealMagic.substr(0, kSealMagic.size() - 1))
+  if (bytes.substr(0, kSealMagic.size() - 1) != kSealMagic.substr(0, kSealMagic.size() - 1))
     throw_status(data_loss_error("this is no checkpoint of sluice"));
+  if (bytes.size() < kEnvelope) throw_status(damaged_checkpoint(bytes.size()));
   const char version = bytes[kSealMagic.size() - 1];
   if (version < kOldestVersion || version > kSealMagic.back())
     throw_status(failed_precondition_error("the checkpoint was written by another version of sluice"));
   std::string_view sealed = bytes.substr(0, bytes.size() - 4), crc = bytes.substr(bytes.size() - 4);
-  if (take<std::uint32_t>(crc) != crc32c(sealed))
-    throw_status(data_loss_error("the checkpoint is damaged: its checksum does not match"));
+  if (take<std::uint32_t>(crc) != crc32c(sealed)) throw_status(damaged_checkpoint(bytes.size()));
   sealed.remove_prefix(kSealMagic.size());
   sealed_position p;
   p.fingerprint = take<std::uint64_t>(sealed);

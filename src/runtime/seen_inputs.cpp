@@ -262,6 +262,17 @@ bool seen_inputs::read_entry(position_reader& r, bool is_old) {
   return entries_.emplace(key, std::move(e)).second;
 }
 
+bool records_move(std::string_view table, const path_rebase& move) {
+  position_reader r(table);
+  if (table.empty() || r.count() != kNewTable || r.number() != kTableVersion) return false;
+  for (std::size_t n = r.count(); n && r.ok(); --n)
+    for (std::size_t k = r.count(); k && r.ok(); --k) {
+      const std::string from(r.text());
+      if (move == path_rebase{from, std::string(r.text())} && r.ok()) return true;
+    }
+  return false;
+}
+
 bool seen_inputs::restore(std::string_view bytes) {
   absl::MutexLock lock(&mutex_);
   if (!rules_.rebase.empty()) moves_.push_back(rules_.rebase);

@@ -124,4 +124,8 @@ class seen_inputs {
   mutable bool stale_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
+/// Returns true if the table of a checkpoint records this move: the checkpoint's run, or one before it, was resumed
+/// with it.
+bool records_move(std::string_view table, const path_rebase& move);
+
 }  // namespace sluice::lib

@@ -240,6 +240,27 @@ class IdentityTest(ProgramTest):
         done = self.resume(plan.replace("DIR", new), "--rebase", f"{old}={new}")
         self.assertIn("the elements that from_tensor_slices holds in memory are others there", done.stderr)
 
+    def test_moves_that_change_nothing_are_refused(self):
+        old, new, plan = self.data(), self.path("new"), PLANS[1]
+        copy_kept(old, new)
+        rest = self.saved(plan.replace("DIR", old))
+        for moves, words in [
+                ([f"{old}={self.path('none')}"], f'no path of the plan is in the folder "{self.path("none")}"'),
+                ([f"{self.path('none')}={old}"], f'no file of the checkpoint is in the folder "{self.path("none")}"')]:
+            done = self.resume(plan.replace("DIR", old), *(word for m in moves for word in ("--rebase", m)))
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(words, done.stderr)
+            self.assertRegex(done.stderr, rf'plan reads "{old}/[^"]+": correct the folder, or leave it out')
+        # The old folder is mistyped: the checkpoint is of another plan, and the message has the path that was expected.
+        done = self.resume(plan.replace("DIR", new), "--rebase", f"{old}x={new}")
+        self.assertIn("made by another plan", done.stderr)
+        self.assertIn(f'by the given moves, the checkpoint\'s plan would have read "{old}x/', done.stderr)
+        # One of two moves changes nothing.
+        used = ["--rebase", f"{old}={new}"]
+        done = self.resume(plan.replace("DIR", new), *used, "--rebase", "a=b")
+        self.assertIn('no path of the plan is in the folder "b", so that --rebase a=b', done.stderr)
+        self.expect(self.resume(plan.replace("DIR", new), *used), rest, True, "the move of the files")
+
     def test_options_that_make_no_sense(self):
         plan = 'lines("a")'
         for options, words in [(["--identity", "inode"], "--identity expects size+mtime, etag, content, strict, or automatic"),

@@ -2,6 +2,7 @@
 """Jobs that are stopped and started again: one command line for each life, signals, and outputs that are not forgotten."""
 import os
 import pathlib
+import re
 import signal
 import sqlite3
 import subprocess
@@ -56,6 +57,23 @@ class Resume(Job):
         for wrong in (b"xx", good[:-1], good[:-1] + bytes([good[-1] ^ 1])):
             pathlib.Path(self.here).write_bytes(wrong)
             self.assertIn(self.here, self.fails(1, "run", "range(9)", "--resume", self.here, "--output", "null"))
+
+    def test_a_checkpoint_that_was_cut_says_so_with_its_size(self):
+        for output in ("null", f"jsonl:{self.out}"):
+            self.ok("run", "range(99)", "--limit", 3, "--output", output, "--checkpoint", self.here)
+            good = pathlib.Path(self.here).read_bytes()
+            for size in (9, 30, len(good) - 1):
+                pathlib.Path(self.here).write_bytes(good[:size])
+                why = self.fails(1, "run", "range(99)", "--resume", self.here, "--output", output)
+                if size == 9 and good.startswith(b"sluice\x05"):   # shorter than the beginning of every checkpoint
+                    self.assertIn("was cut short: its 9 bytes", why)
+                else:
+                    self.assertRegex(why, rf"^data_loss: {re.escape(self.here)}: the checkpoint is damaged.* cut short.* {size} bytes")
+                self.assertNotIn("in no format", why)
+                if size >= 30:
+                    self.assertIn(f"is a checkpoint of sluice: the plan of its run continues from it, by sluice run 'PLAN' --resume {self.here}",
+                                  self.fails(2, "head", self.here))
+            os.remove(self.here)
 
     def test_a_resume_that_forgets_standard_output_in_a_file_is_refused(self):
         with open(self.out, "w") as out:

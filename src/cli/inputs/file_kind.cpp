@@ -61,6 +61,7 @@ constexpr std::string_view kByBrotli = "`brotli -dc FILE` decompresses it";
 constexpr std::string_view kByPickle = "Python's pickle.load reads it, if you trust its source";
 constexpr std::string_view kByTable = "`ssconvert FILE out.csv` (Gnumeric) converts it";
 constexpr std::string_view kByPython = "the Python package of this format reads it";
+constexpr std::string_view kByResume = "the plan of its run continues from it, by sluice run 'PLAN' --resume FILE";
 constexpr std::string_view kNoData = "";  // nothing to read it for
 constexpr std::string_view kByHadoop = "`hadoop fs -text FILE` prints it";
 
@@ -170,6 +171,9 @@ constexpr magic kMagics[] = {
      0, "compressed by xz, and damaged near its beginning", "`xz -t FILE` checks it"},
     {"\x04\x22\x4d\x18"sv, 0, "compressed by lz4, and damaged near its beginning", "`lz4 -t FILE` checks it"},
     {"\x37\xa4\x30\xec"sv, 0, "a dictionary of zstd", "`zstd -D FILE` uses it"},
+    {"sluice\x04"sv, 0, "a checkpoint of sluice", kByResume},
+    {"sluice\x05"sv, 0, "a checkpoint of sluice", kByResume},
+    {"sluice file\x01"sv, 0, "a checkpoint of sluice", kByResume},
 };
 
 /// The formats whose few first bytes may also be those of a damaged file of another format: a known suffix wins.
@@ -354,7 +358,7 @@ status refused(const file_sample& file, std::string_view what, std::string_view 
   if (way_out.starts_with("the plan ")) {
     if (way_out == kBySql && !find_op("sql"))
       return unimplemented_error(absl::StrCat(message, ", which this build of sluice does not read"));
-    words = absl::StrReplaceAll(words, {{"\"FILE\"", in_quotes(name)}});
+    words = absl::StrReplaceAll(words, {{"\"FILE\"", in_quotes(name)}, {"FILE", in_shell(name)}});
     return unimplemented_error(absl::StrCat(message, ": ", words));
   }
   const bool has_quotes = words.find("'FILE'") != words.npos;
