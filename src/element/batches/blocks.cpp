@@ -2,8 +2,12 @@
 #include "element/batches/blocks.hpp"
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
+#include <string>
+#include <utility>
 
+#include "element/batches/kernels.hpp"
 #include "sluice/base/assert.hpp"
 
 namespace sluice::lib {
@@ -20,6 +24,38 @@ std::uint32_t move_up_bytes(char* first, std::uint32_t kept, std::uint32_t i, co
   }
   return kept;
 }
+
+/// A structure of std::strings and of members that are bytes, whose members the engine moves one by one.
+struct row_of_texts {
+  static constexpr std::size_t kPartsMax = 16;
+  struct bytes {
+    std::size_t at, size;
+  };
+  std::size_t texts[kPartsMax] = {};
+  bytes others[kPartsMax] = {};
+  std::size_t text_count = 0, other_count = 0;
+
+  /// Returns false for a type that is no such structure, or has many parts.
+  bool describe(const element_type& t) {
+    if (t.relocate != detail::relocate_parts || t.members.empty()) return false;
+    for (const member& m : t.members) {
+      if (text_count == kPartsMax || other_count == kPartsMax) return false;
+      bytes* last = other_count == 0 ? nullptr : &others[other_count - 1];
+      if (m.type == &type_of<std::string>()) texts[text_count++] = m.offset;
+      else if (!m.type->relocatable || !m.type->trivially_destroyed) return false;
+      else if (last && last->at + last->size == m.offset) last->size += m.type->size;
+      else others[other_count++] = {m.offset, m.type->size};
+    }
+    return true;
+  }
+
+  /// Moves the row at `from` to `to`. Both stay complete rows; the one at `from` has other texts afterwards.
+  void move(char* to, char* from) const {
+    for (std::size_t k = 0; k != text_count; ++k)
+      *reinterpret_cast<std::string*>(to + texts[k]) = std::move(*reinterpret_cast<std::string*>(from + texts[k]));
+    for (std::size_t k = 0; k != other_count; ++k) std::memcpy(to + others[k].at, from + others[k].at, others[k].size);
+  }
+};
 
 void swap_elements(const block& in, std::uint32_t a, std::uint32_t b) {
   const element_type& t = in.type();
@@ -61,6 +97,14 @@ std::uint32_t move_up(const block& in, std::uint32_t kept, std::uint32_t i, cons
     case 16: return move_up_bytes<16>(in.at(0), kept, i, yes, n);
     case 24: return move_up_bytes<24>(in.at(0), kept, i, yes, n);
     default:
+      if (row_of_texts row; !is_bytes && row.describe(t)) {
+        for (const bool* end = yes + n; yes != end; ++yes, ++i) {
+          if (!*yes) continue;
+          if (kept != i) row.move(in.at(kept), in.at(i));
+          ++kept;
+        }
+        return kept;
+      }
       for (const bool* end = yes + n; yes != end; ++yes, ++i) {
         if (!*yes) continue;
         if (kept != i && is_bytes) std::memcpy(in.at(kept), in.at(i), t.size);
