@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the `console` blocks of the documents as they stand: `$ COMMAND`, then the lines that it prints.
 
-The blocks of a page run one after the other, in one empty folder. `…` in a line stands for any text, and a line of `…`
+The blocks of a page run one after the other, in one empty folder. That of README has `build`. `…` in a line stands for any text, and a line of `…`
 for any lines. `$?` is the status of the command before.
 
 Commands of `sh` and `ini` blocks name files that do not exist here. They are run in an empty folder: the program may miss
@@ -91,11 +91,14 @@ def main():
         wrong = "```sh\nsluice haed a.csv\nsluice head none.csv   # a file that is missing\n```\n```py\nx = = 1\n```\n"
         check.expect(len(list(refused(wrong, folder))) == 1, "the checker does not see arguments that are refused")
         check.expect(len(list(unreadable_python(wrong))) == 1, "the checker does not parse Python")
-    pages = [p for p in sorted((tree.ROOT / "docs").glob("*.md")) if "```console" in p.read_text()]
-    check.expect(len(pages) >= 2, f"{len(pages)} pages have commands")
+    readme = tree.ROOT / "README.md"
+    pages = [p for p in [readme, *sorted((tree.ROOT / "docs").glob("*.md"))] if "```console" in p.read_text()]
+    check.expect(len(pages) >= 3 and readme in pages, f"{len(pages)} pages have commands")
     for page in pages:
         with tempfile.TemporaryDirectory() as folder:
-            check.clean(f"docs/{page.name}", list(complaints(page.read_text(), folder)))
+            if page == readme:  # its commands are typed in the repository
+                os.symlink(PROGRAM.parent, pathlib.Path(folder) / "build")
+            check.clean(page.name, list(complaints(page.read_text(), folder)))
     shown = 0
     for page in [tree.ROOT / "README.md", *sorted((tree.ROOT / "docs").glob("*.md"))]:
         text = page.read_text()
