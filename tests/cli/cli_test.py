@@ -302,7 +302,7 @@ class Misuse(ProgramTest):
             "range(5) | shuffle(0)": "must be at least 1, and is 0",
             "range(5) | shuffle(3, sed=1)": "shuffle: has no sed; did you mean seed?",
             "range(5) | shuffle(3, seed=1, seed=2)": "given twice",
-            "range(5) | map(nothing)": "no function is registered as nothing",
+            "range(5) | map(nothing)": "there is no function nothing",
             "range(5) | interleave(tfrecord)": "paths (strings), and gets int64",
             "zip(range(5))": "column 1: zip: needs two inputs or more",
             "zip(range(5), 3)": "zip: takes no more values, and found 3",

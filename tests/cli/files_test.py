@@ -64,7 +64,7 @@ class Files(ProgramTest):
         os.mkdir(self.path("e"))
         self.ok("cp", "file://" + self.path("a"), self.path("e"), "--quiet")
         self.assertEqual(os.listdir(self.path("e")), ["a"])
-        self.assertIn("end", self.fails(2, "cp", self.path("a"), self.path("b"), self.path("c")))
+        self.assertIn("c/ to copy them into a folder", self.fails(2, "cp", self.path("a"), self.path("b"), self.path("c")))
         self.assertIn("is a folder", self.fails(2, "cp", self.path("d"), self.path("f/")))
         self.assertIn("needs", self.fails(2, "cp", self.path("a")))
 

@@ -102,7 +102,7 @@ class Plugins(ProgramTest):
         self.assertIn("registers lower, which expressions already define", self.refused("run", "--plugin", lower, "range(3)"))
 
     def test_without_it_the_function_is_unknown(self):
-        self.assertIn("no function is registered as word_of", self.refused("run", "range(3) | map(word_of)"))
+        self.assertIn("there is no function word_of", self.refused("run", "range(3) | map(word_of)"))
 
 
 if __name__ == "__main__":

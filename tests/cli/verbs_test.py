@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import subprocess
 import tempfile
@@ -78,12 +79,12 @@ class Verbs(ProgramTest):
         plan = f'tfrecord("{self.files[0]}") | enumerate(start=3)'
         self.assertEqual(rows("first,second.label", plan, "--limit", 1), [{"first": 3, "second.label": label}])
         self.assertEqual(rows("second", plan, "--limit", 1)[0]["second"]["label"], label)
-        for names, plan, said in (("third", "zip(range(2), range(3))", "there is no third; there is first, second"),
-                                  ("first.x", "zip(range(2), range(3))", "there is no x: int64 has no members"),
-                                  ("x", "range(3)", "there is no x: int64 has no members"),
-                                  ("x", "range(3) | window(2)", "there is no x: int64[] has no members"),
-                                  ("x", "range(3) | batch(2)", "there is no x: batch<int64> has no members"),
-                                  ("3", "zip(range(2), range(3), range(4)) | batch(2)", "there is no 3; there is 0, 1, 2")):
+        for names, plan, said in (("third", "zip(range(2), range(3))", "nothing is named third; the names are first, second"),
+                                  ("first.x", "zip(range(2), range(3))", "nothing is named x: int64 has no members"),
+                                  ("x", "range(3)", "nothing is named x: int64 has no members"),
+                                  ("x", "range(3) | window(2)", "nothing is named x: int64[] has no members"),
+                                  ("x", "range(3) | batch(2)", "nothing is named x: batch<int64> has no members"),
+                                  ("3", "zip(range(2), range(3), range(4)) | batch(2)", "nothing is named 3; the names are 0, 1, 2")):
             self.assertIn(said, self.fails(2, "select", names, plan))
 
     def test_select_refuses_names_that_are_not_there(self):
@@ -268,6 +269,16 @@ class Verbs(ProgramTest):
         done = subprocess.run(["bash", "-c", ask, "bash", *words], capture_output=True, text=True, cwd=folder.name, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return [line for line in done.stdout.split("\n") if line]
+
+    def test_every_verb_is_listed(self):
+        """In the help of the program, and where a verb is missing or mistyped."""
+        verbs = {word for word in self.completed("") if not word.startswith("-")}
+        self.assertLessEqual({"head", "run", "cache", "man"}, verbs)
+        listed = re.findall(r"^  ([a-z]+) ", self.ok("--help").stdout, re.M)
+        self.assertEqual(set(listed) - {"sluice"}, verbs)
+        for typed in ([], ["xyzzy"]):
+            message = self.fails(2, *typed)
+            self.assertEqual(set(re.search(r"the verbs are (.*?);", message)[1].split(", ")), verbs, message)
 
     def test_completion_knows_verbs_options_and_their_values(self):
         files = ["a file", "plan"]

@@ -113,7 +113,7 @@ TEST_CASE("lists and optionals become what is wanted, without loss", "[op]") {
   CHECK_THROWS_WITH((range(1) | map(expr<std::array<double, 3>>("[it, it]"))),
                     Catch::Contains("expected double[3], and [it, it] is int64[]"));
   CHECK_THROWS_WITH((lists | map(expr<std::vector<std::int8_t>>("it"))),
-                    Catch::Contains("expected int8[], and it is int32[]"));
+                    Catch::Contains("expected int8[], and `it` is int32[]"));
 }
 
 TEST_CASE("an initial state over the limit is refused", "[op]") {

@@ -142,7 +142,7 @@ void check_options(const std::string& file, const reader& r, const format_argume
   const bool infers = r.op == "csv" || r.op == "jsonl";
   if (a.infer && !infers) refuse("--infer", "CSV and JSON lines");
   if (a.infer && !a.schema.empty())
-    throw misuse("--infer and --schema exclude each other: a schema that is given is not inferred");
+    throw misuse("give --infer or --schema, not both: --infer detects the types from rows, and --schema states them");
   if (!a.schema.empty() && !infers && r.op != "from_arrow" && r.op != "tfrecord")
     refuse("--schema", "CSV, JSON lines, Arrow and tf.Examples");
   if (!a.delimiter.empty() && a.delimiter == a.escape) throw misuse("--delimiter and --escape are the same character");

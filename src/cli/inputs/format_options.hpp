@@ -28,6 +28,7 @@ struct format_arguments {
   std::string escape = {};                 ///< of CSV, one character; empty: none
   bool has_no_header = false;              ///< of CSV
   std::optional<std::int64_t> infer = {};  ///< the number of rows from which a schema is inferred; -1: all
+  std::string verb = {};                   ///< the verb that was typed, for messages; empty: not known
   bool is_merged = false;                  ///< the schema was inferred from several files (merged_schema.hpp)
 
   /// Returns the first option that was typed, such as "--from"; empty: none.

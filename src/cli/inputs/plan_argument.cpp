@@ -363,9 +363,18 @@ std::string way_to_header(const std::string& text, std::string_view message) {
   return {};
 }
 
+/// Returns what is typed instead of a schema to select columns with this verb.
+std::string way_to_columns(const std::string& file, const std::string& names, const std::string& verb) {
+  if (verb == "count" || verb == "verify") return absl::StrCat("; ", verb, " needs no types: leave --schema out");
+  if (verb != "convert")
+    return absl::StrCat("; for some columns only: sluice select ", shell_word(names), " ", shell_word(file));
+  const std::string plan = absl::StrCat(plan_reading(file), " | select(", names, ")");
+  return absl::StrCat("; for some columns only: sluice run ", shell_word(plan), " --output out.jsonl");
+}
+
 /// Returns the schema that a list of columns means, with the types of the file, and the command that prints only these;
 /// empty if the text is no list of the file's columns.
-std::string way_to_typed_columns(const std::string& file, const std::string& columns) {
+std::string way_to_typed_columns(const std::string& file, const std::string& columns, const std::string& verb) {
   std::string schema, names;
   try {
     const node_ptr plan = parse_plan(plan_reading(file));
@@ -378,7 +387,7 @@ std::string way_to_typed_columns(const std::string& file, const std::string& col
     }
   } catch (const std::exception&) { return {}; }
   return absl::StrCat("a type is missing after each name: write ", shell_word(schema),
-                      "; for some columns only: sluice select ", shell_word(names), " ", shell_word(file));
+                      way_to_columns(file, names, verb));
 }
 
 }  // namespace
@@ -389,7 +398,7 @@ node_ptr plan_of_file(const std::string& file, const std::string& text, const fo
     return parse_plan(text);
   } catch (const plan_error& e) {
     if (!e.file_error().ok()) throw_status(e.file_error());
-    const std::string way = way_to_typed_columns(file, format.schema);
+    const std::string way = way_to_typed_columns(file, format.schema, format.verb);
     std::string_view why = e.why().message();
     for (std::string_view begin : {"the schema, ", "the type, "})
       if (const std::size_t at = why.find(begin); at != why.npos) why = why.substr(at + begin.size());

@@ -477,12 +477,12 @@ int run_command_line(int argc, char** argv) {
     std::fputs(out.str().c_str(), stdout);
     return checked_output(status);
   } catch (const CLI::ParseError& e) { return complain(message_of_mistake(app, arguments, e), kMisuse); }
+  for (const CLI::App* verb : app.get_subcommands()) t.format.verb = verb->get_name();
   if (file_verb) t.verb = reading(std::move(file_verb));
   if (!t.verb)
-    return complain(
-        "a verb is needed: run, convert, head, describe, count, select, cat, verify, ls, cp, index, explain, splits, "
-        "ops or sample, as in sluice head people.csv; see sluice --help",
-        kMisuse);
+    return complain(absl::StrCat("a verb is needed, as in: sluice head people.csv; the verbs are ", list_of_verbs(),
+                                 "; sluice --help describes them"),
+                    kMisuse);
   try {
 #if SLUICE_HAVE_IMAGES
     register_image_functions();

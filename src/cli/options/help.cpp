@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/reports/text_layout.hpp"
+#include "sluice/base/assert.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -252,6 +253,14 @@ std::string example_of(const std::string& verb) {
   return v ? std::string(v->examples[0]) : std::string();
 }
 
+std::string list_of_verbs() {
+  std::string all;
+  for (const char* group : {kLookGroup, kProcessGroup, kProgramGroup})
+    for (const verb_help& v : kVerbHelps)
+      if (v.group == group) absl::StrAppend(&all, all.empty() ? "" : ", ", std::string(v.name));
+  return all;
+}
+
 void add_help(CLI::App& app) {
   auto formatter = std::make_shared<CLI::FormatterLambda>([](const CLI::App* of, std::string, CLI::AppFormatMode) {
     const std::size_t columns = terminal_columns(STDOUT_FILENO);
@@ -268,7 +277,9 @@ void add_help(CLI::App& app) {
       "The manual page: sluice man | man -l -");
   for (CLI::App* verb : app.get_subcommands([](CLI::App*) { return true; })) {
     verb->formatter(formatter);
-    if (const verb_help* v = help_of(verb->get_name())) verb->group(std::string(v->group))->footer(footer_of(*v));
+    const verb_help* v = help_of(verb->get_name());
+    SLUICE_REQUIRES(v != nullptr, "the table of the help lacks a verb");
+    if (v) verb->group(std::string(v->group))->footer(footer_of(*v));
     for (CLI::Option* o : verb->get_options([](CLI::Option*) { return true; }))
       if (!o->get_positional() && !o->get_group().empty()) o->group(group_of(*o));
   }

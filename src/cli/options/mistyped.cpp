@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options/mistyped.hpp"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -141,15 +142,12 @@ std::string mistyped_verb(const CLI::App& app, const std::vector<std::string>& a
   for (const other_word& o : kVerbs)
     if (o.name == word) return absl::StrCat("there is no verb ", word, "; use: sluice ", typed.completed(o.instead));
   std::vector<std::string> names;
-  std::string all;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(verb->get_name());
-    absl::StrAppend(&all, all.empty() ? "" : ", ", verb->get_name());
-  }
   const std::string similar = detail::did_you_mean(word, names);
   return absl::StrCat(
       "there is no verb ", word,
-      similar.empty() ? absl::StrCat("; the verbs are ", all, "; sluice --help describes them") : similar);
+      similar.empty() ? absl::StrCat("; the verbs are ", list_of_verbs(), "; sluice --help describes them") : similar);
 }
 
 /// Returns the option that the verb has in place of one of another program; empty if it has none.
@@ -282,20 +280,27 @@ std::string instead_of_surplus(const CLI::App& verb, const std::vector<std::stri
   return files.size() > 1 ? absl::StrCat("sluice ", name, " ", shell_word(files[0])) : std::string();
 }
 
+/// Returns an argument's name as words: "plan or file" for PLAN_OR_FILE.
+std::string words_for_argument(std::string name) {
+  for (char& c : name) c = c == '_' ? ' ' : absl::ascii_tolower(static_cast<unsigned char>(c));
+  return name;
+}
+
 /// Returns the message for arguments that the verb does not accept.
 std::string surplus_arguments(const CLI::App& verb, const std::vector<std::string>& arguments) {
   const std::vector<std::string> surplus = verb.remaining();
   std::string accepted;
   for (const CLI::Option* o : verb.get_options([](const CLI::Option* one) { return one->get_positional(); }))
-    absl::StrAppend(&accepted, accepted.empty() ? "" : " ", o->get_name(true));
+    absl::StrAppend(&accepted, accepted.empty() ? "" : ", then one ", words_for_argument(o->get_name(true)));
   const std::string found = absl::StrJoin(surplus, " ");
   std::string instead = instead_of_surplus(verb, arguments, surplus);
   if (accepted.empty())
     return absl::StrCat(verb.get_name(), " takes no arguments, and found ", found,
                         instead.empty() ? "" : absl::StrCat("; use: ", instead));
+  if (verb.get_name() == "select" && !instead.empty())
+    return absl::StrCat("select takes the names as one argument, with commas between them: ", instead);
   if (instead.empty()) instead = example_of(verb.get_name());
-  const bool is_one = accepted.find(' ') == accepted.npos;
-  return absl::StrCat(verb.get_name(), is_one ? " takes one " : " takes ", accepted, ", and found more: ", found,
+  return absl::StrCat(verb.get_name(), " takes one ", accepted, ", and found more: ", found,
                       "; a plan or a pattern is one argument in quotes; use: ", instead);
 }
 
@@ -315,6 +320,8 @@ std::string refused_value(const CLI::App& verb, const std::vector<std::string>& 
                                           : typed.completed("sluice convert FILE ");
     return absl::StrCat(plain, "; to write a file: ", way, to, files.empty() ? "" : " --limit 10");
   }
+  if (option->get_positional())
+    return absl::StrCat(verb.get_name(), plain.substr(colon), "; as in: ", example_of(verb.get_name()));
   return typed_name(verb, arguments, name) + plain.substr(colon);
 }
 
@@ -324,7 +331,7 @@ std::string repeated_option(const CLI::App& verb, const std::vector<std::string>
   if (colon == plain.npos) return {};
   const std::string times = plain.substr(plain.rfind(' ') + 1);
   return absl::StrCat(typed_name(verb, arguments, plain.substr(0, colon)), " is given ",
-                      times == "2" ? "twice" : absl::StrCat(times, " times"), ": leave one of them");
+                      times == "2" ? "twice" : absl::StrCat(times, " times"), ": remove all but one");
 }
 
 /// Returns the message for "--json excludes --spec"; empty for other messages.

@@ -53,11 +53,11 @@ std::string reader_of_content(const provenance& at, std::string_view message) {
   const bool is_beginning = at.offset_bytes == 0 || at.record_index == 0 ||
                             (!has_place && (message.starts_with("line 1: ") || at.element == provenance::kUnknown));
   const bool is_later_stage = has_place && at.element != provenance::kUnknown;  // not the stage that reads the file
-  if (is_later_stage || !is_beginning || at.file.empty() || !is_file(at.file)) return {};
+  if (at.stage.empty() || is_later_stage || !is_beginning || at.file.empty() || !is_file(at.file)) return {};
   try {
     const reader found = reader_of(at.file);
-    if (at.stage.empty() || found.op == at.stage) return {};
-    return absl::StrCat("; ", at.file, " ", content_of(found), ": ", plan_for(at.file, found, {}));
+    if (found.op == at.stage) return {};
+    return absl::StrCat("; ", at.file, " ", content_of(found), ": read it by ", plan_for(at.file, found, {}));
   } catch (const std::exception& e) { return absl::StrCat("; ", e.what()); }
 }
 
@@ -77,13 +77,38 @@ std::string without_zero(std::string_view stage) {
 }
 
 /// Returns the suggestion for a pattern that no file matches.
-std::string way_to_files(std::string_view message) {
+std::string way_to_files(std::string_view message, std::string_view file) {
   const std::size_t begin = message.find("matches the pattern \"");
-  if (begin == message.npos) return {};
-  std::string_view pattern = message.substr(message.find('"', begin) + 1);
+  const bool is_in_file = contains(message, "matches this pattern");
+  if (begin == message.npos && !is_in_file) return {};
+  std::string_view pattern = is_in_file ? file : message.substr(message.find('"', begin) + 1);
   pattern = pattern.substr(0, pattern.find_first_of("*?[{\""));
   const std::string folder(pattern.substr(0, pattern.rfind('/') + 1));
   return absl::StrCat("; sluice ls '", folder, "*' lists the files that exist");
+}
+
+/// Returns what to do if a file to read does not exist, and no name is similar.
+std::string way_to_folder_of(const std::string& path) {
+  if (detail::is_remote(path) || path.find('\'') != path.npos) return {};
+  const std::filesystem::path folder = std::filesystem::path(detail::without_file_scheme(path)).parent_path();
+  std::error_code unreadable;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, unreadable))
+    return absl::StrCat("; the folder ", folder.string(), " does not exist");
+  return absl::StrCat("; sluice ls '", (folder / "*").string(), "' lists the files that exist");
+}
+
+/// Returns the advice for a file that does not exist.
+std::string way_to_missing(const status& why) {
+  const std::string_view message = why.message();
+  std::string advice = way_to_files(message, why.where().file);
+  if (!advice.empty() || why.where().file.empty()) return advice;
+  advice = similar_file(why.where().file);
+  if (!advice.empty()) return advice;
+  if (contains(message, "cannot read the checkpoint"))
+    return "; with --resume-or-start in place of --resume the run starts at the beginning";
+  const bool is_read =
+      contains(message, "cannot open") || contains(message, "cannot read") || message.starts_with("no such file");
+  return is_read && why.where().element == provenance::kUnknown ? way_to_folder_of(why.where().file) : std::string();
 }
 
 /// Returns true for the error of one element, which a policy may drop.
@@ -103,8 +128,9 @@ std::string advice_for(const status& why) {
     std::string reader = reader_of_content(at, message);
     if (!reader.empty()) return reader;
   }
-  std::string advice = why.code() == status_code::not_found ? way_to_files(message) : std::string();
-  if (why.code() == status_code::not_found && !at.file.empty()) advice = similar_file(at.file);
+  std::string advice = why.code() == status_code::not_found ? way_to_missing(why) : std::string();
+  if (why.code() == status_code::unavailable && contains(message, "Connection refused"))
+    return "; nothing listens at this host and port: check both";
   if (!is_of_element(why) || contains(message, "on_error") || contains(message, "on-error")) return advice;
   if (contains(message, ": division by zero")) absl::StrAppend(&advice, "; ", without_zero(at.stage), " avoids it");
   return absl::StrCat(advice, "; --on-error skip drops such elements");

@@ -91,8 +91,8 @@ std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
   std::vector<one_copy> all;
   for (std::size_t i = 0; i + 1 != a.paths.size(); ++i) add_copies(rt, a.paths[i], to, into_folder, all);
   if (all.size() > 1 && !into_folder)
-    throw misuse(
-        absl::StrCat(counted(all.size(), "file"), " cannot be one: end ", to, " with a / to copy them into it"));
+    throw misuse(absl::StrCat(counted(all.size(), "file"), " cannot be copied to one name: write ", to,
+                              "/ to copy them into a folder"));
   std::map<std::string, std::string> by_target;
   for (const one_copy& c : all) {
     auto [there, is_new] = by_target.try_emplace(c.to, c.from);

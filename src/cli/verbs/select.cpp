@@ -25,14 +25,15 @@ std::vector<std::string> split_names(const std::string& list) {
   return names;
 }
 
-/// Returns "there is no lable; did you mean label?" or "there is no x; there is label, text"
+/// Returns "nothing is named lable; did you mean label?" or "nothing is named x; the names are label, text"
 status unknown_name(std::string_view name, const std::vector<std::string>& known, const element_type& in) {
   std::string list;
   for (auto& k : known) absl::StrAppend(&list, list.empty() ? "" : ", ", k);
-  std::string message = absl::StrCat("there is no ", std::string(name));
+  std::string message = absl::StrCat("nothing is named ", std::string(name));
   const std::string similar = detail::did_you_mean(std::string(name), known);
   if (known.empty()) return invalid_argument_error(absl::StrCat(message, ": ", in.name, " has no members"));
-  return invalid_argument_error(absl::StrCat(message, similar.empty() ? absl::StrCat("; there is ", list) : similar));
+  return invalid_argument_error(
+      absl::StrCat(message, similar.empty() ? absl::StrCat("; the names are ", list) : similar));
 }
 
 std::vector<std::string> names_of(const std::vector<member>& members) {

@@ -14,6 +14,7 @@
 #include "engine/lowering/element_specs.hpp"
 #include "expr/checking/checker.hpp"
 #include "expr/checking/type_limits.hpp"
+#include "expr/program.hpp"
 #include "expr/tree.hpp"
 #include "sluice/engine/detail/functions.hpp"
 
@@ -145,17 +146,29 @@ struct unbound_expression final : unbound_function {
       throw expression_error(e.tree().at, "an expression needs an initial state before it, as in scan(0, state + it)");
     return make_expression_state(e, initial->e, context.in, wanted, makes_elements);
   }
-  /// Returns the fields that may be meant: ", and no field is named scores; did you mean score?"
+  /// Returns the fields or functions that may be meant: ", and no field is named scores; did you mean score?"
   std::string fields_of(const element_type& in) const {
     constexpr std::size_t kFieldsMax = 300;
     if (otherwise.ends_with('?')) return {};  // a registered function has a similar name
-    if (!in.has_members()) return "; the element is `it`, as in it + 1";
+    const bool is_unknown = otherwise.find("there is no function") != otherwise.npos;
+    const std::string function = is_unknown ? similar_built_in() : std::string();
+    if (!in.has_members()) {
+      if (!function.empty()) return function;
+      return absl::StrCat(is_unknown ? "; `sluice ops` lists the functions" : "", "; the element is `it`, as in ",
+                          in.kind == kind::text ? "upper(it)" : "it + 1");
+    }
     std::vector<std::string> names;
     for (auto& m : in.members) names.push_back(m.name);
-    const std::string similar = detail::did_you_mean(e.text(), names);
+    std::string similar = detail::did_you_mean(e.text(), names);
+    if (similar.empty()) similar = function;
     return absl::StrCat(
         ", and no field is named ", e.text(),
         !similar.empty() ? similar : "; the fields are " + expressions::cut(absl::StrJoin(names, ", "), kFieldsMax));
+  }
+  /// Returns "; did you mean upper(it)?"
+  std::string similar_built_in() const {
+    const std::string similar = detail::did_you_mean(e.text(), built_in_function_names());
+    return similar.empty() ? similar : similar.substr(0, similar.size() - 1) + "(it)?";
   }
   bool is_field(const element_type& in) const {
     if (e.tree().text == "it" || e.tree().kind != expression_tree::name) return true;

@@ -447,7 +447,7 @@ struct expression_aggregates final : aggregate_function {
                                                 needs_number  ? "a number"
                                                 : needs_order ? "a number or a text"
                                                               : "a value that can be copied",
-                                                ", and ", expressions::shown(e.parts[0]), " is ",
+                                                ", and ", expressions::subject(e.parts[0]), " is ",
                                                 expressions::shown(d.value.c->p->type())));
   }
   static const element_type* type_of_result(const described_aggregate& d) {

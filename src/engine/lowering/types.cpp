@@ -54,6 +54,7 @@ std::string way_to_one_type(const element_type& a, const element_type& b, std::s
   if (b.kind == kind::batch && b.element == &a) return "; put `| unbatch` after " + input;
   if (a.kind == kind::batch && a.element == &b) return "; put `| unbatch` after the first input";
   if (a.kind == kind::text && is_number(b)) return "; put `| map(string(it))` after " + input;
+  if (is_number(a) && b.kind == kind::text) return "; put `| map(string(it))` after " + before;
   const number both = is_number(a) && is_number(b) ? number_for_both(a, b) : number::none;
   if (both == number::none) return {};
   const std::string stage = "; put `| map(" + type_text(type_of_number(both)) + "(it))` after ";

@@ -75,7 +75,7 @@ computed_ptr checker::registered(const expression_tree& e) {
   for (std::size_t k = 0; is_only && k != parts.size(); ++k) {
     const element_type* wanted = of_only.type(k);
     if (wanted && !checker::may_become(*parts[k], *wanted))
-      fail(e.parts[k], absl::StrCat(e.text, ": expects ", shown(*wanted), ", and ", shown(e.parts[k]), " is ",
+      fail(e.parts[k], absl::StrCat(e.text, ": expects ", shown(*wanted), ", and ", subject(e.parts[k]), " is ",
                                     shown(parts[k]->type()), way_from_none(parts[k]->type(), *wanted), way));
   }
   std::string gets, takes;
@@ -165,7 +165,7 @@ computed_ptr checker::call(const expression_tree& e) {
 // --- Requests of built-in functions. ---
 
 void function_arguments::expected(std::size_t k, std::string_view what) const {
-  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", shown(e.parts[k]), " is ",
+  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", subject(e.parts[k]), " is ",
                                          shown(parts[k]->type()),
                                          way_to_argument(e.text, what, shown(e.parts[k]), parts[k]->type())));
 }

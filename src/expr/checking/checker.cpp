@@ -198,7 +198,7 @@ computed_ptr checker::column_of(const expression_tree& e, computed_ptr batch) {
 computed_ptr checker::column_alone(const expression_tree& e, computed_ptr batch) {
   std::string name = shown(batch->type());
   if (computed_ptr column = batch_column(std::move(batch), std::nullopt)) return column;
-  fail(e, absl::StrCat(shown(e), " is ", name, ", and there are no lists of its rows"));
+  fail(e, absl::StrCat(subject(e), " is ", name, ", and there are no lists of its rows"));
 }
 
 computed_ptr checker::member_of(const expression_tree& e) {
@@ -216,8 +216,10 @@ computed_ptr checker::member_in(const expression_tree& e, computed_ptr of) {
     if (computed_ptr part = part_in_memory(*of, *m.type, m.offset)) return part;
     return std::make_unique<member_part>(std::move(of), *m.type, m.offset);
   }
-  fail(e, absl::StrCat(shown(e.parts[0]), " has no field ", e.text, ": ", fields_of(t),
-                       detail::did_you_mean(e.text, names_of(t))));
+  const std::string of_value = subject(e.parts[0]);
+  fail(e, absl::StrCat(of_value, " has no field ", e.text, ": ", fields_of(t),
+                       t.members.empty() ? absl::StrCat("; write ", of_value, " for the value")
+                                         : detail::did_you_mean(e.text, names_of(t))));
 }
 
 computed_ptr checker::index(const expression_tree& e) {
@@ -231,7 +233,7 @@ computed_ptr checker::index(const expression_tree& e) {
 computed_ptr checker::index_in(const expression_tree& e, computed_ptr of, computed_ptr k) {
   auto n = number_of(k->type());
   if (!is_integer(n))
-    fail(e.parts[1], absl::StrCat("an index is an integer, and ", shown(e.parts[1]), " is ", shown(k->type()),
+    fail(e.parts[1], absl::StrCat("an index is an integer, and ", subject(e.parts[1]), " is ", shown(k->type()),
                                   e.parts[1].kind == expression_tree::text_ && !of->type().members.empty()
                                       ? absl::StrCat("; the field of this name is `", e.parts[1].text, "`")
                                       : ""));
@@ -258,7 +260,7 @@ computed_ptr checker::index_in(const expression_tree& e, computed_ptr of, comput
   if (t.kind == kind::text)
     fail(e, absl::StrCat("a text has no items; write ", shown(e.parts[0]), "[k:k + 1] for one byte of it"));
   if (t.kind != kind::list && t.kind != kind::array)
-    fail(e, absl::StrCat(shown(e.parts[0]), " is ", shown(t), ", which has no items"));
+    fail(e, absl::StrCat(subject(e.parts[0]), " is ", shown(t), ", which has no items"));
   if (auto* p = dynamic_cast<path*>(of.get()); p && t.kind == kind::array && k->constant()) {
     auto value = at(e, [&] { return converted(std::move(k), number::i64); });
     std::int64_t m = 0;
@@ -294,7 +296,7 @@ computed_ptr checker::slice_in(const expression_tree& e, std::vector<computed_pt
     const expression_tree& b = e.parts[i];
     computed_ptr k = std::move(parts[i]);
     if (!is_integer(number_of(k->type())))
-      fail(b, absl::StrCat("an index is an integer, and ", shown(b), " is ", shown(k->type())));
+      fail(b, absl::StrCat("an index is an integer, and ", subject(b), " is ", shown(k->type())));
     return at(b, [&] { return converted(std::move(k), number::i64); });
   };
   if (of->type().kind == kind::batch) of = column_alone(e.parts[0], std::move(of));
@@ -309,7 +311,7 @@ computed_ptr checker::slice_in(const expression_tree& e, std::vector<computed_pt
           return s.substr(from, to > from ? to - from : 0);
         });
   if (t.kind != kind::list && t.kind != kind::array)
-    fail(e, absl::StrCat(shown(e.parts[0]), " is ", shown(t), ", which has no items"));
+    fail(e, absl::StrCat(subject(e.parts[0]), " is ", shown(t), ", which has no items"));
   const element_type* list = list_of(t.element);
   if (!list) fail(e, absl::StrCat("there are no lists of ", shown(*t.element)));
   const std::size_t size = t.element->size;
@@ -416,7 +418,7 @@ computed_ptr checker::list(const expression_tree& e) {
     else if (item->kind == kind::maybe) parts[k] = converted_to(e.parts[k], std::move(parts[k]), *item);
     else if (&parts[k]->type() != item)
       fail(e.parts[k], absl::StrCat("the items of a list have one type; the first is ", shown(*item), ", and ",
-                                    shown(e.parts[k]), " is ", shown(parts[k]->type())));
+                                    subject(e.parts[k]), " is ", shown(parts[k]->type())));
   }
   return std::make_unique<made_list>(*list, std::move(parts));
 }
@@ -427,7 +429,7 @@ computed_ptr checker::condition(const expression_tree& e) {
   computed_ptr c = as_condition(make(e.parts[0]));
   computed_ptr a = make_where(e.parts[0], true, e.parts[1]), b = make_where(e.parts[0], false, e.parts[2]);
   if (number_of(c->type()) != number::boolean)
-    fail(e.parts[0], absl::StrCat("the condition must be bool, and ", shown(e.parts[0]), " is ", shown(c->type()),
+    fail(e.parts[0], absl::StrCat("the condition must be bool, and ", subject(e.parts[0]), " is ", shown(c->type()),
                                   way_to_condition(shown(e.parts[0]), c->type())));
   auto x = number_of(a->type()), y = number_of(b->type());
   bool numbers = x != number::none && y != number::none && (x == number::boolean) == (y == number::boolean);
@@ -448,8 +450,8 @@ computed_ptr checker::condition(const expression_tree& e) {
     }
   }
   if (&a->type() != &b->type())
-    fail(e, absl::StrCat("both values of if() must have one type; ", shown(e.parts[1]), " is ", shown(a->type()),
-                         ", and ", shown(e.parts[2]), " is ", shown(b->type())));
+    fail(e, absl::StrCat("both values of if() must have one type; ", subject(e.parts[1]), " is ", shown(a->type()),
+                         ", and ", subject(e.parts[2]), " is ", shown(b->type())));
   return choose(std::move(c), std::move(a), std::move(b));
 }
 
@@ -467,7 +469,7 @@ void checker::let_move(computed& root) const {
   }
   for (const needed_copy& n : needed_copies_)
     if (!static_cast<const path*>(n.part)->moves())
-      fail(*n.e, absl::StrCat(shown(*n.e), " is ", shown(n.part->type()),
+      fail(*n.e, absl::StrCat(subject(*n.e), " is ", shown(n.part->type()),
                               ", which cannot be copied; it can be used once, as a part of what is made"));
 }
 

@@ -87,7 +87,7 @@ computed_ptr checker::converted_to(const expression_tree& e, computed_ptr c, con
   if (&c->type() == &wanted) return c;
   may_fail_ |= conversion_may_fail(c->type(), wanted);
   if (!may_become(*c, wanted))
-    fail(e, absl::StrCat("expected ", shown(wanted), ", and ", shown(e), " is ", shown(c->type()),
+    fail(e, absl::StrCat("expected ", shown(wanted), ", and ", subject(e), " is ", shown(c->type()),
                          way_from_none(c->type(), wanted)));
   if (c->type().kind == kind::text && wanted.kind == kind::text) return std::make_unique<as_string>(std::move(c));
   if (wanted.kind == kind::maybe || is_sequence(wanted)) is_light_ = false;

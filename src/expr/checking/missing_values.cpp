@@ -26,7 +26,7 @@ computed_ptr checker::presence(const expression_tree& e, const expression_tree& 
   computed_ptr c = make_optional(of);
   if (c->type().kind == kind::maybe) return value_exists(std::move(c), wanted);
   if (is_no_value(c->type())) return literal::of(!wanted);
-  fail(e, absl::StrCat(e.text, " none tests an optional value, and ", shown(of), " is ", shown(c->type()),
+  fail(e, absl::StrCat(e.text, " none tests an optional value, and ", subject(of), " is ", shown(c->type()),
                        ", which is never none"));
 }
 

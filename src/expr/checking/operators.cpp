@@ -20,13 +20,13 @@ computed_ptr checker::unary_in(const expression_tree& e, computed_ptr of) {
   auto n = number_of(of->type());
   if (e.text == "!") {
     if (n != number::boolean)
-      fail(e.parts[0], absl::StrCat("! expects bool, and ", shown(e.parts[0]), " is ", shown(of->type()),
+      fail(e.parts[0], absl::StrCat("! expects bool, and ", subject(e.parts[0]), " is ", shown(of->type()),
                                     way_to_condition(shown(e.parts[0]), of->type())));
     return from_one<bool, bool>(type_of<bool>(), std::move(of), [](evaluation&, bool v) { return !v; });
   }
   if (of->type().kind == kind::tensor) return tensor_negated(std::move(of));
   if (n == number::none || n == number::boolean)
-    fail(e.parts[0], absl::StrCat("- expects a number, and ", shown(e.parts[0]), " is ", shown(of->type()),
+    fail(e.parts[0], absl::StrCat("- expects a number, and ", subject(e.parts[0]), " is ", shown(of->type()),
                                   way_to_argument("-", "a number", shown(e.parts[0]), of->type())));
   n = promoted(n);
   return negated(n, converted(std::move(of), n));
@@ -118,8 +118,8 @@ void checker::refuse_operands(const expression_tree& e, const computed& a, const
                               std::string_view what) const {
   const bool any_tensor = a.type().kind == kind::tensor || b.type().kind == kind::tensor;
   fail(e,
-       absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a.type()), ", and ",
-                    shown(e.parts[1]), " is ", shown(b.type()), way_to_one_kind(e, a, b),
+       absl::StrCat(e.text, " expects ", std::string(what), "; ", subject(e.parts[0]), " is ", shown(a.type()),
+                    ", and ", subject(e.parts[1]), " is ", shown(b.type()), way_to_one_kind(e, a, b),
                     in_.kind == kind::batch && (is_numbers(a.type()) || is_numbers(b.type())) ? way_from_column(e, a, b)
                     : is_numbers(a.type()) || is_numbers(b.type()) ? "; to_tensor() makes a tensor of numbers"
                     : any_tensor ? "; double(t), int64(t) … are the number of a tensor that holds one"

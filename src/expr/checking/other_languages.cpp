@@ -17,13 +17,13 @@ namespace {
 struct other_word {
   std::string_view word, instead;
 };
-constexpr other_word kNames[] = {{"null", "a missing value is none"},
-                                 {"nil", "a missing value is none"},
-                                 {"none", "a missing value is none"},
-                                 {"na", "a missing value is none"},
-                                 {"undefined", "a missing value is none"},
-                                 {"true", "the bools are true and false"},
-                                 {"false", "the bools are true and false"},
+constexpr other_word kNames[] = {{"null", "write none for a missing value"},
+                                 {"nil", "write none for a missing value"},
+                                 {"none", "write none for a missing value"},
+                                 {"na", "write none for a missing value"},
+                                 {"undefined", "write none for a missing value"},
+                                 {"true", "write true or false for a bool"},
+                                 {"false", "write true or false for a bool"},
                                  {"nan", "is_nan(x) tests for it"},
                                  {"self", "the element is `it`"},
                                  {"this", "the element is `it`"},
@@ -115,14 +115,14 @@ int small_number(const expression_tree& e) {
 
 /// substr(city, 1) and substr(city, 1, 3) of SQL, with a position from 1 and a length.
 std::string instead_of_substring(const expression_tree& call) {
-  if (call.parts.size() < 2) return "; write text[from:to], which counts from 0";
+  if (call.parts.size() < 2) return "; write text[from:to], where the first character has number 0";
   const int position = small_number(call.parts[1]), size = call.parts.size() > 2 ? small_number(call.parts[2]) : -1;
   const int from = std::max(position - 1, 0);
   const std::string begin = position >= 0 ? absl::StrCat(from) : absl::StrCat(shown(call.parts[1]), " - 1");
   std::string end = call.parts.size() > 2 ? absl::StrCat(begin, " + ", shown(call.parts[2])) : std::string();
   if (position >= 0 && size >= 0) end = absl::StrCat(from + size);
-  return absl::StrCat("; write ", shown(call.parts[0]), "[", begin, ":", end, "], which counts from 0, and ", call.text,
-                      " of SQL from 1");
+  return absl::StrCat("; write ", shown(call.parts[0]), "[", begin, ":", end,
+                      "]: the first character has number 0 here, and number 1 in SQL");
 }
 
 /// round(score, 1): "round(score * 10) / 10.0".

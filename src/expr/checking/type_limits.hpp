@@ -18,6 +18,10 @@ std::string cut(std::string_view text, std::size_t most = 200);
 inline std::string shown(const element_type& t) { return cut(t.name); }
 /// Returns the expression, for messages.
 inline std::string shown(const expression_tree& e) { return cut(printed(e)); }
+/// Returns the expression as the subject of a sentence: the element, `it`, stands in backticks.
+inline std::string subject(const expression_tree& e) {
+  return e.kind == expression_tree::name && e.text == "it" ? "`it`" : shown(e);
+}
 
 /// Called before a type is built from the types `parts`. `names`: the bytes that its text has in addition to theirs.
 /// Returns a description of the exceeded limit, or an empty text.

@@ -141,7 +141,7 @@ class reading {
   std::string_view step() const { return std::string_view(path_).substr(op_length_); }
   /// "map: weights[2] expects a number, and is x"
   [[noreturn]] void expected(const argument& a, std::string_view what) const;
-  /// "map: function: no function is registered as f"
+  /// "map: function: there is no function f"
   [[noreturn]] void fail(const argument& a, std::string_view what) const;
   /// Reports an error of the whole call, at the argument's name: "map: has no paralelism".
   [[noreturn]] void refuse_name(const argument& a, std::string_view what) const;

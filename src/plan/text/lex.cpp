@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/text/lex.hpp"
 
+#include <algorithm>
+
 #include "sluice/base/utf8.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib::detail {
 
 namespace {
+
+constexpr std::size_t kShownWordMax = 60;  ///< bytes of a word that a message repeats
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
@@ -42,6 +46,10 @@ void lexer::refuse_character() {
     throw plan_error(column, "a lambda cannot be written down; name the function with SLUICE_FUNCTION");
   auto bytes = utf8_length(rest);
   auto c = static_cast<unsigned char>(rest[0]);
+  const std::size_t word = c == '.' ? 1 + std::min(rest.substr(1).find_first_of(" (|\n"), rest.size() - 1) : 0;
+  if (word > 1 && word <= kShownWordMax)
+    throw plan_error(column, "stages are separated by |: write | " + std::string(rest.substr(1, word - 1)) +
+                                 " in place of " + std::string(rest.substr(0, word)));
   if (bytes != 0 && c >= 0x20 && c != 0x7F)
     throw plan_error(column, "no plan has the character '" + std::string(rest.substr(0, bytes)) + "' here" +
                                  (c == '>' || c == '.' || c == ';' ? "; stages are separated by |" : ""));

@@ -16,7 +16,7 @@ namespace sluice::lib::detail {
 namespace {
 
 /// `instead` contains 'PLAN', the text of the plan before the call (with_plan()); $1, the first argument (else `first`);
-/// $O, an order; $B and $W, the rank of that order and what it yields; $K, the first column; $C, the columns; $N, the named arguments as fields; $F, the
+/// $O, an order; $B and $W, the rank of that order and what it yields; $V, the same for the other end; $K, the first column; $C, the columns; $N, the named arguments as fields; $F, the
 /// columns with value_or($1) for those that may be missing; $M, those renamed; $D, the columns without the arguments; $R,
 /// the reader of the file $1.
 struct other_word {
@@ -28,30 +28,32 @@ struct other_word {
   "t = pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); duckdb.sql('from t " QUERY \
   "').write_csv('/dev/stdout')\""
 constexpr std::string_view kSort =
-    "; top(10, by=$B) yields the 10 $W; to sort all (needs pyarrow, duckdb): " SLUICE_DETAIL_DATABASE("order by $O");
+    "; top(10, by=$B) yields the 10 $W$V; to sort all (needs pyarrow, duckdb): " SLUICE_DETAIL_DATABASE("order by $O");
 constexpr std::string_view kJoin = "; a database joins (needs pyarrow, duckdb): " SLUICE_DETAIL_DATABASE(
     "join read_csv(\\'b.csv\\') using ($K)") "; replace b.csv by the other file, and $K by the common column";
 #undef SLUICE_DETAIL_DATABASE
 constexpr other_word kOtherWords[] = {
-    {"write", "; it is an option: sluice run 'PLAN' --output $1; in C++ write(rt, dataset, \"$1\")", "PATH"},
-    {"to_csv", "; it is an option: sluice run 'PLAN' --output $1", "out.csv"},
-    {"save", "; it is an option: sluice run 'PLAN' --output $1", "PATH"},
-    {"open", "; the source that reads this file is $R", "FILE"},
-    {"load", "; the source that reads this file is $R", "FILE"},
-    {"read", "; the source that reads this file is $R", "FILE"},
-    {"from", "; the source that reads this file is $R", "FILE"},
-    {"file", "; the source that reads this file is $R", "FILE"},
-    {"scan_csv", "; it is csv(\"$1\", header=true)", "PATH"},
-    {"at", "; it is skip($1) | take(1); in C++ co_await dataset.at(rt, $1)", "N"},
+    {"write", "; an option writes the elements: sluice run 'PLAN' --output $1; in C++ write(rt, dataset, \"$1\")",
+     "PATH"},
+    {"to_csv", "; an option writes the elements: sluice run 'PLAN' --output $1", "out.csv"},
+    {"save", "; an option writes the elements: sluice run 'PLAN' --output $1", "PATH"},
+    {"open", "; write $R, which reads this file", "FILE"},
+    {"load", "; write $R, which reads this file", "FILE"},
+    {"read", "; write $R, which reads this file", "FILE"},
+    {"from", "; write $R, which reads this file", "FILE"},
+    {"file", "; write $R, which reads this file", "FILE"},
+    {"scan_csv", "; write csv(\"$1\", header=true)", "PATH"},
+    {"at", "; write skip($1) | take(1); in C++ co_await dataset.at(rt, $1)", "N"},
     {"cardinality",
-     "; it is what `sluice explain` says beside each stage, or `sluice count`; in C++ dataset.cardinality()"},
-    {"element_spec", "; it is `sluice explain --spec`; in C++ dataset.element_spec()"},
-    {"options", "; it is with_options(…), or on_error=, order= and others of a call; in C++ dataset.options()"},
-    {"apply", "; it is the stages themselves, one after the other; in C++ dataset | apply(function)"},
-    {"broadcast", "; it is of C++ alone, where one run has several readers: broadcast(dataset, rt, N)"},
-    {"tee", "; it is of C++ alone, where one run has several readers: broadcast(dataset, rt, N), or tee(…)"},
-    {"count", "; it is count_elements, or `sluice count`"},
-    {"pack", "; it is pack_sequences($1)", "length"},
+     "; `sluice explain` prints it beside each stage, and `sluice count` prints it alone; in C++ "
+     "dataset.cardinality()"},
+    {"element_spec", "; `sluice explain --spec` prints it; in C++ dataset.element_spec()"},
+    {"options", "; write with_options(…), or on_error=, order= and others of a call; in C++ dataset.options()"},
+    {"apply", "; write the stages themselves, one after the other; in C++ dataset | apply(function)"},
+    {"broadcast", "; only C++ has it, where one run has several readers: broadcast(dataset, rt, N)"},
+    {"tee", "; only C++ has it, where one run has several readers: broadcast(dataset, rt, N), or tee(…)"},
+    {"count", "; write count_elements, or `sluice count`"},
+    {"pack", "; write pack_sequences($1)", "length"},
     {"sort", kSort},
     {"sort_by", kSort},
     {"order_by", kSort},
@@ -60,49 +62,49 @@ constexpr other_word kOtherWords[] = {
     {"join", kJoin},
     {"left_join", kJoin},
     {"inner_join", kJoin},
-    {"union", "; it is concatenate(A, B), or concatenate(A, B) | unique() without duplicates"},
-    {"union_all", "; it is concatenate(A, B)"},
-    {"append", "; it is concatenate(A, B)"},
+    {"union", "; write concatenate(A, B), or concatenate(A, B) | unique() without duplicates"},
+    {"union_all", "; write concatenate(A, B)"},
+    {"append", "; write concatenate(A, B)"},
     {"tail", "; print all elements, and keep the last: sluice run 'PLAN' --output jsonl | tail -n $1", "10"},
     {"last", "; print all elements, and keep the last: sluice run 'PLAN' --output jsonl | tail -n $1", "1"},
-    {"first", "; it is take($1)", "1"},
-    {"slice", "; it is skip(A) | take(N)"},
-    {"rename", "; it is map({$M})"},
+    {"first", "; write take($1)", "1"},
+    {"slice", "; write skip(A) | take(N)"},
+    {"rename", "; write map({$M})"},
     {"drop", "; the other columns are kept by map({$D}); the first N elements are skipped by skip(N)"},
-    {"with_column", "; it is map({$C, $N})"},
-    {"mutate", "; it is map({$C, $N})"},
-    {"assign", "; it is map({$C, $N})"},
-    {"agg", "; it is group_by(key, {n: count()}); over all elements group_by(true, {…})"},
-    {"aggregate", "; it is group_by(key, {n: count()}); over all elements group_by(true, {…})"},
-    {"summarize", "; it is group_by(key, {n: count()}); over all elements group_by(true, {…})"},
-    {"summarise", "; it is group_by(key, {n: count()}); over all elements group_by(true, {…})"},
-    {"groupby", "; it is group_by($1, {n: count()})", "key"},
-    {"having", "; it is filter(…) after group_by(…)"},
-    {"sum", "; it is group_by(true, {total: sum($1)})", "it"},
-    {"mean", "; it is group_by(true, {mean: mean($1)})", "it"},
-    {"avg", "; it is group_by(true, {mean: mean($1)})", "it"},
-    {"min", "; it is group_by(true, {least: min($1)}), or top(1, by=-$1)", "it"},
-    {"max", "; it is group_by(true, {most: max($1)}), or top(1, by=$1)", "it"},
-    {"value_counts", "; it is group_by($1, {n: count()}) | top(10, by=n)", "key"},
-    {"dropna", "; it is filter($1 != none)"},
-    {"drop_nulls", "; it is filter($1 != none)"},
-    {"fillna", "; it is map({$F})", "0"},
-    {"fill_null", "; it is map({$F})", "0"},
-    {"dedup", "; it is unique()"},
-    {"drop_duplicates", "; it is unique()"},
-    {"uniq", "; it is unique()"},
+    {"with_column", "; write map({$C, $N})"},
+    {"mutate", "; write map({$C, $N})"},
+    {"assign", "; write map({$C, $N})"},
+    {"agg", "; write group_by(key, {n: count()}); over all elements group_by(true, {…})"},
+    {"aggregate", "; write group_by(key, {n: count()}); over all elements group_by(true, {…})"},
+    {"summarize", "; write group_by(key, {n: count()}); over all elements group_by(true, {…})"},
+    {"summarise", "; write group_by(key, {n: count()}); over all elements group_by(true, {…})"},
+    {"groupby", "; write group_by($1, {n: count()})", "key"},
+    {"having", "; write filter(…) after group_by(…)"},
+    {"sum", "; write group_by(true, {total: sum($1)})", "it"},
+    {"mean", "; write group_by(true, {mean: mean($1)})", "it"},
+    {"avg", "; write group_by(true, {mean: mean($1)})", "it"},
+    {"min", "; write group_by(true, {least: min($1)}), or top(1, by=-$1)", "it"},
+    {"max", "; write group_by(true, {most: max($1)}), or top(1, by=$1)", "it"},
+    {"value_counts", "; write group_by($1, {n: count()}) | top(10, by=n)", "key"},
+    {"dropna", "; write filter($1 != none)"},
+    {"drop_nulls", "; write filter($1 != none)"},
+    {"fillna", "; write map({$F})", "0"},
+    {"fill_null", "; write map({$F})", "0"},
+    {"dedup", "; write unique()"},
+    {"drop_duplicates", "; write unique()"},
+    {"uniq", "; write unique()"},
     {"print",
      "; sluice run 'PLAN' --output jsonl prints the elements, and inspect(function) calls a function with each"},
-    {"explode", "; it is flat_map($1)", "list"},
-    {"unnest", "; it is flat_map($1)", "list"},
+    {"explode", "; write flat_map($1)", "list"},
+    {"unnest", "; write flat_map($1)", "list"},
     {"parquet", ": duckdb converts Parquet: duckdb -c \"copy (from '$1') to 'out.csv'\"", "FILE.parquet"},
-    {"json", "; it is jsonl(\"$1\"), which reads a JSON text in each line", "PATH"},
-    {"text", "; it is lines(\"$1\")", "PATH"},
-    {"read_csv", "; it is csv(\"$1\", header=true)", "PATH"},
-    {"read_json", "; it is jsonl(\"$1\")", "PATH"},
-    {"tsv", "; it is csv(\"$1\", header=true, delimiter=\"\\t\")", "PATH"},
-    {"arrow", "; it is from_arrow(\"$1\")", "PATH"},
-    {"sqlite", "; it is sql(\"$1\", \"select …\")", "PATH"},
+    {"json", "; write jsonl(\"$1\"), which reads a JSON text in each line", "PATH"},
+    {"text", "; write lines(\"$1\")", "PATH"},
+    {"read_csv", "; write csv(\"$1\", header=true)", "PATH"},
+    {"read_json", "; write jsonl(\"$1\")", "PATH"},
+    {"tsv", "; write csv(\"$1\", header=true, delimiter=\"\\t\")", "PATH"},
+    {"arrow", "; write from_arrow(\"$1\")", "PATH"},
+    {"sqlite", "; write sql(\"$1\", \"select …\")", "PATH"},
 };
 
 /// Calls whose required arguments the messages show.
@@ -227,15 +229,25 @@ std::string text_of_call(const call_syntax& call) {
 
 namespace {
 
-bool is_number_column(const member& m) {
-  const element_type& t = m.type->kind == kind::maybe ? *m.type->element : *m.type;
-  return t.kind == kind::scalar && &t != &type_of<bool>();
+bool is_number(const element_type& t) {
+  const element_type& value = t.kind == kind::maybe ? *t.element : t;
+  return value.kind == kind::scalar && &value != &type_of<bool>();
+}
+bool is_number_column(const member& m) { return is_number(*m.type); }
+
+/// Returns true if the column `name`, or the element `it`, is a number.
+bool is_number_named(const std::string& name, const element_type* in) {
+  if (in && name == "it") return is_number(*in);
+  return in && in->kind == kind::structure && std::ranges::any_of(in->members, [&](const member& m) {
+           return quoted_column(m.name) == name && is_number_column(m);
+         });
 }
 
 /// An order of SQL, and the rank whose largest elements come first in it: `score desc` and `score`.
 struct written_order {
   std::string order, rank;
   std::string_view first = "largest";
+  std::string other = {};  ///< ", top(10, by=-score) the 10 smallest" if no direction was written
 };
 written_order order_of(const call_syntax& call, const element_type* in) {
   std::string column = "it";
@@ -255,10 +267,17 @@ written_order order_of(const call_syntax& call, const element_type* in) {
   for (const argument& a : call.arguments)
     if ((a.name == "desc" || a.name == "descending" || a.name == "reverse") && a.text == "true")
       order = column + " desc";
+  const bool has_direction =
+      order != column || std::ranges::any_of(call.arguments, [](const argument& a) {
+        return a.name == "ascending" || a.name == "desc" || a.name == "descending" || a.name == "reverse";
+      });
   // The columns of SQL have other quotes.
   if (order.starts_with('`')) order = absl::StrReplaceAll(order, {{"`", "\\\""}});
   if (is_ascending) return {order, "-" + column, "smallest"};
-  return {order, column};
+  written_order written{order, column};
+  if (!has_direction && is_number_named(column, in))
+    written.other = absl::StrCat(", top(10, by=-", column, ") the 10 smallest");
+  return written;
 }
 
 std::string first_column(const element_type* in) {
@@ -296,6 +315,7 @@ std::string way_to_verb(const call_syntax& call, const element_type* in) {
                               {"$O", order.order},
                               {"$B", order.rank},
                               {"$W", std::string(order.first)},
+                              {"$V", order.other},
                               {"$K", first_column(in)},
                               {"$C", columns_in_braces(in, "a, b")},
                               {"$N", named_arguments(call)},

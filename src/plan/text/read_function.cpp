@@ -83,7 +83,7 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
     const std::string similar = did_you_mean(name, function_names());
     std::string why = is_built_in_function(name)
                           ? absl::StrCat(name, " is a function of expressions: write ", name, "(it)")
-                          : absl::StrCat("no function is registered as ", name, similar);
+                          : absl::StrCat("there is no function ", name, similar);
     if (a.kind == argument::word)
       return read_expression(a, r, a.source, a.at,
                              r.step() == "function" ? why : absl::StrCat(std::string(r.step()), ": ", why));

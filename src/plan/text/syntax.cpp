@@ -26,7 +26,7 @@ class syntax_reader {
   std::string way_to_end() {
     constexpr std::size_t kShownMax = 60;
     const token& now = lexer_.now();
-    if (now.is(')')) return "; one ) is too many";
+    if (now.is(')')) return "; one ) is too many: remove it";
     const bool is_value = now.kind == token::word || now.kind == token::number || now.kind == token::string;
     if (!is_value) return {};
     if (last_has_parentheses_) return now.kind == token::word ? "; a | is missing before " + now.text : std::string();

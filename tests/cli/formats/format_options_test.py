@@ -72,7 +72,7 @@ class FormatOptions(FileTest):
                     self.assertIn(f"{option[0]} applies to CSV, and {path} is read as {words}", said, verb)
         self.assertIn("--infer applies to CSV and JSON lines", self.fails(2, "head", files["lines of text"], "--infer", 5))
         self.assertIn("--schema applies to", self.fails(2, "head", files["lines of text"], "--schema", "a: int64"))
-        self.assertIn("--infer and --schema exclude each other", self.fails(2, "cat", files["JSON lines"], "--infer", 5, "--schema", "a: int64"))
+        self.assertIn("give --infer or --schema, not both", self.fails(2, "cat", files["JSON lines"], "--infer", 5, "--schema", "a: int64"))
         for verb in VERBS:
             if verb in ("cat", "verify"):
                 continue  # they take no plans
