@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The index of a TFRecord file of two million records: building it, skipping by it, and elements in any order.
-#include <unistd.h>
-
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <cstring>
 #include <stdexcept>
+#include <string>
 
 #include "bench/harness.hpp"
-#include "sluice/format/tfrecord_frames.hpp"
+#include "bench/record_file.hpp"
 #include "sluice/pipeline/index_file.hpp"
 #include "sluice/sluice.hpp"
 
@@ -20,32 +18,7 @@ constexpr std::int64_t kSkippedRecords = 1'900'000;
 constexpr std::size_t kIndexedRecordBytes = 48;
 
 /// Record i begins with the number i.
-class numbered_records {
- public:
-  numbered_records()
-      : path_((std::filesystem::temp_directory_path() / ("sluice_index_" + std::to_string(getpid()) + ".tfrecord"))
-                  .string()) {
-    std::ofstream out(path_, std::ios::binary);
-    std::string data(kIndexedRecordBytes, ' '), framed;
-    for (std::int64_t i = 0; i != kIndexedRecords; ++i) {
-      std::memcpy(data.data(), &i, sizeof i);
-      append_tfrecord(framed, data);
-      if (framed.size() < (std::size_t{1} << 20) && i + 1 != kIndexedRecords) continue;
-      out << framed;
-      framed.clear();
-    }
-    if (!out.flush()) throw std::runtime_error("cannot write " + path_);
-  }
-  ~numbered_records() {
-    std::remove(path_.c_str());
-    std::remove((path_ + ".sluice-index").c_str());
-  }
-  numbered_records(const numbered_records&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+void write_number(std::string& data, std::uint64_t i) { std::memcpy(data.data(), &i, sizeof i); }
 
 std::uint64_t number_of(const record& r) {
   std::uint64_t n = 0;
@@ -105,7 +78,7 @@ task<pass> picked_records(runtime* rt, dataset<record> ds) {
 }
 
 void record_index_of_two_million(report& r) {
-  numbered_records file;
+  record_file file(kIndexedRecords, kIndexedRecordBytes, write_number);
   runtime& rt = one_worker();
   const double all = static_cast<double>(kIndexedRecords);
   auto plain = tfrecord(file.path(), {.index = file_index::none});

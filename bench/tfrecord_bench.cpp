@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <stdexcept>
+#include <string>
 
 #include "base/crc32c_inline.hpp"
 #include "bench/harness.hpp"
 #include "bench/io_references.hpp"
+#include "bench/record_file.hpp"
 #include "sluice/base/crc32c.hpp"
 #include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/sluice.hpp"
@@ -22,31 +22,10 @@ constexpr std::size_t kFileBytes = std::size_t{48} << 20;
 constexpr std::size_t kWindowBytes = std::size_t{256} << 10;
 constexpr std::uint32_t kViews = 256;
 
-class record_file {
- public:
-  explicit record_file(std::size_t record_bytes)
-      : path_((std::filesystem::temp_directory_path() / ("sluice_bench_" + std::to_string(getpid()) + ".tfrecord"))
-                  .string()) {
-    std::ofstream out(path_, std::ios::binary);
-    std::string data(record_bytes, ' '), framed;
-    for (std::size_t written = 0; written < kFileBytes; written += framed.size(), ++records_) {
-      for (std::size_t i = 0; i < data.size(); i += 61) data[i] = static_cast<char>(records_ * 31 + i);
-      framed.clear();
-      append_tfrecord(framed, data);
-      out << framed;
-    }
-    if (!out.flush()) throw std::runtime_error("cannot write " + path_);
-  }
-  ~record_file() { std::remove(path_.c_str()); }
-  record_file(const record_file&) = delete;
-
-  const std::string& path() const { return path_; }
-  double records() const { return static_cast<double>(records_); }
-
- private:
-  std::string path_;
-  std::uint64_t records_ = 0;
-};
+/// Writes bytes that differ from record to record.
+void write_pattern(std::string& data, std::uint64_t number) {
+  for (std::size_t i = 0; i < data.size(); i += 61) data[i] = static_cast<char>(number * 31 + i);
+}
 
 std::uint64_t digest(std::string_view record) { return record.size() + static_cast<unsigned char>(record.front()); }
 
@@ -125,7 +104,8 @@ task<pass> counting_bytes(any_stream s) {
 }
 
 void scan(report& r, std::string_view size_name, std::size_t record_bytes, double goal) {
-  record_file file(record_bytes);
+  const std::size_t framed_bytes = record_bytes + kTfrecordFramingBytes;
+  record_file file((kFileBytes + framed_bytes - 1) / framed_bytes, record_bytes, write_pattern);
   runtime& rt = one_worker();
   auto plan = tfrecord(file.path());
   auto batches = plan | batch(record_bytes < 4096 ? 256 : 16);

@@ -29,7 +29,8 @@ const op_info map_op{
                          .has_record = false},
               .refine = [](const node& n, stage_facts& f) { note_order(f, n.as<map_arguments>().options.order); },
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-              .seeks = [](const node& n) { return n.as<map_arguments>().options.order == order::deterministic; }},
+              .seeks = [](const node& n) { return n.as<map_arguments>().options.order == order::deterministic; },
+              .uses_members_read = true},
     .splits = {.rule = split_rule::each_element},
     .lowering = {.open =
                      [](const node& n, open_context& context) {

@@ -89,6 +89,9 @@ struct op_facts {
   /// Returns true if the stage skips any number of elements at a cost that does not depend on that number, provided
   /// that its inputs do. `size` is then exact. Null: never. See why_not_seekable().
   bool (*seeks)(const node&) = nullptr;
+  /// Nothing of an input element is in an output but what the functions of the stage read (map, group_by). Members that
+  /// they do not read may be missing. False is cautious.
+  bool uses_members_read = false;
   bool opens_input_again = false;  ///< the stage opens its input more than once in a run (repeat)
   /// In each epoch of a repeat downstream the stage yields the elements of the first one (cache).
   bool freezes_epochs = false;

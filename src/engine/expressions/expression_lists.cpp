@@ -56,9 +56,10 @@ struct expression_list final : plan_function, opens_lists {
     const element_type& list = c.p->type();
     if (!is_list(list))
       throw expression_error(
-          e.tree().at, absl::StrCat("an expression that is opened for each element is a list or an array, and ",
-                                    expressions::cut(e.text()), " is ", expressions::shown(list),
-                                    "; what else there is: a reader, or a registered function that returns a dataset"));
+          e.tree().at,
+          absl::StrCat("an expression that is opened for each element must be a list or an array, and ",
+                       expressions::subject(e.tree()), " is ", expressions::shown(list),
+                       "; write one, such as [1, 2], a reader, or a registered function that returns a dataset"));
     if (!list.element->copy)
       throw expression_error(e.tree().at,
                              absl::StrCat("elements of ", expressions::shown(*list.element), " cannot be copied"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// prune_columns: where a map or group_by reads some members of its elements only, the stage upstream that makes these
-// elements builds only the members that are read.
+// prune_columns: where a stage such as map or group_by uses only some members of its elements, the stage upstream that
+// makes these elements builds only those.
 //
 //   csv("a.csv", "id: int64, name: bytes, x: double") | filter(id > 3) | map({y: x * 2})
 //     becomes   csv("a.csv", "id: int64, name: bytes, x: double", columns=["id", "x"]) | filter(id > 3) | map({y: x * 2})
@@ -227,7 +227,7 @@ bool reads_columns(const node& n) {
 }
 
 node_ptr with_columns_pruned(const node_ptr& n, const in_force& settings, rule_notes& notes) {
-  if ((n->op->name != "map" && n->op->name != "group_by") || n->inputs.empty()) return n;
+  if (!n->op->facts.uses_members_read || n->inputs.empty()) return n;
   const names_read reads = members_read_by(*n);
   if (reads.is_all()) return n;
   column_pruning pruning(bit_of_rule(prune_columns.info.name));
@@ -247,7 +247,8 @@ node_ptr with_columns_pruned(const node_ptr& n, const in_force& settings, rule_n
 
 }  // namespace
 
-const rule prune_columns{{"prune_columns", "readers and maps build only the members that a map or group_by downstream reads"},
-                         with_columns_pruned};
+const rule prune_columns{
+    {"prune_columns", "readers and maps build only the members that a map or group_by downstream reads"},
+    with_columns_pruned};
 
 }  // namespace sluice::lib
