@@ -49,7 +49,7 @@ def configure():
 def build(jobs):
     folder = COPY / "build"
     done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "optimizer_tests",
-                           "runners_tests", "pipeline_tests", "engine_tests", "splits_tests", "service_tests"], capture_output=True, text=True)
+                           "runners_tests", "pipeline_tests", "engine_tests", "splits_tests", "service_tests", "io_tests"], capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
 
@@ -76,6 +76,8 @@ def try_plans(plans, file=""):
     rules = [(["optimizer_tests"], small, 300)] if file.startswith("src/optimizer/") else []
     if file.startswith("src/splits/"):
         rules = [(["runners_tests", "*split*"], full, 300), (["splits_tests"], small, 60)]
+    if file.startswith("io/messages/"):
+        rules = [(["io_tests", "[transport]"], full, 60)]
     if file.startswith("src/service/"):
         rules = [(["service_tests", "the service delivers*"], dict(full, SLUICE_TEST_SEEDS="2000"), 300)]
     for test, environment, seconds in (*rules, (["op_tests", "random plans*"], full, 120 + plans), (["runners_tests"], full, 300),
