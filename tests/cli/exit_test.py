@@ -10,7 +10,7 @@ import time
 import unittest
 
 from program import GOLDEN, PROGRAM, lines_of, main, sluice
-from served import ServedTest
+from remote.served import ServedTest
 
 OK, DATA, ARGUMENTS, UNAVAILABLE = 0, 1, 2, 75
 CSV = b"a,b\n1,x\n2,y\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// metrics_text: the runs of a runtime, with labels that are unique. The rules of the formats are tests/cli/serve_test.py's.
+// metrics_text: the runs of a runtime, with labels that are unique. The rules of the formats are tests/cli/reports/serve_test.py's.
 #include <string>
 
 #include <catch2/catch.hpp>

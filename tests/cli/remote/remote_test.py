@@ -7,7 +7,9 @@ import os
 import pathlib
 import random
 import subprocess
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import GOLDEN, PROGRAM, lines_of, main, sluice
 from served import ServedTest
 

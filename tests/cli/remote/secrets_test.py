@@ -2,7 +2,9 @@
 """No output of the program shows a password, a signature or a token that a URL carries."""
 import os
 import pathlib
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import main, sluice
 from served import ServedTest
 

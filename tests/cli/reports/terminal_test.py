@@ -7,8 +7,10 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import unicodedata
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 from terminal import run_on_terminal
 
@@ -237,7 +239,7 @@ class Reports(ProgramTest):
         self.assertEqual(sorted(line["elements"] for line in lines), [line["elements"] for line in lines])
 
     def test_the_fields_are_documented(self):
-        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/report.md").read_text()
+        page = (pathlib.Path(__file__).resolve().parents[3] / "docs/report.md").read_text()
         report, _ = self.report("run", "range(100) | map(6 / it) | prefetch(2)", "--on-error", "skip")
 
         def names(value):

@@ -6,10 +6,12 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import unittest
 import urllib.error
 import urllib.request
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import page_test
 from program import PROGRAM, ProgramTest, main
 from terminal import run_on_terminal
@@ -182,7 +184,7 @@ class Metrics(Served):
 
     def test_the_dashboard_uses_metrics_that_exist(self):
         known = set(families(self.get("metrics")[1]))
-        dashboard = json.loads((pathlib.Path(__file__).resolve().parents[2] / "tools/grafana/sluice.json").read_text())
+        dashboard = json.loads((pathlib.Path(__file__).resolve().parents[3] / "tools/grafana/sluice.json").read_text())
         used = set(re.findall(r"\bsluice_[a-z_]+", json.dumps(dashboard["panels"])))
         self.assertGreater(len(used), 8)
         self.assertEqual(used - known, set())

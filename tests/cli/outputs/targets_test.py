@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import PROGRAM
 
 KEPT = "one\ntwo\nthree\n"

@@ -4,7 +4,9 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import PROGRAM, ProgramTest, lines_of, main, sluice
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

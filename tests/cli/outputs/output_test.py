@@ -9,9 +9,11 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 
 SHIM = str(pathlib.Path(PROGRAM).parent / "libfault_shim.so")  # the loader ignores a library that does not exist

@@ -10,8 +10,10 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ProgramTest, main
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

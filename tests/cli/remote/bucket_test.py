@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """s3:// through the verbs of the program: folders in listings, patterns in readers, one message per cause; servers that do not answer."""
 import json
+import pathlib
 import socket
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from bucket import BucketTest
 from program import main, sluice
 

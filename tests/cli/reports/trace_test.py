@@ -3,7 +3,9 @@
 import copy
 import json
 import pathlib
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import trace_checker
 from program import ProgramTest, main
 

@@ -3,10 +3,13 @@
 import hashlib
 import http.server
 import os
+import pathlib
+import sys
 import threading
 import urllib.parse
 from xml.sax.saxutils import escape
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ProgramTest, sluice
 from served import Servers
 

@@ -5,7 +5,9 @@ import os
 import pathlib
 import random
 import shutil
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import GOLDEN, ProgramTest, main, sluice, write_tfrecord
 
 TIME = 1_500_000_000_123_456_789

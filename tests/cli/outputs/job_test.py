@@ -6,9 +6,11 @@ import re
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import PROGRAM, ProgramTest, lines_of, main, sluice
 
 

@@ -4,8 +4,10 @@ import hashlib
 import http.server
 import pathlib
 import socketserver
+import sys
 import threading
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ProgramTest
 
 
