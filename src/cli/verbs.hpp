@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's verbs as plain functions, each in its own source. command_line.cpp reads their arguments.
 //
-// Each returns the exit status (cli/reports/exit_status.hpp). Errors: thrown `error` (printed as one line, exit kFailed or
+// Each returns the exit status (cli/messages/exit_status.hpp). Errors: thrown `error` (printed as one line, exit kFailed or
 // kUnavailable) and `misuse` (exit kMisuse).
 #pragma once
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/reports/exit_status.hpp"
+#include "cli/messages/exit_status.hpp"
 #include "io/paths/file_router.hpp"
 #include "sluice/io/files.hpp"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/reports/text_layout.hpp"
+#include "cli/messages/text_layout.hpp"
 #include "sluice/base/assert.hpp"
 
 namespace sluice::lib::cli {

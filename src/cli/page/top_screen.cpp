@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cli/messages/text_layout.hpp"
 #include "cli/reports/figures.hpp"
-#include "cli/reports/text_layout.hpp"
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib::cli {

@@ -10,9 +10,9 @@
 #include <cstdio>
 
 #include "cli/inputs/reading.hpp"
+#include "cli/messages/text_layout.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/reports/run_record.hpp"
-#include "cli/reports/text_layout.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::cli {

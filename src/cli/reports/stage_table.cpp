@@ -8,8 +8,8 @@
 #include <chrono>
 #include <utility>
 
+#include "cli/messages/text_layout.hpp"
 #include "cli/reports/figures.hpp"
-#include "cli/reports/text_layout.hpp"
 
 namespace sluice::lib::cli {
 namespace {

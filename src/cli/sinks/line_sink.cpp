@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/sinks/line_sink.hpp"
 
-#include "cli/reports/text_layout.hpp"
+#include "cli/messages/text_layout.hpp"
 #include "element/text/print_element.hpp"
 #include "format/example/example_inference.hpp"
 #include "sluice/element/slice.hpp"

@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/messages/text_layout.hpp"
 #include "cli/reports/figures.hpp"
-#include "cli/reports/text_layout.hpp"
 #include "cli/sinks/json_members.hpp"
 #include "sluice/element/tensor.hpp"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/messages/exit_status.hpp"
 #include "cli/options/cache_verb.hpp"
-#include "cli/reports/exit_status.hpp"
 #include "cli/verbs.hpp"
 #include "op/cache/plan_head.hpp"
 #include "store/cache_file.hpp"

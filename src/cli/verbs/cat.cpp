@@ -6,7 +6,7 @@
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
-#include "cli/reports/exit_status.hpp"
+#include "cli/messages/exit_status.hpp"
 #include "cli/sinks/line_sink.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/pull.hpp"

@@ -13,9 +13,9 @@
 
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
+#include "cli/messages/option_notes.hpp"
 #include "cli/options/plan_verbs.hpp"
 #include "cli/reports/figures.hpp"
-#include "cli/reports/option_notes.hpp"
 #include "cli/verbs.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/types.hpp"

@@ -9,7 +9,7 @@
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
-#include "cli/reports/exit_status.hpp"
+#include "cli/messages/exit_status.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "sluice/element/type.hpp"

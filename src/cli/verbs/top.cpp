@@ -8,8 +8,8 @@
 #include <string_view>
 #include <thread>
 
+#include "cli/messages/exit_status.hpp"
 #include "cli/page/top_screen.hpp"
-#include "cli/reports/exit_status.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/status.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/reports/option_notes.hpp"
+#include "cli/messages/option_notes.hpp"
 
 #include <absl/strings/str_cat.h>
 

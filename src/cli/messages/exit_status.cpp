@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/reports/exit_status.hpp"
+#include "cli/messages/exit_status.hpp"
 
 #include <absl/strings/str_cat.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <exception>
 
-#include "cli/reports/advice.hpp"
-#include "cli/reports/message_text.hpp"
-#include "cli/reports/text_layout.hpp"
+#include "cli/messages/advice.hpp"
+#include "cli/messages/message_text.hpp"
+#include "cli/messages/text_layout.hpp"
 #include "cli/verbs.hpp"
 
 namespace sluice::lib::cli {

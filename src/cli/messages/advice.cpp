@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/reports/advice.hpp"
+#include "cli/messages/advice.hpp"
 
 #include <absl/strings/str_cat.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/reports/text_layout.hpp"
+#include "cli/messages/text_layout.hpp"
 
 #include <absl/strings/str_format.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/reports/message_text.hpp"
+#include "cli/messages/message_text.hpp"
 
 #include <algorithm>
 

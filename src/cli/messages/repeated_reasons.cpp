@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/reports/repeated_reasons.hpp"
+#include "cli/messages/repeated_reasons.hpp"
 
 #include <absl/strings/str_cat.h>
 
