@@ -9,7 +9,7 @@
 
 #include "ahead/open_channel.hpp"
 #include "ahead/ordered_ring.hpp"
-#include "coro/position_records.hpp"
+#include "coro/positions/position_records.hpp"
 #include "sluice/base/assert.hpp"
 
 namespace sluice::lib {

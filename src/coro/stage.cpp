@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "coro/absent_stage.hpp"
+#include "coro/positions/absent_stage.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/coro/stream_base.hpp"
 

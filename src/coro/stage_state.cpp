@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "coro/position_records.hpp"
+#include "coro/positions/position_records.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/coro/stream_base.hpp"
 

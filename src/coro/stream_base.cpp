@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/stream_base.hpp"
 
-#include "coro/absent_stage.hpp"
-#include "coro/position_records.hpp"
+#include "coro/positions/absent_stage.hpp"
+#include "coro/positions/position_records.hpp"
 
 namespace sluice::lib {
 namespace {

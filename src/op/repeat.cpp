@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "coro/absent_stage.hpp"
+#include "coro/positions/absent_stage.hpp"
 #include "engine/inner/inner_input.hpp"
 #include "engine/inner/next_epoch.hpp"
 #include "engine/lowering/open_context.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "coro/absent_stage.hpp"
+#include "coro/positions/absent_stage.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/plain_stages.hpp"
 #include "engine/lowering/types.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "coro/absent_stage.hpp"
+#include "coro/positions/absent_stage.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
 #include "plan/codecs/arguments_of.hpp"

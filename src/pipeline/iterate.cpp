@@ -11,7 +11,7 @@
 
 #include "absl/container/flat_hash_set.h"
 
-#include "coro/position_records.hpp"
+#include "coro/positions/position_records.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/options_in_force.hpp"
 #include "pipeline/live_runs.hpp"

@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "coro/position_records.hpp"
+#include "coro/positions/position_records.hpp"
 #include "coro/test_world.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"

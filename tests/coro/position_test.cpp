@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "coro/position_records.hpp"
+#include "coro/positions/position_records.hpp"
 
 namespace sluice::lib::position_test {
 

@@ -219,7 +219,7 @@ struct mark {
   std::uint32_t site = 0;      ///< identifies the stage whose elements are counted
   std::uint32_t version = 0;   ///< the version of its saved values (op_info::state_version)
   /// The record is that of a stage downstream that leaves out this number of elements at the start, so its ordinals are
-  /// lower by that number (coro/absent_stage.hpp).
+  /// lower by that number (coro/positions/absent_stage.hpp).
   std::uint64_t left_out = 0;
   std::size_t own_bytes = 0;  ///< the part of `state` with its saved values; the upstream stages' records follow
   position_writer state;

@@ -39,7 +39,7 @@
 
 namespace sluice::lib {
 
-class absent_stage;   // coro/absent_stage.hpp
+class absent_stage;   // coro/positions/absent_stage.hpp
 class absent_stages;  // the same
 
 class stage_base : public promise_base {

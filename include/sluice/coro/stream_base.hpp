@@ -312,7 +312,7 @@ class stream_base {
     return fetched_ + todo_ - static_cast<std::size_t>(end_ - cursor) / element_bytes_;
   }
   void keep_marks();
-  /// Makes `m`, a mark of the stage, one of the last absent stage downstream of it (coro/absent_stage.hpp).
+  /// Makes `m`, a mark of the stage, one of the last absent stage downstream of it (coro/positions/absent_stage.hpp).
   void add_absent_records(mark& m) const;
   /// Restores the first `absent` absent stages, and the stage that they follow.
   void restore_absent(std::size_t absent, position_records& from);

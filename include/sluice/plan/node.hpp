@@ -33,7 +33,7 @@
 namespace sluice::lib {
 
 class absent_stage;
-struct node_work;     // coro/absent_stage.hpp
+struct node_work;     // coro/positions/absent_stage.hpp
 class erased_stream;  // coro/erased_stream.hpp
 struct node_history;  // plan/node_history.hpp
 struct open_context;  // engine/lowering/open_context.hpp

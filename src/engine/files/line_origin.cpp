@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "coro/absent_stage.hpp"
+#include "coro/positions/absent_stage.hpp"
 #include "plan/plan_parts.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/element/type_of.hpp"

@@ -9,7 +9,7 @@
 
 #include "ahead/collected_errors.hpp"
 #include "ahead/ordered_reader.hpp"
-#include "coro/inner_position.hpp"
+#include "coro/positions/inner_position.hpp"
 #include "engine/inner/inner_plans.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/coro/erased_stream.hpp"

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "coro/inner_position.hpp"
+#include "coro/positions/inner_position.hpp"
 #include "engine/lowering/open_context.hpp"
 
 namespace sluice::lib {

@@ -8,7 +8,7 @@
 
 #include "ahead/ordered_reader.hpp"
 #include "ahead/ready_signal.hpp"
-#include "coro/inner_position.hpp"
+#include "coro/positions/inner_position.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "plan/reader_template.hpp"
 #include "sluice/base/assert.hpp"

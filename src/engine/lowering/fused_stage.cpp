@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "coro/position_records.hpp"
+#include "coro/positions/position_records.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "plan/node_history.hpp"
 

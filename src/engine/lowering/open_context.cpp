@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "coro/absent_stage.hpp"
-#include "coro/position_records.hpp"
+#include "coro/positions/absent_stage.hpp"
+#include "coro/positions/position_records.hpp"
 #include "coro/trace_log.hpp"
 #include "engine/files/line_origin.hpp"
 #include "engine/lowering/fused_stage.hpp"

@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "coro/position_records.hpp"
+#include "coro/positions/position_records.hpp"
 #include "pipeline/file_world.hpp"
 #include "pipeline/forged_checkpoint.hpp"
 #include "pipeline/outcome.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "coro/absent_stage.hpp"
+#include "coro/positions/absent_stage.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "coro/position_records.hpp"
+#include "coro/positions/position_records.hpp"
 #include "sluice/coro/stream_base.hpp"
 
 namespace sluice::lib {

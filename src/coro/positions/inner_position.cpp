@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "coro/inner_position.hpp"
+#include "coro/positions/inner_position.hpp"
 
 #include <memory>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "coro/position_records.hpp"
+#include "coro/positions/position_records.hpp"
 
 namespace sluice::lib {
 
