@@ -20,6 +20,7 @@
 #include "sluice/op/count_elements.hpp"
 #include "sluice/op/counter.hpp"
 #include "sluice/op/csv.hpp"
+#include "sluice/op/distribute.hpp"
 #include "sluice/op/drop_while.hpp"
 #include "sluice/op/enumerate.hpp"
 #include "sluice/op/filter.hpp"

@@ -18,6 +18,8 @@
 #include "io/asio/open_socket.hpp"
 #include "io/asio/socket_operation.hpp"
 #include "io/paths/late.hpp"
+#include "sluice/io/message_transport.hpp"
+#include "sluice/io/open_transport.hpp"
 
 namespace sluice::lib {
 
@@ -322,5 +324,16 @@ class asio_network final : public network {
 }  // namespace
 
 std::unique_ptr<network> make_asio_network() { return std::make_unique<asio_network>(); }
+
+void register_asio_transport() {
+  use_transport([](runtime&) -> std::shared_ptr<message_transport> {
+    struct over_tcp {
+      std::unique_ptr<network> net = make_asio_network();
+      std::unique_ptr<message_transport> transport = make_message_transport(*net);
+    };
+    auto made = std::make_shared<over_tcp>();
+    return {made, made->transport.get()};
+  });
+}
 
 }  // namespace sluice::lib

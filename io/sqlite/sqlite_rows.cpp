@@ -6,7 +6,9 @@
 #include <absl/strings/str_cat.h>
 
 #include "sluice/base/status.hpp"
+#include "sluice/io/open_meta_store.hpp"
 #include "sluice/io/sql_rows.hpp"
+#include "sluice/io/sqlite_meta_store.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -120,6 +122,9 @@ std::unique_ptr<sql_rows> open_sqlite_rows(const std::string& path, const std::s
 
 }  // namespace
 
-void register_sqlite() { use_sql(open_sqlite_rows); }
+void register_sqlite() {
+  use_sql(open_sqlite_rows);
+  use_sqlite_meta_store(open_sqlite_meta_store);
+}
 
 }  // namespace sluice::lib

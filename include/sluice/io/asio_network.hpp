@@ -17,11 +17,15 @@ namespace sluice::lib {
 
 std::unique_ptr<network> make_asio_network();
 
+/// Makes TCP the transport of this program's messages, once, before it distributes plans (io/open_transport.hpp).
+void register_asio_transport();
+
 }  // namespace sluice::lib
 
 namespace sluice {
 
 // The public names.
 using lib::make_asio_network;
+using lib::register_asio_transport;
 
 }  // namespace sluice

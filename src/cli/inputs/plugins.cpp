@@ -12,6 +12,9 @@
 
 #include "cli/verbs.hpp"
 #include "expr/checking/checker.hpp"
+#include "sluice/engine/detail/image_functions.hpp"
+#include "sluice/io/asio_network.hpp"
+#include "sluice/io/sqlite_rows.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/version.hpp"
 
@@ -68,6 +71,18 @@ void load_plugin(const std::string& path) {
 }
 
 }  // namespace
+
+void register_libraries() {
+#if SLUICE_HAVE_IMAGES
+  register_image_functions();
+#endif
+#if SLUICE_HAVE_SQLITE
+  register_sqlite();
+#endif
+#if SLUICE_HAVE_ASIO
+  register_asio_transport();
+#endif
+}
 
 void load_plugins(const std::vector<std::string>& paths) {
   for (auto& path : paths) load_plugin(path);

@@ -25,16 +25,15 @@
 #include "cli/options/mistyped.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/plan_verbs.hpp"
+#include "cli/options/service_verbs.hpp"
 #include "cli/reports/description.hpp"
 #include "cli/verbs.hpp"
 #include "output/output_stream.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/pace_types.hpp"
-#include "sluice/engine/detail/image_functions.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/io/plan_files.hpp"
-#include "sluice/io/sqlite_rows.hpp"
 #include "sluice/version.hpp"
 
 namespace sluice::lib::cli {
@@ -465,6 +464,7 @@ int run_command_line(int argc, char** argv) {
   add_others(app, t);
   add_index(app, t.reading, t.format, file_verb);
   add_splits(app, t.reading, file_verb);
+  add_service(app, t.reading, file_verb);
   add_help(app);
   const std::vector<std::string> arguments = with_report_form(usual_arguments(argc, argv));
   try {
@@ -484,12 +484,7 @@ int run_command_line(int argc, char** argv) {
                                  "; sluice --help describes them"),
                     kMisuse);
   try {
-#if SLUICE_HAVE_IMAGES
-    register_image_functions();
-#endif
-#if SLUICE_HAVE_SQLITE
-    register_sqlite();
-#endif
+    register_libraries();
     load_plugins(t.plugins);
     const plan_files known(add_remote_files, t.reading.io_timeout);
     return checked_output(t.verb());

@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kLookGroup = "Look at data";
 constexpr const char* kProcessGroup = "Process data";
+constexpr const char* kServiceGroup = "Several machines";
 constexpr const char* kProgramGroup = "This program";
 
 struct verb_help {
@@ -100,6 +101,21 @@ constexpr verb_help kVerbHelps[] = {
      kProcessGroup,
      "list the operators and functions of plans",
      {"sluice ops", "sluice ops | grep -A 1 '^batch'", "sluice ops --plugin ./libmine.so"}},
+    {"dispatcher",
+     kServiceGroup,
+     "divide plans among workers, for distribute(\"ADDRESS\")",
+     {"sluice dispatcher --listen 127.0.0.1:7700", "sluice dispatcher --listen 0.0.0.0:7700 --store sqlite:meta.db",
+      "sluice dispatcher --address-file dispatcher.txt"}},
+    {"worker",
+     kServiceGroup,
+     "run splits for a dispatcher",
+     {"sluice worker --dispatcher 127.0.0.1:7700",
+      "sluice worker --dispatcher 10.0.0.1:7700 --listen 0.0.0.0:0 --address 10.0.0.7:%port%",
+      "sluice worker --dispatcher 127.0.0.1:7700 --plugin ./libmine.so"}},
+    {"status",
+     kServiceGroup,
+     "workers, jobs, and splits in flight of a dispatcher",
+     {"sluice status 127.0.0.1:7700", "sluice status 127.0.0.1:7700 --watch", "sluice status 127.0.0.1:7700 --json"}},
     {"sample",
      kProgramGroup,
      "write sample data: TFRecords of tf.Examples",
@@ -201,7 +217,7 @@ std::string help_of_program(const CLI::App& app, std::size_t columns) {
                                          "'SOURCE | STAGE | STAGE'.",
                                          columns, 0, 0),
                                  "\n");
-  for (const char* group : {kLookGroup, kProcessGroup, kProgramGroup}) {
+  for (const char* group : {kLookGroup, kProcessGroup, kServiceGroup, kProgramGroup}) {
     absl::StrAppend(&out, "\n", group, ":\n");
     for (const verb_help& v : kVerbHelps)
       if (v.group == group) add_entry(std::string(v.name), std::string(v.summary), columns, out);

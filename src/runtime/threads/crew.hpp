@@ -28,7 +28,7 @@
 
 namespace sluice::lib {
 
-struct alignas(64) worker {
+struct alignas(64) crew_worker {
   // Used by the owner and by thieves.
   detail::work_deque near;                ///< removed from the slot: newest first
   detail::work_deque far;                 ///< posted later: oldest first
@@ -63,38 +63,38 @@ class scheduler::crew {
   ~crew();
 
   void join();
-  void post(worker& w, void* item) noexcept;
-  void post_far(worker& w, void* item) noexcept;
+  void post(crew_worker& w, void* item) noexcept;
+  void post_far(crew_worker& w, void* item) noexcept;
   bool worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) const noexcept;
   void inject(void* item) noexcept;
-  worker* mine() const noexcept;
+  crew_worker* mine() const noexcept;
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
   scheduler_counts counts() const noexcept;
 
  private:
-  void run(worker& w);
-  void* next(worker& w);
-  void* take_local(worker& w);
-  void* take_against_the_order(worker& w);
-  void* take_slot(worker& w);
+  void run(crew_worker& w);
+  void* next(crew_worker& w);
+  void* take_local(crew_worker& w);
+  void* take_against_the_order(crew_worker& w);
+  void* take_slot(crew_worker& w);
   void* take_injected();
-  void* search(worker& w);
-  void* steal_from(worker& thief, worker& victim);
-  void* steal_stale_slots(worker& thief);
+  void* search(crew_worker& w);
+  void* steal_from(crew_worker& thief, crew_worker& victim);
+  void* steal_stale_slots(crew_worker& thief);
   bool any_work() const;
   void notify() noexcept;
   void start_watch() noexcept;
   bool wake_one(bool to_watch) noexcept;
-  void drop_duties(worker& w) noexcept;
-  void park(worker& w);
-  bool nap_or_sleep(worker& w, mutex_lock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(sleep_mutex_);
-  void look_around(worker& w) ABSL_EXCLUSIVE_LOCKS_REQUIRED(sleep_mutex_);
+  void drop_duties(crew_worker& w) noexcept;
+  void park(crew_worker& w);
+  bool nap_or_sleep(crew_worker& w, mutex_lock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(sleep_mutex_);
+  void look_around(crew_worker& w) ABSL_EXCLUSIVE_LOCKS_REQUIRED(sleep_mutex_);
 
   enum class shares : std::uint8_t { measured, always, mixed };
   static shares how_shared();
   const shares shares_;
   mutable std::atomic<std::uint32_t> asked_{0};  ///< mixed: the number of worth_sharing() calls
-  std::vector<std::unique_ptr<worker>> workers_;
+  std::vector<std::unique_ptr<crew_worker>> workers_;
 
   mutex inject_mutex_;
   detail::ring<void*> injected_ ABSL_GUARDED_BY(inject_mutex_);
@@ -105,7 +105,7 @@ class scheduler::crew {
   std::atomic<bool> watched_{false};
   std::atomic<std::uint64_t> woken_{0};
   mutex sleep_mutex_;
-  std::vector<worker*> sleepers_ ABSL_GUARDED_BY(sleep_mutex_);
+  std::vector<crew_worker*> sleepers_ ABSL_GUARDED_BY(sleep_mutex_);
   bool stopping_ ABSL_GUARDED_BY(sleep_mutex_) = false;
 };
 

@@ -23,7 +23,7 @@ constexpr std::chrono::microseconds kNapMax{
     1000};                             // bounds the starvation; 1,000 idle wakes a second are 0.5 % of a core
 constexpr unsigned kQuietNapsMax = 8;  // naps while all others sleep, after which the watcher sleeps without a timeout
 
-thread_local worker* t_worker = nullptr;
+thread_local crew_worker* t_worker = nullptr;
 
 }  // namespace
 
@@ -32,11 +32,11 @@ scheduler::~scheduler() = default;
 void scheduler::join() { crew_->join(); }
 
 void scheduler::post(std::coroutine_handle<> h) noexcept {
-  if (worker* w = crew_->mine()) crew_->post(*w, h.address());
+  if (crew_worker* w = crew_->mine()) crew_->post(*w, h.address());
   else crew_->inject(h.address());
 }
 void scheduler::post_later(std::coroutine_handle<> h) noexcept {
-  if (worker* w = crew_->mine()) crew_->post_far(*w, h.address());
+  if (crew_worker* w = crew_->mine()) crew_->post_far(*w, h.address());
   else crew_->inject(h.address());
 }
 bool scheduler::worth_sharing(std::chrono::nanoseconds took, const moved_data& moved) noexcept {
@@ -50,7 +50,7 @@ scheduler::crew::crew(scheduler& home, unsigned workers) : shares_(how_shared())
   if (shares_ == shares::measured && workers > 1)
     machine_moving_cost();  // measured once per process, before any worker runs
   for (unsigned i = 0; i < workers; ++i) {
-    auto w = std::make_unique<worker>();
+    auto w = std::make_unique<crew_worker>();
     w->home = &home;
     w->index = i;
     w->seed = i + 1;
@@ -78,8 +78,8 @@ void scheduler::crew::join() {
     if (w->thread.joinable()) w->thread.join();
 }
 
-worker* scheduler::crew::mine() const noexcept {
-  worker* w = t_worker;
+crew_worker* scheduler::crew::mine() const noexcept {
+  crew_worker* w = t_worker;
   return w && w->home->crew_.get() == this ? w : nullptr;
 }
 
@@ -96,7 +96,7 @@ scheduler_counts scheduler::crew::counts() const noexcept {
 
 // ---- posting
 
-void scheduler::crew::post(worker& w, void* item) noexcept {
+void scheduler::crew::post(crew_worker& w, void* item) noexcept {
   void* old = w.slot.load(std::memory_order_relaxed);
   if (!old) {
     w.slot.store(item, std::memory_order_release);  // only this thread stores, so an empty slot stays empty meanwhile
@@ -109,7 +109,7 @@ void scheduler::crew::post(worker& w, void* item) noexcept {
   else inject(old);
 }
 
-void scheduler::crew::post_far(worker& w, void* item) noexcept {
+void scheduler::crew::post_far(crew_worker& w, void* item) noexcept {
   // A single item is not worth waking another worker: this worker takes it at its next wait, or the watcher does if
   // that takes long. A spawn that is joined at once then costs 80 ns and no futex call.
   bool lone = w.far.empty() && !w.slot.load(std::memory_order_relaxed);
@@ -142,7 +142,7 @@ void scheduler::crew::inject(void* item) noexcept {
 
 // ---- taking
 
-void scheduler::crew::run(worker& w) {
+void scheduler::crew::run(crew_worker& w) {
   t_worker = &w;
   // Registers the thread's lists of frames. For that glibc allocates memory or ends the process, so it must happen now:
   // the first frame that is freed here may belong to a run that has found no memory.
@@ -159,7 +159,7 @@ void scheduler::crew::run(worker& w) {
   t_worker = nullptr;
 }
 
-void* scheduler::crew::next(worker& w) {
+void* scheduler::crew::next(crew_worker& w) {
   for (;;) {
     void* item = take_local(w);
     if (!item) item = search(w);
@@ -175,7 +175,7 @@ void* scheduler::crew::next(worker& w) {
   }
 }
 
-void* scheduler::crew::take_local(worker& w) {
+void* scheduler::crew::take_local(crew_worker& w) {
   if (w.resumed.load(std::memory_order_relaxed) % kOrderPeriod == 0)
     if (void* item = take_against_the_order(w)) return item;
   if (w.slot_runs < kSlotRunsMax) {
@@ -191,13 +191,13 @@ void* scheduler::crew::take_local(worker& w) {
   return take_slot(w);
 }
 
-void* scheduler::crew::take_against_the_order(worker& w) {
+void* scheduler::crew::take_against_the_order(crew_worker& w) {
   if (void* item = take_injected()) return item;
   if (void* item = w.far.steal()) return item;
   return w.near.steal();
 }
 
-void* scheduler::crew::take_slot(worker& w) {
+void* scheduler::crew::take_slot(crew_worker& w) {
   if (!w.slot.load(std::memory_order_relaxed)) return nullptr;
   return w.slot.exchange(nullptr, std::memory_order_acquire);  // a thief may have taken it first
 }
@@ -215,7 +215,7 @@ void* scheduler::crew::take_injected() {
 // ---- looking for work elsewhere
 
 /// A worker that has found work neither searches nor watches.
-void scheduler::crew::drop_duties(worker& w) noexcept {
+void scheduler::crew::drop_duties(crew_worker& w) noexcept {
   if (w.watcher) {
     w.watcher = false;
     watched_.store(false, std::memory_order_relaxed);
@@ -226,7 +226,7 @@ void scheduler::crew::drop_duties(worker& w) noexcept {
   if (idle_.load(std::memory_order_seq_cst) > 0 && any_work()) notify();
 }
 
-void* scheduler::crew::search(worker& w) {
+void* scheduler::crew::search(crew_worker& w) {
   if (workers_.size() == 1) return nullptr;
   unsigned none = 0;
   if (!w.searcher && !searching_.compare_exchange_strong(none, 1, std::memory_order_seq_cst)) return nullptr;
@@ -246,7 +246,7 @@ void* scheduler::crew::search(worker& w) {
   return item;
 }
 
-void* scheduler::crew::steal_from(worker& thief, worker& victim) {
+void* scheduler::crew::steal_from(crew_worker& thief, crew_worker& victim) {
   if (&thief == &victim) return nullptr;
   if (void* item = victim.near.steal()) return item;
   return victim.far.steal();
@@ -275,7 +275,7 @@ void scheduler::crew::start_watch() noexcept {
 bool scheduler::crew::wake_one(bool to_watch) noexcept {
   mutex_lock lock(sleep_mutex_);
   if (sleepers_.empty()) return false;
-  worker* w = sleepers_.back();
+  crew_worker* w = sleepers_.back();
   sleepers_.pop_back();
   idle_.fetch_sub(1, std::memory_order_seq_cst);
   w->woken = true;
@@ -287,7 +287,7 @@ bool scheduler::crew::wake_one(bool to_watch) noexcept {
 
 // ---- sleeping
 
-void scheduler::crew::park(worker& w) {
+void scheduler::crew::park(crew_worker& w) {
   mutex_lock lock(sleep_mutex_);
   bool searched = std::exchange(w.searcher, false);  // after the push, the waking thread may set it
   w.woken = false;
@@ -303,7 +303,7 @@ void scheduler::crew::park(worker& w) {
   idle_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-bool scheduler::crew::nap_or_sleep(worker& w, mutex_lock& lock) {
+bool scheduler::crew::nap_or_sleep(crew_worker& w, mutex_lock& lock) {
   w.parked.fetch_add(1, std::memory_order_relaxed);
   // A worker that begins to sleep while others work, and finds no watcher, becomes the watcher. Relaxed: two watchers
   // do no harm.
@@ -316,10 +316,10 @@ bool scheduler::crew::nap_or_sleep(worker& w, mutex_lock& lock) {
 }
 
 /// Decides how long the watcher naps, and stores what it saw.
-void scheduler::crew::look_around(worker& w) {
+void scheduler::crew::look_around(crew_worker& w) {
   bool anything = false;
   for (auto& other : workers_) {
-    worker::look seen{other->slot.load(std::memory_order_relaxed), other->resumed.load(std::memory_order_relaxed)};
+    crew_worker::look seen{other->slot.load(std::memory_order_relaxed), other->resumed.load(std::memory_order_relaxed)};
     if (other.get() == &w) seen = {};
     anything |= seen.item != nullptr || !other->far.empty();
     w.looks[other->index] = seen;
@@ -336,10 +336,10 @@ void scheduler::crew::look_around(worker& w) {
   watched_.store(false, std::memory_order_relaxed);
 }
 
-void* scheduler::crew::steal_stale_slots(worker& thief) {
+void* scheduler::crew::steal_stale_slots(crew_worker& thief) {
   if (std::chrono::steady_clock::now() - thief.looked < kNapMin) return nullptr;
   for (auto& victim : workers_) {
-    worker::look& seen = thief.looks[victim->index];
+    crew_worker::look& seen = thief.looks[victim->index];
     void* item = seen.item;
     if (!item || victim->resumed.load(std::memory_order_relaxed) != seen.resumed) continue;
     seen.item = nullptr;

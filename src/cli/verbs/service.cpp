@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher, worker and status.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "base/files/whole_file.hpp"
+#include "cli/inputs/remote_files.hpp"
+#include "cli/options/service_verbs.hpp"
+#include "cli/reports/figures.hpp"
+#include "cli/verbs.hpp"
+#include "service/client/service_link.hpp"
+#include "sluice/coro/sync_wait.hpp"
+#include "sluice/io/open_transport.hpp"
+#include "sluice/runtime/runtime.hpp"
+#include "sluice/service/dispatcher.hpp"
+#include "sluice/service/worker.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+constexpr duration kStatusPatience = std::chrono::seconds(5);
+
+/// SIGTERM, SIGINT and SIGHUP, which all threads that start later leave to wait(). A second one ends the program at once.
+class stop_signals {
+ public:
+  stop_signals() {
+    sigemptyset(&set_);
+    for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, s);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  }
+  void wait() const {
+    int got = 0;
+    sigwait(&set_, &got);
+    pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
+  }
+
+ private:
+  sigset_t set_;
+};
+
+void announce(const std::string& address, const std::string& file) {
+  if (!file.empty()) {
+    whole_file out;
+    status why = out.begin(file);
+    if (why.ok()) why = out.write(address + "\n");
+    if (why.ok()) why = out.finish();
+    if (!why.ok()) throw error(why);
+  }
+  absl::PrintF("listening on %s\n", address);
+  std::fflush(stdout);
+}
+
+std::string age_text(std::uint64_t ms) { return seconds_text(static_cast<double>(ms) / 1000); }
+
+void print_workers(const status_reply& s) {
+  absl::PrintF("%s\n", counted(s.workers.size(), "worker"));
+  for (const worker_status& w : s.workers) {
+    std::string state = w.is_draining ? "is being stopped" : w.is_alive ? "" : "silent for " + age_text(w.silent_ms);
+    absl::PrintF("  %-28s %s%s%s\n", w.worker, counted(w.reads, "split"), state.empty() ? "" : ", ", state);
+  }
+}
+
+void print_iteration(const iteration_status& it) {
+  const std::string pass = it.number == 0 ? "" : absl::StrCat(", epoch ", it.number);
+  absl::PrintF("job %s%s (%s): %d of %d%s splits done, %d assigned, %s%s\n", it.job.empty() ? it.iteration : it.job,
+               pass, it.mode, it.done, it.listed, it.is_all_listed ? "" : " or more", it.assigned,
+               counted(it.consumers, "consumer"), it.is_finished ? ", finished" : "");
+  for (const split_status& s : it.in_flight)
+    absl::PrintF("  split %-6d of %-24s at element %-10d on %-24s for %s\n", s.split, s.consumer, s.offset,
+                 s.worker.empty() ? "no worker" : s.worker, age_text(s.age_ms));
+}
+
+void print_status(const std::string& address, const status_reply& s) {
+  absl::PrintF("dispatcher %s, start %d, %s\n", address, s.dispatcher_epoch, counted(s.datasets, "dataset"));
+  if (!s.store_error.empty()) absl::PrintF("the store failed: %s\n", s.store_error);
+  print_workers(s);
+  for (const iteration_status& it : s.iterations) print_iteration(it);
+}
+
+}  // namespace
+
+int dispatcher_verb(const dispatcher_arguments& a) {
+  const stop_signals signals;
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  dispatcher_config c;
+  c.listen = a.listen;
+  c.store = a.store;
+  c.workers = a.workers;
+  dispatcher d(rt, c);
+  announce(d.address(), a.address_file);
+  signals.wait();
+  sync_wait(rt, d.close());
+  return kOk;
+}
+
+int worker_verb(const worker_arguments& a) {
+  const stop_signals signals;
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  worker_config c;
+  c.listen = a.listen;
+  c.address = a.address;
+  c.tags = a.tags;
+  c.slots = a.slots;
+  worker w(rt, a.dispatcher, c);
+  announce(w.address(), a.address_file);
+  signals.wait();
+  sync_wait(rt, w.drain(std::chrono::nanoseconds(a.patience_ns)));
+  return kOk;
+}
+
+int status_verb(const status_arguments& a) {
+  runtime rt;
+  service_link link(transport_of(rt), a.address, kStatusPatience);
+  for (;;) {
+    const result<status_reply> reply = sync_wait(rt, link.ask(status_request{}));
+    if (!reply.ok()) throw error(reply.why());
+    if (a.watches) absl::PrintF("\033[H\033[2J");
+    if (a.as_json) absl::PrintF("%s\n", nlohmann::ordered_json::parse(to_json(*reply)).dump(2));
+    else print_status(a.address, *reply);
+    std::fflush(stdout);
+    if (!a.watches) return kOk;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/client/consumer.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <variant>
+
+#include "sluice/base/random_bits.hpp"
+#include "sluice/runtime/runtime.hpp"
+#include "sluice/runtime/simulation.hpp"
+#include "sluice/splits/split_plan.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::size_t kCreditMin = std::size_t{256} << 10;
+
+consumer_options options_of_core(const consumer& me, std::string iteration, std::string name) {
+  consumer_options o;
+  o.iteration = std::move(iteration);
+  o.consumer = std::move(name);
+  o.report_every = duration();  // a stage waits for each report, and those of the others are under way meanwhile
+  if (me.link().patience() != duration()) o.give_up_after = me.link().patience();
+  o.seed = me.incarnation();
+  return o;
+}
+
+}  // namespace
+
+std::uint64_t unique_number(runtime& rt) {
+  constexpr std::uint64_t kBelow = std::uint64_t{1} << 53;  // JSON of every language reads it
+  if (rt.world()) return 1 + rt.world()->random(kBelow - 1);
+  std::uint64_t bits = 0;
+  if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+    bits = mix(static_cast<std::uint64_t>(rt.time().now().time_since_epoch().count()));
+  return 1 + bits % (kBelow - 1);
+}
+
+std::string assigned_split::text() const {
+  const nlohmann::ordered_json all = {{"dataset", dataset}, {"iteration", iteration}, {"consumer", consumer},
+                                      {"split", split},     {"worker", worker},       {"payload", payload},
+                                      {"seed", seed},       {"epoch", epoch}};
+  return all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+assigned_split assigned_split::read(std::string_view text) {
+  const auto all = nlohmann::ordered_json::parse(text);
+  return {all.at("dataset"), all.at("iteration"), all.at("consumer"), all.at("payload"),
+          all.at("worker"),  all.at("split"),     all.at("seed"),     all.at("epoch")};
+}
+
+/// The core of a consumer that has joined an iteration.
+class joined_consumer final : public core_loop<consumer_core, consumer_event, consumer_action> {
+ public:
+  using next_answer = result<std::optional<next_split_reply>>;
+
+  joined_consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, consumer_options o)
+      : core_loop(std::move(run), consumer_core(std::move(o))), link_(std::move(link)) {}
+
+  task<next_answer> next(std::uint64_t ordinal) {
+    step({consumer_event::wanted{ordinal}});
+    auto receiving = next_.receive();
+    std::optional<next_answer> answer = co_await receiving;
+    if (!answer) co_return cancelled_error();
+    co_return *std::move(answer);
+  }
+  task<status> finished(std::uint64_t split) {
+    auto stored = std::make_shared<channel<status>>(channel_limits{.elements = 1});
+    {
+      mutex_lock lock(reports_mutex_);
+      if (!failure_.ok()) co_return failure_;
+      reports_[split] = stored;
+    }
+    step({consumer_event::finished{split}});
+    auto receiving = stored->receive();
+    std::optional<status> why = co_await receiving;
+    co_return why ? *std::move(why) : cancelled_error();
+  }
+
+ private:
+  void perform(consumer_action& a) override {
+    if (auto* calling = std::get_if<consumer_action::call>(&a.what))
+      call(run_, std::static_pointer_cast<joined_consumer>(shared_from_this()), std::move(*calling));
+    else if (auto* getting = std::get_if<consumer_action::got>(&a.what)) answer(std::move(getting->split));
+    else if (std::get_if<consumer_action::ended>(&a.what)) answer(std::nullopt);
+    else if (auto* waking = std::get_if<consumer_action::wake_at>(&a.what))
+      wake_at<consumer_event::woken>(waking->when);
+    else if (auto* failing = std::get_if<consumer_action::fail>(&a.what)) fail_all(failing->why);
+    else if (auto* losing = std::get_if<consumer_action::released>(&a.what))
+      run_->warn(absl::StrCat("split ", losing->split, " was given to another consumer, because this one was silent"));
+  }
+
+  static run_task call(std::shared_ptr<run_context>&, std::shared_ptr<joined_consumer> shared,
+                       consumer_action::call what) {
+    auto me = std::move(shared);
+    std::vector<std::uint64_t> done;
+    if (auto* progress = std::get_if<progress_request>(&what.request)) done = progress->done;
+    auto asking = me->link_->ask_any_once(std::move(what.request));
+    auto reply = co_await asking.as_result();
+    if (!reply.ok() && reply.why().code() == status_code::cancelled) co_return;
+    result<service_reply> answer = reply.ok() ? *std::move(reply) : result<service_reply>(reply.why());
+    if (answer.ok()) me->stored(done);
+    me->step({consumer_event::replied{what.id, std::move(answer)}});
+  }
+
+  void answer(std::optional<next_split_reply> split) { next_.try_send(next_answer(std::move(split))); }
+  void stored(const std::vector<std::uint64_t>& done) {
+    mutex_lock lock(reports_mutex_);
+    for (std::uint64_t split : done)
+      if (auto node = reports_.extract(split)) node.mapped()->try_send({});
+  }
+  void fail_all(const status& why) {
+    next_.try_send(next_answer(why));
+    mutex_lock lock(reports_mutex_);
+    failure_ = why;
+    for (auto& [split, stored] : std::exchange(reports_, {})) stored->try_send(status(why));
+  }
+
+  const std::shared_ptr<service_link> link_;
+  channel<next_answer> next_{channel_limits{.elements = 2}};
+  mutex reports_mutex_;
+  status failure_ ABSL_GUARDED_BY(reports_mutex_);
+  std::map<std::uint64_t, std::shared_ptr<channel<status>>> reports_ ABSL_GUARDED_BY(reports_mutex_);
+};
+
+consumer::consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, dataset_info info,
+                   distribute_options options, std::uint32_t stream)
+    : run_(std::move(run)),
+      link_(std::move(link)),
+      info_(std::move(info)),
+      options_(std::move(options)),
+      stream_(stream),
+      incarnation_(unique_number(*run_->rt)) {}
+consumer::~consumer() = default;
+
+std::size_t consumer::credit_bytes() const {
+  const auto all = static_cast<std::size_t>(options_.max_outstanding.value);
+  return std::max(all / static_cast<std::size_t>(options_.splits_at_once.value), kCreditMin);
+}
+
+std::shared_ptr<joined_consumer> consumer::joined() const {
+  mutex_lock lock(mutex_);
+  return joined_;
+}
+
+task<status> consumer::join(membership as) {
+  auto registering = link_->ask(register_dataset_request{.dataset = {}, .info = info_});
+  result<register_dataset_reply> known = co_await registering;
+  if (!known.ok()) co_return known.why();
+  open_job_request request;
+  request.job = stream_ == 0 || as.job.empty() ? as.job : absl::StrCat(as.job, "#", stream_);
+  request.dataset = known->dataset;
+  request.iteration = as.pass;
+  request.consumer = as.name;
+  request.mode = options_.mode;
+  request.visitation = std::string(to_string(options_.visitation));
+  request.seed = stream_ == 0 ? run_->seed : mix(run_->seed + stream_);
+  request.epoch = as.pass;
+  auto opening = link_->ask(std::move(request));
+  result<open_job_reply> opened = co_await opening;
+  if (!opened.ok()) co_return opened.why();
+  mutex_lock lock(mutex_);
+  common_.dataset = known->dataset;
+  common_.iteration = opened->iteration;
+  common_.consumer = as.name;
+  common_.seed = opened->seed;
+  common_.epoch = opened->epoch;
+  joined_ = std::make_shared<joined_consumer>(run_, link_, options_of_core(*this, opened->iteration, as.name));
+  co_return status();
+}
+
+task<result<std::optional<assigned_split>>> consumer::next_split(std::uint64_t ordinal) {
+  const std::shared_ptr<joined_consumer> core = joined();
+  auto asking = core->next(ordinal);
+  joined_consumer::next_answer next = co_await asking;
+  if (!next.ok()) co_return next.why();
+  if (!*next) co_return std::optional<assigned_split>();
+  mutex_lock lock(mutex_);
+  assigned_split split = common_;
+  split.split = (*next)->split;
+  split.payload = std::move((*next)->payload);
+  split.worker = std::move((*next)->worker);
+  co_return std::optional<assigned_split>(std::move(split));
+}
+
+task<result<bool>> consumer::knows(std::uint64_t ordinal) {
+  next_split_request request;
+  {
+    mutex_lock lock(mutex_);
+    request.iteration = common_.iteration;
+    request.consumer = common_.consumer;
+  }
+  request.ordinal = ordinal;
+  auto asking = link_->ask(std::move(request));
+  result<next_split_reply> reply = co_await asking;
+  if (reply.ok()) co_return reply->kind == split_answer::split;
+  if (reply.why().code() == status_code::failed_precondition) co_return false;
+  co_return reply.why();
+}
+
+void consumer::resume_at(std::uint64_t ordinal) { joined()->step({consumer_event::resumed{ordinal}}); }
+void consumer::was_finished(const assigned_split& split) { joined()->step({consumer_event::finished{split.split}}); }
+
+task<status> consumer::finished(assigned_split split) {
+  const std::shared_ptr<joined_consumer> core = joined();
+  auto reporting = core->finished(split.split);
+  status why = co_await reporting;
+  co_return why;
+}
+
+void consumer::delivered(const assigned_split& split, std::uint64_t offset) {
+  joined()->step({consumer_event::delivered{split.split, offset}});
+}
+
+}  // namespace sluice::lib

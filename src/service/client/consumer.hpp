@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// consumer: what the two stages of a distributed stream share: the plan as the dispatcher knows it, the consumer's place in
+// a job, and the link to the dispatcher. core/consumer_core.hpp decides when to call.
+//
+//   auto joining = me->join(place);                                  // registers the plan, opens the job's iteration
+//   auto asking = me->next_split(ordinal);                           // nullopt: the end
+//   auto reporting = me->finished(split);                            // returns when the dispatcher has stored it
+//
+// Thread: any.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "service/client/service_link.hpp"
+#include "service/core/consumer_core.hpp"
+#include "service/host/core_loop.hpp"
+#include "sluice/coro/channel.hpp"
+#include "sluice/op/distribute.hpp"
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice::lib {
+
+/// The name under which a dispatcher knows a consumer. Part of positions, so that a resumed run is the same consumer and
+/// gets the same splits.
+struct membership {
+  std::string job, name;
+  std::uint64_t pass = 0;  ///< the iteration of the job: the number of the epoch
+};
+
+/// A split, as the first of the two stages gives it to the second.
+struct assigned_split {
+  std::string dataset, iteration, consumer, payload, worker;
+  std::uint64_t split = 0, seed = 0, epoch = 0;
+
+  std::string text() const;
+  /// REQUIRES: the text is one.
+  static assigned_split read(std::string_view text);
+};
+
+class joined_consumer;
+
+class consumer {
+ public:
+  /// `stream`: of the plan's streams, which draw apart.
+  consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, dataset_info info,
+           distribute_options options, std::uint32_t stream);
+  ~consumer();
+
+  const std::shared_ptr<run_context>& run() const { return run_; }
+  service_link& link() const { return *link_; }
+  const distribute_options& options() const { return options_; }
+  const dataset_info& info() const { return info_; }
+  /// Distinguishes starts of this process.
+  std::uint64_t incarnation() const { return incarnation_; }
+  /// The credit of each of the splits that are read at once.
+  std::size_t credit_bytes() const;
+
+  task<status> join(membership as);
+  // REQUIRES: joined.
+  task<result<std::optional<assigned_split>>> next_split(std::uint64_t ordinal);
+  /// Returns false if the dispatcher has not assigned this ordinal.
+  task<result<bool>> knows(std::uint64_t ordinal);
+  /// All splits at lower ordinals were finished before. Before the first next_split().
+  void resume_at(std::uint64_t ordinal);
+  /// The split was finished before.
+  void was_finished(const assigned_split& split);
+  task<status> finished(assigned_split split);
+  void delivered(const assigned_split& split, std::uint64_t offset);
+
+ private:
+  std::shared_ptr<joined_consumer> joined() const;
+
+  const std::shared_ptr<run_context> run_;
+  const std::shared_ptr<service_link> link_;
+  const dataset_info info_;
+  const distribute_options options_;
+  const std::uint32_t stream_;
+  const std::uint64_t incarnation_;
+  mutable mutex mutex_;
+  std::shared_ptr<joined_consumer> joined_ ABSL_GUARDED_BY(mutex_);
+  assigned_split common_ ABSL_GUARDED_BY(mutex_);  ///< the members that all splits have in common
+};
+
+/// A number that no other process draws; in a simulation it depends on the seed.
+std::uint64_t unique_number(runtime& rt);
+
+}  // namespace sluice::lib

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stage of distribute: the plan of its input is cut (splits/split_plan.hpp). Its streams come from workers, and the
+// stages downstream of the cut run here, in the place of distribute.
+#include <absl/strings/str_cat.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/lowering/open_context.hpp"
+#include "op/distribute/open_distribute.hpp"
+#include "service/client/consumer.hpp"
+#include "service/client/split_stages.hpp"
+#include "service/host/embedded.hpp"
+#include "sluice/base/random_bits.hpp"
+#include "sluice/element/type_text.hpp"
+#include "sluice/io/open_transport.hpp"
+#include "sluice/plan/text.hpp"
+#include "sluice/runtime/runtime.hpp"
+#include "sluice/splits/split_plan.hpp"
+
+namespace sluice::lib {
+namespace {
+
+split_options split_options_of(const distribute_options& o) {
+  return {.splits = static_cast<std::uint64_t>(o.splits),
+          .split_bytes = static_cast<std::uint64_t>(o.split_bytes.value),
+          .split_elements = static_cast<std::uint64_t>(o.split_elements),
+          .visitation = o.visitation};
+}
+
+/// A stream as the dispatcher and the workers know it.
+dataset_info info_of(const std::string& plan, const element_type& type, const distribute_options& o,
+                     error_policy on_error) {
+  dataset_info info;
+  info.plan = plan;
+  info.fingerprint = absl::StrCat(absl::Hex(fingerprint(*parse_plan(plan)), absl::kZeroPad16));
+  info.type = type_text(type);
+  info.visitation = std::string(to_string(o.visitation));
+  info.splits = static_cast<std::uint64_t>(o.splits);
+  info.split_bytes = static_cast<std::uint64_t>(o.split_bytes.value);
+  info.split_elements = static_cast<std::uint64_t>(o.split_elements);
+  info.on_error = on_error == error_policy::skip ? "skip" : "stop";
+  return info;
+}
+
+void check_sends(const node& n) {
+  const status why = serialisable(n);
+  if (!why.ok())
+    throw error(failed_precondition_error(absl::StrCat(
+        "the plan cannot be sent to workers: ", std::string(why.message()),
+        "; give the function a name (SLUICE_FUNCTION), write it as an expression, or read the elements from files")));
+}
+
+class distributing {
+ public:
+  distributing(const node& n, open_context& context)
+      : node_(n), context_(context), options_(n.as<distribute_arguments>().options) {
+    options_.order = context.order_of(options_.order);
+    const std::string& address = n.as<distribute_arguments>().address;
+    link_ = address.empty() ? embedded_service(context.run, options_)
+                            : std::make_shared<service_link>(transport_of(*context.run->rt), address,
+                                                             std::chrono::nanoseconds(options_.patience.value));
+  }
+
+  node_ptr client_plan() const {
+    const node_ptr& in = node_.inputs[0];
+    if (options_.mode != sharding::dynamic) {
+      check_sends(*in);
+      return stream_of(plan_text(*in), *in->type, 0);
+    }
+    const split_plan parts(in, split_options_of(options_));
+    std::vector<node_ptr> streams;
+    for (const split_stream& s : parts.streams())
+      streams.push_back(
+          stream_of(s.text, parts.type_of_stream(static_cast<std::uint32_t>(streams.size())), streams.size()));
+    return parts.client_plan(streams);
+  }
+
+ private:
+  node_ptr stream_of(const std::string& text, const element_type& type, std::size_t number) const {
+    auto me = std::make_shared<consumer>(context_.run, link_, info_of(text, type, options_, context_.on_error),
+                                         options_, static_cast<std::uint32_t>(number));
+    return distributed_stream(me, type);
+  }
+
+  const node& node_;
+  open_context& context_;
+  distribute_options options_;
+  std::shared_ptr<service_link> link_;
+};
+
+}  // namespace
+
+erased_stream open_distribute(const node& n, open_context& context) {
+  return context.open(distributing(n, context).client_plan());
+}
+
+}  // namespace sluice::lib

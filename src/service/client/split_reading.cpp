@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/client/split_reading.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "sluice/coro/sleep_until.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::size_t kFrameBytesAccepted = std::size_t{1} << 30;
+
+reader_options options_of_reader(const consumer& me) {
+  reader_options o;
+  const visitation v = me.options().visitation;
+  if (v == visitation::at_most_once) o.visitation = reader_options::visits::at_most_once;
+  if (v == visitation::at_least_once) o.visitation = reader_options::visits::at_least_once;
+  if (me.link().patience() != duration()) o.give_up_after = me.link().patience();
+  o.seed = me.incarnation();
+  o.queued_max = 1;  // the next frame is received when the elements of the last one are used
+  return o;
+}
+
+}  // namespace
+
+split_reading::split_reading(std::shared_ptr<consumer> as, assigned_split split, const element_type& type)
+    : me_(std::move(as)), split_(std::move(split)), ready_(type) {}
+split_reading::~split_reading() = default;
+
+void split_reading::drop_before(std::uint64_t ordinal) {
+  const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(ordinal - std::min(ordinal, first_), ready_.size()));
+  if (n == 0) return;
+  ready_.view().drop_front(static_cast<std::uint32_t>(n));
+  first_ += n;
+}
+
+void split_reading::step(reader_event event) {
+  core_->step(std::move(event), now_, actions_);
+  std::vector<reader_action> now;
+  now.swap(actions_);
+  for (reader_action& a : now) perform(a);
+}
+
+void split_reading::perform(reader_action& a) {
+  if (auto* placing = std::get_if<reader_action::place>(&a.what)) to_place_ = std::move(*placing);
+  else if (auto* opening = std::get_if<reader_action::open>(&a.what)) to_open_ = std::move(*opening);
+  else if (auto* cancelling = std::get_if<reader_action::cancel>(&a.what)) {
+    if (cancelling->read == read_) reader_.reset();
+  } else if (auto* delivering = std::get_if<reader_action::deliver>(&a.what)) delivered_ = *delivering;
+  else if (auto* failing = std::get_if<reader_action::fail>(&a.what)) failure_ = failing->why;
+  else if (auto* waking = std::get_if<reader_action::wake_at>(&a.what)) due_ = waking->when;
+  else has_ended_ = true;
+}
+
+task<> split_reading::place() {
+  const reader_action::place what = *std::exchange(to_place_, std::nullopt);
+  auto asking = me_->link().ask_once(place_request{.iteration = split_.iteration,
+                                                   .consumer = split_.consumer,
+                                                   .split = split_.split,
+                                                   .attempt = what.attempt,
+                                                   .failed = what.failed});
+  auto reply = co_await asking.as_result();
+  now_ = me_->run()->time->now();
+  if (!reply.ok() && reply.why().code() == status_code::cancelled) failure_ = reply.why();
+  else if (!reply.ok()) step({reader_event::place_failed{reply.why()}});
+  else if (!reply->ok()) step({reader_event::place_failed{reply->why()}});
+  else step({reader_event::placed{(*reply)->kind, (*reply)->worker}});
+}
+
+task<> split_reading::open() {
+  const reader_action::open what = *std::exchange(to_open_, std::nullopt);
+  reader_.reset();
+  read_ = what.read;
+  channel_ = me_->link().worker(what.worker);
+  read_request request;
+  request.dataset = split_.dataset;
+  request.iteration = split_.iteration;
+  request.split = split_.split;
+  request.payload = split_.payload;
+  request.offset = what.offset;
+  request.consumer = split_.consumer;
+  request.incarnation = me_->incarnation();
+  request.attempt = what.read;
+  request.on_error = me_->info().on_error;
+  if (is_static(me_->options().mode)) request.mode = std::string(to_string(me_->options().mode));
+  request.seed = split_.seed;
+  request.epoch = split_.epoch;
+  const stream_options how{.credit_bytes = me_->credit_bytes(), .frame_bytes_max = kFrameBytesAccepted};
+  auto opening = channel_->open("read", to_json(request), how, now_ + reader_options().silence);
+  auto opened = co_await opening.as_result();
+  now_ = me_->run()->time->now();
+  if (opened.ok()) reader_ = *std::move(opened);
+  else if (opened.why().code() == status_code::cancelled) failure_ = opened.why();
+  else step({reader_event::broke{read_, opened.why()}});
+}
+
+task<> split_reading::receive() {
+  auto waiting = reader_->next(due_);
+  auto frame = co_await waiting.as_result();
+  now_ = me_->run()->time->now();
+  const std::uint64_t read = read_;
+  if (frame.ok() && frame->ok() && **frame) {
+    const status why = use(read, ***frame);
+    if (!why.ok()) step({reader_event::handler_error{read, why}});
+    co_return;
+  }
+  if (!frame.ok() && frame.why().code() == status_code::deadline_exceeded) {  // nothing was consumed
+    step({reader_event::woken{}});
+    co_return;
+  }
+  reader_.reset();
+  if (!frame.ok() && frame.why().code() == status_code::cancelled) failure_ = frame.why();
+  else if (!frame.ok()) step({reader_event::broke{read, frame.why()}});
+  else if (frame->ok()) step({reader_event::broke{read, data_loss_error("the frames end without an end of the split")}});
+  else if (may_be_repeated(frame->why())) step({reader_event::broke{read, frame->why()}});  // the worker has refused it
+  else step({reader_event::handler_error{read, frame->why()}});
+}
+
+status split_reading::use(std::uint64_t read, const slice& bytes) {
+  result<element_frame> f = element_frame::read(bytes.view());
+  if (!f.ok()) return f.why();
+  if (f->what == element_frame::failure) return f->why;
+  if (f->what == element_frame::keepalive) return step({reader_event::keepalive{read}}), status();
+  if (f->what == element_frame::end) {
+    has_end_frame_ = true;
+    length_ = has_delivered_ ? next_ : std::min(next_, f->first);
+    return step({reader_event::frame{read, f->first, 0, true}}), status();
+  }
+  status why = f->parse(bytes.owner(), ready_);
+  if (!why.ok()) return why;
+  delivered_.reset();
+  step({reader_event::frame{read, f->first, ready_.size(), false}});
+  const reader_action::deliver part = delivered_.value_or(reader_action::deliver{ready_.size(), 0});
+  first_ = next_;
+  ready_.view().drop_front(static_cast<std::uint32_t>(part.cut));
+  next_ += part.count;
+  has_delivered_ = has_delivered_ || part.count != 0;
+  return {};
+}
+
+void split_reading::report_taken() {
+  if (next_ == taken_) return;
+  const std::uint64_t n = next_ - std::exchange(taken_, next_);
+  me_->delivered(split_, next_);
+  step({reader_event::took{n}});
+}
+
+task<> split_reading::wait() {
+  if (to_place_) return place();
+  if (to_open_) return open();
+  if (reader_) return receive();
+  return rest();
+}
+
+task<> split_reading::rest() {
+  sleep_until resting(due_);
+  co_await resting;
+  now_ = me_->run()->time->now();
+  step({reader_event::woken{}});
+}
+
+task<status> split_reading::fill(std::uint64_t wanted) {
+  now_ = me_->run()->time->now();
+  if (!core_) {
+    core_.emplace(options_of_reader(*me_), split_.worker, wanted);
+    first_ = next_ = taken_ = wanted;
+    step({reader_event::started{}});
+  }
+  report_taken();
+  while (ready_.size() == 0 && !has_ended_ && failure_.ok()) {
+    auto waiting = wait();
+    status why = co_await waiting.as_result();
+    if (!why.ok()) co_return why;
+    drop_before(wanted);
+    if (ready_.size() == 0) report_taken();
+  }
+  if (failure_.ok() && has_ended_ && !has_end_frame_) {
+    length_ = next_;
+    me_->run()->warn(absl::StrCat("split ", split_.split, " is lost from element ", next_, " on: its worker broke"));
+  }
+  co_return failure_;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// split_reading: the elements of one split, from whichever worker serves it. core/split_reader_core.hpp decides; this class
+// waits, and keeps the elements that have arrived.
+//
+//   split_reading in(me, split, type);
+//   auto filling = in.fill(ordinal);                     // ordinal: of the next element that is wanted
+//   status why = co_await filling;
+//   in.elements()                                        // live elements from in.first() on; none: the end
+//
+// Errors: the status of the element that the worker could not make; those of the dispatcher; unavailable: no worker for as
+//         long as `patience`; data_loss: the elements of a worker are damaged. With visitation::at_most_once a split that
+//         breaks ends, with a warning of the run.
+// Thread: the stage's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "service/client/consumer.hpp"
+#include "service/core/split_reader_core.hpp"
+#include "service/wire/element_frames.hpp"
+#include "sluice/element/slab.hpp"
+
+namespace sluice::lib {
+
+class split_reading {
+ public:
+  split_reading(std::shared_ptr<consumer> as, assigned_split split, const element_type& type);
+  split_reading(const split_reading&) = delete;
+  ~split_reading();
+
+  /// Makes the element `wanted`, and perhaps some after it, the first of elements(). REQUIRES: elements() is empty, and
+  /// `wanted` is not less than before.
+  task<status> fill(std::uint64_t wanted);
+  slab& elements() { return ready_; }
+  /// The ordinal of the first of elements().
+  std::uint64_t first() const { return first_; }
+  /// Removes the elements before `ordinal`.
+  void drop_before(std::uint64_t ordinal);
+  /// The first n elements were moved out.
+  void count_taken(std::uint32_t n) { first_ += n; }
+  /// After a fill() without elements: the number of elements of the split.
+  std::uint64_t length() const { return length_; }
+
+ private:
+  void step(reader_event event);
+  void perform(reader_action& a);
+  /// The elements that have arrived are used.
+  void report_taken();
+  // What the core waits for.
+  task<> wait();
+  task<> place();
+  task<> open();
+  task<> receive();
+  task<> rest();
+  status use(std::uint64_t read, const slice& frame);
+
+  const std::shared_ptr<consumer> me_;
+  const assigned_split split_;
+  std::optional<split_reader_core> core_;  ///< from the first fill() on
+  time_point now_{};
+  std::vector<reader_action> actions_;
+  std::optional<reader_action::place> to_place_;
+  std::optional<reader_action::open> to_open_;
+  std::optional<reader_action::deliver> delivered_;
+  time_point due_ = time_point::max();
+  std::uint64_t read_ = 0;                    ///< the number of the open read
+  std::shared_ptr<message_channel> channel_;  ///< outlives the reader
+  std::unique_ptr<frame_reader> reader_;      ///< null: no read is open
+
+  slab ready_;
+  std::uint64_t first_ = 0;  ///< of ready_
+  std::uint64_t next_ = 0;   ///< of the next element that arrives
+  std::uint64_t taken_ = 0;  ///< next_ at the last report_taken()
+  std::uint64_t length_ = 0;
+  bool has_delivered_ = false, has_ended_ = false, has_end_frame_ = false;
+  status failure_;
+};
+
+}  // namespace sluice::lib

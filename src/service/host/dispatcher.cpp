@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/service/dispatcher.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <utility>
+
+#include "service/client/consumer.hpp"
+#include "service/host/dispatcher_host.hpp"
+#include "service/host/process.hpp"
+#include "sluice/coro/sync_wait.hpp"
+#include "sluice/io/open_meta_store.hpp"
+#include "sluice/io/open_transport.hpp"
+
+namespace sluice::lib {
+
+struct dispatcher::state {
+  service_process process;
+  std::shared_ptr<dispatcher_host> host;
+  std::string address;
+
+  ~state() { process.run->request_stop(); }
+};
+
+task<dispatcher> dispatcher::start(runtime& rt, dispatcher_config c) {
+  auto made = std::make_shared<state>();
+  made->process = {rt.new_run(), transport_of(rt)};
+  dispatcher_options o;
+  o.token = absl::StrCat(absl::Hex(unique_number(rt)));
+  o.fixed_workers = std::move(c.workers);
+  o.worker_lease = c.worker_lease;
+  o.remove_finished = std::nullopt;
+  if (c.keep_finished != duration()) o.remove_finished = c.keep_finished;
+  std::shared_ptr<meta_store> store = open_meta_store(c.store, rt);
+  made->host = std::make_shared<dispatcher_host>(made->process.run, std::move(store), std::move(o));
+  made->host->start();
+  auto serving = made->process.serve(std::move(c.listen), *made->host, made->host);
+  made->address = co_await serving;
+  co_return dispatcher(std::move(made));
+}
+
+dispatcher::dispatcher(runtime& rt, const dispatcher_config& c) : dispatcher(sync_wait(rt, start(rt, c))) {}
+dispatcher::dispatcher(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
+dispatcher::dispatcher(dispatcher&&) noexcept = default;
+dispatcher& dispatcher::operator=(dispatcher&&) noexcept = default;
+dispatcher::~dispatcher() = default;
+
+const std::string& dispatcher::address() const noexcept { return state_->address; }
+std::string dispatcher::status_json() const { return to_json(state_->host->describe()); }
+status dispatcher::why_stopped() const { return state_->host->why_stopped(); }
+task<> dispatcher::close() {
+  const std::shared_ptr<state> kept = state_;
+  auto closing = kept->process.close();
+  co_await closing;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/host/worker_host.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+#include <variant>
+
+#include "service/wire/element_frames.hpp"
+#include "sluice/coro/any_stream.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/pipeline/iterate.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// A block is sent after this time although its frame is not full, so that the consumer does not wait for slow elements.
+constexpr duration kFrameTime = std::chrono::milliseconds(2);
+constexpr std::uint32_t kFrameElementsMax = 1 << 14;
+
+}  // namespace
+
+/// A read, from its request to its end. Its run is stopped if the client is gone, or if the core says so.
+class worker_host::open_read {
+ public:
+  open_read(worker_host& host, read_request r) : request(std::move(r)), host_(host) {
+    mutex_lock lock(host_.reads_mutex_);
+    stream_ = ++host_.streams_;
+    host_.reads_[stream_] = this;
+  }
+  open_read(const open_read&) = delete;
+  ~open_read() {
+    {
+      mutex_lock lock(host_.reads_mutex_);
+      host_.reads_.erase(stream_);
+    }
+    if (is_open_) host_.step({worker_event::ended{stream_}});
+  }
+
+  /// Returns ok if the core starts the read.
+  task<status> open() {
+    is_open_ = true;
+    host_.step({worker_event::opened{stream_, request}});
+    auto receiving = begun_.receive();
+    std::optional<status> why = co_await receiving;
+    co_return why ? *std::move(why) : cancelled_error();
+  }
+  void moved(std::uint64_t offset) { host_.step({worker_event::moved{stream_, offset}}); }
+  void runs(std::shared_ptr<run_base> run) {
+    mutex_lock lock(mutex_);
+    run_ = std::move(run);
+    if (!why_.ok()) run_->request_stop();
+  }
+  void stop(const status& why) noexcept {
+    mutex_lock lock(mutex_);
+    why_ = why;
+    if (run_) run_->request_stop();
+  }
+  /// The reason of a stop.
+  status why() const {
+    mutex_lock lock(mutex_);
+    return why_;
+  }
+  static void on_stop(void* me) noexcept { static_cast<open_read*>(me)->stop(cancelled_error()); }
+  /// REQUIRES: reads_mutex_ is locked, so that the read does not end meanwhile.
+  void began(status why) { begun_.try_send(std::move(why)); }
+
+  const read_request request;
+  std::atomic<bool> has_sent{false};  ///< since the last keepalive
+
+ private:
+  worker_host& host_;
+  std::uint64_t stream_ = 0;
+  bool is_open_ = false;
+  channel<status> begun_{channel_limits{.elements = 1}};
+  mutable mutex mutex_;
+  status why_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<run_base> run_ ABSL_GUARDED_BY(mutex_);
+};
+
+worker_host::worker_host(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link)
+    : core_loop(std::move(run), worker_core({})), link_(link), plans_(std::move(link)) {}
+worker_host::~worker_host() = default;
+
+void worker_host::start(worker_options o) {
+  set_core(worker_core(std::move(o)));
+  is_started_.store(true, std::memory_order_release);
+  step({worker_event::woken{}});
+}
+
+task<std::string> worker_host::on_call(std::string method, std::string) {
+  throw error(unimplemented_error(absl::StrCat("a worker has no call ", method, "; it has the stream read")));
+  co_return std::string();
+}
+
+task<> worker_host::on_stream(std::string method, std::string request, frame_writer& out) {
+  if (method != "read")
+    throw error(unimplemented_error(absl::StrCat("a worker has no stream ", method, "; it has read")));
+  result<read_request> read = from_json<read_request>(request);
+  if (!read.ok()) throw error(read.why());
+  if (!is_started_.load(std::memory_order_acquire)) throw error(unavailable_error("the worker is starting"));
+  open_read mine(*this, *std::move(read));
+  auto opening = mine.open();
+  status why = co_await opening;
+  if (!why.ok()) throw error(why);
+  auto serving = serve(mine, out);
+  co_await serving;
+}
+
+task<> worker_host::serve(open_read& mine, frame_writer& out) {
+  auto finding = plans_.find(mine.request.dataset);
+  auto plan = co_await finding;
+  if (!plan.ok()) throw error(plan.why());
+  auto making = (*plan)->plan_of(mine.request, *run_->rt);
+  result<split_run> run = co_await making;
+  if (!run.ok()) throw error(run.why());
+  environment* env = co_await this_environment();
+  scope all(*env);
+  all.spawn(send_all(*this, mine, *std::move(run), out, all));
+  all.spawn(keep_alive(mine, out));
+  co_await all.join();
+}
+
+task<> worker_host::send_all(worker_host& me, open_read& mine, split_run run, frame_writer& out, scope& all) {
+  auto sending = me.send_elements(mine, std::move(run), out);
+  co_await sending;
+  all.request_stop();
+}
+
+task<> worker_host::keep_alive(open_read& mine, frame_writer& out) {
+  for (;;) {
+    sleep_for resting(kKeepaliveTime);
+    co_await resting;
+    if (mine.has_sent.exchange(false, std::memory_order_relaxed)) continue;
+    auto writing = out.write(slice::copy_of(keepalive_frame()));
+    co_await writing;
+  }
+}
+
+task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& out) {
+  environment* env = co_await this_environment();
+  iterate_options how;
+  how.seed = run.seed;
+  how.epoch = run.epoch;
+  if (mine.request.on_error == "skip") how.on_error = error_policy::skip;
+  erased_stream in = detail::engine_access::release(open_run(*run_->rt, run.plan, how));
+  mine.runs(in.shared_run());
+  detail::stop_hook client_gone;
+  client_gone.arm(env->stop, &open_read::on_stop, &mine);
+
+  frame_maker frames(in.type(), mine.request.offset);
+  demand next{mine.request.offset, 1, kFrameBytes};
+  time_point frame_began = env->time->now();
+  status why;
+  for (;;) {
+    const time_point began = env->time->now();
+    auto some = co_await in.try_next_block(next);
+    if (!some.view) {
+      why = some.why;
+      break;
+    }
+    if (frames.empty()) frame_began = began;
+    frames.add(some.view);
+    const time_point now = env->time->now();
+    const bool is_fast = now - began < kFrameTime;
+    next = {0, is_fast ? std::min(2 * next.elements, kFrameElementsMax) : std::max(next.elements / 2, 1u), kFrameBytes};
+    if (frames.bytes() < kFrameBytes && now - frame_began < kFrameTime) continue;
+    mine.moved(frames.next());
+    auto writing = out.write(frames.take());
+    why = co_await writing.as_result();
+    if (!why.ok()) break;
+    mine.has_sent.store(true, std::memory_order_relaxed);
+  }
+  client_gone.disarm();
+  const std::uint64_t ended = frames.next() - std::min(frames.next(), in.skip_left());
+  const bool is_stopped = why.code() == status_code::cancelled;
+  if (!is_stopped && !frames.empty()) {
+    auto writing = out.write(frames.take());
+    (void)co_await writing.as_result();
+  }
+  if (!is_stopped) {
+    auto writing = out.write(slice::copy_of(why.ok() ? end_frame(ended) : failure_frame(ended, why)));
+    (void)co_await writing.as_result();
+  }
+  auto cleaning = cleanup(std::move(in));
+  (void)co_await cleaning.as_result();
+  if (is_stopped) throw error(mine.why().ok() ? why : mine.why());
+}
+
+void worker_host::perform(worker_action& a) {
+  if (auto* beating = std::get_if<worker_action::heartbeat>(&a.what)) {
+    beat(run_, shared_me(), std::move(beating->request));
+  } else if (auto* waking = std::get_if<worker_action::wake_at>(&a.what)) {
+    wake_at<worker_event::woken>(waking->when);
+  } else if (std::get_if<worker_action::drained>(&a.what)) {
+    drained_.try_send(true);
+  } else if (auto* starting = std::get_if<worker_action::start>(&a.what)) {
+    with_read(starting->stream, [](open_read& read) { read.began({}); });
+  } else if (auto* refusing = std::get_if<worker_action::refuse>(&a.what)) {
+    with_read(refusing->stream, [&](open_read& read) { read.began(refusing->why); });
+  } else if (auto* cancelling = std::get_if<worker_action::cancel>(&a.what)) {
+    with_read(cancelling->stream, [&](open_read& read) { read.stop(cancelling->why); });
+  }
+}
+
+template <class F> void worker_host::with_read(std::uint64_t stream, F f) {
+  mutex_lock lock(reads_mutex_);
+  const auto found = reads_.find(stream);
+  if (found != reads_.end()) f(*found->second);
+}
+
+run_task worker_host::beat(std::shared_ptr<run_context>&, std::shared_ptr<worker_host> shared,
+                           heartbeat_request request) {
+  auto me = std::move(shared);
+  auto asking = me->link_->ask_once(std::move(request));
+  auto asked = co_await asking.as_result();
+  if (asked.ok()) me->step({worker_event::heartbeat_replied{*std::move(asked)}});
+  else if (asked.why().code() != status_code::cancelled) me->step({worker_event::heartbeat_replied{asked.why()}});
+}
+
+task<> worker_host::drain(duration patience) {
+  if (patience != duration()) end_drain(run_, shared_me(), patience);
+  step({worker_event::drain{}});
+  auto receiving = drained_.receive();
+  co_await receiving;
+}
+
+run_task worker_host::end_drain(std::shared_ptr<run_context>&, std::shared_ptr<worker_host> shared, duration patience) {
+  auto me = std::move(shared);
+  auto resting = sleep_until_time(me->run_->time->now() + patience);
+  const status why = co_await resting.as_result();
+  if (why.ok()) me->drained_.try_send(false);
+}
+
+}  // namespace sluice::lib

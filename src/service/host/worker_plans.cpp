@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/host/worker_plans.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "sluice/base/random_bits.hpp"
+#include "sluice/element/type_text.hpp"
+#include "sluice/plan/text.hpp"
+
+namespace sluice::lib {
+namespace {
+
+split_options options_of_dataset(const dataset_info& info, std::uint64_t seed, std::uint64_t epoch) {
+  return {.splits = info.splits,
+          .split_bytes = info.split_bytes,
+          .split_elements = info.split_elements,
+          .visitation = visitation_named(info.visitation),
+          .seed = seed,
+          .epoch = epoch};
+}
+
+/// Calls f, and returns its result or the status of what it throws.
+template <class F> auto result_of(F f) -> result<decltype(f())> {
+  try {
+    return f();
+  } catch (...) { return current_exception_status(); }
+}
+
+/// Reads {"shard":1,"shards":4}. Returns false for anything else.
+bool read_shard(const std::string& payload, std::uint64_t& shard, std::uint64_t& shards) {
+  const auto all = nlohmann::json::parse(payload, nullptr, false);
+  if (!all.is_object() || !all.contains("shard") || !all.contains("shards")) return false;
+  if (!all["shard"].is_number_unsigned() || !all["shards"].is_number_unsigned()) return false;
+  shard = all["shard"].get<std::uint64_t>();
+  shards = all["shards"].get<std::uint64_t>();
+  return shard < shards;
+}
+
+}  // namespace
+
+dataset_plan::dataset_plan(dataset_info info) : info_(std::move(info)), whole_(parse_plan(info_.plan)) {
+  const std::string type = type_text(*whole_->type);
+  if (type != info_.type)
+    throw error(failed_precondition_error(absl::StrCat("the plan's elements are ", type, " here, and ", info_.type,
+                                                       " where the plan was made: a file or a function differs")));
+}
+
+task<result<split_run>> dataset_plan::plan_of(read_request request, runtime& rt) const {
+  const std::uint64_t seed = request.seed.value_or(0), epoch = request.epoch.value_or(0);
+  if (request.payload.empty()) {  // workers of `off` draw apart
+    co_return split_run{whole_, request.split == 0 ? seed : mix(seed + request.split), epoch};
+  }
+  if (!request.mode.empty()) {
+    auto sharding_it = shard_of(std::move(request), rt);
+    result<split_run> shard = co_await sharding_it;
+    co_return shard;
+  }
+  co_return result_of([&] {
+    const plan_split split = plan_split::from_json(request.payload);
+    const split_plan parts(whole_, options_of_dataset(info_, split.seed, split.epoch));
+    return split_run{parts.plan_of(split), split.seed, split.epoch};
+  });
+}
+
+task<result<split_run>> dataset_plan::shard_of(read_request request, runtime& rt) const {
+  std::uint64_t shard = 0, shards = 1;
+  if (!read_shard(request.payload, shard, shards))
+    co_return invalid_argument_error(absl::StrCat("not a shard: ", request.payload));
+  const std::uint64_t seed = request.seed.value_or(0), epoch = request.epoch.value_or(0);
+  if (request.mode != to_string(sharding::data)) {
+    auto dividing = shard_of_files(shard, shards, rt);
+    result<node_ptr> plan = co_await dividing;
+    if (plan.ok()) co_return split_run{*std::move(plan), seed, epoch};
+    const bool may_divide_data = request.mode == to_string(sharding::file_or_data);
+    if (!may_divide_data || plan.why().code() != status_code::failed_precondition) co_return plan.why();
+  }
+  co_return result_of([&] {
+    return split_run{parse_plan(absl::StrCat(info_.plan, " | shard(", shards, ", ", shard, ")")), seed, epoch};
+  });
+}
+
+/// Every `shards`-th file of the plan, from number `shard` on. Errors: failed_precondition: it reads no files, or fewer than
+/// there are workers.
+task<result<node_ptr>> dataset_plan::shard_of_files(std::uint64_t shard, std::uint64_t shards, runtime& rt) const {
+  auto made = result_of([&] { return split_plan(whole_, options_of_dataset({}, 0, 0)); });
+  if (!made.ok()) co_return made.why();
+  const split_plan& parts = *made;
+  if (parts.streams()[0].rounds != cardinality::of(1))
+    co_return failed_precondition_error(
+        "the plan repeats its files, so they are not divided: place repeat after distribute");
+  auto listing = parts.splits(rt);
+  auto listed = co_await listing.as_result();
+  if (!listed.ok()) co_return listed.why();
+  const std::vector<plan_split>& all = *listed;
+  if (all.empty() || all[0].items.empty())
+    co_return failed_precondition_error(
+        "the plan reads no list of files, so they cannot be divided; use mode=data or mode=dynamic");
+  if (all.size() < shards)
+    co_return failed_precondition_error(
+        absl::StrCat("the plan reads ", all.size(), " files, and there are ", shards,
+                     " workers, so some would have none; use mode=data or mode=dynamic"));
+  std::string text;
+  std::uint64_t mine = 0;
+  for (std::uint64_t i = shard; i < all.size(); i += shards, ++mine)
+    absl::StrAppend(&text, text.empty() ? "" : ", ", plan_text(*parts.plan_of(all[i])));
+  co_return result_of([&] { return parse_plan(mine == 1 ? text : absl::StrCat("concatenate(", text, ")")); });
+}
+
+task<result<listed_payloads>> list_round(dataset_info info, std::uint64_t round, runtime& rt) {
+  auto made =
+      result_of([&] { return split_plan(parse_plan(info.plan), options_of_dataset(info, info.seed, info.epoch)); });
+  if (!made.ok()) co_return made.why();
+  const cardinality rounds = made->streams()[0].rounds;
+  listed_payloads listed;
+  listed.is_last = rounds.kind == cardinality::exact && round + 1 >= static_cast<std::uint64_t>(rounds.elements);
+  if (rounds == cardinality::of(0)) co_return listed;
+  auto listing = made->splits(rt, 0, round);
+  auto splits = co_await listing.as_result();
+  if (!splits.ok()) co_return splits.why();
+  for (const plan_split& s : *splits) listed.payloads.push_back(s.json());
+  co_return listed;
+}
+
+task<result<std::shared_ptr<const dataset_plan>>> worker_plans::find(std::string dataset) {
+  {
+    mutex_lock lock(mutex_);
+    const auto found = known_.find(dataset);
+    if (found != known_.end()) co_return found->second;
+  }
+  auto asking = link_->ask(get_dataset_request{.dataset = dataset});
+  result<get_dataset_reply> reply = co_await asking;
+  if (!reply.ok()) co_return reply.why();
+  auto made = result_of([&] { return std::make_shared<const dataset_plan>(std::move(reply->info)); });
+  if (!made.ok()) co_return made.why();
+  mutex_lock lock(mutex_);
+  if (known_.size() == kKept) known_.erase(known_.begin());
+  known_[dataset] = *made;
+  co_return *made;
+}
+
+}  // namespace sluice::lib

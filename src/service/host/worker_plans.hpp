@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// worker_plans: the plans that a worker runs, by the ids of their datasets.
+//
+//   auto finding = plans.find(id);                          // asks the dispatcher at the first use
+//   result<std::shared_ptr<const dataset_plan>> p = co_await finding;
+//   auto making = (*p)->plan_of(request, rt);               // the plan of a split or shard, and its draws
+//
+// Errors: those of the dispatcher and of reading the plan; failed_precondition: the plan names a function that this program
+//         does not have, or its elements have another type here; invalid_argument: the split is none of this plan.
+// Thread: any.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "service/client/service_link.hpp"
+#include "sluice/base/mutex.hpp"
+#include "sluice/splits/split_plan.hpp"
+
+namespace sluice::lib {
+
+class runtime;
+
+/// A plan to run, and the numbers that its draws depend on.
+struct split_run {
+  node_ptr plan;
+  std::uint64_t seed = 0, epoch = 0;
+};
+
+class dataset_plan {
+ public:
+  /// Errors: see above.
+  explicit dataset_plan(dataset_info info);
+  const node_ptr& whole() const { return whole_; }
+  task<result<split_run>> plan_of(read_request request, runtime& rt) const;
+
+ private:
+  task<result<split_run>> shard_of(read_request request, runtime& rt) const;
+  task<result<node_ptr>> shard_of_files(std::uint64_t shard, std::uint64_t shards, runtime& rt) const;
+
+  dataset_info info_;
+  node_ptr whole_;
+};
+
+/// The splits of a round, as payloads. Used by dispatchers.
+struct listed_payloads {
+  std::vector<std::string> payloads;
+  bool is_last = true;
+};
+/// Lists the splits of one round of a dataset, with its seed and epoch.
+task<result<listed_payloads>> list_round(dataset_info info, std::uint64_t round, runtime& rt);
+
+class worker_plans {
+ public:
+  explicit worker_plans(std::shared_ptr<service_link> link) : link_(std::move(link)) {}
+  task<result<std::shared_ptr<const dataset_plan>>> find(std::string dataset);
+
+ private:
+  static constexpr std::size_t kKept = 64;
+
+  const std::shared_ptr<service_link> link_;
+  mutex mutex_;
+  std::map<std::string, std::shared_ptr<const dataset_plan>> known_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sluice::lib

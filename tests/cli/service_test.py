@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dispatchers, workers and consumers as processes: exact delivery while they are killed, paused and restarted."""
+import json
+import random
+import signal
+import subprocess
+import time
+
+from program import PROGRAM, ProgramTest, main
+
+
+class Service(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.processes = []
+
+    def tearDown(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+            process.wait()
+            process.stdout.close()
+        super().tearDown()
+
+    def start(self, *arguments):
+        """A server, and the address that it prints."""
+        process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        line = process.stdout.readline()
+        self.assertRegex(line, r"^listening on .*:\d+\n$")
+        return process, line.split()[-1]
+
+    def consume(self, plan, *options):
+        return subprocess.Popen([PROGRAM, "run", plan, "--output", "jsonl", "--quiet", *options], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def consume_to_file(self, plan):
+        """A consumer, a function that waits until it has written so many lines, and one that returns all of them at its end."""
+        path = f"{self.folder.name}/out.jsonl"
+        consumer = subprocess.Popen([PROGRAM, "run", plan, "--output", path, "--quiet"], stderr=subprocess.PIPE, text=True)
+
+        def wait_for(lines):
+            while consumer.poll() is None and self.lines_in(path) + self.lines_in(path + ".partial") < lines:
+                time.sleep(0.005)
+
+        def finish():
+            self.assertEqual(consumer.communicate()[1], "")
+            self.assertEqual(consumer.returncode, 0)
+            with open(path) as file:
+                return [int(x) for x in file]
+
+        return wait_for, finish
+
+    def elements(self, plan, *options):
+        return [int(line) for line in self.ok("run", plan, "--output", "jsonl", "--quiet", *options).stdout.split()]
+
+    def test_addresses_status_and_a_clean_end(self):
+        file = f"{self.folder.name}/address"
+        dispatcher, address = self.start("dispatcher", "--address-file", file)
+        with open(file) as written:
+            self.assertEqual(written.read(), address + "\n")
+        worker, where = self.start("worker", "--dispatcher", address, "--tags", "fast,local")
+        plan = f'range(100) | filter(it % 3 == 0) | distribute("{address}", splits=5, job="thirds", consumer="one") | batch(10)'
+        self.assertEqual(self.ok("run", plan, "--output", "jsonl", "--quiet").stdout.split("\n")[0], "[0,3,6,9,12,15,18,21,24,27]")
+        status = json.loads(self.ok("status", address, "--json").stdout)
+        self.assertEqual([w["worker"] for w in status["workers"]], [where])
+        self.assertEqual(status["workers"][0]["tags"], ["fast", "local"])
+        self.assertEqual([(i["job"], i["done"], i["listed"]) for i in status["iterations"]], [("thirds", 5, 5)])
+        self.assertIn("job thirds (dynamic): 5 of 5 splits done", self.ok("status", address).stdout)
+        for process in (worker, dispatcher):
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(), 0)
+        message = self.fails(75, "run", f'range(3) | distribute("{address}", patience=50ms)')
+        self.assertIn(f"dispatcher {address} was not reached in", message)
+
+    def test_what_cannot_be_served_is_refused_with_its_reason(self):
+        _, address = self.start("dispatcher")
+        self.assertIn("there is no metadata store", self.fails(1, "dispatcher", "--store", "redis:x"))
+        self.assertIn("worker needs --dispatcher", self.fails(2, "worker"))
+        plan = f'range(9) | distribute("{address}", job="a")'
+        other = f'range(8) | distribute("{address}", job="a")'
+        self.start("worker", "--dispatcher", address)
+        self.assertEqual(self.elements(plan), list(range(9)))
+        self.assertIn("job", self.fails(1, "run", other))
+        message = self.fails(1, "run", f'range(9) | distribute("{address}", mode=data)')
+        self.assertIn("needs a fixed list of workers", message)
+
+    def test_workers_that_are_killed_and_paused_lose_nothing(self):
+        _, address = self.start("dispatcher", "--store", f"sqlite:{self.folder.name}/meta.db")
+        workers = [self.start("worker", "--dispatcher", address)[0] for _ in range(3)]
+        plan = f'range(6000) | filter(it >= 0) | sleep(500us) | distribute("{address}", splits=12, splits_at_once=4)'
+        wait_for, finish = self.consume_to_file(plan)
+        wait_for(300)
+        workers[0].kill()
+        wait_for(600)
+        workers[1].send_signal(signal.SIGSTOP)
+        wait_for(2100)
+        self.start("worker", "--dispatcher", address)
+        workers[2].kill()
+        self.assertEqual(finish(), list(range(6000)))
+
+    def test_a_dispatcher_that_is_killed_continues_with_its_store(self):
+        store = f"sqlite:{self.folder.name}/meta.db"
+        dispatcher, address = self.start("dispatcher", "--store", store)
+        self.start("worker", "--dispatcher", address)
+        plan = f'range(3000) | filter(it >= 0) | sleep(300us) | distribute("{address}", splits=30, splits_at_once=2, job="j", consumer="c")'
+        wait_for, finish = self.consume_to_file(plan)
+        for kills in range(3):
+            wait_for(300 + 300 * kills)
+            dispatcher.kill()
+            dispatcher.wait()
+            dispatcher, again = self.start("dispatcher", "--store", store, "--listen", address)
+            self.assertEqual(again, address)
+        self.assertEqual(finish(), list(range(3000)))
+
+    def test_consumers_of_one_job_share_its_elements(self):
+        _, address = self.start("dispatcher")
+        for _ in range(2):
+            self.start("worker", "--dispatcher", address)
+        plan = f'range(2000) | filter(it >= 0) | sleep(100us) | distribute("{address}", splits=40, splits_at_once=2, job="shared")'
+        consumers = [self.consume(plan) for _ in range(3)]
+        parts = [[int(x) for x in c.communicate()[0].split()] for c in consumers]
+        self.assertEqual(sorted(x for part in parts for x in part), list(range(2000)))
+
+    def test_a_killed_consumer_resumes_exactly_even_with_a_new_dispatcher(self):
+        drawn = random.Random(7)
+        _, address = self.start("dispatcher")
+        self.start("worker", "--dispatcher", address)
+        for trial in range(3):
+            plan = f'range(2000) | filter(it >= 0) | sleep(200us) | distribute("{address}", splits=9, splits_at_once=3)'
+            checkpoint, out = f"{self.folder.name}/{trial}.ckpt", f"{self.folder.name}/{trial}.jsonl"
+            options = ("--output", out, "--checkpoint", checkpoint, "--every", "100", "--resume-or-start", checkpoint, "--quiet")
+            while True:
+                with subprocess.Popen([PROGRAM, "run", plan, *options], stderr=subprocess.PIPE, text=True) as consumer:
+                    at = drawn.randrange(1, 2500)
+                    while consumer.poll() is None and self.lines_in(out) < at:
+                        time.sleep(0.005)
+                    consumer.kill()
+                    consumer.wait()
+                    if consumer.returncode == 0:
+                        break
+                    self.assertEqual(consumer.returncode, -signal.SIGKILL, consumer.stderr.read())
+            with open(out) as lines:
+                self.assertEqual([int(x) for x in lines], list(range(2000)))
+
+    @staticmethod
+    def lines_in(path):
+        try:
+            with open(path, "rb") as file:
+                return file.read().count(b"\n")
+        except FileNotFoundError:
+            return 0
+
+
+if __name__ == "__main__":
+    main()

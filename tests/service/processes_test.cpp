@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dispatchers, workers and consumers over messages: in one process, and over a simulated network that breaks.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "sluice/coro/scope.hpp"
+#include "sluice/coro/sleep_until.hpp"
+#include "sluice/io/message_transport.hpp"
+#include "sluice/io/open_transport.hpp"
+#include "sluice/io/simulated_network.hpp"
+#include "sluice/pipeline/iterate.hpp"
+#include "sluice/plan/text.hpp"
+#include "sluice/runtime/simulation.hpp"
+#include "sluice/service/dispatcher.hpp"
+#include "sluice/service/worker.hpp"
+#include "support/budget.hpp"
+
+namespace sluice::lib::processes_test {
+namespace {
+
+using namespace std::chrono_literals;
+using numbers = std::vector<std::int64_t>;
+
+numbers up_to(std::int64_t n) {
+  numbers all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+/// Reads a plan of numbers from a position, up to `most` of them. `saved`: the position after the last one.
+task<numbers> read_all(runtime* rt, std::string plan, checkpoint from, std::size_t most, checkpoint* saved) {
+  iterate_options how;
+  how.from = std::move(from);
+  any_stream s = open_run(*rt, parse_plan(plan), how);
+  numbers got;
+  while (got.size() < most) {
+    demand d;
+    d.elements = static_cast<std::uint32_t>(std::min<std::size_t>(most - got.size(), 50));
+    auto b = co_await s.next_block(d);
+    if (!b) break;
+    for (std::uint32_t i = 0; i != b.size(); ++i) got.push_back(b.as<std::int64_t>()[i]);
+  }
+  *saved = s.position();
+  auto closing = cleanup(std::move(s));
+  co_await closing;
+  co_return got;
+}
+
+struct chaos {
+  simulation* world;
+  simulated_network* net;
+  bool is_over = false;
+};
+
+/// Cuts off one worker after the other, or the dispatcher, for up to six seconds each.
+task<> cut_off(chaos* c) {
+  while (!c->is_over) {
+    const std::string address = "m" + std::to_string(c->world->random(4)) + ":1";
+    c->net->unplug(address);
+    const auto time = std::chrono::milliseconds(1 + c->world->random(6'000));
+    sleep_for gone(time);
+    co_await gone;
+    c->net->plug(address);
+    const auto pause = std::chrono::milliseconds(c->world->random(2'000));
+    sleep_for resting(pause);
+    co_await resting;
+  }
+}
+
+task<> read_through_chaos(runtime* rt, chaos* c, numbers* got) {
+  dispatcher_config config;
+  config.listen = "m0:1";
+  auto starting = dispatcher::start(*rt, config);
+  dispatcher d = co_await starting;
+  std::vector<worker> workers;
+  for (int i = 1; i != 4; ++i) {
+    worker_config w;
+    w.listen = "m" + std::to_string(i) + ":1";
+    auto beginning = worker::start(*rt, d.address(), w);
+    workers.push_back(co_await beginning);
+  }
+  environment* env = co_await this_environment();
+  scope breaking(*env);
+  breaking.spawn(cut_off(c));
+  const std::string plan =
+      "range(600) | filter(it >= 0) | sleep(20ms) | distribute(\"m0:1\", splits=12, splits_at_once=3)";
+  checkpoint half, end;
+  auto first = read_all(rt, plan, {}, 250, &half);
+  auto some = co_await first.as_result();
+  if (some.ok()) *got = *std::move(some);
+  auto second = read_all(rt, plan, half, 10'000, &end);
+  auto rest = co_await second.as_result();
+  if (rest.ok()) got->insert(got->end(), rest->begin(), rest->end());
+  c->is_over = true;
+  co_await breaking.join();
+  for (worker& w : workers) {
+    auto closing = w.close();
+    co_await closing;
+  }
+  auto closing = d.close();
+  co_await closing;
+}
+
+}  // namespace
+
+TEST_CASE("a plan is read from a dispatcher and workers in one process, and these end") {
+  runtime rt({.workers = 2});
+  set_transport(rt, make_local_transport());
+  dispatcher d(rt, {.listen = ""});
+  worker a(rt, d.address(), {.listen = ""}), b(rt, d.address(), {.listen = ""});
+  checkpoint end;
+  const std::string to = "distribute(\"" + d.address() + "\", splits=7)";
+  CHECK(sync_wait(rt, read_all(&rt, "range(100) | filter(it >= 0) | " + to, {}, 1000, &end)) == up_to(100));
+  CHECK(d.status_json().find("\"done\":7") != std::string::npos);
+  CHECK(d.why_stopped().ok());
+  sync_wait(rt, a.drain());
+  CHECK(sync_wait(rt, read_all(&rt, "range(50) | filter(it >= 0) | " + to, {}, 1000, &end)) == up_to(50));
+  sync_wait(rt, b.close());
+  sync_wait(rt, d.close());
+  CHECK_THROWS_WITH(dispatcher(rt, {.store = "redis:x"}),
+                    "invalid_argument: there is no metadata store \"redis:x\"; write sqlite:PATH, or nothing for one in "
+                    "memory");
+}
+
+TEST_CASE("each element comes once while workers and the dispatcher are cut off, and after a resume") {
+  for (std::uint64_t seed = test::first_seed(); seed != test::first_seed() + test::cases(12); ++seed) {
+    CAPTURE(seed);
+    simulation world(seed);
+    simulated_network net(world, {.break_chance = 0.002});
+    runtime rt(world);
+    set_transport(rt, make_message_transport(net));
+    chaos c{&world, &net};
+    numbers got;
+    sync_wait(rt, read_through_chaos(&rt, &c, &got));
+    CHECK(got == up_to(600));
+    set_transport(rt, nullptr);
+  }
+}
+
+}  // namespace sluice::lib::processes_test
