@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport by which a program reaches dispatchers and workers. A program that has linked one registers it once, with
-// register_asio_transport() (io/asio_network.hpp) or register_grpc_transport() (io/grpc_transport.hpp).
+// The transport by which a program reaches dispatchers and workers: TCP, after register_asio_transport()
+// (io/asio_network.hpp), or another one for a runtime:
 //
-//   std::shared_ptr<message_transport> t = transport_of(rt);
+//   set_transport(rt, make_grpc_transport());               // io/grpc_transport.hpp
 //
 // Thread: any.
 #pragma once

@@ -18,6 +18,8 @@ const element_type* distributed_type(const node& n, std::string& why) {
   const auto& [address, o] = n.as<distribute_arguments>();
   if (o.splits < 0) why = "splits must be at least 0, and is " + std::to_string(o.splits);
   else if (o.split_elements < 0) why = "split_elements must be at least 0, and is " + std::to_string(o.split_elements);
+  else if (o.mode == sharding::hint)
+    why = "mode=hint is not supported: no stage can name the place of its shard; use mode=data";
   else if (!can_serialise(*in)) why = "elements of " + type_text(*in) + " cannot be sent to another process";
   else return in;
   return nullptr;
