@@ -21,6 +21,8 @@ constexpr const char* kLookGroup = "Look at data";
 constexpr const char* kProcessGroup = "Process data";
 constexpr const char* kServiceGroup = "Several machines";
 constexpr const char* kProgramGroup = "This program";
+/// In the order in which they are printed.
+constexpr const char* kVerbGroups[] = {kLookGroup, kProcessGroup, kServiceGroup, kProgramGroup};
 
 struct verb_help {
   std::string_view name, group, summary;
@@ -110,7 +112,7 @@ constexpr verb_help kVerbHelps[] = {
      kServiceGroup,
      "run splits for a dispatcher",
      {"sluice worker --dispatcher 127.0.0.1:7700",
-      "sluice worker --dispatcher 10.0.0.1:7700 --listen 0.0.0.0:0 --address 10.0.0.7:%port%",
+      "sluice worker --dispatcher a:7700 --listen 0.0.0.0:0 --address b:%port%",
       "sluice worker --dispatcher 127.0.0.1:7700 --plugin ./libmine.so"}},
     {"status",
      kServiceGroup,
@@ -217,7 +219,7 @@ std::string help_of_program(const CLI::App& app, std::size_t columns) {
                                          "'SOURCE | STAGE | STAGE'.",
                                          columns, 0, 0),
                                  "\n");
-  for (const char* group : {kLookGroup, kProcessGroup, kServiceGroup, kProgramGroup}) {
+  for (const char* group : kVerbGroups) {
     absl::StrAppend(&out, "\n", group, ":\n");
     for (const verb_help& v : kVerbHelps)
       if (v.group == group) add_entry(std::string(v.name), std::string(v.summary), columns, out);
@@ -271,7 +273,7 @@ std::string example_of(const std::string& verb) {
 
 std::string list_of_verbs() {
   std::string all;
-  for (const char* group : {kLookGroup, kProcessGroup, kProgramGroup})
+  for (const char* group : kVerbGroups)
     for (const verb_help& v : kVerbHelps)
       if (v.group == group) absl::StrAppend(&all, all.empty() ? "" : ", ", std::string(v.name));
   return all;

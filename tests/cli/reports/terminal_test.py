@@ -14,7 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 from terminal import run_on_terminal
 
-VERBS = ("run", "convert", "head", "describe", "count", "select", "cat", "verify", "ls", "cp", "explain", "splits", "cache", "ops", "doctor", "top", "completion", "man", "sample")
+VERBS = ("run", "convert", "head", "describe", "count", "select", "cat", "verify", "ls", "cp", "explain", "splits", "cache", "dispatcher", "worker",
+         "status", "ops", "doctor", "top", "completion", "man", "sample")
 
 
 def columns_of(text):
@@ -110,7 +111,7 @@ class Help(ProgramTest):
                     if columns == 80:
                         self.assertLessEqual(max(map(columns_of, text.splitlines())), 80)
                         self.assertEqual(text, sluice(*verb, "--help").stdout)   # 80 where the width is not known
-        self.assertEqual(re.findall(r"^(\w[\w ]+):$", self.help_of(), re.M), ["Look at data", "Process data", "This program", "Options", "Examples"])
+        self.assertEqual(re.findall(r"^(\w[\w ]+):$", self.help_of(), re.M), ["Look at data", "Process data", "Several machines", "This program", "Options", "Examples"])
         self.assertEqual(re.findall(r"^(\w[\w ]+):$", self.help_of("run"), re.M),
                          ["Arguments", "Options", "Plan", "Output", "Bad elements", "Resuming", "Reports", "Resources", "Examples"])
         for verb in VERBS:
