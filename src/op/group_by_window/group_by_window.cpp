@@ -159,7 +159,7 @@ void bind_window_size(arguments& given) {
     a.options.window_size_func.value = unbound->bind({*named_key(*a.key.value->out)}, sizes_windows_form);
   } catch (const expression_error& e) {
     std::string what = "group_by_window: window_size_func: " + e.message();
-    if (e.message().find("it is " + named_key(*a.key.value->out)->name) != std::string::npos) what += kKeyIsCalled;
+    if (e.message().find("`it` is " + named_key(*a.key.value->out)->name) != std::string::npos) what += kKeyIsCalled;
     throw expression_error(e.column(), what);
   }
   given = arguments::of(std::move(a));
