@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other threads hand to one waiting client: the frames of a stream, or the answer of a call.
+// The queue from which one client receives, and to which other threads add: frames of a stream, or the answer of a call.
 //
 //   frame_inbox inbox;
 //   inbox.push(frame); inbox.end(status());                                // any thread

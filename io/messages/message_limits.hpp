@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all message transports refuse, and how their errors name the server and the call.
+// The limits that all message transports check, and the errors of exceeding them, which name the server and the call.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ result<std::string> checked_answer(result<std::string> answer);
 status check_frame(std::size_t bytes, std::size_t bytes_max);
 
 inline constexpr std::size_t kErrorTextBytesMax = std::size_t{64} << 10;
-/// What the other side reads as the message of an error: its text with stage and file, without the code.
+/// Returns the text of an error for the other side: its message with stage and file, without the code.
 std::string error_text(const status& why);
 /// The status of a code and text that came from a peer.
 status peer_status(status_code code, std::string_view text);

@@ -39,10 +39,9 @@ void split_reading::drop_before(std::uint64_t ordinal) {
 }
 
 void split_reading::step(reader_event event) {
-  core_->step(std::move(event), now_, actions_);
-  std::vector<reader_action> now;
-  now.swap(actions_);
-  for (reader_action& a : now) perform(a);
+  std::vector<reader_action> actions;
+  core_->step(std::move(event), now_, actions);
+  for (reader_action& a : actions) perform(a);
 }
 
 void split_reading::perform(reader_action& a) {

@@ -49,7 +49,7 @@ class split_reading {
   void perform(reader_action& a);
   /// The elements that have arrived are used.
   void report_taken();
-  // What the core waits for.
+  // Each does one thing that the core has asked for, and passes the result to it.
   task<> wait();
   task<> place();
   task<> open();
@@ -61,7 +61,6 @@ class split_reading {
   const assigned_split split_;
   std::optional<split_reader_core> core_;  ///< from the first fill() on
   time_point now_{};
-  std::vector<reader_action> actions_;
   std::optional<reader_action::place> to_place_;
   std::optional<reader_action::open> to_open_;
   std::optional<reader_action::deliver> delivered_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a dispatcher, and what it asks its host to do.
+// The events that a host passes to a dispatcher, and the actions that the dispatcher asks of the host.
 #pragma once
 
 #include <cstdint>

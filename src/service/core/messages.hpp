@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dispatcher, workers and consumers send to each other: plain structs, which travel as JSON.
+// The messages between dispatcher, workers and consumers: plain structs, sent as JSON.
 //
 //   next_split_request r{.iteration = "3.1", .consumer = "trainer-0", .ordinal = 7};
 //   std::string text = to_json(r);                              // {"iteration":"3.1","consumer":"trainer-0","ordinal":7}

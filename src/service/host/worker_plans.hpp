@@ -32,7 +32,6 @@ class dataset_plan {
  public:
   /// Errors: see above.
   explicit dataset_plan(dataset_info info);
-  const node_ptr& whole() const { return whole_; }
   task<result<split_run>> plan_of(read_request request, runtime& rt) const;
 
  private:
