@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets system calls of a program fail, or kills it there: LD_PRELOAD=libfault_shim.so. For tests only.
 //
-//   SLUICE_FAULT_UNDER=FOLDER   only calls on files below this folder count (io_uring_enter counts always)
+//   SLUICE_FAULT_UNDER=FOLDER   only calls on files below this folder count (io_uring_enter and sockets count always)
 //   SLUICE_FAULT=CALL:N:WHAT    the Nth such call does WHAT; N+ means the Nth and all after it. WHAT: an error's name, such
-//                               as ENOSPC; kill: SIGKILL in its place; short: writes half of what it should. Several are
-//                               parted by commas
+//                               as ENOSPC; kill: SIGKILL instead of the call; kill_after: SIGKILL as soon as the call has
+//                               been made; short: writes half of what it should. Several are separated by commas
 //   SLUICE_FAULT_LOG=FILE       appends a line for every call: "CALL PATH"
 //
 // CALL is the name of the function; open64 and others of its kind count as open. io_uring_enter is seen where liburing
-// enters the kernel: io_uring_submit, io_uring_submit_and_wait and …_timeout.
+// enters the kernel: io_uring_submit, io_uring_submit_and_wait and …_timeout. send and recv include sendmsg and recvmsg; only
+// those recv that return bytes count, and their faults come after the call.
 // Each of open and open64 is defined here by its own name: the headers must not rename them.
 #undef _FILE_OFFSET_BITS
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -32,8 +34,9 @@ struct __kernel_timespec;
 
 namespace {
 
-constexpr const char* kCalls[] = {"open",      "write",  "pwrite", "writev",    "pread", "preadv2", "fsync",
-                                  "fdatasync", "rename", "unlink", "ftruncate", "flock", "fchmod",  "io_uring_enter"};
+constexpr const char* kCalls[] = {"open",   "write",          "pwrite", "writev", "pread",     "preadv2",
+                                  "fsync",  "fdatasync",      "rename", "unlink", "ftruncate", "flock",
+                                  "fchmod", "io_uring_enter", "send",   "recv"};
 std::atomic<long> counts[std::size(kCalls)];
 
 struct named_error {
@@ -44,7 +47,7 @@ constexpr named_error kErrors[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EMF
                                    {"EBADR", EBADR},   {"EINTR", EINTR},   {"EACCES", EACCES}, {"EAGAIN", EAGAIN},
                                    {"ENOLCK", ENOLCK}, {"EDQUOT", EDQUOT}};
 
-enum class action { none, fail, kill, cut_short };
+enum class action { none, fail, kill, kill_after, cut_short };
 
 struct fault {
   int call = -1;
@@ -73,7 +76,10 @@ fault read_fault(const char* text) {
   else if (std::sscanf(text, "%31[^:]:%ld:%31[^,]", call, &f.at, what) != 3) refuse(text);
   f.call = number_of(call);
   if (f.call < 0) refuse(text);
-  f.does = !std::strcmp(what, "kill") ? action::kill : !std::strcmp(what, "short") ? action::cut_short : action::fail;
+  f.does = !std::strcmp(what, "kill")         ? action::kill
+           : !std::strcmp(what, "kill_after") ? action::kill_after
+           : !std::strcmp(what, "short")      ? action::cut_short
+                                              : action::fail;
   for (auto& e : kErrors)
     if (!std::strcmp(e.name, what)) f.error = e.number;
   if (f.does == action::fail && !f.error) refuse(text);
@@ -154,6 +160,22 @@ action meet_fd(const char* name, int fd) {
   return counts_here ? meet(number_of(name), path) : action::none;
 }
 
+/// The result of a call that has been made.
+template <class T> T finish(action does, T result) {
+  if (does == action::kill_after) ::kill(::getpid(), SIGKILL);
+  return result;
+}
+
+/// A recv that returned bytes is a message that arrived.
+ssize_t finish_recv(ssize_t bytes) {
+  if (bytes <= 0) return bytes;
+  int saved = errno;
+  action does = meet(number_of("recv"), "socket");
+  if (does == action::fail) return -1;
+  errno = saved;
+  return finish(does, bytes);
+}
+
 }  // namespace
 
 extern "C" {
@@ -181,8 +203,9 @@ ssize_t write(int fd, const void* bytes, size_t size) {
                                                               does == action::cut_short ? (size + 1) / 2 : size);
 }
 ssize_t pwrite(int fd, const void* bytes, size_t size, off_t at) {
-  if (meet_fd("pwrite", fd) == action::fail) return -1;
-  return real<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite")(fd, bytes, size, at);
+  action does = meet_fd("pwrite", fd);
+  if (does == action::fail) return -1;
+  return finish(does, real<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite")(fd, bytes, size, at));
 }
 ssize_t pwrite64(int fd, const void* bytes, size_t size, off_t at) { return pwrite(fd, bytes, size, at); }
 ssize_t writev(int fd, const iovec* pieces, int n) {
@@ -201,8 +224,14 @@ ssize_t preadv2(int fd, const iovec* pieces, int n, off_t at, int flags) {
 ssize_t preadv64v2(int fd, const iovec* pieces, int n, off_t at, int flags) {
   return preadv2(fd, pieces, n, at, flags);
 }
-int fsync(int fd) { return meet_fd("fsync", fd) == action::fail ? -1 : real<int (*)(int)>("fsync")(fd); }
-int fdatasync(int fd) { return meet_fd("fdatasync", fd) == action::fail ? -1 : real<int (*)(int)>("fdatasync")(fd); }
+int fsync(int fd) {
+  action does = meet_fd("fsync", fd);
+  return does == action::fail ? -1 : finish(does, real<int (*)(int)>("fsync")(fd));
+}
+int fdatasync(int fd) {
+  action does = meet_fd("fdatasync", fd);
+  return does == action::fail ? -1 : finish(does, real<int (*)(int)>("fdatasync")(fd));
+}
 int ftruncate(int fd, off_t size) {
   return meet_fd("ftruncate", fd) == action::fail ? -1 : real<int (*)(int, off_t)>("ftruncate")(fd, size);
 }
@@ -218,6 +247,23 @@ int rename(const char* from, const char* to) {
 }
 int unlink(const char* path) {
   return meet_path("unlink", path) == action::fail ? -1 : real<int (*)(const char*)>("unlink")(path);
+}
+
+ssize_t send(int fd, const void* bytes, size_t size, int flags) {
+  action does = meet(number_of("send"), "socket");
+  if (does == action::fail) return -1;
+  return finish(does, real<ssize_t (*)(int, const void*, size_t, int)>("send")(fd, bytes, size, flags));
+}
+ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  action does = meet(number_of("send"), "socket");
+  if (does == action::fail) return -1;
+  return finish(does, real<ssize_t (*)(int, const msghdr*, int)>("sendmsg")(fd, message, flags));
+}
+ssize_t recv(int fd, void* to, size_t size, int flags) {
+  return finish_recv(real<ssize_t (*)(int, void*, size_t, int)>("recv")(fd, to, size, flags));
+}
+ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  return finish_recv(real<ssize_t (*)(int, msghdr*, int)>("recvmsg")(fd, message, flags));
 }
 
 int io_uring_submit(io_uring* ring) {

@@ -58,13 +58,14 @@ task<result<std::string>> service_link::ask_text(std::string method, std::string
   for (int attempt = 1;; ++attempt) {
     auto calling = send(method, request);
     result<result<std::string>> answer = co_await calling.as_result();
-    if (answer.ok()) co_return *std::move(answer);
-    const status& why = answer.why();
+    const status why = answer.ok() ? answer->why() : answer.why();
+    if (why.ok()) co_return *std::move(answer);
     const bool may_help = why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
     if (!may_help) co_return why;
     const duration waited = env->time->now() - began;
     if (patience_ != duration() && waited + pause > patience_)
-      co_return why.with_message(absl::StrCat("dispatcher ", dispatcher(), " was not reached in ", attempt,
+      co_return why.with_message(absl::StrCat("dispatcher ", dispatcher(),
+                                              answer.ok() ? " refused " : " was not reached in ", attempt,
                                               " attempts of ", method, ": ", std::string(why.message())));
     sleep_for resting(pause);
     co_await resting;
