@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every plan that can be split, on a dispatcher and two workers in this process: the consumer gets what the row expects,
-// and a resumed consumer the rest of it.
+// Every plan that can be split, on a dispatcher and two workers: the consumer gets what the row expects, and a resumed
+// consumer the rest of it. Once with workers of this process, which hand over blocks, and once over messages.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -9,8 +9,13 @@
 #include <vector>
 
 #include "runners/row_run.hpp"
+#include "sluice/coro/sync_wait.hpp"
 #include "sluice/element/serialise.hpp"
+#include "sluice/io/message_transport.hpp"
+#include "sluice/io/open_transport.hpp"
 #include "sluice/op/distribute.hpp"
+#include "sluice/service/dispatcher.hpp"
+#include "sluice/service/worker.hpp"
 #include "sluice/splits/split_plan.hpp"
 
 namespace sluice::lib::distributed_test {
@@ -37,15 +42,15 @@ std::vector<std::string> in_any_order(std::vector<std::string> elements) {
   return elements;
 }
 
-node_ptr distributed(const node_ptr& plan, sluice::lib::order order) {
+node_ptr distributed(const node_ptr& plan, const std::string& address, sluice::lib::order order) {
   distribute_options o;
   o.workers = 2;
   o.splits = 3;
   o.order = order;
-  return make_stage(distribute_op, arguments::of(distribute_arguments{{}, o}), plan);
+  return make_stage(distribute_op, arguments::of(distribute_arguments{address, o}), plan);
 }
 
-std::string difference_of_distributed(runtime& rt, const row& r, counted_rows& counts) {
+std::string difference_of_distributed(runtime& rt, const row& r, const std::string& address, counted_rows& counts) {
   const node_ptr plan = plan_of(r);
   bool is_ordered = true, is_exact = true, has_client = false;
   try {
@@ -57,7 +62,7 @@ std::string difference_of_distributed(runtime& rt, const row& r, counted_rows& c
     has_client = !parts.client_stages().empty();
   } catch (const error&) { return ++counts.refused, ""; }
   if (!can_serialise(*plan->type) || needs_one_run(r.plan)) return ++counts.refused, "";
-  const row_outcome o = run_on(rt, distributed(plan, order::deterministic),
+  const row_outcome o = run_on(rt, distributed(plan, address, order::deterministic),
                                {.elements_max = most_of(r), .save = true, .seed = 1});
   row expected = r;
   if (fails_at(r.end) && fails_at(o.end)) expected.end = o.end;  // which may name an element by its number in a split
@@ -74,25 +79,55 @@ std::string difference_of_distributed(runtime& rt, const row& r, counted_rows& c
   ++counts.resumed;
   const std::size_t half = o.places.size() / 2;
   const std::size_t from = o.delivered_before[half];
-  row_outcome rest = run_on(rt, distributed(plan, order::deterministic),
+  row_outcome rest = run_on(rt, distributed(plan, address, order::deterministic),
                             {.elements_max = most_of(r) - from, .from = o.places[half], .seed = 1});
   if (fails_at(r.end) && fails_at(rest.end)) expected.end = rest.end;
   std::string wrong = complaint(expected, rest, from);
   return wrong.empty() ? "" : "resumed at element " + std::to_string(from) + ": " + wrong;
 }
 
-}  // namespace
-
-TEST_CASE("every row whose plan is split yields its elements over workers, and when it is resumed") {
+void check_all_rows(runtime& rt, const std::string& address) {
   counted_rows counts;
-  runtime two({.workers = 2});
   every_row([&](const row& r) -> std::string {
     if (!r.is_of_a_run()) return {};
-    return difference_of_distributed(two, r, counts);
+    return difference_of_distributed(rt, r, address, counts);
   });
   CHECK(counts.ordered > 50);
   CHECK(counts.as_sets > 0);
   CHECK(counts.resumed > 50);
+}
+
+/// Reaches the servers of another transport. Workers that listen there are those of another process, as it seems.
+class other_process final : public message_transport {
+ public:
+  explicit other_process(std::shared_ptr<message_transport> to) : to_(std::move(to)) {}
+  task<std::unique_ptr<message_server>> listen(std::string address, message_handler& handler) override {
+    return to_->listen(std::move(address), handler);
+  }
+  std::unique_ptr<message_channel> connect(std::string address) override { return to_->connect(std::move(address)); }
+
+ private:
+  const std::shared_ptr<message_transport> to_;
+};
+
+}  // namespace
+
+TEST_CASE("every row whose plan is split yields its elements over workers, and when it is resumed") {
+  runtime two({.workers = 2});
+  check_all_rows(two, "");
+}
+
+TEST_CASE("every row whose plan is split yields its elements over messages, and when it is resumed") {
+  runtime two({.workers = 2});
+  const std::shared_ptr<message_transport> there = make_local_transport();
+  set_transport(two, there);
+  dispatcher d(two, {.listen = ""});
+  worker a(two, d.address(), {.listen = ""}), b(two, d.address(), {.listen = ""});
+  set_transport(two, std::make_shared<other_process>(there));
+  check_all_rows(two, d.address());
+  sync_wait(two, a.close());
+  sync_wait(two, b.close());
+  sync_wait(two, d.close());
 }
 
 }  // namespace sluice::lib::distributed_test

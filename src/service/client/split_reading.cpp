@@ -7,12 +7,15 @@
 #include <utility>
 #include <variant>
 
+#include "service/host/local_workers.hpp"
 #include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kFrameBytesAccepted = std::size_t{1} << 30;
+/// Blocks of a worker of this process may be small, and a report costs as much as some elements.
+constexpr duration kLocalReportTime = std::chrono::milliseconds(1);
 
 reader_options options_of_reader(const consumer& me) {
   reader_options o;
@@ -48,7 +51,10 @@ void split_reading::perform(reader_action& a) {
   if (auto* placing = std::get_if<reader_action::place>(&a.what)) to_place_ = std::move(*placing);
   else if (auto* opening = std::get_if<reader_action::open>(&a.what)) to_open_ = std::move(*opening);
   else if (auto* cancelling = std::get_if<reader_action::cancel>(&a.what)) {
-    if (cancelling->read == read_) reader_.reset();
+    if (cancelling->read == read_) {
+      reader_.reset();
+      stream_.reset();
+    }
   } else if (auto* delivering = std::get_if<reader_action::deliver>(&a.what)) delivered_ = *delivering;
   else if (auto* failing = std::get_if<reader_action::fail>(&a.what)) failure_ = failing->why;
   else if (auto* waking = std::get_if<reader_action::wake_at>(&a.what)) due_ = waking->when;
@@ -73,8 +79,8 @@ task<> split_reading::place() {
 task<> split_reading::open() {
   const reader_action::open what = *std::exchange(to_open_, std::nullopt);
   reader_.reset();
+  stream_.reset();
   read_ = what.read;
-  channel_ = me_->link().worker(what.worker);
   read_request request;
   request.dataset = split_.dataset;
   request.iteration = split_.iteration;
@@ -88,6 +94,12 @@ task<> split_reading::open() {
   if (is_static(me_->options().mode)) request.mode = std::string(to_string(me_->options().mode));
   request.seed = split_.seed;
   request.epoch = split_.epoch;
+  if (std::shared_ptr<worker_host> here = local_workers::find(me_->link(), what.worker)) {
+    auto opening = open_local(std::move(here), std::move(request));
+    co_await opening;
+    co_return;
+  }
+  channel_ = me_->link().worker(what.worker);
   const stream_options how{.credit_bytes = me_->credit_bytes(), .frame_bytes_max = kFrameBytesAccepted};
   auto opening = channel_->open("read", to_json(request), how, now_ + reader_options().silence);
   auto opened = co_await opening.as_result();
@@ -95,6 +107,48 @@ task<> split_reading::open() {
   if (opened.ok()) reader_ = *std::move(opened);
   else if (opened.why().code() == status_code::cancelled) failure_ = opened.why();
   else step({reader_event::broke{read_, opened.why()}});
+}
+
+task<> split_reading::open_local(std::shared_ptr<worker_host> here, read_request request) {
+  auto opening = worker_host::local_read::open(std::move(here), std::move(request));
+  auto opened = co_await opening.as_result();
+  now_ = me_->run()->time->now();
+  stream_at_ = 0;
+  if (!opened.ok() && opened.why().code() == status_code::cancelled) failure_ = opened.why();
+  else if (!opened.ok()) step({reader_event::broke{read_, opened.why()}});
+  else if (opened->ok()) stream_ = **std::move(opened);
+  else if (may_be_repeated(opened->why())) step({reader_event::broke{read_, opened->why()}});
+  else step({reader_event::handler_error{read_, opened->why()}});
+}
+
+task<> split_reading::receive_local() {
+  auto asking = stream_->next({wanted_ - std::min(wanted_, stream_at_), block_elements_, block_bytes_});
+  const erased_stream::attempt some = co_await asking;
+  now_ = me_->run()->time->now();
+  if (!some.why.ok()) {
+    const bool is_closed = stream_->is_closed();
+    if (!is_closed) failure_ = some.why;
+    else if (may_be_repeated(some.why)) step({reader_event::broke{read_, some.why}});
+    else step({reader_event::handler_error{read_, some.why}});
+    if (is_closed) stream_.reset();
+    co_return;
+  }
+  const bool is_end = some.view.empty();
+  stream_at_ = is_end ? wanted_ - std::min(wanted_, stream_->skip_left()) : wanted_ + some.view.size();
+  const std::uint64_t from = std::min(core_->offset(), stream_at_);
+  step({reader_event::frame{read_, from, stream_at_ - from, is_end}});
+  if (!is_end) {
+    local_ = some.view;
+    first_ = wanted_;
+    next_ = stream_at_;
+    has_delivered_ = true;
+    co_return;
+  }
+  has_end_frame_ = true;
+  length_ = stream_at_;
+  auto closing = stream_->close();
+  co_await closing;
+  stream_.reset();
 }
 
 task<> split_reading::receive() {
@@ -144,13 +198,17 @@ status split_reading::use(std::uint64_t read, const slice& bytes) {
 void split_reading::report_taken() {
   if (next_ == taken_) return;
   const std::uint64_t n = next_ - std::exchange(taken_, next_);
-  me_->delivered(split_, next_);
   step({reader_event::took{n}});
+  if (stream_ && now_ - reported_ < kLocalReportTime) return;
+  reported_ = now_;
+  me_->delivered(split_, next_);
+  if (stream_) stream_->moved(next_);
 }
 
 task<> split_reading::wait() {
   if (to_place_) return place();
   if (to_open_) return open();
+  if (stream_) return receive_local();
   if (reader_) return receive();
   return rest();
 }
@@ -164,13 +222,15 @@ task<> split_reading::rest() {
 
 task<status> split_reading::fill(std::uint64_t wanted) {
   now_ = me_->run()->time->now();
+  wanted_ = wanted;
+  local_ = block();
   if (!core_) {
     core_.emplace(options_of_reader(*me_), split_.worker, wanted);
     first_ = next_ = taken_ = wanted;
     step({reader_event::started{}});
   }
   report_taken();
-  while (ready_.size() == 0 && !has_ended_ && failure_.ok()) {
+  while (ready_.size() == 0 && local_.empty() && !has_ended_ && failure_.ok()) {
     auto waiting = wait();
     status why = co_await waiting.as_result();
     if (!why.ok()) co_return why;

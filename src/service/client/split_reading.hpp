@@ -5,8 +5,10 @@
 //   split_reading in(me, split, type);
 //   auto filling = in.fill(ordinal);                     // ordinal: of the next element that is wanted
 //   status why = co_await filling;
-//   in.elements()                                        // live elements from in.first() on; none: the end
+//   in.elements()                                        // live elements from in.first() on
+//   in.local()                                           // or a block of them; neither: the end
 //
+// Local:  a worker of this process hands over blocks of its own stream: in.local() is then the next one.
 // Errors: the status of the element that the worker could not make; those of the dispatcher; unavailable: no worker for as
 //         long as `patience`; data_loss: the elements of a worker are damaged. With visitation::at_most_once a split that
 //         breaks ends, with a warning of the run.
@@ -20,6 +22,7 @@
 
 #include "service/client/consumer.hpp"
 #include "service/core/split_reader_core.hpp"
+#include "service/host/local_read.hpp"
 #include "service/wire/element_frames.hpp"
 #include "sluice/element/slab.hpp"
 
@@ -35,6 +38,13 @@ class split_reading {
   /// `wanted` is not less than before.
   task<status> fill(std::uint64_t wanted);
   slab& elements() { return ready_; }
+  /// The elements from a worker of this process, valid until the next fill(). Empty: they are in elements().
+  const block& local() const { return local_; }
+  /// The size of the blocks that local() should have.
+  void demand_blocks(std::uint32_t elements, std::uint32_t bytes) {
+    block_elements_ = elements;
+    block_bytes_ = bytes;
+  }
   /// The ordinal of the first of elements().
   std::uint64_t first() const { return first_; }
   /// Removes the elements before `ordinal`.
@@ -53,7 +63,9 @@ class split_reading {
   task<> wait();
   task<> place();
   task<> open();
+  task<> open_local(std::shared_ptr<worker_host> here, read_request request);
   task<> receive();
+  task<> receive_local();
   task<> rest();
   status use(std::uint64_t read, const slice& frame);
 
@@ -67,7 +79,14 @@ class split_reading {
   time_point due_ = time_point::max();
   std::uint64_t read_ = 0;                    ///< the number of the open read
   std::shared_ptr<message_channel> channel_;  ///< outlives the reader
-  std::unique_ptr<frame_reader> reader_;      ///< null: no read is open
+  std::unique_ptr<frame_reader> reader_;      ///< null: no read of a worker elsewhere is open
+  std::unique_ptr<worker_host::local_read> stream_;  ///< null: no read of a worker here is open
+  std::uint64_t stream_at_ = 0;                      ///< the ordinal of the next element of stream_
+  std::uint64_t wanted_ = 0;                         ///< of the fill()
+  block local_;
+  std::uint32_t block_elements_ = 1;
+  std::uint32_t block_bytes_ = demand::kBytes;
+  time_point reported_ = time_point::min();
 
   slab ready_;
   std::uint64_t first_ = 0;  ///< of ready_

@@ -163,9 +163,15 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
     const std::uint64_t wanted = place->at + passed;
     in.drop_before(wanted);
     if (in.elements().size() == 0) {
+      in.demand_blocks(out.wanted(), out.wanted_bytes());
       auto filling = in.fill(wanted);
       status why = co_await filling;
       if (!why.ok()) co_await fail(why.in_stage(label));
+      if (!in.local().empty()) {
+        place->at = wanted + in.local().size();
+        co_yield in.local();
+        continue;
+      }
       if (in.elements().size() == 0) {
         const std::uint64_t missing = std::min(passed, wanted - std::min(wanted, in.length()));
         out.unpass(missing);

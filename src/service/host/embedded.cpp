@@ -40,7 +40,9 @@ run_task start_embedded(std::shared_ptr<run_context>& run, std::shared_ptr<messa
     auto host = std::make_shared<worker_host>(run, std::move(link));
     auto listening = process.serve(w.address, *host, host);
     served = co_await listening.as_result();
-    if (served.ok()) host->start(std::move(w));
+    if (!served.ok()) break;
+    host->serve_locally(w.address);
+    host->start(std::move(w));
   }
 }
 

@@ -51,6 +51,8 @@ task<worker> worker::start(runtime& rt, std::string dispatcher, worker_config c)
   o.tags = std::move(c.tags);
   o.slots = c.slots != 0 ? c.slots : rt.workers();
   o.heartbeat = c.heartbeat;
+  // In a simulation one runtime has several machines.
+  if (!rt.world()) made->host->serve_locally(o.address);
   made->host->start(std::move(o));
   co_return worker(std::move(made));
 }

@@ -4,10 +4,11 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 #include <variant>
 
+#include "service/host/local_workers.hpp"
+#include "service/host/open_read.hpp"
 #include "service/wire/element_frames.hpp"
 #include "sluice/coro/any_stream.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -22,73 +23,17 @@ constexpr std::uint32_t kFrameElementsMax = 1 << 14;
 
 }  // namespace
 
-/// A read, from its request to its end. Its run is stopped if the client is gone, or if the core says so.
-class worker_host::open_read {
- public:
-  open_read(worker_host& host, read_request r) : request(std::move(r)), host_(host) {
-    mutex_lock lock(host_.reads_mutex_);
-    stream_ = ++host_.streams_;
-    host_.reads_[stream_] = this;
-  }
-  open_read(const open_read&) = delete;
-  ~open_read() {
-    {
-      mutex_lock lock(host_.reads_mutex_);
-      host_.reads_.erase(stream_);
-    }
-    if (is_open_) host_.step({worker_event::ended{stream_}});
-  }
-
-  /// Returns ok if the core starts the read.
-  task<status> open() {
-    is_open_ = true;
-    host_.step({worker_event::opened{stream_, request}});
-    auto receiving = begun_.receive();
-    std::optional<status> why = co_await receiving;
-    co_return why ? *std::move(why) : cancelled_error();
-  }
-  void moved(std::uint64_t offset) { host_.step({worker_event::moved{stream_, offset}}); }
-  void runs(std::shared_ptr<run_base> run) {
-    mutex_lock lock(mutex_);
-    run_ = std::move(run);
-    if (!why_.ok()) run_->request_stop();
-  }
-  void stop(const status& why) noexcept {
-    mutex_lock lock(mutex_);
-    why_ = why;
-    if (run_) run_->request_stop();
-  }
-  /// The reason of a stop.
-  status why() const {
-    mutex_lock lock(mutex_);
-    return why_;
-  }
-  static void on_stop(void* me) noexcept { static_cast<open_read*>(me)->stop(cancelled_error()); }
-  /// REQUIRES: reads_mutex_ is locked, so that the read does not end meanwhile.
-  void began(status why) { begun_.try_send(std::move(why)); }
-
-  const read_request request;
-  std::atomic<bool> has_sent{false};  ///< since the last keepalive
-
- private:
-  worker_host& host_;
-  std::uint64_t stream_ = 0;
-  bool is_open_ = false;
-  channel<status> begun_{channel_limits{.elements = 1}};
-  mutable mutex mutex_;
-  status why_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<run_base> run_ ABSL_GUARDED_BY(mutex_);
-};
-
 worker_host::worker_host(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link)
     : core_loop(std::move(run), worker_core({})), link_(link), plans_(std::move(link)) {}
-worker_host::~worker_host() = default;
+worker_host::~worker_host() { local_workers::remove(this); }
 
 void worker_host::start(worker_options o) {
   set_core(worker_core(std::move(o)));
   is_started_.store(true, std::memory_order_release);
   step({worker_event::woken{}});
 }
+
+void worker_host::serve_locally(const std::string& address) { local_workers::add(*link_, address, shared_me()); }
 
 task<std::string> worker_host::on_call(std::string method, std::string) {
   throw error(unimplemented_error(absl::StrCat("a worker has no call ", method, "; it has the stream read")));
@@ -109,11 +54,27 @@ task<> worker_host::on_stream(std::string method, std::string request, frame_wri
   co_await serving;
 }
 
-task<> worker_host::serve(open_read& mine, frame_writer& out) {
-  auto finding = plans_.find(mine.request.dataset);
+task<result<split_run>> worker_host::plan_of(read_request request) {
+  auto finding = plans_.find(request.dataset);
   auto plan = co_await finding;
-  if (!plan.ok()) throw error(plan.why());
-  auto making = (*plan)->plan_of(mine.request, *run_->rt);
+  if (!plan.ok()) co_return plan.why();
+  auto making = (*plan)->plan_of(std::move(request), *run_->rt);
+  result<split_run> run = co_await making;
+  co_return run;
+}
+
+erased_stream worker_host::open_plan(open_read& mine, const split_run& run) {
+  iterate_options how;
+  how.seed = run.seed;
+  how.epoch = run.epoch;
+  if (mine.request.on_error == "skip") how.on_error = error_policy::skip;
+  erased_stream in = detail::engine_access::release(open_run(*run_->rt, run.plan, how));
+  mine.runs(in.shared_run());
+  return in;
+}
+
+task<> worker_host::serve(open_read& mine, frame_writer& out) {
+  auto making = plan_of(mine.request);
   result<split_run> run = co_await making;
   if (!run.ok()) throw error(run.why());
   environment* env = co_await this_environment();
@@ -141,12 +102,7 @@ task<> worker_host::keep_alive(open_read& mine, frame_writer& out) {
 
 task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& out) {
   environment* env = co_await this_environment();
-  iterate_options how;
-  how.seed = run.seed;
-  how.epoch = run.epoch;
-  if (mine.request.on_error == "skip") how.on_error = error_policy::skip;
-  erased_stream in = detail::engine_access::release(open_run(*run_->rt, run.plan, how));
-  mine.runs(in.shared_run());
+  erased_stream in = open_plan(mine, run);
   detail::stop_hook client_gone;
   client_gone.arm(env->stop, &open_read::on_stop, &mine);
 

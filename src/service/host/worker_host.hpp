@@ -21,6 +21,7 @@
 #include "service/host/core_loop.hpp"
 #include "service/host/worker_plans.hpp"
 #include "sluice/coro/channel.hpp"
+#include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/io/transport.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -34,8 +35,12 @@ class worker_host final : public core_loop<worker_core, worker_event, worker_act
   worker_host(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link);
   ~worker_host() override;
 
+  class local_read;  // local_read.hpp
+
   /// Registers under o.address, and reports until the run is stopped. Reads that come before are refused.
   void start(worker_options o);
+  /// Consumers of this process that have the same dispatcher read without messages (local_workers.hpp).
+  void serve_locally(const std::string& address);
   task<std::string> on_call(std::string method, std::string request) override;
   task<> on_stream(std::string method, std::string request, frame_writer& out) override;
 
@@ -52,6 +57,9 @@ class worker_host final : public core_loop<worker_core, worker_event, worker_act
   /// Calls f(read), which does not end meanwhile.
   template <class F> void with_read(std::uint64_t stream, F f);
   static run_task beat(std::shared_ptr<run_context>&, std::shared_ptr<worker_host> shared, heartbeat_request request);
+  /// The plan of a read, and its run, which ends with the read.
+  task<result<split_run>> plan_of(read_request request);
+  erased_stream open_plan(open_read& mine, const split_run& run);
   task<> serve(open_read& mine, frame_writer& out);
   task<> send_elements(open_read& mine, split_run run, frame_writer& out);
   static task<> send_all(worker_host& me, open_read& mine, split_run run, frame_writer& out, scope& all);
