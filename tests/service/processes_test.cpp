@@ -127,6 +127,42 @@ TEST_CASE("a plan is read from a dispatcher and workers in one process, and thes
                     "memory");
 }
 
+namespace {
+
+/// Reads `most` elements, or those that are left.
+task<> read_some(any_stream& s, std::size_t most, numbers& got) {
+  for (std::size_t n = 0; n < most;) {
+    demand d;
+    d.elements = static_cast<std::uint32_t>(std::min<std::size_t>(most - n, 50));
+    auto b = co_await s.next_block(d);
+    if (!b) break;
+    for (std::uint32_t i = 0; i != b.size(); ++i) got.push_back(b.as<std::int64_t>()[i]);
+    n += b.size();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a worker of this process that is closed while its split is read is replaced where it stands") {
+  runtime rt({.workers = 2});
+  set_transport(rt, make_local_transport());
+  dispatcher d(rt, {.listen = ""});
+  worker a(rt, d.address(), {.listen = ""});
+  numbers got;
+  const std::string plan = "range(3000) | filter(it >= 0) | distribute(\"" + d.address() + "\", splits=2)";
+  any_stream s = open_run(rt, parse_plan(plan), {});
+  sync_wait(rt, read_some(s, 100, got));
+  CHECK(a.reads() >= 1);
+  worker b(rt, d.address(), {.listen = ""});
+  sync_wait(rt, a.close());
+  sync_wait(rt, read_some(s, 10'000, got));
+  CHECK(got == up_to(3000));
+  CHECK(b.reads() == 0);
+  sync_wait(rt, cleanup(std::move(s)));
+  sync_wait(rt, b.close());
+  sync_wait(rt, d.close());
+}
+
 TEST_CASE("each element comes once while workers and the dispatcher are cut off, and after a resume") {
   for (std::uint64_t seed = test::first_seed(); seed != test::first_seed() + test::cases(12); ++seed) {
     CAPTURE(seed);

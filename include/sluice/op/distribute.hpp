@@ -20,6 +20,8 @@
 // Lost:   a worker that dies, hangs or is cut off is replaced: another one continues each of its splits where the
 //         consumer stands. With visitation=at_most_once the rest of such a split is dropped; with at_least_once the split
 //         begins again.
+// Local:  elements of a worker that this process has started on the same runtime are handed over as they are. No message is
+//         sent, and max_outstanding does not limit them.
 // Owns:   at most max_outstanding bytes of elements that have arrived and are not delivered yet.
 // State:  the numbers of the splits that are being read, and of the next element of each. A resume asks for the same
 //         splits again, also if dispatcher and workers were restarted meanwhile.
@@ -43,11 +45,11 @@ struct distribute_options {
   std::string job = {};       ///< consumers that name the same job share its elements; "": a job of its own
   std::string consumer = {};  ///< the name of this consumer, under which a job knows it after a restart; "": drawn
   sluice::lib::visitation visitation = visitation::exactly_once;  ///< when a worker is lost
-  count workers = 1;                      ///< without an address: the number of workers in this process
+  count workers = 1;  ///< without an address: the number of workers in this process, and of splits read at the same time
   std::int64_t splits = 0;                ///< about this number of splits; 0: one for each file, or 16
   byte_size split_bytes = {};             ///< about this number of bytes of files in each split; 0: no limit
   std::int64_t split_elements = 0;        ///< this number of elements, or of files, in each split; 0: no limit
-  count_up_to<1024> splits_at_once = 16;  ///< splits that are read at the same time
+  count_up_to<1024> splits_at_once = 16;  ///< with an address: splits that are read at the same time
   byte_size max_outstanding = std::int64_t{64} << 20;  ///< bytes that workers may send ahead of the consumer
   wait_time patience = {};  ///< how long to wait for a dispatcher or worker that cannot be reached; 0: without end
   sluice::lib::order order = order::deterministic;

@@ -3,6 +3,7 @@
 // stages downstream of the cut run here, in the place of distribute.
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -83,7 +84,10 @@ class distributing {
   node_ptr stream_of(const std::string& text, const element_type& type, std::size_t number) const {
     auto me = std::make_shared<consumer>(context_.run, link_, info_of(text, type, options_, context_.on_error),
                                          options_, static_cast<std::uint32_t>(number));
-    return distributed_stream(me, type);
+    // A worker of this process reads one split at a time, as the plan without distribute reads its files.
+    const bool is_embedded = node_.as<distribute_arguments>().address.empty();
+    const std::int64_t at_once = options_.splits_at_once;
+    return distributed_stream(me, type, is_embedded ? std::min<std::int64_t>(options_.workers, at_once) : at_once);
   }
 
   const node& node_;

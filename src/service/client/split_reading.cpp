@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kFrameBytesAccepted = std::size_t{1} << 30;
 /// Blocks of a worker of this process may be small, and a report costs as much as some elements.
 constexpr duration kLocalReportTime = std::chrono::milliseconds(1);
+constexpr std::uint32_t kLocalBlocksMax = 256;
 
 reader_options options_of_reader(const consumer& me) {
   reader_options o;
@@ -121,16 +122,33 @@ task<> split_reading::open_local(std::shared_ptr<worker_host> here, read_request
   else step({reader_event::handler_error{read_, opened->why()}});
 }
 
+erased_stream* split_reading::unreported(std::uint64_t wanted) {
+  if (!stream_ || unreported_ == unreported_max_ || last_) return nullptr;
+  ++unreported_;
+  wanted_ = wanted;
+  local_ = block();
+  return &stream_->elements();
+}
+
+bool split_reading::got(const erased_stream::attempt& some) {
+  if (some.view.empty()) return last_ = some, false;
+  first_ = wanted_;
+  stream_at_ = next_ = wanted_ + some.view.size();
+  return true;
+}
+
 task<> split_reading::receive_local() {
-  auto asking = stream_->next({wanted_ - std::min(wanted_, stream_at_), block_elements_, block_bytes_});
-  const erased_stream::attempt some = co_await asking;
+  erased_stream::attempt some;
+  if (last_) some = *std::exchange(last_, std::nullopt);
+  else some = co_await stream_->elements().try_next_block(next_demand());
   now_ = me_->run()->time->now();
   if (!some.why.ok()) {
-    const bool is_closed = stream_->is_closed();
-    if (!is_closed) failure_ = some.why;
-    else if (may_be_repeated(some.why)) step({reader_event::broke{read_, some.why}});
-    else step({reader_event::handler_error{read_, some.why}});
-    if (is_closed) stream_.reset();
+    environment* env = co_await this_environment();
+    const std::optional<status> closed = stream_->why_closed(some.why, env->stop);
+    if (!closed) failure_ = some.why;
+    else if (may_be_repeated(*closed)) step({reader_event::broke{read_, *closed}});
+    else step({reader_event::handler_error{read_, *closed}});
+    if (closed) stream_.reset();
     co_return;
   }
   const bool is_end = some.view.empty();
@@ -199,10 +217,12 @@ void split_reading::report_taken() {
   if (next_ == taken_) return;
   const std::uint64_t n = next_ - std::exchange(taken_, next_);
   step({reader_event::took{n}});
-  if (stream_ && now_ - reported_ < kLocalReportTime) return;
-  reported_ = now_;
   me_->delivered(split_, next_);
-  if (stream_) stream_->moved(next_);
+  if (!stream_) return;
+  stream_->moved(next_);
+  const bool is_fast = now_ - std::exchange(reported_, now_) < kLocalReportTime;
+  unreported_max_ = is_fast ? std::min(2 * unreported_max_ + 1, kLocalBlocksMax) : unreported_max_ / 2;
+  unreported_ = 0;
 }
 
 task<> split_reading::wait() {

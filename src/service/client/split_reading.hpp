@@ -15,6 +15,7 @@
 // Thread: the stage's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,6 +41,17 @@ class split_reading {
   slab& elements() { return ready_; }
   /// The elements from a worker of this process, valid until the next fill(). Empty: they are in elements().
   const block& local() const { return local_; }
+  // A stage that reads many blocks of a worker of this process awaits its stream itself, and reports some of them only:
+  /// Returns the stream from which `wanted` may be requested; null: call fill(). REQUIRES: as fill().
+  erased_stream* unreported(std::uint64_t wanted);
+  demand next_demand() const {
+    return {wanted_ - std::min(wanted_, stream_at_), block_elements_, block_bytes_};
+  }
+  /// Returns false if fill() must handle what the stream has returned: the end, or an error.
+  bool got(const erased_stream::attempt& some);
+
+  /// Returns false if the next element needs no message, and the plan of the split waits for nothing.
+  bool may_wait() const { return !stream_ || stream_->may_wait(); }
   /// The size of the blocks that local() should have.
   void demand_blocks(std::uint32_t elements, std::uint32_t bytes) {
     block_elements_ = elements;
@@ -86,7 +98,9 @@ class split_reading {
   block local_;
   std::uint32_t block_elements_ = 1;
   std::uint32_t block_bytes_ = demand::kBytes;
-  time_point reported_ = time_point::min();
+  time_point reported_{};
+  std::uint32_t unreported_ = 0, unreported_max_ = 0;  ///< blocks since the core knows the offset
+  std::optional<erased_stream::attempt> last_;         ///< that fill() must handle
 
   slab ready_;
   std::uint64_t first_ = 0;  ///< of ready_

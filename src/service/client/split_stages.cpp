@@ -138,10 +138,11 @@ const op_info assigned_splits_op{
 // --- The elements of one split --------------------------------------------------------------------------------------
 
 struct elements_place {
-  std::uint64_t at = 0;  ///< the ordinal of the next element in the split
+  std::uint64_t at = 0;                  ///< the ordinal of the next element in the split
+  const split_reading* in = nullptr;     ///< not saved: null before the first element and after the last one
   void save(position_writer& w) const { w.number(at); }
   void load(position_reader& r) { at = r.number(); }
-  bool may_wait() const { return true; }
+  bool may_wait() const { return !in || in->may_wait(); }
 };
 
 struct split_source {
@@ -158,12 +159,21 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
                                   assigned_split split, std::string label) {
   split_reading in(me, split, out.type());
   block_fit fit(out.type());
+  place->in = &in;
   for (;;) {
     const std::uint64_t passed = out.pass(demand::kAll);
     const std::uint64_t wanted = place->at + passed;
     in.drop_before(wanted);
     if (in.elements().size() == 0) {
       in.demand_blocks(out.wanted(), out.wanted_bytes());
+      if (erased_stream* here = in.unreported(wanted)) {
+        erased_stream::attempt some = co_await here->try_next_block(in.next_demand());
+        if (in.got(some)) {
+          place->at = wanted + some.view.size();
+          co_yield some.view;
+          continue;
+        }
+      }
       auto filling = in.fill(wanted);
       status why = co_await filling;
       if (!why.ok()) co_await fail(why.in_stage(label));
@@ -189,6 +199,7 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
     fit.made(made, out.wanted_bytes());
     co_yield made;
   }
+  place->in = nullptr;
   auto reporting = me->finished(split);
   status why = co_await reporting;
   if (!why.ok()) co_await fail(why.in_stage(label));
@@ -227,13 +238,13 @@ struct opening_split final : plan_function {
 
 }  // namespace
 
-node_ptr distributed_stream(const std::shared_ptr<consumer>& as, const element_type& type) {
+node_ptr distributed_stream(const std::shared_ptr<consumer>& as, const element_type& type, std::int64_t parallelism) {
   assigned_splits_arguments which{{as}};
   const distribute_options& o = as->options();
   interleave_options how;
   how.cycle_length = std::int64_t{o.splits_at_once};
   how.block_length = std::numeric_limits<std::int64_t>::max();
-  how.parallelism = std::int64_t{o.splits_at_once};
+  how.parallelism = parallelism;
   how.order = o.order;
   interleave_arguments each{function_ptr(new opening_split(as, type)), how};
   return make_stage(interleave_op, arguments::of(std::move(each)),

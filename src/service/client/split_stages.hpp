@@ -12,7 +12,8 @@
 
 namespace sluice::lib {
 
-/// The plan that yields the elements of a stream. `type`: of its elements.
-node_ptr distributed_stream(const std::shared_ptr<consumer>& as, const element_type& type);
+/// The plan that yields the elements of a stream. `type`: of its elements. `parallelism`: the number of splits that are read
+/// at the same time, 1: one after the other.
+node_ptr distributed_stream(const std::shared_ptr<consumer>& as, const element_type& type, std::int64_t parallelism);
 
 }  // namespace sluice::lib

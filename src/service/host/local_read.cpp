@@ -10,7 +10,7 @@ namespace sluice::lib {
 
 worker_host::local_read::local_read(std::shared_ptr<worker_host> host, read_request request)
     : host_(std::move(host)), mine_(*host_, std::move(request)) {}
-worker_host::local_read::~local_read() { worker_gone_.disarm(); }
+worker_host::local_read::~local_read() { end_hooks(); }
 
 task<result<std::unique_ptr<worker_host::local_read>>> worker_host::local_read::open(std::shared_ptr<worker_host> host,
                                                                                      read_request request) {
@@ -24,25 +24,25 @@ task<result<std::unique_ptr<worker_host::local_read>>> worker_host::local_read::
   if (!run.ok()) co_return run.why();
   read->in_ = host->open_plan(mine, *run);
   read->worker_gone_.arm(host->run_->stop, &open_read::on_stop, &mine);
+  environment* env = co_await this_environment();
+  read->consumer_gone_.arm(env->stop, &open_read::on_stop, &mine);
   co_return std::move(read);
 }
 
-task<erased_stream::attempt> worker_host::local_read::next(demand d) {
-  environment* env = co_await this_environment();
-  detail::stop_hook consumer_gone;
-  consumer_gone.arm(env->stop, &open_read::on_stop, &mine_);
-  erased_stream::attempt some = co_await in_.try_next_block(d);
-  consumer_gone.disarm();
-  if (some.why.code() != status_code::cancelled || env->stop.stop_requested()) co_return some;
-  is_closed_ = true;
-  some.why = mine_.why();
-  if (some.why.ok() || some.why.code() == status_code::cancelled)
-    some.why = unavailable_error("the worker in this process is closed");
-  co_return some;
+std::optional<status> worker_host::local_read::why_closed(const status& why, const stop_signal& consumer) const {
+  if (why.code() != status_code::cancelled || consumer.stop_requested()) return std::nullopt;
+  const status reason = mine_.why();
+  if (!reason.ok() && reason.code() != status_code::cancelled) return reason;
+  return unavailable_error("the worker in this process is closed");
+}
+
+void worker_host::local_read::end_hooks() {
+  worker_gone_.disarm();
+  consumer_gone_.disarm();
 }
 
 task<> worker_host::local_read::close() {
-  worker_gone_.disarm();
+  end_hooks();
   auto cleaning = cleanup(std::move(in_));
   co_await cleaning;
 }

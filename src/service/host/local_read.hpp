@@ -4,17 +4,18 @@
 //
 //   auto opening = worker_host::local_read::open(host, request);
 //   result<std::unique_ptr<worker_host::local_read>> read = co_await opening;
-//   auto asking = (*read)->next({.skip = offset, .elements = 64});
-//   erased_stream::attempt some = co_await asking;                  // an empty view: the end, or the error some.why
+//   auto some = co_await (*read)->elements().try_next_block({.skip = offset, .elements = 64});
+//   (*read)->why_closed(some.why, stop)                             // not nullopt: the worker has ended the read
 //
-// Errors: of open(): those of a worker's stream "read". next() returns the status of the element; `cancelled` after a stop
-//         of the consumer; if the worker has ended the read, its reason, and is_closed() is true.
+// Errors: of open(): those of a worker's stream "read". A stop of the consumer, or of the worker, ends the wait for elements
+//         with `cancelled`.
 // Thread: one call at a time.
 // Owns:   a run, which the destructor stops, and a share of the worker.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "service/host/open_read.hpp"
 #include "service/host/worker_host.hpp"
@@ -30,23 +31,27 @@ class worker_host::local_read {
   local_read(const local_read&) = delete;
   ~local_read();
 
-  /// The elements are valid until the next call.
-  task<erased_stream::attempt> next(demand d);
+  /// Used by the consumer whose task has called open().
+  erased_stream& elements() { return in_; }
   /// After the end: how many of the elements that the last request wanted to skip did not exist.
   std::uint64_t skip_left() const { return in_.skip_left(); }
-  /// The worker has ended the read: its elements are still wanted.
-  bool is_closed() const { return is_closed_; }
+  /// Returns true if the next element may wait for something outside.
+  bool may_wait() const { return in_.may_wait(); }
+  /// Why the worker has ended the read, whose elements are still wanted; nullopt: `why` is an error of the elements, or a
+  /// stop of the consumer.
+  std::optional<status> why_closed(const status& why, const stop_signal& consumer) const;
   /// Reports the ordinal of the next element to the worker.
   void moved(std::uint64_t offset) { mine_.moved(offset); }
   /// Ends the run, and waits for its tasks.
   task<> close();
 
  private:
+  void end_hooks();
+
   const std::shared_ptr<worker_host> host_;
   open_read mine_;
   erased_stream in_;
-  detail::stop_hook worker_gone_;
-  bool is_closed_ = false;
+  detail::stop_hook worker_gone_, consumer_gone_;
 };
 
 }  // namespace sluice::lib
