@@ -8,6 +8,7 @@
 
 #include "arrow/import_values.hpp"
 #include "sluice/element/dtype.hpp"
+#include "sluice/element/tensor.hpp"
 
 namespace sluice::lib {
 
@@ -218,6 +219,31 @@ status append_fixed(column& to, const values& from, const place& where) {
   return {};
 }
 
+/// Appends the rows of a column of the type arrow.fixed_shape_tensor.
+status append_tensors(column& to, const values& from, const place& where) {
+  const tensor_spec spec{*dtype_of_format(ipc_format_of(*from.s.children[0])), *ipc_tensor_shape(from.s)};
+  const std::size_t each = spec.elements();
+  const ArrowArray& items = *from.a.children[0];
+  if (items.length < 0 || (each != 0 && from.begin() + from.n > static_cast<std::size_t>(items.length) / each))
+    return broken(where, "its child has " + std::to_string(items.length) + " values");
+  const values numbers{*from.s.children[0], items, from.begin() * each, from.n * each};
+  if (status s = check_node(numbers.s, numbers.a, numbers.first + numbers.n, where); !s.ok()) return s;
+  const std::size_t begin = numbers.begin(), end = begin + numbers.n, size = size_bytes(spec.dtype);
+  if (numbers.buffer(0) && find_bit(numbers.buffer(0), begin, end, false) != end)
+    return invalid_argument_error(at(where, "a tensor has a null among its numbers"));
+  const char* data = static_cast<const char*>(numbers.buffer(1));
+  if (!data && numbers.n != 0) return broken(where, "its values are null");
+  for (std::size_t i = 0; i != from.n; ++i) {
+    tensor row = tensor::make(spec.dtype, spec.shape);
+    char* bytes = each == 0 ? nullptr : row.writable_data();
+    const std::size_t first = begin + i * each;
+    if (spec.dtype != dtype::boolean && each != 0) std::memcpy(bytes, data + first * size, each * size);
+    for (std::size_t k = 0; spec.dtype == dtype::boolean && k != each; ++k) bytes[k] = bit(data, first + k) ? 1 : 0;
+    to.append_tensor(row);
+  }
+  return {};
+}
+
 }  // namespace
 
 status append_absent(column& to, std::size_t n, const place& where) {
@@ -294,6 +320,7 @@ status append_values(column& to, const values& from, bool nulls_settled, const p
                                                   " is null, and the program has no optional there (" + to.type().name +
                                                   ")"));
   }
+  if (to.form() == column_form::tensors) return append_tensors(to, from, where);
   if (to.type().kind != kind::array && is_flat(from.s) && width_of(from.s) == 1 && ipc_tensor_shape(from.s))
     return append_values(to, {*from.s.children[0], *from.a.children[0], from.begin(), from.n}, false, where);
   switch (to.form()) {

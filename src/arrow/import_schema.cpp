@@ -80,7 +80,24 @@ status check_encoded(const element_type& t, const ArrowSchema& s, const place& w
   return check_schema(t, *at_level, where);
 }
 
+/// Checks a column whose rows become tensors of one shape.
+status check_tensor_column(const element_type& t, const ArrowSchema& s, const place& where) {
+  const bool has_shape = has_child(s, 0) && is_flat(s) && ipc_tensor_shape(s);
+  if (has_shape && dtype_of_format(ipc_format_of(*s.children[0]))) return {};
+  return unlike(t, s, where);
+}
+
 }  // namespace
+
+std::optional<dtype> dtype_of_format(std::string_view format) {
+  constexpr std::pair<char, dtype> kNumbers[] = {{'b', dtype::boolean}, {'c', dtype::int8},    {'s', dtype::int16},
+                                                 {'i', dtype::int32},   {'l', dtype::int64},   {'C', dtype::uint8},
+                                                 {'S', dtype::uint16},  {'I', dtype::uint32},  {'L', dtype::uint64},
+                                                 {'e', dtype::float16}, {'f', dtype::float32}, {'g', dtype::float64}};
+  for (const auto& [letter, d] : kNumbers)
+    if (format.size() == 1 && format[0] == letter) return d;
+  return {};
+}
 
 const ArrowSchema& plain_schema(const ArrowSchema& s) {
   const ArrowSchema* plain = &s;
@@ -101,6 +118,7 @@ status check_schema(const element_type& t, const ArrowSchema& s, const place& wh
       return invalid_argument_error(at(where, "Arrow has no form for " + t.name));
     return format == "n" ? status() : check_schema(*t.element, s, where);
   }
+  if (form == column_form::tensors) return check_tensor_column(t, s, where);
   // A tensor without dimensions is a list of one value, an empty one a list of none.
   if (t.kind != kind::array && is_flat(s) && width_of(s) == 1 && ipc_tensor_shape(s))
     return check_schema(t, *s.children[0], where);

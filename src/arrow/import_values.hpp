@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
 #include "arrow/formats.hpp"
 #include "arrow/ipc_formats.hpp"
+#include "sluice/element/dtype.hpp"
 #include "sluice/element/column.hpp"
 
 namespace sluice::lib::arrow {
@@ -33,6 +35,9 @@ inline std::int64_t width_of(const ArrowSchema& s) {
 inline bool is_flat(const ArrowSchema& s) {
   return width_of(s) >= 0 && s.n_children == 1 && width_of(*s.children[0]) < 0;
 }
+
+/// Returns the dtype of numbers of a format; nullopt if tensors have no such numbers.
+std::optional<dtype> dtype_of_format(std::string_view format);
 
 /// Returns the elements of arrays of arrays. `n`: their number in one value.
 const element_type& innermost_of(const element_type& t, std::size_t& n);

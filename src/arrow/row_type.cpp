@@ -388,7 +388,24 @@ void append_row_text(const element_type& t, std::string& out) {
 
 }  // namespace
 
-result<const element_type*> row_type_of(std::string_view text) { return row_text_reader(text).rows(); }
+namespace {
+
+constexpr std::string_view kTypeWord = "type ";
+
+/// Reads the text of an element type, which may have a C++ name.
+result<const element_type*> named_row_type(std::string_view text) {
+  auto type = type_from_text(text);
+  if (!type.ok()) return type;
+  if ((*type)->kind != kind::batch && can_stack(**type)) return type;
+  return invalid_argument_error("rows of type " + (*type)->name + " cannot be in one batch");
+}
+
+}  // namespace
+
+result<const element_type*> row_type_of(std::string_view text) {
+  const bool is_type = text.starts_with(kTypeWord) && text.substr(0, text.find_first_of("{(")).find(':') == text.npos;
+  return is_type ? named_row_type(text.substr(kTypeWord.size())) : row_text_reader(text).rows();
+}
 
 result<const element_type*> row_type_of(const ArrowSchema& s) {
   if (s.n_children == 1 && ipc_name_of(*s.children[0]) == kValueName) {
@@ -400,6 +417,13 @@ result<const element_type*> row_type_of(const ArrowSchema& s) {
 }
 
 result<const element_type*> column_type_of(const ArrowSchema& s) { return column_type(s); }
+
+std::string exact_row_text(const element_type& row) {
+  std::string plain = row_text(row);
+  auto read = row_type_of(plain);
+  if (read.ok() && is_same_type(**read, row)) return plain;
+  return std::string(kTypeWord) + type_text(row);
+}
 
 std::string row_text(const element_type& row) {
   std::string out;
