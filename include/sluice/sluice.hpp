@@ -44,6 +44,7 @@
 #include "sluice/op/jsonl.hpp"
 #include "sluice/op/lines.hpp"
 #include "sluice/op/list_files.hpp"
+#include "sluice/op/load.hpp"
 #include "sluice/op/map.hpp"
 #include "sluice/op/merge.hpp"
 #include "sluice/op/npy.hpp"

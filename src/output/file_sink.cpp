@@ -12,8 +12,10 @@
 
 #include "base/files/system_calls.hpp"
 #include "io/paths/file_router.hpp"
+#include "output/data_folder.hpp"
 #include "output/output_file.hpp"
 #include "output/output_stream.hpp"
+#include "sluice/element/type_text.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/io/files.hpp"
 
@@ -31,7 +33,40 @@ std::string described(std::string_view format, std::string_view packing, std::ui
   return text;
 }
 
+/// The suffix of a file of this format: ".jsonl".
+std::string_view suffix_of_format(output_format f) {
+  using enum output_format;
+  switch (f) {
+    case jsonl: return ".jsonl";
+    case csv: return ".csv";
+    case text_lines: return ".txt";
+    case tfrecords:
+    case example: return ".tfrecord";
+    case numpy: return ".npy";
+    default: return ".arrow";
+  }
+}
+
 }  // namespace
+
+status place_in_folder(output_options& o) {
+  if (!names_data_folder(o.path)) return {};
+  if (o.is_remote())
+    return invalid_argument_error(
+               "a folder with a manifest is local; name the objects, as in s3://bucket/out/part.arrow")
+        .in_file(o.path);
+  if (o.format == output_format::raw)
+    return invalid_argument_error(
+               "raw files have no boundaries between elements, so load() could not read the folder; "
+               "name a file, or write another format")
+        .in_file(o.path);
+  if (o.format == output_format::automatic) o.format = output_format::arrow;
+  o.folder = o.path;
+  absl::StrAppend(&o.path, "part", std::string(suffix_of_format(o.format)));
+  if (o.compression == compression::gzip) o.path += ".gz";
+  if (o.compression == compression::zstd) o.path += ".zst";
+  return {};
+}
 
 task<> element_sink::send() {
   [[maybe_unused]] const bool has_sent = true;  // a sink without unsent bytes is done
@@ -83,6 +118,7 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
         "last");
   std::unique_ptr<file_sink> sink(new file_sink(o, type));
   status why = o.is_sharded() ? sink->names_.check() : status();
+  if (why.ok()) why = sink->begin_folder(start.continues && !start.from.empty());
   if (why.ok()) why = sink->resume(start, cut_bytes);
   if (!why.ok()) return why;
   return sink;
@@ -203,9 +239,53 @@ status file_sink::take_by_size(const block& elements) {
   return {};
 }
 
+status file_sink::begin_folder(bool continues) {
+  if (o_.folder.empty()) return {};
+  std::error_code why;
+  std::filesystem::create_directories(o_.folder, why);
+  if (why) return errno_error(why.value(), "cannot create the folder").in_file(o_.folder);
+  auto there = read_data_folder(o_.folder);
+  if (there.ok())
+    for (const data_folder::file& f : there->files) old_files_.push_back(f.name);
+  // Until the first file is replaced, a complete folder stays readable.
+  return there.ok() && !continues ? status() : mark_folder(false);
+}
+
+status file_sink::mark_folder(bool is_complete) {
+  if (o_.folder.empty() || (is_marked_ && !is_complete)) return {};
+  data_folder d{.is_complete = is_complete,
+                .format = std::string(to_string(o_.format)),
+                .compression = std::string(to_string(o_.compression)),
+                .type = type_text(type_),
+                .elements = elements_,
+                .alternates = o_.shards != 1,
+                .files = {}};
+  for (std::uint64_t i = 0; is_complete && i != files(); ++i) {
+    const std::string path = name_of(i);
+    std::error_code why;
+    const std::uint64_t bytes = std::filesystem::file_size(path, why);
+    if (why) return errno_error(why.value(), "cannot read the size of a file").in_file(path);
+    d.files.push_back({path.substr(o_.folder.size()), bytes});
+  }
+  status why = write_manifest(o_.folder, d);
+  is_marked_ = why.ok();
+  if (why.ok() && is_complete) remove_old_files();
+  return why;
+}
+
+void file_sink::remove_old_files() const {
+  for (const std::string& old : old_files_) {
+    bool is_kept = false;
+    for (std::uint64_t i = 0; i != files() && !is_kept; ++i) is_kept = name_of(i) == o_.folder + old;
+    std::error_code unknown;  // a file that stays is in no manifest, so it is not read
+    if (!is_kept) std::filesystem::remove(o_.folder + old, unknown);
+  }
+}
+
 status file_sink::finish_part() {
   shard_place unused;
-  status why = parts_[0]->commit(unused);
+  status why = mark_folder(false);
+  if (why.ok()) why = parts_[0]->commit(unused);
   if (why.ok()) why = parts_[0]->finish();
   if (!why.ok()) return why;
   finished_bytes_ += parts_[0]->written_bytes();
@@ -251,12 +331,15 @@ void file_sink::keep() {
 }
 
 status file_sink::finish(bool may_go_on) {
+  status why = mark_folder(false);
+  if (!why.ok()) return why;
   for (const auto& part : parts_) {
-    status why = part->finish();
+    why = part->finish();
     if (!why.ok()) return why;
   }
   replaces_ = o_.shard_bytes != 0 && !may_go_on;
-  return replaces_ && !o_.is_remote() ? remove_later_shards() : status();
+  if (replaces_ && !o_.is_remote()) why = remove_later_shards();
+  return why.ok() ? mark_folder(true) : why;
 }
 
 bool file_sink::has_unsent() const {

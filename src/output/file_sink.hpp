@@ -8,6 +8,8 @@
 // its name as soon as it reaches the limit, so that at most one file is open. At the end, files of an earlier output
 // that would follow the last shard (out-00007.csv after seven shards) are removed: a shorter output replaces a longer
 // one.
+// A path that ends with a slash names a data folder (data_folder.hpp): the files are part.arrow, or its shards, and a
+// manifest describes them. Files of an earlier output that the new manifest does not name are removed at the end.
 // Under a path with a scheme (s3://…), files are remote_files. send(), which a task awaits, transfers them. A run with
 // such an output cannot be resumed.
 // Errors: see output_file, element_encoder.
@@ -36,8 +38,9 @@ struct output_options {
   /// /proc/self/fd/3 names. Such a path is not opened, since that would truncate or replace the file. -1: the file that
   /// the path names.
   int descriptor = -1;
-  runtime* rt = nullptr;  ///< for the file systems of remote outputs
-  int stop_fd = -1;       ///< readable once the run must end: see output_stream
+  std::string folder = {};  ///< the data folder that `path` is in, with its slash; empty: none. See place_in_folder()
+  runtime* rt = nullptr;    ///< for the file systems of remote outputs
+  int stop_fd = -1;         ///< readable once the run must end: see output_stream
   std::uint64_t shards = 1;
   std::uint64_t shard_bytes = 0;      ///< not 0: starts as many shards as this size requires
   std::optional<tensor_spec> rows{};  ///< for tensors, if known before the first element
@@ -46,6 +49,9 @@ struct output_options {
   bool is_remote() const;
 };
 
+/// If the path ends with a slash, names the files of that folder, and sets the format `arrow` if none is given. Errors:
+/// invalid_argument: the folder is remote, or the format has no boundaries of elements.
+status place_in_folder(output_options& o);
 /// Errors: invalid_argument: the run must be resumable, but its output or its checkpoint is remote.
 status check_can_resume(const output_options& o, const std::string& checkpoint_path);
 
@@ -90,6 +96,10 @@ class file_sink final : public element_sink {
   status finish_part();
   status remove_later_shards() const;
   task<> refuse_later_shard();
+  status begin_folder(bool continues);
+  /// Writes the manifest, unless the output is in no folder.
+  status mark_folder(bool is_complete);
+  void remove_old_files() const;
   std::string name_of(std::uint64_t shard) const { return o_.is_sharded() ? names_.name(shard) : o_.path; }
 
   const output_options o_;
@@ -98,6 +108,8 @@ class file_sink final : public element_sink {
   std::vector<std::unique_ptr<output_part>> parts_;
   std::vector<std::shared_ptr<remote_file>> remote_;  ///< the files that have no name yet
   std::uint64_t part_elements_ = 0;                   ///< in the shard that is being written by size
+  std::vector<std::string> old_files_;                ///< that the folder's manifest named before
+  bool is_marked_ = false;                            ///< the folder's manifest is this output's
   bool replaces_ = false;          ///< the output ended without error: no later shard of an earlier output may remain
   std::uint64_t first_shard_ = 0;  ///< the number of the shard parts_[0]
   std::uint64_t elements_ = 0;

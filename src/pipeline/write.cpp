@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "io/paths/file_router.hpp"
+#include "output/data_folder.hpp"
 #include "output/file_sink.hpp"
 #include "output/member_compressor.hpp"
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
 #include "sluice/format/inflate.hpp"
+#include "sluice/op/load.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -34,7 +36,7 @@ output_options output_of(std::string path, const write_options& o, const element
   out.format = o.format;
   if (o.format == output_format::automatic) {
     out.format = by_name.format;
-    if (by_name.format == output_format::automatic)
+    if (by_name.format == output_format::automatic && !names_data_folder(path))
       throw_status(
           invalid_argument_error("the name does not determine a format: end it with .jsonl, .csv, .tfrecord, .arrow, "
                                  ".npy or .txt (and .gz or .zst), or set write_options::format")
@@ -42,17 +44,22 @@ output_options output_of(std::string path, const write_options& o, const element
     if (by_name.format == output_format::tfrecords && !type.text) out.format = output_format::example;
   }
   out.compression = o.compression == compression::automatic ? by_name.compression : o.compression;
+  out.path = detail::without_file_scheme(std::move(path));
+  const bool is_folder = names_data_folder(out.path);
+  if (is_folder && out.format == output_format::automatic) out.format = output_format::arrow;
   if (compresses_buffers(out.format, o.compression)) out.buffers = std::exchange(out.compression, by_name.compression);
-  if (status packed = check_output_compression(out.compression); !packed.ok()) throw_status(packed.in_file(path));
-  if (o.shards < 1) throw_status(invalid_argument_error("shards must be at least 1").in_file(path));
+  if (status packed = check_output_compression(out.compression); !packed.ok()) throw_status(packed.in_file(out.path));
+  if (o.shards < 1) throw_status(invalid_argument_error("shards must be at least 1").in_file(out.path));
   if (o.shard_bytes.value < 0 || (o.shards != 1 && o.shard_bytes.value != 0))
-    throw_status(invalid_argument_error("shards and shard_bytes: set one of them").in_file(path));
+    throw_status(invalid_argument_error("shards and shard_bytes: set one of them").in_file(out.path));
   if (o.checkpoint_elements < 0)
-    throw_status(invalid_argument_error("checkpoint_elements must not be negative").in_file(path));
+    throw_status(invalid_argument_error("checkpoint_elements must not be negative").in_file(out.path));
   out.shards = static_cast<std::uint64_t>(o.shards.value);
   out.shard_bytes = static_cast<std::uint64_t>(o.shard_bytes.value);
-  out.path = detail::without_file_scheme(std::move(path));
-  status why = check_output(out.format, type);
+  status why = place_in_folder(out);
+  if (!why.ok()) throw_status(why);
+  why = check_output(out.format, type);
+  if (why.ok() && is_folder) why = detail::why_not_loadable(out.format, type);
   if (!why.ok()) throw_status(why.in_file(out.path));
   return out;
 }

@@ -11,7 +11,9 @@
 #include "base/text/closest.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
+#include "output/data_folder.hpp"
 #include "sluice/format/inflate.hpp"
+#include "sluice/op/load.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -102,7 +104,7 @@ void read_format(const std::string& text, const output_arguments& a, output_opti
     o.path = text.substr(colon + 1);
   } else if (is_text && colon == text.npos) {
     o.format = *named;
-  } else if (!named.ok() && format_of_path(text).format != output_format::automatic) {
+  } else if (!named.ok() && (names_data_folder(text) || format_of_path(text).format != output_format::automatic)) {
     o.format = output_format::automatic;
     o.path = text;
   } else {
@@ -131,6 +133,7 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   if (o.format == output_format::automatic) o.format = by_name.format;
   const bool is_records = by_name.format == output_format::tfrecords && o.format == output_format::tfrecords;
   if (is_records && !type.text && !text.starts_with("tfrecord:")) o.format = output_format::example;
+  if (o.format == output_format::automatic) o.format = output_format::arrow;  // of a data folder
   o.compression = a.compression == "automatic" ? by_name.compression : *parse_compression(a.compression);
   if (a.compression != "automatic" && compresses_buffers(o.format, o.compression))
     o.buffers = std::exchange(o.compression, by_name.compression);
@@ -144,12 +147,17 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   o.rows = a.rows;
   o.shard_bytes = static_cast<std::uint64_t>(a.shard_bytes);
   if (o.shards != 1 && o.shard_bytes != 0) throw misuse("--shards and --shard-size: name one of them");
+  if (status why = place_in_folder(o); !why.ok())
+    throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message())));
   status why = check_output(o.format, type);
   if (!why.ok())
     throw misuse(absl::StrCat(a.names_option ? "--output " : "", text, ": ", std::string(why.message()),
                               o.path.empty() ? "; --output jsonl prints all elements"
                                              : absl::StrCat("; ", a.names_option ? "--output " : "", "jsonl:", o.path,
                                                             " takes all elements")));
+  if (!o.folder.empty())
+    if (why = detail::why_not_loadable(o.format, type); !why.ok())
+      throw misuse(absl::StrCat(o.folder, ": ", std::string(why.message())));
   if (o.descriptor > STDERR_FILENO && !is_given(o.descriptor))
     throw misuse(absl::StrCat("--output ", text, ": sluice was started without a descriptor ", o.descriptor));
   return out;

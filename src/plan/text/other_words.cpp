@@ -114,6 +114,7 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"csv", "csv(\"FILE.csv\", header=true)"},
     {"jsonl", "jsonl(\"FILE.jsonl\")"},
     {"lines", "lines(\"FILE.txt\")"},
+    {"load", "load(\"DIR\")"},
     {"tfrecord", "tfrecord(\"FILE.tfrecord\")"},
     {"npy", "npy(\"FILE.npy\")"},
     {"sql", "sql(\"FILE.db\", \"select * from t\")"},
