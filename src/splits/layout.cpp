@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "plan/codecs/argument_codec.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "plan/plan_parts.hpp"
 #include "sluice/engine/dataset_options.hpp"
 #include "sluice/op/range.hpp"
 #include "sluice/plan/facts.hpp"
 #include "sluice/plan/function.hpp"
-#include "sluice/plan/stage_plan.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib {
@@ -69,13 +69,6 @@ struct downstream {
       failed_precondition_error(absl::StrCat("the plan cannot be split: ", stage_text(at), " ", std::string(why))));
 }
 
-const field* order_of_delivery(const node& n) { return n.op->arguments().find("order"); }
-
-bool is_sloppy(const node& n) {
-  const field* f = n.op->facts.options ? nullptr : order_of_delivery(n);
-  return facts_of(n).is_live || (f && printed(*f->type, argument_list::at(n.arguments.get(), *f)) == "sloppy");
-}
-
 /// Returns true if a function uses the numbers of the elements for more than its draws.
 bool uses_numbers(const node& n) {
   bool found = false;
@@ -91,6 +84,19 @@ template <class F> bool any_within(const node& n, const F& holds) {
   for (const node_ptr& input : n.inputs)
     if (any_within(*input, holds)) return true;
   return false;
+}
+
+/// Returns true for a cache in a file.
+bool keeps_in_file(const node& n) {
+  const field* path = n.op->facts.freezes_epochs ? n.op->arguments().find("path") : nullptr;
+  return path && printed(*path->type, argument_list::at(n.arguments.get(), *path)) != "\"\"";
+}
+
+/// Returns true if a plan that the stage opens delivers in sloppy order.
+bool opens_sloppy(const node& n) {
+  bool found = false;
+  for_each_plan(n, [&found](const node_ptr& p) { found |= any_within(*p, is_sloppy); });
+  return found;
 }
 
 bool draws_within(const node& n) {
@@ -193,8 +199,8 @@ class finder {
       return "has no end, so the elements of no other input follow";
     const bool is_other = any_within(n, [&d](const node& one) {
       const bool may_drop = d.drops && facts_of(one).may_fail && one.errors.on_error != error_policy::stop;
-      return may_drop || is_sloppy(one) || (d.sloppy_by && order_of_delivery(one)) || checks_all(one) ||
-             may_end_before_error(one);
+      const bool reorders = is_sloppy(one) || opens_sloppy(one) || (d.sloppy_by && order_of_delivery(one));
+      return may_drop || reorders || checks_all(one) || may_end_before_error(one);
     });
     return is_other ? "may drop, reorder or count elements" : "";
   }
@@ -216,6 +222,9 @@ class finder {
     if (uses_numbers(*n))
       return obstacle{n.get(), "uses the number of the element, which is known only after all elements before it"};
     if (std::string why = why_sloppy(*n, d); !why.empty()) return obstacle{n.get(), std::move(why), true};
+    if (keeps_in_file(*n))
+      return obstacle{n.get(), "keeps all elements in one file, and each split has some of them; place it after distribute",
+                      true};
     if (n->op->facts.freezes_epochs && draws_within(*n))
       return obstacle{n.get(),
                       "yields the elements of the first epoch again, and a stage upstream of it draws others in each"};
@@ -241,7 +250,7 @@ class finder {
     constexpr std::string_view kRemedy =
         "so a split that starts again would yield another sequence; use order=deterministic, or another visitation "
         "than exactly_once";
-    if (is_sloppy(n)) return absl::StrCat("delivers in sloppy order, ", std::string(kRemedy));
+    if (is_sloppy(n) || opens_sloppy(n)) return absl::StrCat("delivers in sloppy order, ", std::string(kRemedy));
     if (!d.sloppy_by || !order_of_delivery(n) || n.op->facts.options) return {};
     return absl::StrCat("delivers in sloppy order by ", stage_text(*d.sloppy_by), ", ", std::string(kRemedy));
   }
@@ -347,10 +356,19 @@ class cutter {
   finder finder_;
 };
 
+/// A source that stands for a stream in the text of the client.
+struct stream_arguments {
+  integer number = {};
+};
+const op_info stream_op{.name = "splits",
+                        .doc = "the elements of a stream",
+                        .shape = op_info::source,
+                        .arguments = arguments_of<stream_arguments>};
+
 /// A stage of the client gets a stream of unknown size, which cannot seek.
 void check_client(const split_layout& layout) {
   std::vector<node_ptr> streams;
-  for (const stream_layout& s : layout.streams) streams.push_back(given_elements(*s.root->type));
+  for (const stream_layout& s : layout.streams) streams.push_back(shown_stream(0, s.root->type));
   try {
     client_of(layout.client, streams);
   } catch (const error& e) {
@@ -369,6 +387,18 @@ bool draws_beside(const split_part& p) {
 }
 
 }  // namespace
+
+const field* order_of_delivery(const node& n) { return n.op->arguments().find("order"); }
+
+bool is_sloppy(const node& n) {
+  const field* f = n.op->facts.options ? nullptr : order_of_delivery(n);
+  return facts_of(n).is_live || (f && printed(*f->type, argument_list::at(n.arguments.get(), *f)) == "sloppy");
+}
+
+node_ptr shown_stream(std::int64_t number, const element_type* type) {
+  node n{.op = &stream_op, .arguments = arguments::of(stream_arguments{number}), .type = type, .site = 1};
+  return std::make_shared<const node>(std::move(n));
+}
 
 node_ptr client_of(const client_tree& t, const std::vector<node_ptr>& streams) {
   if (t.stream >= 0) return streams[static_cast<std::size_t>(t.stream)];

@@ -17,6 +17,8 @@
 
 namespace sluice::lib {
 
+struct field;  // plan/codecs/argument_codec.hpp
+
 struct split_part {
   enum kind_type : std::uint8_t {
     numbers,   ///< ranges of the elements of `at`, which seeks
@@ -79,10 +81,16 @@ node_ptr ranged_source(const split_part& p);
 node_ptr with_range_in_file(const node_ptr& plan, std::uint64_t first, std::optional<std::uint64_t> elements);
 /// The elements of the plan from number `first` on.
 node_ptr range_of(node_ptr plan, std::uint64_t first, std::optional<std::uint64_t> elements);
+/// A source that stands for a stream in plans that do not run: "splits(0)".
+node_ptr shown_stream(std::int64_t number, const element_type* type);
 /// The client's plan over these streams.
 node_ptr client_of(const client_tree& t, const std::vector<node_ptr>& streams);
 /// The plan with copies of these stages at its end.
 node_ptr with_settings(node_ptr plan, const std::vector<node_ptr>& settings);
+/// The argument of a stage that chooses the order of its elements. Null: it has none.
+const field* order_of_delivery(const node& n);
+/// Returns true if the order of a stage's elements depends on timing.
+bool is_sloppy(const node& n);
 /// Returns true for a stage that opens a plan for each element.
 bool opens_plans(const node& n);
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "plan/codecs/arguments_of.hpp"
-#include "sluice/plan/stage_plan.hpp"
 #include "sluice/plan/text.hpp"
 #include "splits/layout.hpp"
 
@@ -89,22 +88,7 @@ const stream_layout& stream_of(const split_layout& layout, std::uint32_t stream)
   return layout.streams[stream];
 }
 
-/// A source that stands for a stream in the text of the client.
-struct stream_arguments {
-  integer number = {};
-};
-const op_info stream_op{.name = "splits",
-                        .doc = "the elements of a stream",
-                        .shape = op_info::source,
-                        .arguments = arguments_of<stream_arguments>};
-
-node_ptr shown_stream(std::int64_t number, const element_type* type) {
-  node n{.op = &stream_op, .arguments = arguments::of(stream_arguments{number}), .type = type, .site = 1};
-  return std::make_shared<const node>(std::move(n));
-}
-
 std::vector<node_ptr> shown_streams(const split_layout& layout) {
-  if (layout.streams.size() == 1) return {given_elements(*layout.streams[0].root->type)};  // not printed
   std::vector<node_ptr> shown;
   for (const stream_layout& s : layout.streams)
     shown.push_back(shown_stream(static_cast<std::int64_t>(shown.size()), s.root->type));
@@ -124,7 +108,11 @@ const element_type& split_plan::type_of_stream(std::uint32_t stream) const {
   return *stream_of(*layout_, stream).root->type;
 }
 std::string split_plan::client_text() const {
-  return layout_->client.stream >= 0 ? std::string() : plan_text(*client_plan(shown_streams(*layout_)));
+  if (layout_->client.stream >= 0) return {};
+  std::string text = plan_text(*client_plan(shown_streams(*layout_)));
+  constexpr std::string_view kOnlyStream = "splits(0) | ";
+  if (layout_->streams.size() == 1 && text.starts_with(kOnlyStream)) text.erase(0, kOnlyStream.size());
+  return text;
 }
 
 task<std::vector<plan_split>> split_plan::splits(runtime& rt, std::uint32_t stream, std::uint64_t round) const {

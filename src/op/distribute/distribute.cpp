@@ -25,13 +25,15 @@ const element_type* distributed_type(const node& n, std::string& why) {
   return nullptr;
 }
 
-/// Each worker of mode=off yields all elements, and a job with a name has other consumers.
+/// Each worker of mode=off yields all elements, stages after a divided list of files may yield more on several workers, and a
+/// job with a name has other consumers.
 cardinality distributed_size(const node& n) {
   const auto& o = n.as<distribute_arguments>().options;
   const cardinality all = cardinality_of(*n.inputs[0]);
   const bool is_alone = o.job.empty() && o.visitation == visitation::exactly_once;
-  if (all.kind == cardinality::infinite) return all;
-  return is_alone && o.mode != sharding::off ? all : cardinality{};
+  if (all.kind == cardinality::infinite || all == cardinality::of(0)) return all;
+  const bool divides_elements = o.mode == sharding::dynamic || o.mode == sharding::data;
+  return is_alone && divides_elements ? all : cardinality{};
 }
 
 }  // namespace

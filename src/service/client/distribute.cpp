@@ -21,6 +21,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/splits/split_plan.hpp"
+#include "splits/shards.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -70,6 +71,8 @@ class distributing {
     const node_ptr& in = node_.inputs[0];
     if (options_.mode != sharding::dynamic) {
       check_sends(*in);
+      const bool may_differ = options_.mode == sharding::off && options_.visitation != visitation::exactly_once;
+      if (const status why = why_not_divisible(*in); !may_differ && !why.ok()) throw error(why);
       return stream_of(plan_text(*in), *in->type, 0);
     }
     const split_plan parts(in, split_options_of(options_));

@@ -9,6 +9,7 @@
 #include "sluice/base/random_bits.hpp"
 #include "sluice/element/type_text.hpp"
 #include "sluice/plan/text.hpp"
+#include "splits/shards.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -71,8 +72,11 @@ task<result<split_run>> dataset_plan::shard_of(read_request request, runtime& rt
     co_return invalid_argument_error(absl::StrCat("not a shard: ", request.payload));
   const std::uint64_t seed = request.seed.value_or(0), epoch = request.epoch.value_or(0);
   if (request.mode != to_string(sharding::data)) {
-    auto dividing = shard_of_files(shard, shards, rt);
-    result<node_ptr> plan = co_await dividing;
+    iterate_options how;
+    how.seed = seed;
+    how.epoch = epoch;
+    auto dividing = shard_of_files(&rt, whole_, {shard, shards}, how);
+    auto plan = co_await dividing.as_result();
     if (plan.ok()) co_return split_run{*std::move(plan), seed, epoch};
     const bool may_divide_data = request.mode == to_string(sharding::file_or_data);
     if (!may_divide_data || plan.why().code() != status_code::failed_precondition) co_return plan.why();
@@ -80,33 +84,6 @@ task<result<split_run>> dataset_plan::shard_of(read_request request, runtime& rt
   co_return result_of([&] {
     return split_run{parse_plan(absl::StrCat(info_.plan, " | shard(", shards, ", ", shard, ")")), seed, epoch};
   });
-}
-
-/// Every `shards`-th file of the plan, from number `shard` on. Errors: failed_precondition: it reads no files, or fewer than
-/// there are workers.
-task<result<node_ptr>> dataset_plan::shard_of_files(std::uint64_t shard, std::uint64_t shards, runtime& rt) const {
-  auto made = result_of([&] { return split_plan(whole_, options_of_dataset({}, 0, 0)); });
-  if (!made.ok()) co_return made.why();
-  const split_plan& parts = *made;
-  if (parts.streams()[0].rounds != cardinality::of(1))
-    co_return failed_precondition_error(
-        "the plan repeats its files, so they are not divided: place repeat after distribute");
-  auto listing = parts.splits(rt);
-  auto listed = co_await listing.as_result();
-  if (!listed.ok()) co_return listed.why();
-  const std::vector<plan_split>& all = *listed;
-  if (all.empty() || all[0].items.empty())
-    co_return failed_precondition_error(
-        "the plan reads no list of files, so they cannot be divided; use mode=data or mode=dynamic");
-  if (all.size() < shards)
-    co_return failed_precondition_error(
-        absl::StrCat("the plan reads ", all.size(), " files, and there are ", shards,
-                     " workers, so some would have none; use mode=data or mode=dynamic"));
-  std::string text;
-  std::uint64_t mine = 0;
-  for (std::uint64_t i = shard; i < all.size(); i += shards, ++mine)
-    absl::StrAppend(&text, text.empty() ? "" : ", ", plan_text(*parts.plan_of(all[i])));
-  co_return result_of([&] { return parse_plan(mine == 1 ? text : absl::StrCat("concatenate(", text, ")")); });
 }
 
 task<result<listed_payloads>> list_round(dataset_info info, std::uint64_t round, runtime& rt) {

@@ -36,7 +36,6 @@ class dataset_plan {
 
  private:
   task<result<split_run>> shard_of(read_request request, runtime& rt) const;
-  task<result<node_ptr>> shard_of_files(std::uint64_t shard, std::uint64_t shards, runtime& rt) const;
 
   dataset_info info_;
   node_ptr whole_;
