@@ -6,55 +6,11 @@ import signal
 import subprocess
 import time
 
-from program import PROGRAM, ProgramTest, main
+from program import PROGRAM, main
+from service_processes import ServiceTest
 
 
-class Service(ProgramTest):
-    def setUp(self):
-        super().setUp()
-        self.processes = []
-
-    def tearDown(self):
-        for process in self.processes:
-            if process.poll() is None:
-                process.send_signal(signal.SIGCONT)
-                process.kill()
-            process.wait()
-            process.stdout.close()
-        super().tearDown()
-
-    def start(self, *arguments):
-        """A server, and the address that it prints."""
-        process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, text=True)
-        self.processes.append(process)
-        line = process.stdout.readline()
-        self.assertRegex(line, r"^listening on .*:\d+\n$")
-        return process, line.split()[-1]
-
-    def consume(self, plan, *options):
-        return subprocess.Popen([PROGRAM, "run", plan, "--output", "jsonl", "--quiet", *options], stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
-
-    def consume_to_file(self, plan):
-        """A consumer, a function that waits until it has written so many lines, and one that returns all of them at its end."""
-        path = f"{self.folder.name}/out.jsonl"
-        consumer = subprocess.Popen([PROGRAM, "run", plan, "--output", path, "--quiet"], stderr=subprocess.PIPE, text=True)
-
-        def wait_for(lines):
-            while consumer.poll() is None and self.lines_in(path) + self.lines_in(path + ".partial") < lines:
-                time.sleep(0.005)
-
-        def finish():
-            self.assertEqual(consumer.communicate()[1], "")
-            self.assertEqual(consumer.returncode, 0)
-            with open(path) as file:
-                return [int(x) for x in file]
-
-        return wait_for, finish
-
-    def elements(self, plan, *options):
-        return [int(line) for line in self.ok("run", plan, "--output", "jsonl", "--quiet", *options).stdout.split()]
-
+class Service(ServiceTest):
     def test_addresses_status_and_a_clean_end(self):
         file = f"{self.folder.name}/address"
         dispatcher, address = self.start("dispatcher", "--address-file", file)
@@ -143,14 +99,6 @@ class Service(ProgramTest):
                     self.assertEqual(consumer.returncode, -signal.SIGKILL, consumer.stderr.read())
             with open(out) as lines:
                 self.assertEqual([int(x) for x in lines], list(range(2000)))
-
-    @staticmethod
-    def lines_in(path):
-        try:
-            with open(path, "rb") as file:
-                return file.read().count(b"\n")
-        except FileNotFoundError:
-            return 0
 
 
 if __name__ == "__main__":
