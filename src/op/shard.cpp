@@ -14,6 +14,41 @@
 namespace sluice::lib {
 namespace {
 
+/// A number as `plain` reads it, or the word hint.
+class or_hint_codec final : public codec {
+ public:
+  explicit or_hint_codec(const codec& plain) : plain_(plain) {}
+  void print(const void* field, printer& to) const override {
+    if (get(field).is_hint()) to.word("hint");
+    else plain_.print(field, to);
+  }
+  void read(void* field, const argument& a, reading& r) const override {
+    if (a.text == "hint") *static_cast<shard_count*>(field) = hint;
+    else plain_.read(field, a, r);
+  }
+  std::string check(const void* field) const override { return get(field).is_hint() ? "" : plain_.check(field); }
+  bool is_missing(const void* field) const override { return plain_.is_missing(field); }
+  bool equal(const void* a, const void* b) const override { return get(a).value == get(b).value; }
+  std::string type_name() const override { return plain_.type_name() + " or hint"; }
+
+ private:
+  static const shard_count& get(const void* field) { return *static_cast<const shard_count*>(field); }
+  const codec& plain_;
+};
+
+}  // namespace
+
+template <> const codec& codec_of<shard_count>() {
+  static const or_hint_codec c(codec_of<count>());
+  return c;
+}
+template <> const codec& codec_of<shard_index>() {
+  static const or_hint_codec c(codec_of<integer>());
+  return c;
+}
+
+namespace {
+
 /// The largest useful number of shards: no stream has more elements. Sums of two such numbers stay below 2⁶⁴.
 constexpr std::int64_t kShardsMax = static_cast<std::int64_t>(demand::kAll);
 
@@ -78,6 +113,10 @@ erased_stream strided_loop(outlet out, erased_stream in, std::uint64_t shards, s
 
 erased_stream open_shard(const node& n, open_context& context) {
   auto& a = n.as<shard_arguments>();
+  if (a.shards.is_hint())
+    throw error(
+        failed_precondition_error("shard(hint, hint) has numbers on workers only: run the plan with "
+                                  "distribute(mode=hint), or write the numbers"));
   erased_stream in = context.open(n.inputs[0]);
   if (a.shards == 1) return in;
   outlet out(*n.type);
@@ -89,6 +128,11 @@ erased_stream open_shard(const node& n, open_context& context) {
 
 const element_type* sharded_type(const node& n, std::string& why) {
   auto& a = n.as<shard_arguments>();
+  if (a.shards.is_hint() != a.index.is_hint()) {
+    why = "both arguments are hint, or none is: write shard(hint, hint)";
+    return nullptr;
+  }
+  if (a.shards.is_hint()) return same_type(n, why);
   if (a.index.value >= 0 && a.index.value < a.shards.value) return same_type(n, why);
   why = "of " + std::to_string(a.shards.value) + " shards the indices are 0 to " + std::to_string(a.shards.value - 1) +
         ", and index is " + std::to_string(a.index.value);
@@ -111,13 +155,16 @@ const op_info shard_op{
               .size =
                   [](const node& n) {
                     auto& a = n.as<shard_arguments>();
+                    if (a.shards.is_hint()) return cardinality();
                     return cardinality_of(*n.inputs[0]).without(a.index.value).in_groups(a.shards.value, false);
                   },
-              .seeks = seeks_with_inputs},
+              .seeks = [](const node& n) { return !n.as<shard_arguments>().shards.is_hint() && seeks_with_inputs(n); }},
     .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_shard},
 };
 
-preserving shard(count shards, integer index) { return {shard_op, arguments::of(shard_arguments{shards, index})}; }
+preserving shard(shard_count shards, shard_index index) {
+  return {shard_op, arguments::of(shard_arguments{shards, index})};
+}
 
 }  // namespace sluice::lib

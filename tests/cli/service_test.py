@@ -42,6 +42,22 @@ class Service(ServiceTest):
         message = self.fails(1, "run", f'range(9) | distribute("{address}", mode=data)')
         self.assertIn("needs a fixed list of workers", message)
 
+    def test_tags_and_targets_choose_the_workers(self):
+        _, address = self.start("dispatcher")
+        _, plain = self.start("worker", "--dispatcher", address)
+        plan = 'range(50) | filter(it >= 0) | distribute("{}", splits=9, job="{}", patience={}, {})'
+        message = self.fails(75, "run", plan.format(address, "a", "100ms", 'tags=["gpu", "big"]'))
+        self.assertIn("the job asks for any worker with the tags gpu, big; registered: " + plain, message)
+        self.assertIn("no tags", message)
+        message = self.fails(75, "run", plan.format(address, "b", "100ms", "target_workers=remote"))
+        self.assertRegex(message, r"the job asks for remote workers, and the consumer's host is (.*); registered: .* .host \1, no tags")
+        message = self.fails(1, "run", "range(10) | shard(hint, hint)")
+        self.assertIn("has numbers on workers only: run the plan with distribute(mode=hint)", message)
+        _, tagged = self.start("worker", "--dispatcher", address, "--tags", "big,gpu,new")
+        self.assertEqual(self.elements(plan.format(address, "c", "9s", 'tags=["gpu", "big"]')), list(range(50)))
+        self.assertEqual(self.elements(plan.format(address, "d", "9s", "target_workers=local")), list(range(50)))
+        self.assertEqual(self.elements(plan.format(address, "e", "9s", "target_workers=any")), list(range(50)))
+
     def test_workers_that_are_killed_and_paused_lose_nothing(self):
         _, address = self.start("dispatcher", "--store", f"sqlite:{self.folder.name}/meta.db")
         workers = [self.start("worker", "--dispatcher", address)[0] for _ in range(3)]

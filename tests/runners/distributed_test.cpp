@@ -29,9 +29,9 @@ struct counted_rows {
 
 bool fails_at(const std::string& end) { return end != "end" && end != "..."; }
 
-/// Each split counts its own errors; what is known without a run of all elements would take years here.
+/// distribute has the mode dynamic here, and each split counts its own errors; what is known without a run of all elements would take years here.
 bool needs_one_run(const std::string& plan) {
-  for (const char* word : {"errors_max", "errors_share", "index_flat_map"})
+  for (const char* word : {"shard(hint", "errors_max", "errors_share", "index_flat_map"})
     if (plan.find(word) != plan.npos) return true;
   if (plan == "range(10) | filter(it > 100) | repeat") return true;  // rounds without elements, for ever
   return plan.find("9223372036854775807") != plan.npos && plan.find("count_elements") != plan.npos;

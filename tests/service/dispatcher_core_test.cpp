@@ -126,7 +126,8 @@ TEST_CASE("a dataset id, and a job name, mean one dataset and one mode") {
         "Use another job name");
   auto strange = driver::request("c");
   strange.target = "near";
-  CHECK(d.refusal(strange) == "invalid_argument: open_job: target must be any, local or automatic, and is 'near'");
+  CHECK(d.refusal(strange) ==
+        "invalid_argument: open_job: target must be any, local, remote or automatic, and is 'near'");
   CHECK(d.refusal(driver::request("", "k")) == "invalid_argument: open_job: the consumer has no name");
   auto unknown = driver::request("c", "k");
   unknown.dataset = "letters";
@@ -328,6 +329,51 @@ TEST_CASE("a repeat of an empty list ends") {
   const auto call = d.send(next_split_request{it, "c", 0});
   d.listed({}, false);
   CHECK(d.reply<next_split_request>(call)->kind == split_answer::end);
+}
+
+TEST_CASE("local workers come first, and a job without a fitting worker is told what there is") {
+  driver d;
+  const auto beat = [&](const std::string& worker, const std::string& host, const std::string& process) {
+    (void)d.ask(heartbeat_request{.worker = worker, .host = host, .tags = {"x"}, .reads = {}, .process = process});
+  };
+  beat("far", "h2", "p3");
+  beat("near", "h1", "p2");
+  beat("here", "h1", "p1");
+  dataset_info info;
+  info.plan = "range(9)";
+  info.fingerprint = "f00d";
+  (void)d.ask(register_dataset_request{"numbers", info});
+  const auto placed = [&](const std::string& consumer, const std::string& target, const std::string& failed) {
+    auto r = driver::request(consumer);
+    r.target = target;
+    r.host = "h1";
+    r.process = "p1";
+    const std::string it = d.ask(std::move(r)).value().iteration;
+    const auto call = d.send(next_split_request{it, consumer, 0});
+    if (!d.lists.empty()) d.listed({"a", "b", "c", "d", "e"});
+    const std::uint64_t split = d.reply<next_split_request>(call)->split;
+    return d.ask(place_request{it, consumer, split, 1, failed})->worker;
+  };
+  CHECK(placed("c1", "automatic", "") == "here");
+  CHECK(placed("c2", "automatic", "here") == "near");
+  CHECK(placed("c3", "remote", "") == "far");
+  CHECK(placed("c4", "local", "here") == "near");
+  auto r = driver::request("c", "tagged");
+  r.tags = {"gpu", "x"};
+  r.target = "local";
+  r.host = "h1";
+  const std::string it = d.ask(std::move(r)).value().iteration;
+  const auto next = d.send(next_split_request{it, "c", 0});
+  d.listed({"a"});
+  const std::uint64_t split = d.reply<next_split_request>(next)->split;
+  const auto call = d.send(place_request{it, "c", split, 0, ""});
+  d.now += std::chrono::seconds(3);
+  d.step({dispatcher_event::woken{}});
+  CHECK(d.reply<place_request>(call)->kind == place_answer::wait);
+  CHECK(d.reply<place_request>(call)->why ==
+        "no worker fits: the job asks for local workers, and the consumer's host is h1 with the tags gpu, x; "
+        "registered: far "
+        "(host h2, tags x); here (host h1, tags x); near (host h1, tags x)");
 }
 
 TEST_CASE("a commit whose outcome is unknown is looked up before it is repeated") {

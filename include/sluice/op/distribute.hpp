@@ -8,6 +8,8 @@
 // the plan upstream into splits (docs/splits.md), and gives each split to one of the consumers of the job, which reads
 // it from a worker. Stages whose state spans splits (shuffle, batch …) run in this process, downstream of the splits.
 // mode=off gives the whole plan to each worker, so each element is delivered once per worker, as in tf.data.
+// mode=hint runs shard(hint, hint) in the plan with the number of workers and that of the worker. tf.data's names
+// parallel_epochs and distributed_epoch are read as off and dynamic.
 // Order:  with order=deterministic and mode=dynamic that of the plan upstream, except that interleave and merge mix the
 //         elements of one split only. With order=sloppy the elements of all splits as they arrive; each split's elements
 //         stay in order. Consumers of one job get different splits, in an order that depends on timing.
@@ -28,7 +30,9 @@
 // See:    docs/service.md.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/wait_time.hpp"
@@ -40,12 +44,23 @@ namespace sluice::lib {
 
 extern const op_info distribute_op;
 
+/// The workers that may read splits for a consumer.
+enum class target_workers : std::uint8_t {
+  automatic,  ///< any; first those of the consumer's process, then those of its host
+  any,        ///< any, without preference
+  local,      ///< those of the consumer's process and host
+  remote,     ///< those of other hosts
+};
+
 struct distribute_options {
   sharding mode = sharding::dynamic;
   std::string job = {};       ///< consumers that name the same job share its elements; "": a job of its own
   std::string consumer = {};  ///< the name of this consumer, under which a job knows it after a restart; "": drawn
   sluice::lib::visitation visitation = visitation::exactly_once;  ///< when a worker is lost
-  count workers = 1;  ///< without an address: the number of workers in this process, and of splits read at the same time
+  std::vector<std::string> tags = {};  ///< only workers that have all of these tags read splits of the job
+  sluice::lib::target_workers target_workers = target_workers::automatic;
+  count workers =
+      1;  ///< without an address: the number of workers in this process, and of splits read at the same time
   std::int64_t splits = 0;                ///< about this number of splits; 0: one for each file, or 16
   byte_size split_bytes = {};             ///< about this number of bytes of files in each split; 0: no limit
   std::int64_t split_elements = 0;        ///< this number of elements, or of files, in each split; 0: no limit
@@ -70,6 +85,7 @@ namespace sluice {
 using lib::distribute;
 using lib::distribute_options;
 using lib::sharding;
+using lib::target_workers;
 using lib::visitation;
 
 }  // namespace sluice

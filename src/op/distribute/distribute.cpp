@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/distribute.hpp"
 
+#include <absl/strings/str_cat.h>
+
 #include <utility>
 
 #include "engine/lowering/types.hpp"
+#include "op/distribute/hints.hpp"
 #include "op/distribute/open_distribute.hpp"
+#include "op/distribute/sharding_codec.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "plan/codecs/pace_codecs.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/type_text.hpp"
+#include "sluice/plan/text.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -18,8 +23,19 @@ const element_type* distributed_type(const node& n, std::string& why) {
   const auto& [address, o] = n.as<distribute_arguments>();
   if (o.splits < 0) why = "splits must be at least 0, and is " + std::to_string(o.splits);
   else if (o.split_elements < 0) why = "split_elements must be at least 0, and is " + std::to_string(o.split_elements);
-  else if (o.mode == sharding::hint)
-    why = "mode=hint is not supported: no stage can name the place of its shard; use mode=data";
+  else if (address.empty() && o.target_workers == target_workers::remote)
+    why =
+        "target_workers=remote leaves no worker, because without an address all workers are in this process; name a "
+        "dispatcher, or remove target_workers";
+  else if (address.empty() && !o.tags.empty())
+    why =
+        "tags leave no worker, because without an address all workers are in this process and have none; name a "
+        "dispatcher, "
+        "or remove tags";
+  else if (const bool has_hint = has_shard_hint(plan_text(*n.inputs[0])); has_hint != (o.mode == sharding::hint))
+    why = has_hint ? absl::StrCat("shard(hint, hint) needs mode=hint, and mode is ", std::string(mode_name(o.mode)))
+                   : "mode=hint needs a stage shard(hint, hint) upstream, which takes a worker's part: "
+                     "list_files(\"…\") | shard(hint, hint) | interleave(…)";
   else if (!can_serialise(*in)) why = "elements of " + type_text(*in) + " cannot be sent to another process";
   else return in;
   return nullptr;

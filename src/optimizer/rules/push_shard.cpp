@@ -47,7 +47,7 @@ node_ptr shard_past(const node_ptr& n, const in_force& settings) {
 }
 
 node_ptr with_shard_pushed(const node_ptr& n, const in_force& settings, rule_notes& notes) {
-  if (n->op->name != "shard" || n->as<shard_arguments>().shards == 1) return n;
+  if (n->op->name != "shard" || n->as<shard_arguments>().shards < 2) return n;
   node_ptr made = shard_past(n, settings);
   if (made != n || n->inputs[0]->op->shape != op_info::stage) return made;
   const node& in = *n->inputs[0];

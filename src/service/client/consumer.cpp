@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "service/host/process.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/simulation.hpp"
@@ -17,6 +18,7 @@
 namespace sluice::lib {
 namespace {
 
+constexpr std::string_view kTargets[] = {"automatic", "any", "local", "remote"};
 constexpr std::size_t kCreditMin = std::size_t{256} << 10;
 
 consumer_options options_of_core(const consumer& me, std::string iteration, std::string name) {
@@ -160,6 +162,10 @@ task<status> consumer::join(membership as) {
   request.visitation = std::string(to_string(options_.visitation));
   request.seed = stream_ == 0 ? run_->seed : mix(run_->seed + stream_);
   request.epoch = as.pass;
+  request.tags = options_.tags;
+  request.target = std::string(kTargets[static_cast<std::size_t>(options_.target_workers)]);
+  request.host = name_of_machine();
+  request.process = name_of_process();
   auto opening = link_->ask(std::move(request));
   result<open_job_reply> opened = co_await opening;
   if (!opened.ok()) co_return opened.why();

@@ -74,7 +74,7 @@ task<> split_reading::place() {
   if (!reply.ok() && reply.why().code() == status_code::cancelled) failure_ = reply.why();
   else if (!reply.ok()) step({reader_event::place_failed{reply.why()}});
   else if (!reply->ok()) step({reader_event::place_failed{reply->why()}});
-  else step({reader_event::placed{(*reply)->kind, (*reply)->worker}});
+  else step({reader_event::placed{(*reply)->kind, (*reply)->worker, (*reply)->why.value_or("")}});
 }
 
 task<> split_reading::open() {
@@ -186,7 +186,8 @@ task<> split_reading::receive() {
   reader_.reset();
   if (!frame.ok() && frame.why().code() == status_code::cancelled) failure_ = frame.why();
   else if (!frame.ok()) step({reader_event::broke{read, frame.why()}});
-  else if (frame->ok()) step({reader_event::broke{read, data_loss_error("the frames end without an end of the split")}});
+  else if (frame->ok())
+    step({reader_event::broke{read, data_loss_error("the frames end without an end of the split")}});
   else if (may_be_repeated(frame->why())) step({reader_event::broke{read, frame->why()}});  // the worker has refused it
   else step({reader_event::handler_error{read, frame->why()}});
 }

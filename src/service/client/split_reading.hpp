@@ -44,9 +44,7 @@ class split_reading {
   // A stage that reads many blocks of a worker of this process awaits its stream itself, and reports some of them only:
   /// Returns the stream from which `wanted` may be requested; null: call fill(). REQUIRES: as fill().
   erased_stream* unreported(std::uint64_t wanted);
-  demand next_demand() const {
-    return {wanted_ - std::min(wanted_, stream_at_), block_elements_, block_bytes_};
-  }
+  demand next_demand() const { return {wanted_ - std::min(wanted_, stream_at_), block_elements_, block_bytes_}; }
   /// Returns false if fill() must handle what the stream has returned: the end, or an error.
   bool got(const erased_stream::attempt& some);
 
@@ -89,9 +87,9 @@ class split_reading {
   std::optional<reader_action::open> to_open_;
   std::optional<reader_action::deliver> delivered_;
   time_point due_ = time_point::max();
-  std::uint64_t read_ = 0;                    ///< the number of the open read
-  std::shared_ptr<message_channel> channel_;  ///< outlives the reader
-  std::unique_ptr<frame_reader> reader_;      ///< null: no read of a worker elsewhere is open
+  std::uint64_t read_ = 0;                           ///< the number of the open read
+  std::shared_ptr<message_channel> channel_;         ///< outlives the reader
+  std::unique_ptr<frame_reader> reader_;             ///< null: no read of a worker elsewhere is open
   std::unique_ptr<worker_host::local_read> stream_;  ///< null: no read of a worker here is open
   std::uint64_t stream_at_ = 0;                      ///< the ordinal of the next element of stream_
   std::uint64_t wanted_ = 0;                         ///< of the fill()

@@ -85,7 +85,8 @@ task<status> join_at(std::shared_ptr<consumer> me, splits_place at) {
   }
   if (seen != at.seen)
     why = failed_precondition_error(
-        "the dispatcher does not know this consumer any more, and now divides the plan into other splits than before the "
+        "the dispatcher does not know this consumer any more, and now divides the plan into other splits than before "
+        "the "
         "checkpoint: its inputs have changed, or other consumers have got some of them");
   co_return why;
 }
@@ -138,8 +139,8 @@ const op_info assigned_splits_op{
 // --- The elements of one split --------------------------------------------------------------------------------------
 
 struct elements_place {
-  std::uint64_t at = 0;                  ///< the ordinal of the next element in the split
-  const split_reading* in = nullptr;     ///< not saved: null before the first element and after the last one
+  std::uint64_t at = 0;               ///< the ordinal of the next element in the split
+  const split_reading* in = nullptr;  ///< not saved: null before the first element and after the last one
   void save(position_writer& w) const { w.number(at); }
   void load(position_reader& r) { at = r.number(); }
   bool may_wait() const { return !in || in->may_wait(); }

@@ -49,9 +49,9 @@ dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, get_dataset_
 
 dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, open_job_request& r, time_point now) {
   if (r.consumer.empty()) return answer(invalid_argument_error("open_job: the consumer has no name"));
-  if (r.target != "any" && r.target != "local" && r.target != "automatic")
+  if (r.target != "any" && r.target != "local" && r.target != "automatic" && r.target != "remote")
     return answer(invalid_argument_error(
-        absl::StrCat("open_job: target must be any, local or automatic, and is '", r.target, "'")));
+        absl::StrCat("open_job: target must be any, local, remote or automatic, and is '", r.target, "'")));
   const auto dataset = datasets_.find(r.dataset);
   if (dataset == datasets_.end())
     return answer(not_found_error(absl::StrCat("dataset '", r.dataset, "' is not registered at this dispatcher")));
@@ -106,7 +106,10 @@ dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, open_job_req
   auto it = find(id, now);
   if (!it.ok()) return answer(it.why());
   split_consumer* c = (*it)->splits.consumer(r.consumer);
-  if (!c) c = &(*it)->splits.add_consumer(r.consumer, {r.target, r.host, r.silence_max_ms}, log_.writes());
+  if (!c)
+    c = &(*it)->splits.add_consumer(
+        r.consumer, {.target = r.target, .host = r.host, .silence_max_ms = r.silence_max_ms, .process = r.process},
+        log_.writes());
   if (auto known = consumer_of(**it, r.consumer, now); !known.ok()) return answer(known.why());
   if (c->record.silence_max_ms) wake_by(now + std::chrono::milliseconds(*c->record.silence_max_ms));
   return answer(service_reply(open_job_reply{(*it)->id, epoch(), (*it)->record.seed, (*it)->record.epoch}));

@@ -125,8 +125,12 @@ void dispatcher_core::expire(time_point now) {
   };
   std::erase_if(waiting_places_, [&](const held_place& h) {
     if (!due(h.until)) return false;
-    answers_.emplace_back(
-        h.call, service_reply(place_reply{.kind = place_answer::wait, .worker = {}, .dispatcher_epoch = epoch()}));
+    place_reply wait{.kind = place_answer::wait, .worker = {}, .dispatcher_epoch = epoch()};
+    const auto it = iterations_.find(h.request.iteration);
+    split_consumer* c = it == iterations_.end() ? nullptr : it->second->splits.consumer(h.request.consumer);
+    if (c && h.request.split < it->second->splits.listed())
+      wait.why = workers_.why_none(wish_for(*it->second, *c, h.request.split), now);
+    answers_.emplace_back(h.call, service_reply(std::move(wait)));
     return true;
   });
   workers_.forget(options_.forget_worker, now);

@@ -65,7 +65,10 @@ next_split_reply dispatcher_core::split_reply(iteration& it, const split_consume
 }
 
 worker_wish dispatcher_core::wish_for(const iteration& it, const split_consumer& c, std::uint64_t split) const {
-  worker_wish wish{.tags = &it.record.opened.tags, .target = c.record.target, .host = c.record.host};
+  worker_wish wish{.tags = &it.record.opened.tags,
+                   .target = c.record.target,
+                   .host = c.record.host,
+                   .process = c.record.process.value_or("")};
   if (it.record.opened.mode == sharding::off) wish.pinned = it.splits.payload(split);
   if (!is_static(it.record.opened.mode)) return wish;
   wish.pinned = options_.fixed_workers[split];

@@ -81,10 +81,11 @@ struct open_job_request {
   std::optional<std::uint64_t> seed, epoch;
   std::uint32_t workers = 0;      ///< static modes: the expected length of the fixed list; 0: any
   std::vector<std::string> tags;  ///< only workers with all of these tags read splits
-  std::string target = "any";     ///< "any", "local": workers on `host` only, "automatic": these first
-  std::string host;               ///< name of the consumer's machine
+  std::string target = "any";  ///< "any", "local": workers on `host` only, "automatic": these first, "remote": others
+  std::string host;            ///< name of the consumer's machine
   /// The splits of a consumer that is silent for longer return to the pool. None: never.
   std::optional<std::uint64_t> silence_max_ms;
+  std::optional<std::string> process;  ///< of the consumer: "automatic" begins with its workers
 };
 struct open_job_reply {
   std::string iteration;  ///< the id, for all calls below
@@ -133,6 +134,7 @@ struct place_reply {
   std::string worker;
   bool is_local = false;
   std::uint64_t dispatcher_epoch = 0;
+  std::optional<std::string> why;  ///< for `wait`: what the job asks for, and what the workers have
 };
 
 /// A split that is read, and the number of its elements that the consumer has delivered.
@@ -179,6 +181,7 @@ struct heartbeat_request {
   std::uint32_t slots = 1;  ///< reads that it wants at a time: placement compares reads per slot
   bool is_draining = false;
   std::vector<running_read> reads;
+  std::optional<std::string> process;
 };
 struct read_name {
   std::string iteration;

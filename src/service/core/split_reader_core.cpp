@@ -37,16 +37,18 @@ void split_reader_core::place(time_point now, actions& out) {
 /// Places the split again: at once after the first failure.
 void split_reader_core::again(const status& why, time_point now, actions& out) {
   last_error_ = why;
-  if (options_.give_up_after && now - moved_ >= *options_.give_up_after)
-    return fail(status(status_code::deadline_exceeded,
-                       absl::StrCat("the split brought no element for ",
-                                    std::chrono::duration_cast<std::chrono::milliseconds>(now - moved_).count(),
-                                    " ms; the last error: ", why.to_string())),
-                out);
+  if (options_.give_up_after && now - moved_ >= *options_.give_up_after) return give_up(now, out);
   ++attempt_;
   if (++failures_ == 1) return place(now, out);
   state_ = state::waiting;
   due_ = now + retry_delay(options_.delays, failures_ - 1, options_.seed, attempt_);
+}
+
+void split_reader_core::give_up(time_point now, actions& out) {
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - moved_).count();
+  fail(status(status_code::deadline_exceeded, absl::StrCat("the split brought no element for ", waited,
+                                                           " ms; the last error: ", last_error_.to_string())),
+       out);
 }
 
 void split_reader_core::happened(const reader_event::placed& e, time_point now, actions& out) {
@@ -56,6 +58,8 @@ void split_reader_core::happened(const reader_event::placed& e, time_point now, 
     worker_ = e.worker;
     return open(now, out);
   }
+  last_error_ = unavailable_error(e.why.empty() ? "no worker is there" : e.why);
+  if (options_.give_up_after && now - moved_ >= *options_.give_up_after) return give_up(now, out);
   state_ = state::waiting;  // the dispatcher has held the call: a short delay suffices
   due_ = now + retry_delay(options_.delays, 1, options_.seed, attempt_);
 }

@@ -43,6 +43,7 @@ struct reader_event {
   struct placed {
     place_answer kind;
     std::string worker;
+    std::string why = {};  ///< of `wait`
   };
   struct place_failed {
     status why;
@@ -127,6 +128,7 @@ class split_reader_core {
   void open(time_point now, actions& out);
   void place(time_point now, actions& out);
   void again(const status& why, time_point now, actions& out);
+  void give_up(time_point now, actions& out);
   void end(actions& out);
   void fail(const status& why, actions& out);
   bool listens() const { return queued_ < options_.queued_max; }

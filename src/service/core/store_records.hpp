@@ -51,6 +51,7 @@ struct consumer_record {
   std::string target, host;
   std::optional<std::uint64_t> silence_max_ms;
   bool is_closed = false;
+  std::optional<std::string> process;
 };
 
 inline constexpr std::string_view kEpochKey = "/epoch";

@@ -18,7 +18,8 @@ void worker_core::step(worker_event event, time_point now, actions& out) {
 
 void worker_core::beat(time_point now, actions& out) {
   heartbeat_request r{
-      options_.address, options_.incarnation, options_.host, options_.tags, options_.slots, is_draining_, {}};
+      options_.address, options_.incarnation, options_.host, options_.tags, options_.slots, is_draining_, {},
+      options_.process};
   for (const auto& [key, read] : reads_) {
     const auto& [iteration, split, consumer] = key;
     const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - read.since).count();

@@ -28,7 +28,7 @@ namespace sluice::lib {
 struct worker_options {
   std::string address;
   std::uint64_t incarnation = 0;
-  std::string host = {};
+  std::string host = {}, process = {};
   std::vector<std::string> tags = {};
   std::uint32_t slots = 1;
   duration heartbeat = std::chrono::milliseconds(500);

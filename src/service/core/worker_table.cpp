@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/core/worker_table.hpp"
 
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 
 namespace sluice::lib {
@@ -12,6 +15,7 @@ bool worker_table::heartbeat(const heartbeat_request& r, time_point now) {
   const bool is_known = !is_new && is_alive(w, now) && w.incarnation == r.incarnation;
   w.address = r.worker;
   w.host = r.host;
+  w.process = r.process.value_or("");
   w.incarnation = r.incarnation;
   w.tags = r.tags;
   w.slots = std::max<std::uint32_t>(r.slots, 1);
@@ -27,7 +31,9 @@ const worker_entry* worker_table::find(const std::string& address) const {
 
 bool worker_table::fits(const worker_entry& w, const worker_wish& wish) {
   if (!wish.pinned.empty()) return w.address == wish.pinned;
-  if (w.is_draining || (wish.target == "local" && w.host != wish.host)) return false;
+  if (w.is_draining || (wish.target == "local" && w.host != wish.host) ||
+      (wish.target == "remote" && w.host == wish.host))
+    return false;
   return !wish.tags || std::all_of(wish.tags->begin(), wish.tags->end(), [&](const std::string& tag) {
     return std::find(w.tags.begin(), w.tags.end(), tag) != w.tags.end();
   });
@@ -36,7 +42,9 @@ bool worker_table::fits(const worker_entry& w, const worker_wish& wish) {
 const worker_entry* worker_table::choose(const worker_wish& wish, time_point now) const {
   const worker_entry* best = nullptr;
   const auto rank = [&](const worker_entry& w) {
-    return std::tuple(w.address == wish.failed, wish.target == "automatic" && w.host != wish.host);
+    const bool prefers = wish.target == "automatic";
+    const bool is_same = !wish.process.empty() && w.process == wish.process;
+    return std::tuple(w.address == wish.failed, prefers && !is_same, prefers && w.host != wish.host);
   };
   const auto is_better = [&](const worker_entry& a, const worker_entry& b) {
     if (rank(a) != rank(b)) return rank(a) < rank(b);
@@ -46,6 +54,28 @@ const worker_entry* worker_table::choose(const worker_wish& wish, time_point now
   for (const auto& [address, w] : workers_)
     if (is_alive(w, now) && fits(w, wish) && (!best || is_better(w, *best))) best = &w;
   return best;
+}
+
+std::string worker_table::why_none(const worker_wish& wish, time_point now) const {
+  std::string why = "no worker fits: ";
+  if (!wish.pinned.empty()) absl::StrAppend(&why, "the split belongs to ", wish.pinned);
+  else if (wish.target == "local" || wish.target == "remote")
+    absl::StrAppend(&why, "the job asks for ", wish.target, " workers, and the consumer's host is ", wish.host);
+  else absl::StrAppend(&why, "the job asks for any worker");
+  if (wish.tags && !wish.tags->empty()) absl::StrAppend(&why, " with the tags ", absl::StrJoin(*wish.tags, ", "));
+  absl::StrAppend(&why, "; ", workers_.empty() ? "no worker has registered" : "registered:");
+  constexpr std::size_t kShown = 8;
+  std::size_t n = 0;
+  for (const auto& [address, w] : workers_) {
+    if (n++ == kShown) break;
+    const auto silent = std::chrono::duration_cast<std::chrono::seconds>(now - w.last_seen).count();
+    const std::string tags = w.tags.empty() ? "no tags" : "tags " + absl::StrJoin(w.tags, ", ");
+    absl::StrAppend(&why, n == 1 ? " " : "; ", address, " (host ", w.host, ", ", tags,
+                    w.is_draining ? ", is being stopped" : "",
+                    is_alive(w, now) ? "" : absl::StrCat(", silent for ", silent, " s"), ")");
+  }
+  if (workers_.size() > kShown) absl::StrAppend(&why, " and ", workers_.size() - kShown, " more");
+  return why;
 }
 
 void worker_table::unload(const std::string& worker) {

@@ -5,8 +5,8 @@
 //   workers.heartbeat(request, now);
 //   const worker_entry* w = workers.choose({.failed = "host:1"}, now);   // null: no worker fits now
 //
-// Order: of the workers that fit, those on the consumer's machine come first if it asked for them, then the one with the
-//        fewest reads per slot. The worker that failed comes last.
+// Order: of the workers that fit, those in the consumer's process and on its machine come first if it asked for them, then
+//        the one with the fewest reads per slot. The worker that failed comes last.
 #pragma once
 
 #include <absl/container/btree_map.h>
@@ -23,7 +23,7 @@
 namespace sluice::lib {
 
 struct worker_entry {
-  std::string address, host;
+  std::string address, host, process;
   std::uint64_t incarnation = 0;
   std::vector<std::string> tags;
   std::uint32_t slots = 1;
@@ -36,7 +36,7 @@ struct worker_entry {
 struct worker_wish {
   std::string pinned = {};  ///< only this address; empty: any
   const std::vector<std::string>* tags = nullptr;
-  std::string target = {}, host = {};  ///< of open_job_request
+  std::string target = {}, host = {}, process = {};  ///< of open_job_request
   std::string failed = {};
 };
 
@@ -60,6 +60,8 @@ class worker_table {
   bool is_alive(const worker_entry& w, time_point now) const { return now - w.last_seen <= lease_; }
   static bool fits(const worker_entry& w, const worker_wish& wish);
   const worker_entry* choose(const worker_wish& wish, time_point now) const;
+  /// Says what is wished for, and what the workers have.
+  std::string why_none(const worker_wish& wish, time_point now) const;
 
   void place(const read_id& read, const std::string& worker, std::uint64_t attempt, time_point now);
   void finish(const read_id& read);

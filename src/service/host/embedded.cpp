@@ -36,6 +36,8 @@ run_task start_embedded(std::shared_ptr<run_context>& run, std::shared_ptr<messa
     w.address = worker_name(i);
     w.incarnation = unique_number(*run->rt);
     w.slots = 1;
+    w.host = name_of_machine();
+    w.process = name_of_process();
     auto link = std::make_shared<service_link>(process.transport, std::string(kDispatcherName), duration());
     auto host = std::make_shared<worker_host>(run, std::move(link));
     auto listening = process.serve(w.address, *host, host);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/host/process.hpp"
 
+#include <absl/strings/str_cat.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cstdint>
 #include <utility>
 
 #include "runtime/run_task.hpp"
@@ -19,6 +24,20 @@ run_task serve_until_stop(std::shared_ptr<run_context>&, std::shared_ptr<message
 }
 
 }  // namespace
+
+std::string name_of_machine() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+const std::string& name_of_process() {
+  static const auto* const name = [] {
+    std::uint64_t bits = 0;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits) bits = static_cast<std::uint64_t>(getpid());
+    return new std::string(absl::StrCat(name_of_machine(), " ", getpid(), " ", absl::Hex(bits)));
+  }();
+  return *name;
+}
 
 task<std::string> service_process::serve(std::string listen, message_handler& handler,
                                          std::shared_ptr<void> owner) const {

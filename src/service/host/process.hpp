@@ -12,6 +12,11 @@
 
 namespace sluice::lib {
 
+/// The name of this machine; empty if it is unknown.
+std::string name_of_machine();
+/// A text that distinguishes this process from all others.
+const std::string& name_of_process();
+
 struct service_process {
   std::shared_ptr<run_context> run;
   std::shared_ptr<message_transport> transport;

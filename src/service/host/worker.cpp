@@ -2,7 +2,6 @@
 #include "sluice/service/worker.hpp"
 
 #include <absl/strings/str_replace.h>
-#include <unistd.h>
 
 #include <utility>
 
@@ -15,11 +14,6 @@
 
 namespace sluice::lib {
 namespace {
-
-std::string name_of_machine() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
 
 /// The address to which a worker that listens at `actual` is known.
 std::string public_address(const std::string& wanted, const std::string& actual) {
@@ -48,6 +42,7 @@ task<worker> worker::start(runtime& rt, std::string dispatcher, worker_config c)
   o.address = made->address = public_address(c.address, listening);
   o.incarnation = unique_number(rt);
   o.host = name_of_machine();
+  o.process = name_of_process();
   o.tags = std::move(c.tags);
   o.slots = c.slots != 0 ? c.slots : rt.workers();
   o.heartbeat = c.heartbeat;

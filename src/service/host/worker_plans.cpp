@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "op/distribute/hints.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/element/type_text.hpp"
 #include "sluice/plan/text.hpp"
@@ -71,6 +72,9 @@ task<result<split_run>> dataset_plan::shard_of(read_request request, runtime& rt
   if (!read_shard(request.payload, shard, shards))
     co_return invalid_argument_error(absl::StrCat("not a shard: ", request.payload));
   const std::uint64_t seed = request.seed.value_or(0), epoch = request.epoch.value_or(0);
+  if (request.mode == to_string(sharding::hint))
+    co_return result_of(
+        [&] { return split_run{parse_plan(with_shard_numbers(plan_text(*whole_), shards, shard)), seed, epoch}; });
   if (request.mode != to_string(sharding::data)) {
     iterate_options how;
     how.seed = seed;
