@@ -87,8 +87,7 @@ std::uint64_t fingerprint_of_sealed(std::string_view bytes) {
   return take<std::uint64_t>(bytes);
 }
 
-sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
-                                const std::vector<function_identity>& here, error_policy on_error) {
+sealed_position read_seal(std::string_view bytes) {
   constexpr std::size_t kEnvelope = kSealMagic.size() + 8 + 8 + 1 + 3 + 4;  // with three empty texts or zeros
   if (bytes.substr(0, kSealMagic.size() - 1) != kSealMagic.substr(0, kSealMagic.size() - 1))
     throw_status(data_loss_error("this is no checkpoint of sluice"));
@@ -108,12 +107,18 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   p.inputs = rest.text();
   p.identities = rest.text();
   if (!rest.ok()) throw_status(data_loss_error("the checkpoint is damaged: its lengths do not fit"));
+  p.position = rest.remaining();
+  return p;
+}
+
+sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
+                                const std::vector<function_identity>& here, error_policy on_error) {
+  sealed_position p = read_seal(bytes);
   std::string difference = difference_of(read_identities(p.identities, here.size()), here);
   if (p.fingerprint != fingerprint || !difference.empty()) refuse_other_plan(difference);
   if (p.on_error != error_policy::stop && on_error == error_policy::stop)
     throw_status(failed_precondition_error(
         "the checkpoint was made by a run that drops bad elements; continue under the same error policy"));
-  p.position = rest.remaining();
   return p;
 }
 

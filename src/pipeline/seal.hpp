@@ -34,6 +34,8 @@ std::string written_identities(const std::vector<function_identity>& identities)
 std::string seal_position(const sealed_position& p);
 /// Returns the plan's fingerprint in a sealed position; 0 if this is none.
 std::uint64_t fingerprint_of_sealed(std::string_view bytes);
+/// Reads the envelope, whatever its plan is. Errors: data_loss; failed_precondition: another version; thrown.
+sealed_position read_seal(std::string_view bytes);
 /// Reads the position for a run of the plan with this fingerprint and these identities, under this policy. Under
 /// error_policy::skip, ordinals do not count bad elements. Such a position would refer to another element under stop,
 /// so it is refused. The opposite is accepted: a run that stops at bad elements has passed none.

@@ -23,7 +23,7 @@ constexpr std::uint64_t kFile = 0, kListing = 0x6c697374;  ///< kinds of inputs
 constexpr std::uint64_t kNewTable = 0;
 constexpr std::uint64_t kTableVersion = 1;
 
-std::uint64_t key_of(std::string_view name, std::uint64_t kind) { return stable_hash(name, kind) & kKeyMask; }
+std::uint64_t input_key(std::string_view name, std::uint64_t kind) { return stable_hash(name, kind) & kKeyMask; }
 std::uint32_t short_epoch(std::uint64_t epoch) { return static_cast<std::uint32_t>(epoch ^ (epoch >> 32)); }
 
 void put_bytes(position_writer& w, std::uint64_t value, std::size_t n) { w.raw(&value, n); }
@@ -99,7 +99,7 @@ std::string seen_inputs::name_before(std::string_view name, std::size_t moves) c
 
 const seen_inputs::entry* seen_inputs::find(std::string_view name, std::uint64_t kind, std::size_t& before) const {
   for (before = 0; before <= moves_.size(); ++before) {
-    auto at = entries_.find(key_of(before == 0 ? std::string(name) : name_before(name, before), kind));
+    auto at = entries_.find(input_key(before == 0 ? std::string(name) : name_before(name, before), kind));
     if (at != entries_.end()) return &at->second;
   }
   before = 0;
@@ -107,10 +107,10 @@ const seen_inputs::entry* seen_inputs::find(std::string_view name, std::uint64_t
 }
 
 std::uint64_t seen_inputs::keyed(std::string_view name, std::uint64_t kind, std::size_t& before) {
-  const std::uint64_t key = key_of(name, kind);
+  const std::uint64_t key = input_key(name, kind);
   const entry* found = find(name, kind, before);
   if (!found || before == 0) return key;
-  const std::uint64_t old_key = key_of(name_before(name, before), kind);
+  const std::uint64_t old_key = input_key(name_before(name, before), kind);
   if (old_key == key) return key;
   auto moved = entries_.extract(old_key);
   if (moved.mapped().closed_at) closed_[moved.mapped().closed_at] = key;
@@ -164,7 +164,7 @@ status seen_inputs::file_opened(std::string_view path, std::uint64_t epoch, cons
 
 void seen_inputs::file_closed(std::string_view path) {
   absl::MutexLock lock(&mutex_);
-  const std::uint64_t key = key_of(path, kFile);
+  const std::uint64_t key = input_key(path, kFile);
   entry& e = entries_[key];
   if (--e.open == 0) keep_closed(key, e);
 }
@@ -260,6 +260,19 @@ bool seen_inputs::read_entry(position_reader& r, bool is_old) {
   e.closed_at = ++clock_;  // all files stay, however many were open: the position may open them again
   closed_.emplace(e.closed_at, key);
   return entries_.emplace(key, std::move(e)).second;
+}
+
+std::uint64_t seen_input::key_of(std::string_view name, bool is_listing) {
+  return input_key(name, is_listing ? kListing : kFile);
+}
+
+std::vector<seen_input> inputs_in_table(std::string_view table) {
+  std::vector<seen_input> found;
+  seen_inputs all;
+  if (!all.restore(table)) return found;
+  absl::MutexLock lock(&all.mutex_);
+  for (const auto& [at, key] : all.closed_) found.push_back({key, all.entries_.find(key)->second.versions.back().seen});
+  return found;
 }
 
 bool records_move(std::string_view table, const path_rebase& move) {

@@ -52,6 +52,14 @@ struct input_rules {
   file_identity identity_of(std::string_view path) const;
 };
 
+/// An input in the table of a checkpoint, in the state in which it was read last.
+struct seen_input {
+  std::uint64_t key = 0;  ///< key_of() of its path or pattern, before the moves of the table
+  input_state state;
+
+  static std::uint64_t key_of(std::string_view name, bool is_listing);
+};
+
 class seen_inputs {
  public:
   static constexpr std::size_t kClosedKept = 1000;
@@ -97,6 +105,8 @@ class seen_inputs {
     bool unconfirmed = false;     ///< from the checkpoint, and not opened since then
   };
 
+  friend std::vector<seen_input> inputs_in_table(std::string_view table);
+
   /// Calls visit(version&) for each state in which the checkpoint's run saw the input in this epoch.
   template <class F> static void for_each_saved(entry& e, std::uint32_t epoch, F visit);
   /// Records `now`, in which the input is the same as in all its saved states, or is accepted in spite of a difference.
@@ -124,6 +134,8 @@ class seen_inputs {
   mutable bool stale_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
+/// Returns the inputs of a valid table.
+std::vector<seen_input> inputs_in_table(std::string_view table);
 /// Returns true if the table of a checkpoint records this move: the checkpoint's run, or one before it, was resumed
 /// with it.
 bool records_move(std::string_view table, const path_rebase& move);

@@ -70,7 +70,7 @@ TEST_CASE("a stage that one of two inputs loses is missed, though the other inpu
 }
 
 TEST_CASE("a stage that a rule removes from one input may have the site of one that stays in another") {
-  const node_ptr before = parse_plan("zip(range(9) | shard(1, 0) | map(it + 1), range(8) | shard(2, 1) | map(it + 1))");
+  const node_ptr before = parse_plan("zip(range(9) | skip(0) | map(it + 1), range(8) | skip(2) | map(it + 1))");
   auto without = [&before](std::size_t input) {
     node copy = *before;
     copy.inputs[input] = without_last_input(before->inputs[input]);

@@ -14,7 +14,8 @@
 // Ends:   with the input.
 // Errors: invalid_argument, when the plan is built: the shard does not exist. Errors of skipped elements that are not
 //         made are not noticed.
-// State:  none of its own: the input's position.
+// State:  the input's position; after a resume with another number of shards, the elements that were delivered before
+//         (sluice/pipeline/reshard.hpp).
 #pragma once
 
 #include "sluice/plan/dataset.hpp"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/options/cache_verb.hpp"
+#include "cli/options/checkpoint_verb.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/field_types.hpp"
@@ -59,7 +60,8 @@ void add_splits(CLI::App& app, reading_arguments& reading, std::function<int()>&
       return cli::splits(*a);
     };
   });
-  add_cache(app, verb);  // the next one in the help
+  add_cache(app, verb);  // the next ones in the help
+  add_checkpoint(app, verb);
 }
 
 void add_index(CLI::App& app, reading_arguments& reading, format_arguments& format, std::function<int()>& verb) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // remove_noops: stages that yield the elements of their input, unchanged.
 //
-// take(-1), skip(0) and shard(1, 0) open the stage of their input, so nothing of them is in positions or reports. The
+// take(-1) and skip(0) open the stage of their input, so nothing of them is in positions or reports. The
 // record of repeat(1) contains the position of its input, and stays (op/repeat.cpp). A parallel identity map works ahead
 // like a prefetch, and stays.
 #include <string>
@@ -9,7 +9,6 @@
 #include "optimizer/rule.hpp"
 #include "sluice/op/map.hpp"
 #include "sluice/op/repeat.hpp"
-#include "sluice/op/shard.hpp"
 #include "sluice/op/skip.hpp"
 #include "sluice/op/take.hpp"
 #include "sluice/plan/function.hpp"
@@ -20,8 +19,7 @@ namespace {
 
 bool opens_no_stage(const node& n) {
   if (n.op->name == "take") return n.as<take_arguments>().elements < 0;
-  if (n.op->name == "skip") return n.as<skip_arguments>().elements == 0;
-  return n.op->name == "shard" && n.as<shard_arguments>().shards == 1;
+  return n.op->name == "skip" && n.as<skip_arguments>().elements == 0;
 }
 
 bool is_identity(const node& n) {
@@ -63,7 +61,7 @@ node_ptr without_noop(const node_ptr& n, const in_force& settings, rule_notes& n
 
 }  // namespace
 
-const rule remove_noops{{"remove_noops", "remove take(-1), skip(0), repeat(1), shard(1, 0) and a sequential map(it)"},
+const rule remove_noops{{"remove_noops", "remove take(-1), skip(0), repeat(1) and a sequential map(it)"},
                         without_noop,
                         remains_of_noop};
 

@@ -8,8 +8,10 @@
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
+#include "op/shard/shard_rest.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -52,28 +54,45 @@ namespace {
 /// The largest useful number of shards: no stream has more elements. Sums of two such numbers stay below 2⁶⁴.
 constexpr std::int64_t kShardsMax = static_cast<std::int64_t>(demand::kAll);
 
+/// The number of shards, the number of this one, and the elements that an earlier run with other shards has delivered.
+struct own_part {
+  // Without such elements the record is optional: versions of sluice without this state wrote none for shard(1, 0).
+  static constexpr bool kHoldsNothing = true;
+  std::uint64_t shards = 1, index = 0;
+  shard_rest rest = {};
+
+  void save(position_writer& w) const { rest.save(w); }
+  void load(position_reader& r) { rest.load(r); }
+};
+
 /// The elements skipped before the shard's next element: first inputs of other shards, then this shard's elements that
 /// the consumer skips.
 struct passing {
-  std::uint64_t gap, passed, inputs;
+  std::uint64_t start, passed = 0, inputs = 0;
+  bool is_regular;  ///< the elements that follow are at equal distances
 
-  passing(outlet& out, const erased_stream& in, std::uint64_t shards, std::uint64_t index)
-      : gap((index + shards - in.consumed() % shards) % shards),
-        passed(out.pass(demand::kAll / 2 / shards)),
-        inputs(gap + passed * shards) {}
+  passing(outlet& out, const erased_stream& in, const own_part& part) : start(in.consumed()) {
+    const std::uint64_t first = part.rest.next(start, part.shards, part.index);
+    is_regular = first >= part.rest.tail();
+    passed = out.pass(is_regular ? demand::kAll / 2 / part.shards : 1);
+    inputs = first - start + passed * part.shards;
+    if (!is_regular && passed) inputs = part.rest.next(first + 1, part.shards, part.index) - start;
+  }
   /// Corrects the numbers after the input has ended.
-  void give_back(outlet& out, const erased_stream& in, std::uint64_t shards) const {
+  void give_back(outlet& out, const erased_stream& in, const own_part& part) const {
     const std::uint64_t existed = inputs - (inputs ? in.skip_left() : 0);
-    out.unpass(passed - (existed > gap ? (existed - gap + shards - 1) / shards : 0));
+    out.unpass(passed - std::min(passed, part.rest.count(start, start + existed, part.shards, part.index)));
   }
 };
 
-erased_stream shard_loop(outlet out, erased_stream in, std::uint64_t shards, std::uint64_t index) {
+erased_stream shard_loop(outlet out, saved<own_part> part, erased_stream in) {
   for (;;) {
-    const passing over(out, in, shards, index);
-    auto b = co_await in.next_block({.skip = over.inputs, .elements = 1});
+    const passing over(out, in, *part);
+    const bool is_whole = over.is_regular && part->shards == 1;
+    const std::uint32_t wanted = is_whole ? out.wanted() : 1;
+    auto b = co_await in.next_block({over.inputs, wanted, out.wanted_bytes()});
     if (!b) {
-      over.give_back(out, in, shards);
+      over.give_back(out, in, *part);
       break;
     }
     co_yield b;
@@ -90,15 +109,16 @@ bool are_free(const node& source) {
          t.kind == kind::scalar && t.size <= kStridedBytesMax;
 }
 
-erased_stream strided_loop(outlet out, erased_stream in, std::uint64_t shards, std::uint64_t index) {
+erased_stream strided_loop(outlet out, saved<own_part> part, erased_stream in) {
   const std::size_t size = out.type().size;
+  const std::uint64_t shards = part->shards;
   in.may_go_back();  // marks may be due while a part of a view is left
   for (;;) {
-    const passing over(out, in, shards, index);
-    const std::uint32_t wanted = std::min(out.wanted(), kStridedAtOnce);
+    const passing over(out, in, *part);
+    const std::uint32_t wanted = over.is_regular ? std::min(out.wanted(), kStridedAtOnce) : 1;
     bool more = co_await in.ready({over.inputs, static_cast<std::uint32_t>((wanted - 1) * shards + 1)});
     if (!more) {
-      over.give_back(out, in, shards);
+      over.give_back(out, in, *part);
       break;
     }
     const std::uint32_t there = in.left();
@@ -118,12 +138,13 @@ erased_stream open_shard(const node& n, open_context& context) {
         failed_precondition_error("shard(hint, hint) has numbers on workers only: run the plan with "
                                   "distribute(mode=hint), or write the numbers"));
   erased_stream in = context.open(n.inputs[0]);
-  if (a.shards == 1) return in;
   outlet out(*n.type);
   const auto shards = static_cast<std::uint64_t>(std::min(a.shards.value, kShardsMax));
   const auto index = static_cast<std::uint64_t>(std::min(a.index.value, kShardsMax - 1));
-  if (shards <= kStrideMax && are_free(*n.inputs[0])) return strided_loop(out, std::move(in), shards, index);
-  return shard_loop(out, std::move(in), shards, index);
+  saved<own_part> part({shards, index, {}});
+  if (shards > 1 && shards <= kStrideMax && are_free(*n.inputs[0]))
+    return strided_loop(out, std::move(part), std::move(in));
+  return shard_loop(out, std::move(part), std::move(in));
 }
 
 const element_type* sharded_type(const node& n, std::string& why) {
