@@ -76,7 +76,8 @@ class allocator {
 
   std::int64_t limited(const stage_figures& s, const tunable_knob& k, double value) const {
     if (k.is_blocked || s.is_light || value <= 0) return k.value;
-    if (k.name == "parallelism" && is_starving(s)) value = std::max(value, 2.0 * static_cast<double>(k.value));
+    if (k.name == "parallelism" && is_starving(s))
+      value = std::max({value, 2.0 * static_cast<double>(k.value), elements_of_stall(s)});
     if (k.name == "parallelism") value = std::max(value, static_cast<double>(std::min(k.floor, k.most)));
     if (k.name == "parallelism" && value > static_cast<double>(k.value)) {
       if (!is_saturated(s)) return k.value;
@@ -92,6 +93,11 @@ class allocator {
   /// The consumer waits at times, and finished elements wait for their turn, or for the end of a burst, at others.
   bool is_starving(const stage_figures& s) const {
     return s.awaits && f_.wait_share >= kStarving && s.starved >= kStarving;
+  }
+
+  /// The elements that the consumer takes during one of its regular stalls: that number must be finished before it begins.
+  double elements_of_stall(const stage_figures& s) const {
+    return std::isfinite(rate_) ? std::ceil(rate_ * s.visits * f_.stall * kStallHeadroom) : 0;
   }
 
   std::vector<double> chosen(double rate) const {

@@ -59,11 +59,13 @@ double expected_rate(const figures& f, const budgets& b);
 /// What the stages that take the most time, and one more core, could gain: the largest gain first.
 std::vector<what_if> try_changes(const figures& f, const budgets& b);
 
-/// One setting that a stage has had: the number of its calls at the same time, and the time of each.
+/// One setting that a stage has had: the number of its calls at the same time, the time of each, its standard deviation, and
+/// the number of calls that were measured (0: exact).
 struct scaling_point {
-  double running = 0, call = 0;
+  double running = 0, call = 0, deviation = 0, calls = 0;
 };
-/// Fits the law to settings of at least two different numbers of calls.
+/// Fits the law to settings of at least two different numbers of calls. Times that may be equal, because calls differ and few
+/// were measured, show no law.
 scaling fit_scaling(const std::vector<scaling_point>& points);
 
 }  // namespace sluice::lib

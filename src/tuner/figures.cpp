@@ -116,8 +116,9 @@ void set_edges(const std::vector<site_report>& sites, figures& f) {
 }
 
 /// Returns true if the consumer's requests were timed by samples. Then a short time contains too few of them to say how long
-/// the consumer has waited. Only fast requests are sampled, so the consumer's time is the whole time.
-bool is_sampled(double timed, double requests) { return std::abs(timed - requests) > 1 + requests / 10; }
+/// the consumer has waited. Only fast requests are sampled, so the consumer's time is the whole time. If most were timed, their
+/// own time is better: it ends with a request, and contains no part of a wait that has not ended.
+bool is_sampled(double timed, double requests) { return 2 * timed < requests - 2; }
 
 void set_consumer(const observation& before, const observation& after, double requests, figures& f) {
   const double timed = static_cast<double>(after.consumer.requests - before.consumer.requests);
@@ -125,6 +126,7 @@ void set_consumer(const observation& before, const observation& after, double re
   const double elapsed = is_sampled(timed, requests) ? f.seconds : seconds_of(timed_seconds);
   const double waits = seconds_of(after.consumer.waited - before.consumer.waited);
   f.consumer = std::max(0.0, ratio(elapsed - waits, f.elements));
+  f.consumer_samples = timed;
   f.wait_share = ratio(waits, elapsed);
   const bool new_stalls = after.consumer.stalls > before.consumer.stalls;
   if (new_stalls && after.consumer.stall_every >= 2) f.stall = seconds_of(after.consumer.stall_took);

@@ -67,6 +67,7 @@ struct figures {
   double seconds = 0;                 ///< between the two moments
   double elements = 0;                ///< that the consumer has taken meanwhile
   double consumer = 0;                ///< the consumer's own time for one of them
+  double consumer_samples = 0;        ///< its requests that were timed
   double wait_share = 0;              ///< of the time in which the consumer waited
   double stall = 0;                   ///< the time of one of its regular, long waits; 0: there are none
   double cpu = 0;                     ///< CPU time for one of them, as measured; 0: unknown

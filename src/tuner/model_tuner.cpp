@@ -101,7 +101,8 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
     return;
   }
   if (is_correction) --corrections_left_;
-  step made{.before = std::max(f.elements / f.seconds, average_),
+  const double rate = f.elements / f.seconds;
+  step made{.before = std::max(rate, average_),
             .expected = a.rate,
             .undo = {},
             .raises = a.rate > (1 + kGainMin) * a.rate_now,
@@ -114,6 +115,8 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
     made.is_for_bursts |= v.is_starved;
     if (known_knobs::entry* e = knobs_.find(v.path, v.knob); e && v.is_starved) e->floor = v.value;
   }
+  // A rate between two bursts would make the rate over bursts look like a loss. A few elements do not show the rate.
+  if (made.is_for_bursts) made.before = averaged_ < kSampledElements ? 0 : average_;
   set(all, d);
   ++steps_;
   step_ = std::move(made);
@@ -132,7 +135,7 @@ void model_tuner::remember_settings(const figures& f) {
     known_knobs::entry* e = knobs_.find(s.path, "parallelism");
     if (!e || s.calls < kSamples || s.call <= 0) continue;
     if (e->settings.size() == kSettingsKept) e->settings.erase(e->settings.begin());
-    e->settings.push_back({s.running, s.call});
+    e->settings.push_back({s.running, s.call, s.deviation, s.calls});
   }
 }
 
@@ -162,6 +165,8 @@ figures model_tuner::measured(const observation& now) {
   figures f = figures_between(*window_, now);
   const figures longer = figures_between(*base_, now);
   average_ = longer.seconds > 0 ? longer.elements / longer.seconds : 0;
+  averaged_ = longer.elements;
+  if (f.consumer_samples < kSamples) f.consumer = longer.consumer;
   for (std::size_t i = 0; i != f.stages.size(); ++i) {
     f.stages[i].own = longer.stages[i].own;
     f.stages[i].outside = longer.stages[i].outside;

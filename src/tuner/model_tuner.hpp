@@ -65,6 +65,7 @@ class model_tuner final : public tuning_policy {
   std::uint64_t looks_ = 0, steps_ = 0, changes_ = 0;
   std::optional<figures> newest_;
   double rate_ = 0, average_ = 0;  ///< expected; and measured since the beginning or the last change
+  double averaged_ = 0;            ///< the elements of average_
   std::string limit_;
   std::vector<double> errors_;
 };

@@ -24,6 +24,13 @@ double error_of(const std::vector<scaling_point>& points, const scaling& law, do
   return error;
 }
 
+/// Twice the standard error of the difference between the shortest and the longest time. A setting of few calls may have seen
+/// none of the slow ones, so both have the larger deviation.
+double doubt_of(const scaling_point& a, const scaling_point& b) {
+  if (a.calls <= 0 || b.calls <= 0) return 0;
+  return 2 * std::max(a.deviation, b.deviation) * std::sqrt(1 / a.calls + 1 / b.calls);
+}
+
 }  // namespace
 
 scaling fit_scaling(const std::vector<scaling_point>& points) {
@@ -31,6 +38,10 @@ scaling fit_scaling(const std::vector<scaling_point>& points) {
   const auto [few, many] = std::minmax_element(points.begin(), points.end(),
                                                [](const auto& a, const auto& b) { return a.running < b.running; });
   if (points.size() < 2 || many->running < 1.2 * few->running) return best;
+  const auto [fast, slow] =
+      std::minmax_element(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.call < b.call; });
+  const double doubt = doubt_of(*fast, *slow);
+  if (doubt > 0 && slow->call - fast->call <= doubt) return best;
   double first = 0, least = error_of(points, best, first);
   // Both coefficients are small numbers: a search of their logarithms needs no derivatives, and cannot leave the range.
   for (int s = 0; s <= 40; ++s) {

@@ -101,6 +101,9 @@ TEST_CASE("the law of scaling is found from two or three settings") {
   CHECK(limited.useful >= 10);
   CHECK(limited.useful <= 12);
   CHECK(fit_scaling({{8, 0.1}}).useful > 1000);
+  // Four calls may have seen none of the slow ones that 16 calls have seen: no law. The same times of many calls show one.
+  CHECK(fit_scaling({{2, 0.04, 0, 4}, {8, 0.072, 0.06, 16}}).useful > 1000);
+  CHECK(fit_scaling({{2, 0.04, 0.01, 400}, {8, 0.072, 0.06, 1600}}).useful < 10);
   CHECK(fit_scaling({}).useful > 1000);
 }
 

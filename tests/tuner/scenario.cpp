@@ -189,6 +189,7 @@ scenario_outcome run_scenario(const scenario& s, unsigned cores, const std::vect
   add_rates(w, o);
   add_gains(s, r, o);
   o.steps = other ? other->report().steps : r.tuning.steps;
+  for (const auto& k : r.tuning.knobs) o.reasons.push_back(k.stage + ": " + k.reason);
   sync_wait(rt, cleanup(std::move(stream)));
   return o;
 }
@@ -238,8 +239,10 @@ std::vector<scenario> all_scenarios() {
   for (const auto& file : std::filesystem::directory_iterator("bench/tuner"))
     if (file.path().extension() == ".scenario") paths.push_back(file.path());
   std::sort(paths.begin(), paths.end());
+  const char* only = std::getenv("SLUICE_TEST_SCENARIO");
   std::vector<scenario> all;
-  for (const std::string& path : paths) all.push_back(read_scenario(path));
+  for (const std::string& path : paths)
+    if (!only || std::filesystem::path(path).stem() == only) all.push_back(read_scenario(path));
   return all;
 }
 

@@ -64,6 +64,7 @@ struct scenario_outcome {
   std::vector<std::int64_t> values;  ///< of the knobs at the end, the first stage first
   std::int64_t sum = 0;              ///< of these values
   std::uint64_t steps = 0;
+  std::vector<std::string> reasons;  ///< of the tuner, a line for each knob
   /// A change, and the gain that the tuner predicts for it.
   struct gain {
     std::string change;
