@@ -62,7 +62,7 @@ GROUPS = {
                             "batch_by_tokens", "pack_sequences", "bucket_by_sequence_length", "window", "window_batch"],
     "Groups and totals": ["group_by", "group_by_reducer", "group_by_window", "top", "reduce", "count_elements", "get_single_element"],
     "Several inputs": ["zip", "concatenate", "merge", "round_robin", "sample_from_datasets", "choose_from_datasets", "weighted_flat_map"],
-    "Speed, errors and sizes": ["prefetch", "cache", "distribute", "sleep", "rate_limit", "ignore_errors", "with_options", "assert_cardinality",
+    "Speed, errors and sizes": ["prefetch", "cache", "snapshot", "distribute", "sleep", "rate_limit", "ignore_errors", "with_options", "assert_cardinality",
                                 "pad_to_cardinality"],
 }
 OTHER_NAMES, CPP_ONLY = "Other names", "Verbs only in C++"

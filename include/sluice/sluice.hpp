@@ -69,6 +69,7 @@
 #include "sluice/op/shuffle.hpp"
 #include "sluice/op/skip.hpp"
 #include "sluice/op/sleep.hpp"
+#include "sluice/op/snapshot.hpp"
 #include "sluice/op/sparse_batch.hpp"
 #include "sluice/op/sql.hpp"
 #include "sluice/op/take.hpp"

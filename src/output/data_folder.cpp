@@ -43,14 +43,15 @@ bool names_data_folder(std::string_view path) { return path.ends_with('/'); }
 std::string manifest_text(const data_folder& d) {
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
   for (const data_folder::file& f : d.files) files.push_back({{"name", f.name}, {"bytes", f.bytes}});
-  const nlohmann::ordered_json all{{"sluice_manifest", kManifestVersion},
-                                   {"state", d.is_complete ? "complete" : "partial"},
-                                   {"format", d.format},
-                                   {"compression", d.compression},
-                                   {"type", d.type},
-                                   {"elements", d.elements},
-                                   {"order", d.alternates ? "alternating" : "one after another"},
-                                   {"files", std::move(files)}};
+  nlohmann::ordered_json all{{"sluice_manifest", kManifestVersion},
+                             {"state", d.is_complete ? "complete" : "partial"},
+                             {"format", d.format},
+                             {"compression", d.compression},
+                             {"type", d.type},
+                             {"elements", d.elements},
+                             {"order", d.alternates ? "alternating" : "one after another"},
+                             {"files", std::move(files)}};
+  if (!d.origin.empty()) all["origin"] = d.origin;
   // Bytes of a name that are not UTF-8 would not be read back; such a folder cannot be loaded.
   std::string text = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   absl::StrAppend(&text, std::string(kSumWord), absl::StrFormat("%08x", crc32c(text)), "\n");
@@ -77,15 +78,17 @@ result<data_folder> read_manifest_text(std::string_view text) {
       d.files.push_back({f.at("name"), f.at("bytes")});
       if (!is_file_name(d.files.back().name)) return damaged_manifest();
     }
+    if (all.contains("origin")) d.origin = all.at("origin");
     if (d.is_complete && d.files.empty()) return damaged_manifest();
     return d;
   } catch (const nlohmann::json::exception&) { return damaged_manifest(); }
 }
 
-result<data_folder> read_data_folder(const std::string& folder) {
+result<data_folder> read_data_folder(const std::string& folder, std::string* text_read) {
   const std::string path = manifest_of(folder);
   auto text = read_small_file(path, kManifestBytesMax);
   if (!text.ok()) return text.why();
+  if (text_read) *text_read = *text;
   auto d = read_manifest_text(*text);
   if (!d.ok()) return d.why().in_file(path);
   return d;

@@ -35,6 +35,7 @@ struct data_folder {
   std::uint64_t elements = 0;
   bool alternates = false;  ///< element i is in file i mod n; otherwise the files follow one after another
   std::vector<file> files;
+  std::string origin = {};  ///< of a snapshot: what its elements depend on, in hexadecimal digits
 };
 
 inline constexpr std::string_view kManifestName = "sluice.manifest";
@@ -45,7 +46,8 @@ std::string manifest_text(const data_folder& d);
 /// Errors: data_loss, failed_precondition.
 result<data_folder> read_manifest_text(std::string_view text);
 /// `folder`: with or without a slash at the end.
-result<data_folder> read_data_folder(const std::string& folder);
+/// `text`: if not null, receives the manifest.
+result<data_folder> read_data_folder(const std::string& folder, std::string* text = nullptr);
 /// Replaces the manifest: after a crash the folder has the old one or the new one.
 status write_manifest(const std::string& folder, const data_folder& d);
 

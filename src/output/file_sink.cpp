@@ -225,6 +225,12 @@ status file_sink::take(const block& elements) {
   return {};
 }
 
+status file_sink::take_to(std::size_t shard, const block& elements, std::uint32_t i) {
+  status why = parts_[shard]->append(elements, i, 1);
+  if (why.ok()) ++elements_;
+  return why;
+}
+
 status file_sink::take_by_size(const block& elements) {
   for (std::uint32_t i = 0; i != elements.size(); ++i) {
     status why = parts_.empty() ? begin_part() : status();
@@ -258,8 +264,9 @@ status file_sink::mark_folder(bool is_complete) {
                 .compression = std::string(to_string(o_.compression)),
                 .type = type_text(type_),
                 .elements = elements_,
-                .alternates = o_.shards != 1,
-                .files = {}};
+                .alternates = o_.shards != 1 && !o_.by_function,
+                .files = {},
+                .origin = o_.origin};
   for (std::uint64_t i = 0; is_complete && i != files(); ++i) {
     const std::string path = name_of(i);
     std::error_code why;

@@ -38,9 +38,11 @@ struct output_options {
   /// /proc/self/fd/3 names. Such a path is not opened, since that would truncate or replace the file. -1: the file that
   /// the path names.
   int descriptor = -1;
-  std::string folder = {};  ///< the data folder that `path` is in, with its slash; empty: none. See place_in_folder()
-  runtime* rt = nullptr;    ///< for the file systems of remote outputs
-  int stop_fd = -1;         ///< readable once the run must end: see output_stream
+  std::string folder = {};   ///< the data folder that `path` is in, with its slash; empty: none. See place_in_folder()
+  std::string origin = {};   ///< data_folder::origin
+  bool by_function = false;  ///< the caller assigns elements to shards, by take_to()
+  runtime* rt = nullptr;     ///< for the file systems of remote outputs
+  int stop_fd = -1;          ///< readable once the run must end: see output_stream
   std::uint64_t shards = 1;
   std::uint64_t shard_bytes = 0;      ///< not 0: starts as many shards as this size requires
   std::optional<tensor_spec> rows{};  ///< for tensors, if known before the first element
@@ -69,6 +71,8 @@ class file_sink final : public element_sink {
                                                  const output_start& start, std::uint64_t& cut_bytes);
 
   status take(const block& elements) override;
+  /// Writes element `i` of the block to this shard. REQUIRES: by_function, shard < shards.
+  status take_to(std::size_t shard, const block& elements, std::uint32_t i);
   std::uint32_t taken() const override;
   status end_shard() override;
   status commit(output_place& place) override;

@@ -13,7 +13,7 @@
 #include "cli/messages/exit_status.hpp"
 #include "cli/options/cache_verb.hpp"
 #include "cli/verbs.hpp"
-#include "op/cache/plan_head.hpp"
+#include "engine/stored/plan_head.hpp"
 #include "store/cache_file.hpp"
 
 namespace sluice::lib::cli {

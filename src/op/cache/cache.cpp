@@ -13,9 +13,9 @@
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
-#include "op/cache/plan_head.hpp"
+#include "engine/stored/frozen_input.hpp"
+#include "engine/stored/plan_head.hpp"
 #include "plan/codecs/arguments_of.hpp"
-#include "sluice/base/random_bits.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/task.hpp"
@@ -262,30 +262,6 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
   }
 }
 
-bool is_or_has_upstream(const node& n, bool (*is)(const node&)) {
-  if (is(n)) return true;
-  return std::ranges::any_of(n.inputs, [is](const node_ptr& input) { return is_or_has_upstream(*input, is); });
-}
-
-/// Returns the context of the input, whose elements are those of the first epoch in every epoch.
-open_context of_first_epoch(const open_context& context) {
-  open_context first = context;
-  first.passes = context.outers;
-  first.epoch = {};
-  return first;
-}
-
-cache_key key_of(const node& input, const open_context& context) {
-  const bool draws = is_or_has_upstream(input, [](const node& n) { return facts_of(n).draws; });
-  const auto policy = static_cast<std::uint64_t>(context.on_error);
-  const std::uint64_t order = context.order_given ? 1 + static_cast<std::uint64_t>(*context.order_given) : 0;
-  return {.plan = fingerprint(input),
-          .type = input.type,
-          .drawn_in = draws ? derive(derive(context.scope, context.outers), context.combines) : 0,
-          .seed = draws ? context.run->seed : 0,
-          .settings = policy << 8 | order};
-}
-
 erased_stream open_cache(const node& n, open_context& context) {
   const auto& a = n.as<cache_arguments>();
   const node& input = *n.inputs[0];
@@ -294,7 +270,7 @@ erased_stream open_cache(const node& n, open_context& context) {
   outlet out(*n.type);
   saved<cache_reading> st;
   std::string label = context.gate(n).label();
-  const cache_key key = key_of(input, context);
+  const cache_key key = key_of_input(input, context);
   st->cache = a.shared.of->find(*context.run->rt, key, *n.type, label, has_fixed_order, a.path);
   cache_input from{of_first_epoch(context), n.inputs[0], std::move(label), a.options.over_budget,
                    a.options.on_mismatch == on_mismatch::rebuild};

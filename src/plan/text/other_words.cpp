@@ -123,6 +123,7 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"tar", "tar(\"FILE.tar\")"},
     {"webdataset", "webdataset(\"FILE.tar\")"},
     {"zip_members", "zip_members(\"FILE.zip\")"},
+    {"snapshot", "snapshot(\"DIR\")"},
     {"map", "map($V)"},
     {"filter", "filter($V > 1)"},
     {"flat_map", "flat_map([$V])"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/cache/plan_head.hpp"
+#include "engine/stored/plan_head.hpp"
 
 #include <absl/strings/str_cat.h>
 #include <sys/stat.h>
@@ -114,8 +114,8 @@ constexpr std::string_view kRemedy = "; name another file, remove this one, or w
 
 }  // namespace
 
-plan_head::plan_head(node_ptr input, const cache_key& key, std::shared_ptr<run_context> run)
-    : input_(std::move(input)), key_(key), run_(std::move(run)) {}
+plan_head::plan_head(node_ptr input, const cache_key& key, std::shared_ptr<run_context> run, std::string noun)
+    : input_(std::move(input)), key_(key), run_(std::move(run)), noun_(std::move(noun)) {}
 
 std::string plan_head::bytes(std::uint64_t pass) const {
   position_writer w;
@@ -180,15 +180,15 @@ status plan_head::compare(std::string_view bytes, std::uint64_t& pass) const {
   head_values there;
   if (!read_head(bytes, there))
     return failed_precondition_error(
-        absl::StrCat("the cache was written by another version of sluice", std::string(kRemedy)));
+        absl::StrCat("the ", noun_, " was written by another version of sluice", std::string(kRemedy)));
   pass = there.pass | 1;
   const std::string why = difference(there);
   if (!why.empty())
-    return failed_precondition_error(absl::StrCat("the cache does not fit: ", why, std::string(kRemedy)));
+    return failed_precondition_error(absl::StrCat("the ", noun_, " does not fit: ", why, std::string(kRemedy)));
   const std::string change = change_of_inputs(there.inputs);
   if (change.empty()) return {};
   return run_->settle_changed_input(failed_precondition_error(
-      absl::StrCat("the files that the cache was made from have changed: ", change, std::string(kRemedy))));
+      absl::StrCat("the files that the ", noun_, " was made from have changed: ", change, std::string(kRemedy))));
 }
 
 bool describe_head(std::string_view head, std::string& to) {

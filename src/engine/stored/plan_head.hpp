@@ -25,7 +25,7 @@ struct named_input {
 
 class plan_head final : public cache_head {
  public:
-  plan_head(node_ptr input, const cache_key& key, std::shared_ptr<run_context> run);
+  plan_head(node_ptr input, const cache_key& key, std::shared_ptr<run_context> run, std::string noun = "cache");
 
   std::string bytes(std::uint64_t pass) const override;
   status compare(std::string_view there, std::uint64_t& pass) const override;
@@ -38,6 +38,7 @@ class plan_head final : public cache_head {
   node_ptr input_;
   cache_key key_;
   std::shared_ptr<run_context> run_;
+  std::string noun_;  ///< what has the elements, for messages
 };
 
 /// Appends lines that describe the head of a file. Returns false if this version cannot read it.
