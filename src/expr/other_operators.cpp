@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/text/ascii.hpp"
 #include "base/text/closest.hpp"
+#include "base/text/typographic.hpp"
 #include "expr/checking/checker.hpp"
 #include "sluice/base/utf8.hpp"
 
@@ -81,6 +82,62 @@ std::string_view value_before(std::string_view text, std::size_t end, std::strin
   return length_up_to(whole, ",:=?") == whole.size() && !whole.empty() && whole[0] != '{' ? whole : otherwise;
 }
 
+/// The value before a place: the part of the innermost bracket since its last comma or colon.
+struct part_before {
+  std::string_view text;
+  char bracket = '\0';  ///< that contains it; '\0': none
+};
+/// `is_side`: also begin after the last && or ||.
+part_before part_up_to(std::string_view text, std::size_t end, bool is_side) {
+  std::string brackets;
+  std::vector<std::size_t> begins{0};
+  char quote = '\0';
+  for (std::size_t i = 0; i != end; ++i) {
+    const char c = text[i];
+    const bool is_joined = is_side && (text.substr(i, 2) == "&&" || text.substr(i, 2) == "||");
+    if (quote != '\0') {
+      quote = c == quote ? '\0' : quote;
+    } else if (c == '"' || c == '\'' || c == '`') {
+      quote = c;
+    } else if (c == '(' || c == '[' || c == '{') {
+      brackets += c;
+      begins.push_back(i + 1);
+    } else if ((c == ')' || c == ']' || c == '}') && !brackets.empty()) {
+      brackets.pop_back();
+      begins.pop_back();
+    } else if (c == ',' || c == ':' || is_joined) {
+      begins.back() = i + 1 + is_joined;
+    }
+  }
+  return {without_blanks(text.substr(begins.back(), end - begins.back())), brackets.empty() ? '\0' : brackets.back()};
+}
+
+/// Returns the value after a comparison: the text up to the next && or ||, comma or closing bracket.
+std::string_view side_after(std::string_view rest) {
+  rest = rest.substr(0, length_up_to(rest, ","));
+  return without_blanks(rest.substr(0, length_up_to(rest, "&|")));
+}
+
+/// Returns what replaces a test by a regular expression: "starts_with(city, \"R\")" for "R.*".
+std::string instead_of_pattern(const std::string& value, std::string pattern) {
+  constexpr std::string_view kOthers = "contains(), starts_with() and ends_with() test a text";
+  if (pattern.size() < 2 || pattern[0] != '"') return std::string(kOthers);
+  pattern = pattern.substr(1, pattern.size() - 2);
+  auto take_end = [&](std::string_view end) {
+    if (!pattern.ends_with(end)) return false;
+    pattern.resize(pattern.size() - end.size());
+    return true;
+  };
+  bool is_open_left = pattern.starts_with(".*"), is_begin = pattern.starts_with('^');
+  pattern = pattern.substr(is_open_left ? 2 : is_begin ? 1 : 0);
+  const bool is_open_right = take_end(".*"), is_end = take_end("$");
+  is_begin |= is_open_right && !is_open_left;
+  if (pattern.empty() || pattern.find_first_of(".*+?^$\\()[]{}|") != pattern.npos) return std::string(kOthers);
+  const std::string arguments = absl::StrCat("(", value, ", \"", pattern, "\")");
+  if (is_begin && is_end) return absl::StrCat("write ", value, " == \"", pattern, "\"");
+  return absl::StrCat("write ", is_begin ? "starts_with" : is_end ? "ends_with" : "contains", arguments);
+}
+
 /// Returns "starts_with(city, \"R\")" for city like "R%".
 std::string instead_of_like(const std::string& value, std::string pattern, bool ignores_case) {
   const std::string of = ignores_case ? absl::StrCat("lower(", value, ")") : value;
@@ -119,7 +176,11 @@ std::string instead_of(std::string_view word, const std::string& value, std::str
   auto joined = [&](std::string_view sign) {
     return absl::StrCat(value, " ", std::string(sign), " ", other.empty() ? "…" : other);
   };
-  if (word == "=") return joined("==");
+  if (word == "=") {
+    const std::string_view side = side_after(rest);
+    const bool is_shown = other.empty() || (!rest.starts_with('\'') && side.size() <= kPartMax);
+    return is_shown && !side.empty() ? absl::StrCat(value, " == ", std::string(side)) : joined("==");
+  }
   if (is_word(word, "and")) return "&&";
   if (is_word(word, "or")) return "||";
   if (is_word(word, "div")) return joined("/") + ", which truncates integers";
@@ -218,13 +279,16 @@ std::string advice_for(const misplaced_operator& m) {
     const std::string_view name = operand.starts_with('(') ? operand.substr(1, operand.size() - 2) : operand;
     return without_lambda("", name, body);
   }
-  const std::string value(operand.size() > kPartMax ? "x" : operand);
+  std::string value(operand.size() > kPartMax ? "x" : operand);
   if (is_word(word, "desc") || is_word(word, "asc"))
     return absl::StrCat("top already yields the largest: by=", value, "; the smallest: by=-", value);
-  if (is_word(word, "as"))
-    return absl::StrCat("there is no operator as; a value gets its name in braces: write {",
-                        std::string(first_word(rest)), ": ", std::string(value_before(m.text, m.operand_end, value)),
-                        "}");
+  if (is_word(word, "as")) {
+    const part_before part = part_up_to(m.text, m.operand_end, false);
+    const std::string field = absl::StrCat(std::string(first_word(rest)), ": ", std::string(part.text));
+    return absl::StrCat("there is no operator as; ",
+                        part.bracket == '{' ? absl::StrCat("the name comes first: write ", field)
+                                            : absl::StrCat("a value gets its name in braces: write {", field, "}"));
+  }
   if (is_word(word, "if")) {
     const std::size_t otherwise = rest.find(" else ");
     if (otherwise == rest.npos) return "there is no operator if; write if(condition, a, b)";
@@ -233,6 +297,12 @@ std::string advice_for(const misplaced_operator& m) {
                         ", ", std::string(value_before(m.text, m.operand_end, value)), ", ",
                         std::string(without_blanks(last.substr(0, length_up_to(last, ",")))), ")");
   }
+  // Comparisons bind less than the arithmetic before them: it % 2 = 0.
+  const bool is_arithmetic = is_word(word, "div") || is_word(word, "mod");
+  const std::string_view side = part_up_to(m.text, m.operand_end, true).text;
+  if (!is_arithmetic && !side.empty() && side.size() <= kPartMax) value = side;
+  if (word == "=" && rest.starts_with('~'))
+    return absl::StrCat("there are no regular expressions; ", instead_of_pattern(value, first_value(rest.substr(1))));
   const bool is_not = is_word(word, "not");
   if (is_not) {
     const std::string_view next = first_word(rest);
@@ -281,6 +351,21 @@ std::string message_of_method(const expression_tree& method) {
 }
 
 std::string value_at(std::string_view text) { return first_value(text); }
+
+std::string item_at(std::string_view text) {
+  const std::string_view item = without_blanks(text.substr(0, length_up_to(text, ",")));
+  return item.empty() || item.size() > kPartMax || !is_utf8(item) ? "…" : std::string(item);
+}
+
+std::string message_of_field(const std::string& name, std::string_view text) {
+  if (first_word(text) == name && text.substr(name.size()).starts_with('('))
+    return absl::StrCat("a call in braces needs a name, as in {", name, ": ", value_at(text), "}");
+  return absl::StrCat("a field is written with a colon: write ", name, ": ", item_at(text));
+}
+
+std::string way_to_pattern(const std::string& value, const std::string& pattern) {
+  return absl::StrCat("there are no regular expressions; ", instead_of_pattern(value, pattern));
+}
 
 namespace {
 
@@ -334,6 +419,11 @@ std::string message_of_question_mark(std::string_view text, std::size_t at) {
 
 std::string message_of_character(std::string_view text, std::size_t at) {
   const char c = text[at];
+  if (c == '~')
+    if (const std::string other = first_value(text.substr(at + 1)); other.starts_with('"'))
+      return way_to_pattern(std::string(part_up_to(text, at, true).text), other);
+  if (const std::string inside = detail::in_typographic_quotes(text.substr(at)); !inside.empty())
+    return absl::StrCat("these quotes are typographic: write ", inside);
   if (c == '&' || c == '|' || c == '^' || c == '~')
     return absl::StrCat("'", std::string(1, c), "' is no operator of expressions; there are && and ||, and the ",
                         "functions bit_and, bit_or, bit_xor and bit_not");

@@ -37,6 +37,14 @@ std::string message_of_character(std::string_view text, std::size_t at);
 /// Returns the value at the beginning of `text`: count() of "count(), x". Empty: none.
 std::string value_at(std::string_view text);
 
+/// Returns the text up to the next comma or closing bracket: "id + 1" of "id + 1, city". Too long: "…".
+std::string item_at(std::string_view text);
+/// Returns the message for {upper(city)} and {x = id}; `text` begins with the call, or after the =.
+std::string message_of_field(const std::string& name, std::string_view text);
+/// Returns the message for a test by a regular expression: "there are no regular expressions; write starts_with(…)".
+/// `pattern`: with its quotes.
+std::string way_to_pattern(const std::string& value, const std::string& pattern);
+
 /// Returns "write map(it + 1)" for the body of a lambda with this parameter; `stage`: "map".
 std::string without_lambda(std::string_view stage, std::string_view parameter, std::string_view body);
 

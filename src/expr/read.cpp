@@ -57,7 +57,7 @@ class expression_reader {
         is_plain_name(text_.substr(operand_from_, last_end_ - operand_from_)))
       fail(from_, absl::StrCat("a value with a name stands in braces: write {",
                                std::string(text_.substr(operand_from_, last_end_ - operand_from_)), ": ",
-                               value_at(text_.substr(at_)), "}"));
+                               item_at(text_.substr(at_)), "}"));
     if (is_sign("*") && last_end_ != 0 && text_[last_end_ - 1] == '(')
       fail(from_, "* does not stand for all: write count()");
     if (kind_ == sign || (kind_ == name && !is_quoted_name_)) {
@@ -464,9 +464,9 @@ class expression_reader {
       for (const std::string& before : e.names)
         if (before == field) fail(field_at, absl::StrCat("the field ", field, " is given twice"));
       advance();
-      if (is_sign("(") && !is_quoted)
-        fail(field_at, absl::StrCat("a call in braces needs a name, as in {", field, ": ",
-                                    value_at(text_.substr(field_at)), "}"));
+      if (!is_quoted && (is_sign("(") || is_sign("=")) && at(at_) != '>')
+        fail(is_sign("(") ? field_at : from_, message_of_field(field, text_.substr(is_sign("(") ? field_at : at_)));
+      operand_from_ = field_at;
       if (take(":")) e.parts.push_back(binary(1));
       else e.parts.push_back(is_quoted ? field_named(field, field_at) : made(tree::name, field_at, field));
       e.names.push_back(std::move(field));

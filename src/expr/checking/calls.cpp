@@ -175,7 +175,7 @@ void function_arguments::need(std::size_t least, std::size_t most) const {
   std::string range = least == most      ? absl::StrCat(least)
                       : most == SIZE_MAX ? absl::StrCat("at least ", least)
                                          : absl::StrCat(least, " to ", most);
-  const std::string way = count() > most ? way_to_fewer(e, parts) : std::string();
+  const std::string way = count() > most ? way_to_fewer(check, e, parts) : std::string();
   std::string fewer;
   for (std::size_t k = 0; k < most && k < count(); ++k)
     absl::StrAppend(&fewer, fewer.empty() ? "" : ", ", shown(e.parts[k]));

@@ -162,7 +162,7 @@ std::string way_to_name(std::string_view name);
 std::string way_to_function(const expression_tree& call);
 /// Returns what is written in place of a call with too many values, if leaving out some of them would change the result:
 /// "; write round(x * 10) / 10". Empty: nothing is known.
-std::string way_to_fewer(const expression_tree& call, const std::vector<computed_ptr>& parts);
+std::string way_to_fewer(checker& check, const expression_tree& call, const std::vector<computed_ptr>& parts);
 /// Returns how `written`, a value of this type, becomes a condition: "; compare it, as in id != 0". Empty: in no way.
 std::string way_to_condition(const std::string& written, const element_type& type);
 /// Returns how `written`, a value of this type, becomes the argument that a function expects: "a text", "a number".

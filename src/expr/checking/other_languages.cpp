@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "expr/checking/checker.hpp"
 #include "expr/checking/type_limits.hpp"
+#include "expr/other_operators.hpp"
 
 namespace sluice::lib::expressions {
 namespace {
@@ -67,8 +68,6 @@ constexpr other_word kFunctions[] = {
     {"startswith", "write starts_with($1, $2)"},
     {"endswith", "write ends_with($1, $2)"},
     {"like", "write contains($1, $2), starts_with() or ends_with()"},
-    {"matches", "write contains($1, $2), starts_with() or ends_with()"},
-    {"regexp", "write contains($1, $2), starts_with() or ends_with()"},
     {"instr", "write find($1, $2), which is -1 if the part is missing"},
     {"not", "write !($1)"},
     {"and", "write $1 && $2"},
@@ -139,9 +138,28 @@ std::string rounded_to_digits(const expression_tree& call) {
   return absl::StrCat(call.text, "(", of, " * ", factor, ") / ", factor);
 }
 
+/// Returns true if the expression can be written here.
+bool is_valid(checker& check, const std::string& text) {
+  try {
+    check.make(read_expression(text, 1));
+  } catch (const expression_error&) { return false; }
+  return true;
+}
+
+/// Returns "id + value_or(score, 0)" for sum(id, score).
+std::string added_values(checker& check, const expression_tree& call) {
+  std::string out;
+  for (const expression_tree& part : call.parts) {
+    const std::string value = shown(part);
+    const bool is_optional = check.make(part)->type().kind == kind::maybe;
+    absl::StrAppend(&out, out.empty() ? "" : " + ", is_optional ? absl::StrCat("value_or(", value, ", 0)") : value);
+  }
+  return out;
+}
+
 }  // namespace
 
-std::string way_to_fewer(const expression_tree& call, const std::vector<computed_ptr>& parts) {
+std::string way_to_fewer(checker& check, const expression_tree& call, const std::vector<computed_ptr>& parts) {
   const std::string& name = call.text;
   const bool rounds = name == "round" || name == "floor" || name == "ceil" || name == "trunc";
   if (rounds && parts.size() == 2) return absl::StrCat("; write ", rounded_to_digits(call));
@@ -162,11 +180,19 @@ std::string way_to_fewer(const expression_tree& call, const std::vector<computed
                             : ", ",
                     joins && !is_text(parts[k]) ? absl::StrCat("string(", value, ")") : value);
   }
-  return joins ? absl::StrCat("; texts are joined by +: ", all) : absl::StrCat("; write ", name, "([", all, "])");
+  if (joins) return absl::StrCat("; texts are joined by +: ", all);
+  const std::string listed = absl::StrCat(name, "([", all, "])"),
+                    added = name == "sum" ? added_values(check, call) : "";
+  for (const std::string& suggestion : {listed, added})
+    if (!suggestion.empty() && is_valid(check, suggestion)) return absl::StrCat("; write ", suggestion);
+  return absl::StrCat("; ", name, "([x, y]) takes a list of values of one type");
 }
 
 std::string way_to_name(std::string_view name) { return instead_of(name, kNames); }
 std::string way_to_function(const expression_tree& call) {
+  for (std::string_view word : {"matches", "match", "regexp", "regex", "regexp_matches", "regexp_like", "rlike"})
+    if (is_same_word(call.text, word) && call.parts.size() == 2)
+      return absl::StrCat("; ", way_to_pattern(shown(call.parts[0]), shown(call.parts[1])));
   if (is_same_word(call.text, "substr") || is_same_word(call.text, "substring")) return instead_of_substring(call);
   return with_arguments(instead_of(call.text, kFunctions), call);
 }

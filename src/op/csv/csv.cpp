@@ -39,7 +39,8 @@ csv_dialect dialect_of(const csv_options& o) {
 
 std::string mistake_in(const csv_options& o, std::size_t columns) {
   if (o.delimiter.size() != 1 || o.delimiter == "\"" || o.delimiter == "\n" || o.delimiter == "\r")
-    return "delimiter must be one character that is no quote and no line end";
+    return absl::StrCat("delimiter must be one character that is no quote and no line end, and is \"", o.delimiter,
+                        "\"", o.delimiter == "tab" || o.delimiter == "\\t" ? ": write delimiter=\"\\t\"" : "");
   if (o.escape.size() > 1 || o.escape == "\n" || o.escape == "\r" || o.escape == "\"" || o.escape == o.delimiter)
     return "escape must be one character that is no quote, delimiter or line end, or empty: a quote within a field is "
            "written twice anyway";

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/text/typographic.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/base/assert.hpp"
 
@@ -9,8 +10,15 @@ namespace sluice::lib {
 
 namespace {
 
-/// Returns the value that is probably meant: ": write 2" for "2" where a number is expected.
-std::string way_to(std::string_view what, const argument& a) {
+/// Returns the value that is probably meant: ": write 2" for "2" where a number is expected. `step`: the argument's name.
+std::string way_to(std::string_view what, const argument& a, std::string_view step) {
+  if (step == "delimiter")
+    for (const auto& [word, mark] : {std::pair{"tab", "\\t"}, {"comma", ","}, {"semicolon", ";"}, {"pipe", "|"}})
+      if (a.text == word) return absl::StrCat(": write \"", mark, "\"");
+  if (const std::string meant = detail::in_typographic_quotes(a.source); !meant.empty())
+    return absl::StrCat(": these quotes are typographic: write ", meant);
+  if (step == "path" && a.kind == argument::word && (a.text == "it" || a.text == "x" || a.text == "path"))
+    return ": a reader in a stage gets its path from each element: leave it out, as in interleave(lines)";
   constexpr std::size_t kShownMax = 100;
   const bool lacks_quotes =
       a.kind == argument::word || (a.kind == argument::expression && !a.source.empty() &&
@@ -50,7 +58,7 @@ void reading::read(const codec& type, void* field, const argument& a, std::strin
 
 void reading::expected(const argument& a, std::string_view what) const {
   throw misplaced{place_of(a.at),
-                  absl::StrCat(path_, " expects ", std::string(what), ", and is ", a.shown(), way_to(what, a))};
+                  absl::StrCat(path_, " expects ", std::string(what), ", and is ", a.shown(), way_to(what, a, step()))};
 }
 
 void reading::fail(const argument& a, std::string_view what) const {

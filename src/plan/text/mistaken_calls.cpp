@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "element/text/scan_text.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/text/other_words.hpp"
 #include "sluice/plan/text.hpp"
@@ -60,7 +61,40 @@ std::string with_all_columns(const misplaced& why, const argument& a, const elem
                       std::string(a.source.substr(star + 1)));
 }
 
+std::string with_fields_in_braces(const call_syntax& call, const op_info& op) {
+  static constexpr std::string_view kNames[] = {"x", "y", "z"};
+  std::string fields, options;
+  std::size_t k = 0;
+  for (const argument& a : call.arguments) {
+    const std::string source(a.source);
+    if (!a.name.empty() && (op.arguments().find(a.name) || call_arguments().find(a.name))) {
+      absl::StrAppend(&options, ", ", a.name, "=", source);
+      continue;
+    }
+    const std::size_t colon = source.find(':');
+    const bool has_name = colon != source.npos && is_identifier(source.substr(0, colon));
+    const bool is_field = is_identifier(source) || source.starts_with('`') || has_name;
+    absl::StrAppend(&fields, fields.empty() ? "" : ", ");
+    if (!a.name.empty()) absl::StrAppend(&fields, a.name, ": ");
+    else if (!is_field) absl::StrAppend(&fields, std::string(kNames[std::min(k, std::size(kNames) - 1)]), ": ");
+    absl::StrAppend(&fields, source);
+    ++k;
+  }
+  return absl::StrCat(std::string(op.name), "({", fields, "}", options, ")");
+}
+
+std::string message_of_source_in_program(const call_syntax& call) {
+  if (call.name == "from_channel")
+    return "from_channel: takes the elements that a C++ program pushes; plan text cannot name its channel";
+  if (call.name != "from_elements" || call.arguments.empty()) return {};
+  std::string values;
+  for (const argument& a : call.arguments) absl::StrAppend(&values, values.empty() ? "" : ", ", std::string(a.source));
+  if (!values.starts_with('[')) values = absl::StrCat("[", values, "]");
+  return absl::StrCat("from_elements: takes the elements of a C++ program: write from_tensor_slices(", values, ")");
+}
+
 void check_form(const call_syntax& call, const element_type* in) {
+  if (const std::string why = message_of_source_in_program(call); !why.empty()) throw misplaced{call.at, why};
   std::string why;
   if (call.name == "unique" || call.name == "distinct") why = message_of_columns(call, in);
   if (call.name == "group_by") why = message_of_keys(call);

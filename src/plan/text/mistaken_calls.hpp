@@ -26,6 +26,13 @@ argument at_equals_sign(const argument& a);
 /// Returns the message with the columns of `in` in place of the * of map({*, x: 1}).
 std::string with_all_columns(const misplaced& why, const argument& a, const element_type* in);
 
+/// Returns map(id, y: id + 1) as map({id, y: id + 1}): all values of a call in braces, each with a name, and the
+/// arguments that `op` has by name after them.
+std::string with_fields_in_braces(const call_syntax& call, const op_info& op);
+
+/// Returns the message for a source that only C++ programs use; empty for other calls.
+std::string message_of_source_in_program(const call_syntax& call);
+
 /// Refuses forms of a call that its arguments' types do not explain.
 void check_form(const call_syntax& call, const element_type* in);
 

@@ -57,6 +57,7 @@ constexpr other_word kOtherWords[] = {
     {"sort", kSort},
     {"sort_by", kSort},
     {"order_by", kSort},
+    {"order", kSort},
     {"orderby", kSort},
     {"arrange", kSort},
     {"join", kJoin},
@@ -219,6 +220,11 @@ std::string other_columns(const call_syntax& call, const element_type* in) {
 
 std::string columns_in_braces(const element_type* in, std::string_view otherwise) {
   return changed_columns(in, otherwise, [](const member&, const std::string& name) { return name; });
+}
+
+std::string columns_except(const element_type* in, std::string_view name) {
+  return changed_columns(
+      in, "a, b", [&](const member&, const std::string& column) { return column == name ? std::string() : column; });
 }
 
 std::string text_of_call(const call_syntax& call) {

@@ -20,6 +20,9 @@ std::string way_to_verb(const call_syntax& call, const element_type* in);
 /// more than a message can show.
 std::string columns_in_braces(const element_type* in, std::string_view otherwise);
 
+/// Returns the fields of `in` other than `name`, which may be in backticks.
+std::string columns_except(const element_type* in, std::string_view name);
+
 /// Returns the call as it was typed.
 std::string text_of_call(const call_syntax& call);
 

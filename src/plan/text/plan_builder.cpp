@@ -50,8 +50,10 @@ std::string in_front_of_code(const status& why) {
 /// Builds a node from one call.
 class node_builder {
  public:
-  node_builder(const op_info& op, std::size_t at, bool is_json, bool may_lack_path)
-      : list_(op.arguments()),
+  /// `call`: as typed; null: JSON.
+  node_builder(const op_info& op, std::size_t at, bool is_json, bool may_lack_path, const call_syntax* call = nullptr)
+      : call_(call),
+        list_(op.arguments()),
         at_(at),
         is_json_(is_json),
         may_lack_path_(may_lack_path),
@@ -90,10 +92,18 @@ class node_builder {
       reading_.refuse_name(at_sign, expressions::without_lambda(node_.op->name, a.name, a.source.substr(1)));
     const bool is_option = std::ranges::any_of(
         known_operators(), [&](const op_info* op) { return op->arguments().find(a.name) != nullptr; });
+    if (may_compare && a.source.starts_with('~'))
+      reading_.refuse_name(at_sign,
+                           expressions::way_to_pattern(
+                               a.name, std::string(absl::StripAsciiWhitespace(std::string(a.source.substr(1))))));
     if (may_compare && a.source.starts_with('<'))
       reading_.refuse_name(
           at_sign, absl::StrCat("there is no operator =<; write ", a.name,
                                 " <= ", std::string(absl::StripAsciiWhitespace(std::string(a.source.substr(1))))));
+    const bool makes_fields = call_ && node_.op->name == "map" && !a.source.starts_with('=');
+    if (may_compare && similar.empty() && !is_option && makes_fields)
+      reading_.refuse_name(
+          at_sign, absl::StrCat("a value gets its name in braces: write ", with_fields_in_braces(*call_, *node_.op)));
     if (may_compare && similar.empty() && !is_option)
       reading_.refuse_name(at_sign, absl::StrCat("= does not compare; write ", a.name, " == ", std::string(a.source)));
     reading_.refuse_name(a,
@@ -109,6 +119,7 @@ class node_builder {
     // argument counts as omitted if fewer arguments are left than fields.
     if (position_ < may && fields[position_].type->may_be_left_out() && left_ < may - position_) ++position_;
     if (left_ != 0) --left_;
+    if (!is_json_) check_name_of(a, may);
     bool is_later = position_ + 1 < may && may_lack_path_ && fields[position_].type->is_later() && !is_text_argument(a);
     if (is_later) ++position_;
     const bool may_be_field = position_ < may && fields[position_].type->takes_functions();
@@ -164,12 +175,26 @@ class node_builder {
       auto grouped = [](const std::string& s) { return s.find("||") == s.npos ? s : absl::StrCat("(", s, ")"); };
       reading_.refuse_name(a, absl::StrCat("takes one condition: write ", grouped(first), " && ", grouped(second)));
     }
-    auto named = [](const std::string& s, std::string_view as) {
-      return is_identifier(s) || s.starts_with('`') ? s : absl::StrCat(std::string(as), ": ", s);
-    };
-    reading_.refuse_name(a, absl::StrCat("takes one expression, and found ", written(a),
-                                         " after it; several fields stand in braces: ", name, "({", named(first, "x"),
-                                         ", ", named(second, "y"), "})"));
+    reading_.refuse_name(
+        a, absl::StrCat("takes one expression, and found ", written(a),
+                        " after it; several fields stand in braces: ", with_fields_in_braces(*call_, *node_.op)));
+  }
+  /// Reports `header: true`, and `true` in place of header=true. `may`: the number of fields that need no name.
+  void check_name_of(const argument& a, std::size_t may) const {
+    const std::size_t colon = std::min(a.source.find(':'), a.source.size());
+    const std::string_view name = a.source.substr(0, colon);
+    if (colon != a.source.size() && list_.find(name)) {
+      const std::string value(absl::StripAsciiWhitespace(std::string(a.source.substr(colon + 1))));
+      reading_.refuse(a, absl::StrCat("a name is followed by =: write ", std::string(name), "=", value));
+    }
+    const bool is_bool = a.kind == argument::word && (a.text == "true" || a.text == "false");
+    const codec* next = position_ < may ? list_.fields[position_].type : nullptr;
+    if (!is_bool || (next && (next->type_name() == "bool" || next->takes_functions()))) return;
+    std::string flags;
+    for (const field& f : list_.fields)
+      if (f.type->type_name() == "bool" && (f.name == "header" || !list_.find("header")))
+        absl::StrAppend(&flags, flags.empty() ? "" : " or ", std::string(f.name), "=", a.text);
+    if (!flags.empty()) reading_.refuse(a, absl::StrCat(a.text, " needs a name: write ", flags));
   }
   std::string example() const {
     const element_type* in = node_.inputs.size() == 1 ? node_.inputs[0]->type : nullptr;
@@ -240,6 +265,7 @@ class node_builder {
     reading_.read(*f.type, argument_list::at(static_cast<void*>(&node_.errors), f), a, f.name);
   }
 
+  const call_syntax* call_;
   const argument_list& list_;
   std::size_t at_;
   bool is_json_;
@@ -281,7 +307,7 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
                                  text_of_call(call))};
   if (input && op.shape != op_info::stage) throw misplaced{call.at, source_behind_stage(call, op)};
   bool may_lack = may_lack_path && op.shape != op_info::stage;
-  node_builder b(op, call.at, false, may_lack);
+  node_builder b(op, call.at, false, may_lack, &call);
   if (input) b.take_input(std::move(input));
   b.expect_positional(static_cast<std::size_t>(
       std::ranges::count_if(call.arguments, [](const argument& a) { return a.name.empty(); })));

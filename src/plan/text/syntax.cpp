@@ -33,9 +33,17 @@ class syntax_reader {
     std::string_view arguments = text_.substr(now.from);
     arguments = arguments.substr(0, arguments.find('|'));
     while (arguments.ends_with(' ') || arguments.ends_with('\n')) arguments.remove_suffix(1);
+    if (arguments.starts_with("by ") && arguments.size() <= kShownMax) return way_to_by(arguments.substr(3));
     return "; arguments stand in parentheses" + (arguments.size() <= kShownMax
                                                      ? ": write " + last_name_ + "(" + std::string(arguments) + ")"
                                                      : std::string());
+  }
+
+  /// Returns what is written for SQL's `group by city` and `order by score desc`.
+  std::string way_to_by(std::string_view column) const {
+    if (last_name_ == "group") return "; write group_by(" + std::string(column) + ", {n: count()})";
+    column = column.substr(0, column.find(' '));
+    return "; top(10, by=" + std::string(column) + ") yields the 10 largest; a database sorts all";
   }
 
   [[noreturn]] void fail(const std::string& what) {

@@ -23,11 +23,58 @@ argument expression_argument(std::string_view text, std::size_t at) {
 /// Returns true for arguments of every call: on_error and the like.
 bool is_of_any_call(const argument& a) { return a.name == "on_error" || a.name == "errors_max"; }
 
+bool is_column(std::string_view text) { return is_identifier(text) || text.starts_with('`'); }
+
+/// Returns an argument of select() as it is meant: `x = id` for `id as x`, `x = id + 1` for `id + 1`, `id` for `.id`, and
+/// `id, city` for `{id, city}`. Receives the reason in `why` if that differs.
+std::string meant_column(const argument& a, std::string& why) {
+  std::string_view text = a.source;
+  if (!a.name.empty()) return absl::StrCat(a.name, " = ", std::string(text));
+  const bool is_list = text.size() > 2 && (text[0] == '[' || text[0] == '{' || text[0] == '(');
+  if (is_list && text.find(':') == text.npos) {
+    why = "the names stand without brackets";
+    return std::string(text.substr(1, text.size() - 2));
+  }
+  if (text.starts_with('.') && is_column(text.substr(1))) {
+    why = "a column is named without a dot";
+    return std::string(text.substr(1));
+  }
+  for (std::string_view as : {" as ", " AS "})
+    if (const std::size_t at = text.rfind(as); at != text.npos && is_column(text.substr(at + as.size()))) {
+      why = "a new name comes first";
+      return absl::StrCat(std::string(text.substr(at + as.size())), " = ", std::string(text.substr(0, at)));
+    }
+  if (text == "*" || a.kind == argument::quoted) return std::string(text);
+  const bool is_computed = text.find_first_of("+*/%(<>\"") != text.npos || text.find(" - ") != text.npos;
+  if (!is_computed) return std::string(text);
+  why = "a computed value needs a name";
+  return absl::StrCat("x = ", std::string(text));
+}
+
+/// Refuses select(id as x) and the like.
+void check_columns(const call_syntax& call, const element_type* in) {
+  std::string meant, why;
+  std::size_t at = 0;
+  for (const argument& a : call.arguments) {
+    if (is_of_any_call(a) || a.source.empty()) continue;
+    std::string one_why;
+    std::string one = meant_column(a, one_why);
+    if (a.source.starts_with('-') && in && in->kind == kind::structure && is_column(a.source.substr(1))) {
+      one = columns_except(in, a.source.substr(1));
+      one_why = "select names the columns that stay";
+    }
+    absl::StrAppend(&meant, meant.empty() ? "" : ", ", one);
+    if (why.empty() && !one_why.empty()) at = a.at, why = one_why;
+  }
+  if (!why.empty()) throw misplaced{at, absl::StrCat(call.name, ": ", why, ": write ", call.name, "(", meant, ")")};
+}
+
 /// select(a, b, n = x + 1) is map({a, b, n: x + 1}).
 call_syntax selected(const call_syntax& call, const element_type* in, std::list<std::string>& texts) {
   call_syntax made{call.at, "map", {}};
   std::string text;
   std::size_t at = call.at;
+  check_columns(call, in);
   for (const argument& a : call.arguments) {
     if (is_of_any_call(a)) {
       made.arguments.push_back(a);
