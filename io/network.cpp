@@ -28,7 +28,10 @@ result<host_and_port> parse_address(const std::string& text) {
   std::size_t colon = text.rfind(':');
   std::uint32_t port = 0;
   if (colon == std::string::npos || colon == 0)
-    return invalid_argument_error(absl::StrCat("address \"", text, "\": expected host:port"));
+    return invalid_argument_error(absl::StrCat("address \"", text, "\": expected host:port, as in localhost:7700"));
+  if (const std::size_t scheme = text.find("://"); scheme != std::string::npos)
+    return invalid_argument_error(
+        absl::StrCat("address \"", text, "\": expected host:port, without a scheme: ", text.substr(scheme + 3)));
   if (!absl::SimpleAtoi(text.substr(colon + 1), &port) || port > 65535)
     return invalid_argument_error(absl::StrCat("address \"", text, "\": the port is not a number up to 65535"));
   std::string host = text.substr(0, colon);

@@ -11,6 +11,7 @@
 #include "base/text/closest.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/pace_types.hpp"
+#include "sluice/io/network.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -110,6 +111,15 @@ CLI::Validator one_of(std::vector<std::string> words) {
 CLI::Validator path() {
   auto check = [](const std::string& text) -> std::string { return text.empty() ? "expects a path" : ""; };
   return CLI::Validator(check, "PATH");
+}
+
+CLI::Validator server_address() {
+  auto check = [](const std::string& text) -> std::string {
+    if (text.starts_with("unix:")) return "";
+    const result<host_and_port> parsed = parse_address(text);
+    return parsed.ok() ? "" : std::string(parsed.why().message());
+  };
+  return CLI::Validator(check, "ADDRESS");
 }
 
 }  // namespace sluice::lib::cli

@@ -24,6 +24,8 @@ CLI::Validator time_span();
 /// Accepts the texts that read_interval reads.
 CLI::Validator interval();
 CLI::Validator path();
+/// Accepts host:port and unix:/path.
+CLI::Validator server_address();
 /// Accepts these words.
 CLI::Validator one_of(std::vector<std::string> words);
 

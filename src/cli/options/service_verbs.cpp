@@ -16,7 +16,9 @@ void add_dispatcher(CLI::App& app, reading_arguments& reading, std::function<int
   auto a = std::make_shared<dispatcher_arguments>();
   auto* dispatcher = app.add_subcommand(
       "dispatcher", "serve distribute(\"ADDRESS\"): divide plans into splits, and give them to consumers and workers");
-  dispatcher->add_option("--listen", a->listen, "host and port; port 0 is a free one")->capture_default_str();
+  dispatcher->add_option("--listen", a->listen, "host and port; port 0 is a free one")
+      ->check(server_address())
+      ->capture_default_str();
   dispatcher->add_option(
       "--store", a->store,
       "sqlite:PATH, a file from which a later dispatcher continues; by default the state is lost with "
@@ -40,8 +42,12 @@ void add_worker(CLI::App& app, reading_arguments& reading, std::function<int()>&
   auto a = std::make_shared<worker_arguments>();
   auto patience = std::make_shared<std::string>("10s");
   auto* worker = app.add_subcommand("worker", "run splits for a dispatcher, and send their elements to consumers");
-  worker->add_option("--dispatcher", a->dispatcher, "the address of the dispatcher, host:port")->required();
-  worker->add_option("--listen", a->listen, "host and port; port 0 is a free one")->capture_default_str();
+  worker->add_option("--dispatcher", a->dispatcher, "the address of the dispatcher, host:port")
+      ->check(server_address())
+      ->required();
+  worker->add_option("--listen", a->listen, "host and port; port 0 is a free one")
+      ->check(server_address())
+      ->capture_default_str();
   worker->add_option("--address", a->address,
                      "the address by which consumers reach this worker, with %port% for its port; by default the one "
                      "that it listens on");
@@ -67,7 +73,9 @@ void add_worker(CLI::App& app, reading_arguments& reading, std::function<int()>&
 void add_status(CLI::App& app, std::function<int()>& verb) {
   auto a = std::make_shared<status_arguments>();
   auto* status = app.add_subcommand("status", "print workers, jobs, and splits in flight of a dispatcher");
-  status->add_option("ADDRESS", a->address, "the address of the dispatcher, host:port")->required();
+  status->add_option("ADDRESS", a->address, "the address of the dispatcher, host:port")
+      ->check(server_address())
+      ->required();
   auto* as_json = status->add_flag("--json", a->as_json, "print everything as JSON");
   status->add_flag("--watch", a->watches, "print it again each second")->excludes(as_json);
   status->callback([&verb, a] { verb = [a] { return status_verb(*a); }; });

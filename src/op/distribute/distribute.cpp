@@ -13,16 +13,25 @@
 #include "plan/codecs/pace_codecs.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/type_text.hpp"
+#include "sluice/io/network.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib {
 namespace {
+
+/// Names without a colon belong to transports within a process; unix:/path is a socket.
+std::string mistake_in_address(const std::string& address) {
+  if (address.find(':') == std::string::npos || address.starts_with("unix:")) return {};
+  const result<host_and_port> parsed = parse_address(address);
+  return parsed.ok() ? std::string() : std::string(parsed.why().message());
+}
 
 const element_type* distributed_type(const node& n, std::string& why) {
   const element_type* in = n.inputs[0]->type;
   const auto& [address, o] = n.as<distribute_arguments>();
   if (o.splits < 0) why = "splits must be at least 0, and is " + std::to_string(o.splits);
   else if (o.split_elements < 0) why = "split_elements must be at least 0, and is " + std::to_string(o.split_elements);
+  else if (std::string mistake = mistake_in_address(address); !mistake.empty()) why = std::move(mistake);
   else if (address.empty() && o.target_workers == target_workers::remote)
     why =
         "target_workers=remote leaves no worker, because without an address all workers are in this process; name a "

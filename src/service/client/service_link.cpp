@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sluice/coro/sleep_until.hpp"
+#include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -14,6 +15,12 @@ template <class Request> result<service_reply> read_reply(std::string_view text)
   auto reply = from_json<reply_of<Request>>(text);
   if (!reply.ok()) return reply.why();
   return service_reply(*std::move(reply));
+}
+
+std::string patience_text(duration patience) {
+  if (patience == duration()) return "; patience=30s would give up after that time";
+  return absl::StrCat("; patience=", std::chrono::duration_cast<std::chrono::milliseconds>(patience).count(),
+                      "ms gives up");
 }
 
 }  // namespace
@@ -67,6 +74,10 @@ task<result<std::string>> service_link::ask_text(std::string method, std::string
       co_return why.with_message(absl::StrCat("dispatcher ", dispatcher(),
                                               answer.ok() ? " refused " : " was not reached in ", attempt,
                                               " attempts of ", method, ": ", std::string(why.message())));
+    if (waited >= kSilent && env->run)
+      env->run->warn(absl::StrCat("distribute: dispatcher ", dispatcher(),
+                                  answer.ok() ? " refuses a call" : " does not answer",
+                                  "; it is called again: ", std::string(why.message()), patience_text(patience_)));
     sleep_for resting(pause);
     co_await resting;
     pause = std::min(2 * pause, kPauseMax);

@@ -29,6 +29,8 @@ class service_link {
   /// A call without an answer by then is repeated. A dispatcher answers a call that waits for a change before that.
   static constexpr duration kCallTime = std::chrono::seconds(10);
   static constexpr duration kPauseMin = std::chrono::milliseconds(20), kPauseMax = std::chrono::seconds(1);
+  /// After this time without an answer the run gets a warning.
+  static constexpr duration kSilent = std::chrono::seconds(2);
 
   /// `patience`: 0: without end.
   service_link(std::shared_ptr<message_transport> transport, std::string dispatcher, duration patience);

@@ -29,6 +29,7 @@ worker_host::~worker_host() { local_workers::remove(this); }
 
 void worker_host::start(worker_options o) {
   set_core(worker_core(std::move(o)));
+  heard_at_.store(run_->time->now().time_since_epoch().count(), std::memory_order_relaxed);
   is_started_.store(true, std::memory_order_release);
   step({worker_event::woken{}});
 }
@@ -172,6 +173,11 @@ run_task worker_host::beat(std::shared_ptr<run_context>&, std::shared_ptr<worker
   auto me = std::move(shared);
   auto asking = me->link_->ask_once(std::move(request));
   auto asked = co_await asking.as_result();
+  const duration now = me->run_->time->now().time_since_epoch();
+  if (asked.ok()) me->heard_at_.store(now.count(), std::memory_order_relaxed);
+  else if (now - duration(me->heard_at_.load(std::memory_order_relaxed)) >= service_link::kSilent)
+    me->run_->warn(absl::StrCat("dispatcher ", me->link_->dispatcher(),
+                                " does not answer; it is called again: ", std::string(asked.why().message())));
   if (asked.ok()) me->step({worker_event::heartbeat_replied{*std::move(asked)}});
   else if (asked.why().code() != status_code::cancelled) me->step({worker_event::heartbeat_replied{asked.why()}});
 }

@@ -70,6 +70,7 @@ class worker_host final : public core_loop<worker_core, worker_event, worker_act
   const std::shared_ptr<service_link> link_;
   worker_plans plans_;
   std::atomic<bool> is_started_{false};
+  std::atomic<duration::rep> heard_at_{0};  ///< of the dispatcher, since the clock's epoch
   channel<bool> drained_{channel_limits{.elements = 1}};
   mutable mutex reads_mutex_;
   std::uint64_t streams_ ABSL_GUARDED_BY(reads_mutex_) = 0;
