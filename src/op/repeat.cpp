@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/repeat.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/plain_stages.hpp"
 #include "engine/lowering/types.hpp"
+#include "plan/codecs/argument_codec.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "plan/node_history.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -52,6 +54,13 @@ bool contradicts_size(const node& plan) {
          cardinality_of(plan) != cardinality_of(*plan.inputs[0]);
 }
 
+/// Returns true if other consumers may take all elements of an epoch: a stage upstream names a job (distribute).
+bool shares_epochs(const node& n) {
+  const field* job = n.op->arguments().find("job");
+  if (job && printed(*job->type, argument_list::at(n.arguments.get(), *job)) != "\"\"") return true;
+  return std::ranges::any_of(n.inputs, [](const node_ptr& input) { return shares_epochs(*input); });
+}
+
 /// Returns the number of elements of each epoch if whole epochs may be skipped without opening them; else 0.
 std::uint64_t known_epoch(const node_ptr& plan, const open_context& context) {
   cardinality each = cardinality_of(*plan);
@@ -83,6 +92,7 @@ erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, rep
   const std::uint64_t each = known_epoch(plan, context);
   // A declared size is verified by running the plan, so one epoch runs.
   const bool is_said_to_be_empty = cardinality_of(*plan) == cardinality::of(0);
+  const bool ends_if_empty = is_said_to_be_empty || (times == kForEver && !shares_epochs(*plan));
   for (; st->epoch < times; ++st->epoch) {
     // At the start of an epoch, whole epochs are skipped by their number.
     if (each && out.to_pass() >= each && st->input.restored.empty()) {
@@ -109,7 +119,7 @@ erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, rep
     }
     // As in tf.data, repeat() ends here, since it would loop forever. repeat(n) continues, since the next epoch may
     // have elements.
-    if (!st->any && (times == kForEver || is_said_to_be_empty)) break;
+    if (!st->any && ends_if_empty) break;
     if (!st->any) co_await yield_now();  // n may be large, and no other task has run meanwhile
     st->any = false;
   }

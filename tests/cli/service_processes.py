@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dispatchers, workers and consumers as processes, which tests start, kill, pause and restart."""
+import contextlib
 import json
 import signal
 import socket
@@ -70,21 +71,21 @@ class ServiceTest(ProgramTest):
         self.assertEqual((consumer.returncode, errors), (0, ""))
         return [json.loads(line) for line in out.splitlines()]
 
-    def consume_to_file(self, plan, name="out.jsonl"):
-        """A consumer, a function that waits until it has written so many lines, and one that returns all of them at its end."""
-        path = f"{self.folder.name}/{name}"
-        consumer = subprocess.Popen([PROGRAM, "run", plan, "--output", path, "--quiet"], stderr=subprocess.PIPE, text=True)
-        self.processes.append(consumer)
+    def consume_in_steps(self, plan):
+        """A function that waits until a consumer has delivered so many elements, and one that returns all of them at its end."""
+        consumer = self.consume(plan)
+        lines = []
 
-        def wait_for(lines):
-            while consumer.poll() is None and self.lines_in(path) + self.lines_in(path + ".partial") < lines:
-                time.sleep(0.005)
+        def wait_for(n):
+            while len(lines) < n and (line := consumer.stdout.readline()):
+                lines.append(line)
+            self.assertGreaterEqual(len(lines), n, consumer.stderr.read() if len(lines) < n else "")
 
         def finish():
-            self.assertEqual(consumer.communicate()[1], "")
-            self.assertEqual(consumer.returncode, 0)
-            with open(path) as file:
-                return [json.loads(x) for x in file]
+            lines.extend(consumer.stdout)
+            errors = consumer.stderr.read()
+            self.assertEqual((consumer.wait(), errors), (0, ""))
+            return [json.loads(line) for line in lines]
 
         return wait_for, finish
 
@@ -93,6 +94,16 @@ class ServiceTest(ProgramTest):
 
     def status(self, dispatcher):
         return json.loads(self.ok("status", dispatcher, "--json").stdout)
+
+    @contextlib.contextmanager
+    def paused(self, process):
+        process.send_signal(signal.SIGSTOP)
+        yield
+        process.send_signal(signal.SIGCONT)
+
+    def in_flight(self, dispatcher):
+        """The addresses of the workers that read splits."""
+        return [split["worker"] for i in self.status(dispatcher)["iterations"] for split in i["in_flight"]]
 
     @staticmethod
     def wait_until(holds):
@@ -105,11 +116,3 @@ class ServiceTest(ProgramTest):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             return f"127.0.0.1:{s.getsockname()[1]}"
-
-    @staticmethod
-    def lines_in(path):
-        try:
-            with open(path, "rb") as file:
-                return file.read().count(b"\n")
-        except FileNotFoundError:
-            return 0

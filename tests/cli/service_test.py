@@ -62,7 +62,7 @@ class Service(ServiceTest):
         _, address = self.start("dispatcher", "--store", f"sqlite:{self.folder.name}/meta.db")
         workers = [self.start("worker", "--dispatcher", address)[0] for _ in range(3)]
         plan = f'range(6000) | filter(it >= 0) | sleep(500us) | distribute("{address}", splits=12, splits_at_once=4)'
-        wait_for, finish = self.consume_to_file(plan)
+        wait_for, finish = self.consume_in_steps(plan)
         wait_for(300)
         workers[0].kill()
         wait_for(600)
@@ -77,7 +77,7 @@ class Service(ServiceTest):
         dispatcher, address = self.start("dispatcher", "--store", store)
         self.start("worker", "--dispatcher", address)
         plan = f'range(3000) | filter(it >= 0) | sleep(300us) | distribute("{address}", splits=30, splits_at_once=2, job="j", consumer="c")'
-        wait_for, finish = self.consume_to_file(plan)
+        wait_for, finish = self.consume_in_steps(plan)
         for kills in range(3):
             wait_for(300 + 300 * kills)
             dispatcher.kill()
@@ -115,6 +115,14 @@ class Service(ServiceTest):
                     self.assertEqual(consumer.returncode, -signal.SIGKILL, consumer.stderr.read())
             with open(out) as lines:
                 self.assertEqual([int(x) for x in lines], list(range(2000)))
+
+    @staticmethod
+    def lines_in(path):
+        try:
+            with open(path, "rb") as file:
+                return file.read().count(b"\n")
+        except FileNotFoundError:
+            return 0
 
 
 if __name__ == "__main__":

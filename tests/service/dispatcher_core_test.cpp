@@ -157,6 +157,21 @@ TEST_CASE("static modes need a fixed list of workers, of the expected length") {
   CHECK(d.ask(next_split_request{it, "c", 2})->kind == split_answer::end);
 }
 
+TEST_CASE("entries of one host at any port stand for as many workers of that host") {
+  dispatcher_options o;
+  o.fixed_workers = {"h0:%port%", "h1:1", "h0:%port%"};
+  driver d(o);
+  const std::string it = d.open("c", "s", sharding::data);
+  for (const char* worker : {"h0:8", "h1:1", "h0:7", "h0:9"}) d.beat(worker);
+  d.now += std::chrono::seconds(1);
+  for (const char* worker : {"h0:9", "h0:7"}) d.beat(worker);
+  const auto a = d.ask(next_split_request{it, "c", 0}), b = d.ask(next_split_request{it, "c", 1}),
+             c = d.ask(next_split_request{it, "c", 2});
+  CHECK(a->worker == "h0:7");
+  CHECK(b->worker == "h1:1");
+  CHECK(c->worker == "h0:9");
+}
+
 TEST_CASE("nothing is answered before it is durable, and commits collect what arrives meanwhile") {
   driver d;
   const std::string it = d.open("c");

@@ -33,8 +33,8 @@ namespace sluice::lib {
 struct dispatcher_config {
   std::string listen = "127.0.0.1:0";  ///< "host:port"; port 0: a free one
   std::string store = {};              ///< "": in memory; "sqlite:PATH"
-  /// For mode=file, data and hint: the addresses of all workers, "host:port", or "host:%port%" for whichever port the worker
-  /// of that host has.
+  /// For mode=file, data and hint: the addresses of all workers, "host:port", or "host:%port%" for a worker of that host at
+  /// any port; n such entries of one host stand for n of its workers.
   std::vector<std::string> workers = {};
   duration worker_lease = std::chrono::seconds(3);  ///< a worker that is silent for longer gets no splits
   /// The splits of a job that has ended are forgotten after this time; 0: never.

@@ -29,7 +29,10 @@ std::string mistake_in_address(const std::string& address) {
 const element_type* distributed_type(const node& n, std::string& why) {
   const element_type* in = n.inputs[0]->type;
   const auto& [address, o] = n.as<distribute_arguments>();
-  if (o.splits < 0) why = "splits must be at least 0, and is " + std::to_string(o.splits);
+  if (address.find("://") != address.npos)
+    why = "address expects HOST:PORT, without a scheme, and is \"" + address + "\"";
+  else if (o.silence_max.is_given() && o.silence_max.value < 1'000'000) why = "silence_max must be at least 1ms";
+  else if (o.splits < 0) why = "splits must be at least 0, and is " + std::to_string(o.splits);
   else if (o.split_elements < 0) why = "split_elements must be at least 0, and is " + std::to_string(o.split_elements);
   else if (std::string mistake = mistake_in_address(address); !mistake.empty()) why = std::move(mistake);
   else if (address.empty() && o.target_workers == target_workers::remote)

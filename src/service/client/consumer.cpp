@@ -27,6 +27,8 @@ consumer_options options_of_core(const consumer& me, std::string iteration, std:
   o.consumer = std::move(name);
   o.report_every = duration();  // a stage waits for each report, and those of the others are under way meanwhile
   if (me.link().patience() != duration()) o.give_up_after = me.link().patience();
+  if (me.options().silence_max.is_given())
+    o.heartbeat = std::min(o.heartbeat, duration(std::chrono::nanoseconds(me.options().silence_max.value / 4)));
   o.seed = me.incarnation();
   return o;
 }
@@ -159,6 +161,8 @@ task<status> consumer::join(membership as) {
   request.iteration = as.pass;
   request.consumer = as.name;
   request.mode = options_.mode;
+  if (options_.silence_max.is_given())
+    request.silence_max_ms = static_cast<std::uint64_t>(options_.silence_max.value / 1'000'000);
   request.visitation = std::string(to_string(options_.visitation));
   request.seed = stream_ == 0 ? run_->seed : mix(run_->seed + stream_);
   request.epoch = as.pass;

@@ -3,7 +3,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <functional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "service/core/dispatcher_core.hpp"
 
@@ -73,15 +76,22 @@ worker_wish dispatcher_core::wish_for(const iteration& it, const split_consumer&
   if (!is_static(it.record.opened.mode)) return wish;
   wish.pinned = options_.fixed_workers[split];
   constexpr std::string_view kAnyPort = ":%port%";
-  if (wish.pinned.ends_with(kAnyPort)) {
-    const std::string host = wish.pinned.substr(0, wish.pinned.size() - kAnyPort.size() + 1);
-    time_point latest = time_point::min();
-    for (const auto& [address, w] : workers_.all())
-      if (address.starts_with(host) && w.last_seen > latest) {
-        latest = w.last_seen;
-        wish.pinned = address;
-      }
-  }
+  const auto& fixed = options_.fixed_workers;
+  if (!wish.pinned.ends_with(kAnyPort)) return wish;
+  const std::string host = wish.pinned.substr(0, wish.pinned.size() - kAnyPort.size() + 1);
+  std::vector<const worker_entry*> found;
+  for (const auto& [address, w] : workers_.all())
+    if (address.starts_with(host)) found.push_back(&w);
+  if (found.empty()) return wish;
+  // A worker that has started again at another port takes the place of the one that is silent.
+  std::ranges::sort(found, [](const worker_entry* a, const worker_entry* b) {
+    return std::tie(b->last_seen, a->address) < std::tie(a->last_seen, b->address);
+  });
+  const auto entries = static_cast<std::size_t>(std::ranges::count(fixed, fixed[split]));
+  found.resize(std::min(found.size(), entries));
+  std::ranges::sort(found, std::less(), &worker_entry::address);
+  const auto before = std::count(fixed.begin(), fixed.begin() + static_cast<std::ptrdiff_t>(split), fixed[split]);
+  wish.pinned = found[static_cast<std::size_t>(before) % found.size()]->address;
   return wish;
 }
 

@@ -3,6 +3,11 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "service/client/consumer.hpp"
@@ -22,7 +27,34 @@ struct dispatcher::state {
   ~state() { process.run->request_stop(); }
 };
 
+namespace {
+
+constexpr std::string_view kAnyPort = "%port%";
+
+/// Returns what is wrong with entry `i` of the list of all workers; empty: nothing.
+std::string why_no_worker(const std::vector<std::string>& all, std::size_t i) {
+  const std::string_view address = all[i];
+  if (address.starts_with("unix:")) return {};
+  const std::size_t colon = address.rfind(':');
+  const std::string_view port = colon == address.npos ? std::string_view() : address.substr(colon + 1);
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  const bool is_number = error == std::errc() && end == port.data() + port.size() && number != 0;
+  if (colon == 0 || (!is_number && port != kAnyPort)) return "is not HOST:PORT or HOST:%port%";
+  if (is_number && std::count(all.begin(), all.end(), address) > 1) return "is in the list twice";
+  return {};
+}
+
+void check_workers(const std::vector<std::string>& all) {
+  for (std::size_t i = 0; i != all.size(); ++i)
+    if (const std::string why = why_no_worker(all, i); !why.empty())
+      throw error(invalid_argument_error(absl::StrCat("static worker ", i, ", \"", all[i], "\", ", why)));
+}
+
+}  // namespace
+
 task<dispatcher> dispatcher::start(runtime& rt, dispatcher_config c) {
+  check_workers(c.workers);
   auto made = std::make_shared<state>();
   made->process = {rt.new_run(), transport_of(rt)};
   dispatcher_options o;
