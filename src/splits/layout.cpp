@@ -227,7 +227,9 @@ class finder {
                       true};
     if (n->op->facts.freezes_epochs && draws_within(*n))
       return obstacle{n.get(),
-                      "yields the elements of the first epoch again, and a stage upstream of it draws others in each"};
+                      "yields the elements of the first epoch again, and a stage upstream of it draws others in each; place it "
+                      "after distribute",
+                      true};
     const stage_facts f = facts_of(*n);
     const node_ptr& input = n->inputs[0];
     const downstream upstream = d.upstream_of(*n);

@@ -66,6 +66,19 @@ class Sharding(ServiceTest):
         got = self.read_while_a_worker_restarts(self.files(1, 400), "mode=file_or_data", 60)
         self.assertEqual(sorted(got), sorted([*range(0, 400), *range(100, 300)]))
 
+    def test_mode_hint_yields_each_element_once(self):
+        got = self.read_while_a_worker_restarts("range(400) | shard(hint, hint) | sleep(500us)", "mode=hint", 60)
+        self.assertEqual(got, list(range(0, 400, 2)) + list(range(1, 400, 2)))
+
+    def test_each_mode_reads_files(self):
+        dispatcher = self.dispatcher("--static-workers", "127.0.0.1:%port%,127.0.0.1:%port%")
+        self.workers(2, dispatcher)
+        plan = self.files(4, 10)
+        for mode in ("off", "dynamic", "file", "data", "file_or_data", "hint"):
+            hint = " | shard(hint, hint)" if mode == "hint" else ""
+            got = [int(x) for x in self.elements(f'{plan}{hint} | distribute("{dispatcher}", mode={mode})')]
+            self.assertEqual(sorted(got), sorted((2 if mode == "off" else 1) * list(range(40))), mode)
+
     def test_several_workers_of_one_host_have_shards_of_their_own(self):
         dispatcher = self.dispatcher("--static-workers", ",".join(3 * ["127.0.0.1:%port%"]))
         workers = self.workers(3, dispatcher)
@@ -333,6 +346,36 @@ class Jobs(ServiceTest):
             self.wait_until(lambda: [i["job"] for i in self.iterations() if i["consumers"]] == ["lasting"])
             self.assertEqual([i["in_flight"] for i in self.iterations() if not i["consumers"]][-1], [])
         self.assertEqual(self.finish(lasting), list(range(2000)))
+
+    def test_tags_choose_the_workers_of_each_mode(self):
+        dispatcher = self.dispatcher()
+        for tags in (["--tags", "gpu,fast"], ["--tags", "fast"], []):
+            self.workers(1, dispatcher, *tags)
+        for tags, workers in (('["fast"]', 2), ('["gpu", "fast"]', 1), ("[]", 3)):
+            got = self.elements(f'range(10) | distribute("{dispatcher}", mode=off, tags={tags})')
+            self.assertEqual(got, workers * list(range(10)), tags)
+            self.assertEqual(self.elements(f'range(10) | distribute("{dispatcher}", tags={tags})'), list(range(10)))
+        wait_for, finish = self.consume_in_steps(f'{numbers(200)} | distribute("{dispatcher}", mode=off, tags=["gpu"])')
+        wait_for(20)
+        with self.paused(self.processes[-1]):
+            self.workers(1, dispatcher, "--tags", "new,gpu")
+            self.workers(1, dispatcher, "--tags", "fast")
+        self.assertEqual(finish(), 2 * list(range(200)))
+        done = sluice("worker", "--dispatcher", dispatcher, "--tags", "fast,")
+        self.assertIn("a tag is empty", done.stderr)
+
+    def test_local_workers_read_epochs(self):
+        local = f'distribute("{self.address}", mode=off, target_workers=local'
+        self.assertEqual(self.elements(f"range(10) | {local}) | repeat(3)"), 6 * list(range(10)))
+        self.assertEqual(self.elements(f"range(10) | {local}) | prefetch(10)"), 2 * list(range(10)))
+        self.assertEqual(self.elements(f"range(0) | {local})"), [])
+        for target in ("local", "any", "automatic"):
+            got = self.elements(f'range(10) | distribute("{self.address}", job="{target}", target_workers={target}) | repeat(3)')
+            self.assertEqual(got, 3 * list(range(10)))
+        plan = f'range(100) | filter(it >= 0) | sleep(200us) | distribute("{self.address}", job="j", splits=20, splits_at_once=1'
+        consumers = [self.consume(f"{plan}, target_workers={target})") for target in ("local", "any")]
+        got = [self.finish(c) for c in consumers]
+        self.assertEqual(sorted(got[0] + got[1]), list(range(100)))
 
     def test_a_consumer_that_ends_does_not_wait_for_elements_that_take_long(self):
         plan = f'concatenate(range(1), range(1, 2) | sleep(1000s)) | distribute("{self.address}") | prefetch(1) | take(1)'

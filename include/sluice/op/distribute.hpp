@@ -66,7 +66,7 @@ struct distribute_options {
   std::int64_t split_elements = 0;        ///< this number of elements, or of files, in each split; 0: no limit
   count_up_to<1024> splits_at_once = 16;  ///< with an address: splits that are read at the same time
   byte_size max_outstanding = std::int64_t{64} << 20;  ///< bytes that workers may send ahead of the consumer
-  /// A consumer of which the dispatcher hears nothing for longer loses its splits to the other consumers of the job; 0: never.
+  /// how long the dispatcher may hear nothing of this consumer before others of its job get its splits; 0: without end
   wait_time silence_max = {};
   wait_time patience = {};  ///< how long to wait for a dispatcher or worker that cannot be reached; 0: without end
   sluice::lib::order order = order::deterministic;

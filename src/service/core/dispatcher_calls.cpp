@@ -91,9 +91,13 @@ dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, open_job_req
                                                       .last_call = now,
                                                       .finished_at = {}});
     iteration& it = *iterations_.emplace(id, std::move(made)).first->second;
-    if (r.mode == sharding::off)
+    if (r.mode == sharding::off && options_.has_fixed_workers_only) {
+      for (const std::string& address : options_.fixed_workers)
+        if (it.tasks.insert(address).second) add_round(it, it.splits.rounds(), {address}, false);
+    } else if (r.mode == sharding::off) {
       for (const auto& [address, w] : workers_.all())
         if (workers_.is_alive(w, now)) add_task(it, w);
+    }
     if (is_static(r.mode)) {
       std::vector<std::string> shards;
       const std::size_t count = options_.fixed_workers.size();

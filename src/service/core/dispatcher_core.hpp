@@ -40,6 +40,7 @@ struct dispatcher_options {
   std::string token = {};  ///< unique for each start of a dispatcher
   /// The workers of static modes: "host:port", or "host:%port%" for whichever port the worker of that host has.
   std::vector<std::string> fixed_workers = {};
+  bool has_fixed_workers_only = false;  ///< mode=off has a task for each of them, in their order, from the start
   duration worker_lease = std::chrono::seconds(3);  ///< a worker that is silent for longer gets no reads
   duration forget_worker = std::chrono::minutes(10);
   duration hold_max = std::chrono::seconds(2);  ///< a call that waits is answered with `wait` after this time

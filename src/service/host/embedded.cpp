@@ -27,6 +27,7 @@ run_task start_embedded(std::shared_ptr<run_context>& run, std::shared_ptr<messa
   dispatcher_options o;
   o.token = absl::StrCat(absl::Hex(unique_number(*run->rt)));
   for (std::int64_t i = 0; i != workers; ++i) o.fixed_workers.push_back(worker_name(i));
+  o.has_fixed_workers_only = true;
   auto dispatcher = std::make_shared<dispatcher_host>(run, make_memory_meta_store(), std::move(o));
   dispatcher->start();
   auto serving = process.serve(std::string(kDispatcherName), *dispatcher, dispatcher);

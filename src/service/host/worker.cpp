@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_replace.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "service/client/consumer.hpp"
@@ -32,6 +33,8 @@ struct worker::state {
 };
 
 task<worker> worker::start(runtime& rt, std::string dispatcher, worker_config c) {
+  if (std::ranges::find(c.tags, std::string()) != c.tags.end())
+    throw error(invalid_argument_error("a tag is empty: tags are words that jobs ask for"));
   auto made = std::make_shared<state>();
   made->process = {rt.new_run(), transport_of(rt)};
   auto link = std::make_shared<service_link>(made->process.transport, std::move(dispatcher), duration());
