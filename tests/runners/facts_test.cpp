@@ -138,6 +138,7 @@ TEST_CASE("stages keep to the facts that they state") {
   std::set<std::string> operators_seen;
   every_row([&](const row& r) -> std::string {
     if (!r.is_of_a_run() || r.plan.starts_with("{")) return {};
+    if (r.plan.find("shard(hint") != r.plan.npos) return {};  // it runs within distribute only
     operators_seen.insert(std::string(plan_of(r)->op->name));
     return mistake_of(one, two, r, noted);
   });
