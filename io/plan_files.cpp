@@ -31,13 +31,7 @@ known_schemes& known() {
   return one;
 }
 
-task<std::string> read_part(runtime& rt, std::string path, std::uint64_t offset, std::size_t bytes_max) {
-  open_options o;
-  o.deadline = io_deadline(rt);
-  auto opening = files_of(rt).open(std::move(path), o);
-  std::unique_ptr<file> from = co_await opening;
-  if (from->info().has_size())
-    bytes_max = std::min<std::uint64_t>(bytes_max, from->size_bytes() - std::min(offset, from->size_bytes()));
+task<std::string> read_open_part(runtime& rt, std::shared_ptr<file> from, std::uint64_t offset, std::size_t bytes_max) {
   buffer_ref to(buffer::make(bytes_max + 1));
   std::size_t got = 0;
   while (got != bytes_max) {
@@ -48,6 +42,35 @@ task<std::string> read_part(runtime& rt, std::string path, std::uint64_t offset,
     got += n;
   }
   std::string bytes(to->data(), got);
+  co_return std::move(bytes);
+}
+
+task<std::string> read_part(runtime& rt, std::string path, std::uint64_t offset, std::size_t bytes_max) {
+  open_options o;
+  o.deadline = io_deadline(rt);
+  auto opening = files_of(rt).open(std::move(path), o);
+  std::unique_ptr<file> from = co_await opening;
+  if (from->info().has_size())
+    bytes_max = std::min<std::uint64_t>(bytes_max, from->size_bytes() - std::min(offset, from->size_bytes()));
+  auto reading = read_open_part(rt, std::move(from), offset, bytes_max);
+  std::string bytes = co_await reading;
+  co_return std::move(bytes);
+}
+
+task<std::string> read_tail(runtime& rt, std::string path, std::size_t bytes_max, std::uint64_t* size_bytes) {
+  open_options o;
+  o.deadline = io_deadline(rt);
+  auto opening = files_of(rt).open(path, o);
+  std::unique_ptr<file> from = co_await opening;
+  if (!from->info().has_size()) {
+    status why =
+        invalid_argument_error("its server states no size, and this format is read from its end: copy the file");
+    co_await fail(why.in_file(path));
+  }
+  *size_bytes = from->size_bytes();
+  const std::uint64_t n = std::min<std::uint64_t>(bytes_max, *size_bytes);
+  auto reading = read_open_part(rt, std::move(from), *size_bytes - n, static_cast<std::size_t>(n));
+  std::string bytes = co_await reading;
   co_return std::move(bytes);
 }
 
@@ -91,6 +114,12 @@ auto with_small_runtime(const std::string& path, F f) -> result<decltype(f(std::
 
 result<std::string> detail::read_for_plan(const std::string& path, std::size_t bytes_max, std::uint64_t offset) {
   return with_small_runtime(path, [&](runtime& rt) { return sync_wait(rt, read_part(rt, path, offset, bytes_max)); });
+}
+
+result<std::string> detail::read_tail_for_plan(const std::string& path, std::size_t bytes_max,
+                                               std::uint64_t& size_bytes) {
+  return with_small_runtime(path,
+                            [&](runtime& rt) { return sync_wait(rt, read_tail(rt, path, bytes_max, &size_bytes)); });
 }
 
 result<std::vector<std::string>> detail::list_for_plan(const std::string& pattern) {

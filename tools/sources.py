@@ -2,7 +2,7 @@
 """Prints the sources of one part of the tree, sorted, one a line: meson.build asks for them when it configures.
 
   sources.py version                the version that include/sluice/version.hpp says
-  sources.py library | asio_library | http_library | stores_library | sqlite_library | grpc_library | images_library | json_library | program | main | main_malloc | bench | examples | headers | protos
+  sources.py library | asio_library | http_library | stores_library | sqlite_library | grpc_library | parquet_library | images_library | json_library | program | main | main_malloc | bench | examples | headers | protos
   sources.py workloads              names of the folders of bench/compare/ with a program of ours
   sources.py workload NAME          what that program is made of
   sources.py test_folders           names of the folders below tests/ that hold *_test.cpp
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Compiled by their own scripts, one way per program.
 SCRIPTED = {"hazards", "compile_fail", "faults", "golden", "packaging", "tidy"}
 # Libraries of their own, so that who does not use them does not link what they stand on.
-COMPONENTS = {"asio": ["io/asio/"], "http": ["io/http/"], "stores": ["io/stores/", "io/s3/", "io/gcs/", "io/hdfs/"], "sqlite": ["io/sqlite/"], "grpc": ["io/grpc/"], "images": ["src/engine/image/", "src/format/image/"],
+COMPONENTS = {"asio": ["io/asio/"], "http": ["io/http/"], "stores": ["io/stores/", "io/s3/", "io/gcs/", "io/hdfs/"], "sqlite": ["io/sqlite/"], "grpc": ["io/grpc/"], "parquet": ["io/parquet/"], "images": ["src/engine/image/", "src/format/image/"],
               "json": ["src/format/json/"]}
 
 
@@ -74,6 +74,7 @@ PARTS = {
     "stores_library": lambda: component("stores"),  # joins the one of http, where expat and OpenSSL are
     "sqlite_library": lambda: component("sqlite"),
     "grpc_library": lambda: component("grpc"),
+    "parquet_library": lambda: component("parquet"),
     "images_library": lambda: component("images"),
     "json_library": lambda: component("json"),  # joins the library itself: only its flags are its own
     "program": lambda: [s for s in below("src/cli", "**/*.cpp") if not s.endswith(("/main.cpp", "/operator_new.cpp"))],
@@ -92,7 +93,7 @@ PARTS = {
 
 # The sources of a group: larger groups hardly make a build faster, and each source that changes compiles its whole group.
 GROUP_SIZE, GROUP_SIZE_OF_TESTS = 12, 6
-JOINED = ("library", "json_library", "asio_library", "http_library", "stores_library", "sqlite_library", "grpc_library", "images_library", "program", "support")
+JOINED = ("library", "json_library", "asio_library", "http_library", "stores_library", "sqlite_library", "grpc_library", "parquet_library", "images_library", "program", "support")
 
 
 def groups():

@@ -51,6 +51,7 @@
 #include "sluice/op/pack_sequences.hpp"
 #include "sluice/op/pad_to_cardinality.hpp"
 #include "sluice/op/padded_batch.hpp"
+#include "sluice/op/parquet.hpp"
 #include "sluice/op/parse_example.hpp"
 #include "sluice/op/parse_sequence_example.hpp"
 #include "sluice/op/prefetch.hpp"

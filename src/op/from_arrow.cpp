@@ -16,6 +16,7 @@
 #include "arrow/merged_rows.hpp"
 #include "arrow/row_type.hpp"
 #include "engine/files/arrow_rows_in_file.hpp"
+#include "engine/files/arrow_schema.hpp"
 #include "engine/files/chosen_columns.hpp"
 #include "engine/files/file_head.hpp"
 #include "engine/files/file_stage.hpp"
@@ -346,7 +347,7 @@ sluice::lib::arguments arrow_of_files(const node& n, const std::vector<std::stri
     if (!next.ok()) throw_status(next.why());
     if (status why = rows.add(**next, file); !why.ok()) throw_status(why);
   }
-  a.options.schema = arrow_schema_arg(*rows.type());
+  a.options.schema = arrow_schema_arg(*rows.type(), "from_arrow");
   return sluice::lib::arguments::of(std::move(a));
 }
 
@@ -364,38 +365,7 @@ erased_stream open_from_arrow(const node& n, open_context& context) {
       std::make_shared<arrow_format>(*n.type->element, *whole, a.built.trust.is_on(), std::move(memory)));
 }
 
-/// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.
-class arrow_schema_codec final : public codec {
- public:
-  void print(const void* p, printer& to) const override { to.text(get(p).value); }
-  void read(void* p, const argument& a, reading& r) const override {
-    if (!is_text_argument(a)) r.expected(a, "a text in quotes, such as \"label: int64\"");
-    *static_cast<arrow_schema_arg*>(p) = arrow_schema_arg(text_of(a));
-  }
-  bool equal(const void* a, const void* b) const override {
-    return get(a).value == get(b).value && get(a).row == get(b).row;
-  }
-  bool takes_text() const override { return true; }
-  std::string type_name() const override { return "schema"; }
-
- private:
-  static const arrow_schema_arg& get(const void* p) { return *static_cast<const arrow_schema_arg*>(p); }
-};
-
 }  // namespace
-
-arrow_schema_arg::arrow_schema_arg(const element_type& t) : row(&t) {
-  ArrowSchema tried;
-  status why = export_schema(t, &tried);
-  if (!why.ok()) throw_status(why.in_stage("from_arrow"));
-  tried.release(&tried);
-  value = arrow::row_text(t);
-}
-
-template <> const codec& codec_of<arrow_schema_arg>() {
-  static const arrow_schema_codec c;
-  return c;
-}
 
 const op_info from_arrow_op{
     .name = "from_arrow",

@@ -5,7 +5,6 @@
 #include <absl/cleanup/cleanup.h>
 
 #include <algorithm>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "arrow/ipc_writer.hpp"
 #include "format/codec/buffer_codec.hpp"
 #include "output/element_encoder.hpp"
+#include "output/element_room.hpp"
 #include "sluice/arrow/columns.hpp"
 #include "sluice/element/batched.hpp"
 
@@ -32,24 +32,8 @@ bool has_tensors(const element_type& t) {
   return std::any_of(t.members.begin(), t.members.end(), [](const member& m) { return has_tensors(*m.type); });
 }
 
-/// Memory for n elements that are not constructed yet.
-class element_room {
- public:
-  element_room(const element_type& t, std::size_t n)
-      : align_(static_cast<std::align_val_t>(t.align)),
-        memory_(::operator new(std::max<std::size_t>(t.size * n, 1), align_)) {}
-  element_room(const element_room&) = delete;
-  element_room& operator=(const element_room&) = delete;
-  ~element_room() { ::operator delete(memory_, align_); }
-  void* get() const { return memory_; }
-
- private:
-  const std::align_val_t align_;
-  void* const memory_;
-};
-
 arrow::ipc_packing packing_of(compression buffers) {
-  if (buffers == compression::none) return {};
+  if (buffers != compression::lz4 && buffers != compression::zstd) return {};
   return {buffers == compression::lz4 ? arrow::ipc_codec::lz4 : arrow::ipc_codec::zstd,
           [](arrow::ipc_codec codec, std::string_view in, std::string& out) {
             return deflate_buffer(codec == arrow::ipc_codec::lz4 ? compression::lz4 : compression::zstd, in, out);
@@ -207,7 +191,8 @@ result<std::unique_ptr<element_encoder>> make_arrow_encoder(const element_type& 
   const arrow_options texts{texts_as_binary ? arrow_texts::binary : arrow_texts::by_type};
   status why = check_arrow(type, texts);
   std::string tried;
-  if (why.ok() && buffers != compression::none) why = deflate_buffer(buffers, "x", tried);  // the build may lack it
+  const bool packs = buffers == compression::lz4 || buffers == compression::zstd;
+  if (why.ok() && packs) why = deflate_buffer(buffers, "x", tried);  // the build may lack it
   if (!why.ok()) return why;
   return std::unique_ptr<element_encoder>(std::make_unique<arrow_encoder>(type, texts, buffers));
 }

@@ -12,6 +12,7 @@
 // Thread: one caller.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -59,10 +60,15 @@ class element_encoder {
   virtual status load(std::string_view) { return {}; }
 };
 
-/// `buffers`: lz4 or zstd for the buffers of Arrow's record batches, else none. Errors: those of check_output;
+/// The size of the values in a row group of Parquet, if the user sets none.
+inline constexpr std::uint64_t kParquetGroupBytes = std::uint64_t{64} << 20;
+
+/// `buffers`: lz4 or zstd for the buffers of Arrow's record batches; the codec of Parquet's pages; automatic: none in
+/// Arrow, zstd in Parquet. `group_bytes`: of the values in a row group of Parquet. Errors: those of check_output;
 /// invalid_argument if `f` is automatic.
 result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type,
-                                                      compression buffers = compression::none);
+                                                      compression buffers = compression::automatic,
+                                                      std::uint64_t group_bytes = kParquetGroupBytes);
 
 // Each encoder has its own source. REQUIRES: the format can represent elements of this type.
 std::unique_ptr<element_encoder> make_jsonl_encoder(const element_type& type);
@@ -73,6 +79,8 @@ result<std::unique_ptr<element_encoder>> make_csv_encoder(const element_type& ty
 result<std::unique_ptr<element_encoder>> make_example_encoder(const element_type& type);
 result<std::unique_ptr<element_encoder>> make_arrow_encoder(const element_type& type, bool texts_as_binary,
                                                             compression buffers);
+result<std::unique_ptr<element_encoder>> make_parquet_encoder(const element_type& type, compression codec,
+                                                              std::uint64_t group_bytes);
 result<std::unique_ptr<element_encoder>> make_npy_encoder(const element_type& type);
 
 }  // namespace sluice::lib

@@ -116,6 +116,10 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
     return unimplemented_error(
         "an npy file is not compressed, and no stream: its first bytes, which contain the array's length, are written "
         "last");
+  if (o.format == output_format::parquet && o.compression != compression::none)
+    return invalid_argument_error(
+               "a Parquet file is not compressed as a whole: end its name in .parquet, and its pages are compressed")
+        .in_file(o.path);
   std::unique_ptr<file_sink> sink(new file_sink(o, type));
   status why = o.is_sharded() ? sink->names_.check() : status();
   if (why.ok()) why = sink->begin_folder(start.continues && !start.from.empty());
@@ -172,7 +176,7 @@ status file_sink::open_part(const output_place* from, std::size_t index, std::ui
     cut_bytes += cut;
     to = std::move(file);
   }
-  auto encoder = make_encoder(o_.format, type_, o_.buffers);
+  auto encoder = make_encoder(o_.format, type_, o_.buffers, group_bytes());
   if (!encoder.ok()) return encoder.why();
   if (o_.rows) (*encoder)->expect_rows(*o_.rows);
   auto compressor = make_member_compressor(o_.compression);
@@ -181,6 +185,14 @@ status file_sink::open_part(const output_place* from, std::size_t index, std::ui
   status why = is_begun ? part->resume(place) : part->begin();
   if (why.ok()) parts_.push_back(std::move(part));
   return why;
+}
+
+std::uint64_t file_sink::group_bytes() const {
+  // Shards that alternate gather their groups at the same time. One that has a size ends with a group.
+  constexpr std::uint64_t kGroupBytesMin = std::uint64_t{1} << 20;
+  if (o_.row_group_bytes != 0) return o_.row_group_bytes;
+  if (o_.shard_bytes != 0) return std::min(kParquetGroupBytes, o_.shard_bytes);
+  return std::max(kParquetGroupBytes / o_.shards, kGroupBytesMin);
 }
 
 result<std::unique_ptr<byte_output>> file_sink::open_stream(const output_place* from, bool& is_begun,

@@ -32,8 +32,9 @@ namespace sluice::lib {
 struct output_options {
   output_format format = output_format::jsonl;  ///< not automatic
   lib::compression compression = lib::compression::none;
-  lib::compression buffers = lib::compression::none;  ///< of the buffers in an Arrow stream: lz4, zstd
-  std::string path;                                   ///< empty: standard output
+  lib::compression buffers = lib::compression::automatic;  ///< of the buffers of Arrow, and the pages of Parquet
+  std::uint64_t row_group_bytes = 0;                       ///< of the values in a row group of Parquet; 0: 64 MiB
+  std::string path;                                        ///< empty: standard output
   /// An open descriptor to write to: standard output, or the open file that a path such as /dev/stdout, /dev/fd/3 or
   /// /proc/self/fd/3 names. Such a path is not opened, since that would truncate or replace the file. -1: the file that
   /// the path names.
@@ -94,6 +95,7 @@ class file_sink final : public element_sink {
   status resume(const output_start& start, std::uint64_t& cut_bytes);
   status check_same_output(const output_place& from) const;
   status begin_part();
+  std::uint64_t group_bytes() const;
   status open_part(const output_place* from, std::size_t index, std::uint64_t& cut_bytes);
   result<std::unique_ptr<byte_output>> open_stream(const output_place* from, bool& is_begun, std::uint64_t& cut_bytes);
   status take_by_size(const block& elements);

@@ -10,8 +10,8 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kFormatNames[] = {"automatic", "jsonl",   "csv",   "raw",          "lines",
-                                             "tfrecord",  "example", "arrow", "arrow-binary", "npy"};
+constexpr std::string_view kFormatNames[] = {"automatic", "jsonl", "csv",          "raw",     "lines", "tfrecord",
+                                             "example",   "arrow", "arrow-binary", "parquet", "npy"};
 
 struct suffix {
   std::string_view text;
@@ -21,8 +21,9 @@ struct suffix {
 constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},        {".ndjson", output_format::jsonl},
                                 {".json", output_format::jsonl},         {".csv", output_format::csv},
                                 {".arrow", output_format::arrow},        {".arrows", output_format::arrow},
-                                {".npy", output_format::numpy},          {".txt", output_format::text_lines},
-                                {".tfrecord", output_format::tfrecords}, {".tfrecords", output_format::tfrecords}};
+                                {".parquet", output_format::parquet},    {".npy", output_format::numpy},
+                                {".txt", output_format::text_lines},     {".tfrecord", output_format::tfrecords},
+                                {".tfrecords", output_format::tfrecords}};
 
 status not_texts(output_format f, const element_type& type) {
   std::string way_out = f == output_format::tfrecords && type.has_members()
@@ -62,13 +63,15 @@ named_format format_of_path(std::string_view path) {
 }
 
 bool compresses_buffers(output_format f, compression c) {
+  if (f == output_format::parquet) return c != compression::automatic;
   const bool is_arrow = f == output_format::arrow || f == output_format::arrow_binary;
   return is_arrow && (c == compression::lz4 || c == compression::zstd);
 }
 
 status check_output(output_format f, const element_type& type) { return make_encoder(f, type).why(); }
 
-result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type, compression buffers) {
+result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type, compression buffers,
+                                                      std::uint64_t group_bytes) {
   using enum output_format;
   switch (f) {
     case jsonl: return make_jsonl_encoder(type);
@@ -76,6 +79,7 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
     case example: return make_example_encoder(type);
     case arrow: return make_arrow_encoder(type, false, buffers);
     case arrow_binary: return make_arrow_encoder(type, true, buffers);
+    case parquet: return make_parquet_encoder(type, buffers, group_bytes);
     case numpy: return make_npy_encoder(type);
     case raw:
       if (type.text) return make_raw_encoder(type);

@@ -39,7 +39,7 @@ output_options output_of(std::string path, const write_options& o, const element
     if (by_name.format == output_format::automatic && !names_data_folder(path))
       throw_status(
           invalid_argument_error("the name does not determine a format: end it with .jsonl, .csv, .tfrecord, .arrow, "
-                                 ".npy or .txt (and .gz or .zst), or set write_options::format")
+                                 ".parquet, .npy or .txt (and .gz or .zst), or set write_options::format")
               .in_file(path));
     if (by_name.format == output_format::tfrecords && !type.text) out.format = output_format::example;
   }
@@ -54,6 +54,9 @@ output_options output_of(std::string path, const write_options& o, const element
     throw_status(invalid_argument_error("shards and shard_bytes: set one of them").in_file(out.path));
   if (o.checkpoint_elements < 0)
     throw_status(invalid_argument_error("checkpoint_elements must not be negative").in_file(out.path));
+  if (o.row_group_bytes.value < 0)
+    throw_status(invalid_argument_error("row_group_bytes must not be negative").in_file(out.path));
+  out.row_group_bytes = static_cast<std::uint64_t>(o.row_group_bytes.value);
   out.shards = static_cast<std::uint64_t>(o.shards.value);
   out.shard_bytes = static_cast<std::uint64_t>(o.shard_bytes.value);
   status why = place_in_folder(out);

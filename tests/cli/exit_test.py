@@ -110,10 +110,10 @@ class Exit(ServedTest):
         self.cells("damage", DATA, damaged, extensions=("csv", "jsonl", "arrow"))
 
     def test_unknown_formats(self):
-        self.cells("parquet", ARGUMENTS, lambda extension: self.write(f"a.{extension}.parquet", b"PAR1" + bytes(100) + b"PAR1"), extensions=("csv",),
+        self.cells("orc", ARGUMENTS, lambda extension: self.write(f"a.{extension}.orc", b"ORC" + bytes(100) + b"ORC\0"), extensions=("csv",),
                    without=("run", "run to a file", "head of a plan", "describe of a plan"))
         self.cells("unknown scheme", ARGUMENTS, lambda extension: f"s9://bucket/a.{extension}", extensions=("csv", "jsonl", "tfrecord", "txt"))
-        for words in (["convert", self.write("a.csv", CSV), self.path("a.parquet")], ["cp", self.path("a.csv"), "http://127.0.0.1:1/a"],
+        for words in (["convert", self.write("a.csv", CSV), self.path("a.orc")], ["cp", self.path("a.csv"), "http://127.0.0.1:1/a"],
                       ["run", "range(3)", "--output", "http://127.0.0.1:1/a.csv"], ["run", "range(3)", "--output", "s9://b/a.csv"],
                       ["run", "range(3)", "--output", "npy:-"], ["ls", "http://127.0.0.1:1/*"], ["ls", "s9://b/*"], ["cp", "s9://b/a", self.path("c")]):
             self.assertEqual(sluice(*words).returncode, ARGUMENTS, words)
@@ -199,7 +199,7 @@ class Exit(ServedTest):
 
     def test_the_most_serious_of_several(self):
         good, bad = self.write("a.csv", CSV), self.write("b.csv", b'a,b\n1,"x\n')
-        unknown = self.write("c.parquet", b"PAR1" + bytes(100) + b"PAR1")
+        unknown = self.write("c.orc", b"ORC" + bytes(100) + b"ORC\0")
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
             away = f"http://127.0.0.1:{closed.getsockname()[1]}/d.csv"

@@ -15,7 +15,7 @@ from terminal import run_on_terminal
 TABLE = pathlib.Path(__file__).parent / "mistakes.tsv"
 PLAN = 'csv("people.csv", header=true)'
 FILES = {"people.csv": "id,first name,city,score,ok\n1,Ann,Rome,2.5,true\n2,Bob,Oslo,,False\n3,Cid,Rome,1.5,TRUE\n",
-         "a.jsonl": '{"a":1,"b":"x"}\n', "log.txt": "one\ntwo\n", "p.parquet": "PAR1"}
+         "a.jsonl": '{"a":1,"b":"x"}\n', "log.txt": "one\ntwo\n"}
 COLUMNS = 80
 
 

@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "op/opened_elements.hpp"
+#if SLUICE_HAVE_PARQUET
+#include "sluice/io/arrow_parquet.hpp"
+#endif
 #if SLUICE_HAVE_SQLITE
 #include "sluice/io/sqlite_rows.hpp"
 #endif
@@ -19,6 +22,9 @@
 namespace sluice::lib::test {
 namespace {
 
+#if SLUICE_HAVE_PARQUET
+const bool has_parquet = (register_parquet(), true);
+#endif
 #if SLUICE_HAVE_SQLITE
 const bool has_sqlite = (register_sqlite(), true);
 #endif

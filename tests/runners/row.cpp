@@ -76,7 +76,12 @@ void read_check(const std::string& text, row& r) {
 }
 
 /// Returns true if a table begins with the name of something that this build does not have.
-bool needs_something_missing(const std::string& line) { return line == "# needs sqlite" && !SLUICE_HAVE_SQLITE; }
+bool needs_something_missing(const std::string& line) {
+#if !SLUICE_HAVE_PARQUET
+  if (line == "# needs parquet") return true;
+#endif
+  return line == "# needs sqlite" && !SLUICE_HAVE_SQLITE;
+}
 
 void read_table(const fs::path& file, std::vector<row>& all) {
   std::ifstream in(file);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns that a reader builds, as arguments of readers of columns: csv, jsonl, from_arrow, sql, parse_example.
+// The columns that a reader builds, as arguments of readers of columns: csv, jsonl, from_arrow, parquet, sql,
+// parse_example.
 //
 //   csv("a.csv", "id: int64, name: bytes, score: double", columns=["id", "score"])      // structures {id, score}
 //
 // The schema still describes all columns. The fields of the others are checked, so that a file has the same errors with
 // and without `columns`: numbers are parsed, missing values are found. With trust=true they are skipped unchecked. The
-// rule prune_columns sets both (docs/optimizer.md); a user may do so as well.
+// rule prune_columns sets both (docs/optimizer.md); a user may do so as well. In a Parquet file each column has bytes of
+// its own: those of the others are not read, with and without `trust`, so that their damage is not found.
 #pragma once
 
 #include <string>

@@ -33,6 +33,7 @@
 #include <utility>
 
 #include "sluice/element/batched.hpp"
+#include "sluice/engine/arrow_schema.hpp"
 #include "sluice/engine/column_choice.hpp"
 #include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -40,16 +41,6 @@
 namespace sluice::lib {
 
 extern const op_info from_arrow_op;
-
-/// The wanted columns: written as text, or those of a structure of the program, which prints as text. If neither is
-/// given, the columns are those of the file, which is opened when the plan is built.
-struct arrow_schema_arg {
-  std::string value{};
-  const element_type* row = nullptr;  ///< null: built from the text
-  arrow_schema_arg() = default;
-  arrow_schema_arg(std::string text) : value(std::move(text)) {}  // NOLINT: a schema is written as a text
-  explicit arrow_schema_arg(const element_type& t);
-};
 
 struct arrow_file_options {
   arrow_schema_arg schema = {};  ///< the columns and their types; "": all columns of the file
@@ -69,13 +60,13 @@ struct from_arrow_arguments {
 /// Reads the batches of one file.
 template <class T> dataset<batched<T>> from_arrow(std::string_view path, arrow_file_options o = {}) {
   static_assert(stackable<T>, "sluice: rows of this element cannot be stacked");
-  o.schema = arrow_schema_arg(type_of<T>());
+  o.schema = arrow_schema_arg(type_of<T>(), "from_arrow");
   return dataset<batched<T>>(from_arrow_op, arguments::of(from_arrow_arguments{std::string(path), o}));
 }
 /// Returns a reader for interleave and flat_map.
 template <class T> file_reader<batched<T>> from_arrow(arrow_file_options o = {}) {
   static_assert(stackable<T>, "sluice: rows of this element cannot be stacked");
-  o.schema = arrow_schema_arg(type_of<T>());
+  o.schema = arrow_schema_arg(type_of<T>(), "from_arrow");
   return file_reader<batched<T>>(make_source(from_arrow_op, arguments::of(from_arrow_arguments{{}, o})));
 }
 SLUICE_TYPED_OPTIONS_IN_BRACES(dataset<batched<T>>, from_arrow, arrow_file_options,

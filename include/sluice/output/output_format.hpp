@@ -26,6 +26,7 @@ enum class output_format : std::uint8_t {
   example,       ///< structures as tf.Examples, in TFRecords: a feature for each member
   arrow,         ///< an Arrow IPC stream (docs/arrow_ipc.md)
   arrow_binary,  ///< the same, with all texts as binary, even C++ strings
+  parquet,       ///< a Parquet file: a column for each member; needs a library (sluice/io/arrow_parquet.hpp)
   numpy,         ///< one array of NumPy: numbers, arrays and tensors of one shape; the first dimension is the elements
 };
 
@@ -38,12 +39,13 @@ struct named_format {
   output_format format = output_format::automatic;  ///< automatic: the name does not determine it
   lib::compression compression = lib::compression::none;
 };
-/// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .npy, .txt (lines), then .gz or
+/// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .parquet,
+/// .npy, .txt (lines), then .gz or
 /// .zst.
 named_format format_of_path(std::string_view path);
 
 /// Returns true if this compression, asked for by the user, is that of each buffer of Arrow's record batches, as pyarrow
-/// and Feather have it, and not that of the file as a whole.
+/// and Feather have it, or of the pages of Parquet, and not that of the file as a whole.
 bool compresses_buffers(output_format f, compression c);
 
 /// Checks that elements of this type have a form in this format. Errors: invalid_argument, with the reason and a

@@ -11,7 +11,7 @@
 //
 // Formats: sluice/output/output_format.hpp lists the elements of each. Structures are rows of CSV (a header, inner
 //          members by their dotted paths), tf.Examples in TFRecords (parse_example reads them back), lines of JSON,
-//          rows of Arrow.
+//          rows of Arrow and of Parquet.
 // Shards: elements are assigned alternately to `shards` files: b-00000-of-00004.tfrecord …. With `shard_bytes` each
 //         file ends with the element that makes it this long (before compression): b-00000.tfrecord …; only one file is
 //         open at a time. A path that contains {shard} (and {shards}) is used as the name itself.
@@ -52,10 +52,13 @@ namespace sluice::lib {
 struct write_options {
   output_format format = output_format::automatic;        ///< by the path
   lib::compression compression = compression::automatic;  ///< by the path: .gz is gzip, .zst is zstd. In Arrow, lz4
-                                                          ///< and zstd are of its buffers. Others are not written
+                                                          ///< and zstd are of its buffers; in Parquet, none, snappy,
+                                                          ///< gzip, lz4 and zstd of its pages, by default zstd. Others
+                                                          ///< are not written
   count shards = 1;                                       ///< number of files to which elements are assigned
                                                           ///< alternately
   byte_size shard_bytes = 0;                              ///< if not 0: starts a new file after this size
+  byte_size row_group_bytes = 0;                          ///< Parquet: the size of the values in a row group; 0: 64 MiB
   std::string_view checkpoint = {};                       ///< a file; empty: no checkpoint
   std::int64_t checkpoint_elements = 0;                   ///< written after this number of elements, and at the end
   std::chrono::nanoseconds checkpoint_every{0};           ///< and at this interval

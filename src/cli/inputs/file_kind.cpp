@@ -17,6 +17,7 @@
 #include "format/archive/tar_archive.hpp"
 #include "sluice/base/utf8.hpp"
 #include "sluice/format/tfrecord_frames.hpp"
+#include "sluice/io/parquet_files.hpp"
 #include "sluice/output/output_format.hpp"
 #include "sluice/plan/node.hpp"
 
@@ -78,8 +79,6 @@ struct magic {
 };
 
 constexpr magic kMagics[] = {
-    {"PAR1"sv, 0, "a Parquet file", kByDuckdb, true, "PAR1"sv},
-    {"PARE"sv, 0, "an encrypted Parquet file", kByPython, true, "PARE"sv},
     {"ORC"sv, 0, "an ORC file", kByOrc, true, "ORC"sv, 1},
     {"Obj\x01"sv, 0, "an Avro file", kByAvro},
     {"FEA1"sv, 0, "a Feather file of version 1", kByFeather, true, "FEA1"sv},
@@ -207,7 +206,6 @@ struct known_suffix {
 };
 /// Names of files that sluice has no reader for.
 constexpr known_suffix kSuffixes[] = {
-    {".parquet", "a Parquet file", kByDuckdb},
     {".orc", "an ORC file", kByOrc},
     {".avro", "an Avro file", kByAvro},
     {".sqlite", "an SQLite database", kBySql},
@@ -272,6 +270,12 @@ std::string_view readable_content(std::string_view head) {
   if (is_zip_head(head)) return "zip";
   if (find_tar_entry({.bytes = head}, 0, 1) == 0) return "tar";
   return {};
+}
+
+/// A text may begin with the magic word of Parquet, and is one unless it also ends with it.
+bool is_parquet(const file_sample& file) {
+  if (!file.head.starts_with("PAR1"sv) && !file.head.starts_with("PARE"sv)) return false;
+  return !is_text_head(file.head, file.is_all) || file.tail.ends_with("PAR1"sv) || file.tail.ends_with("PARE"sv);
 }
 
 /// The header of an .lzma file: properties below 225, a dictionary of 2^n or 2^n + 2^(n-1) bytes, and a size that is
@@ -427,6 +431,7 @@ std::string_view kind_of_name(std::string_view name) {
   if (path.ends_with(".tgz")) return "tar";
   const std::string_view data = name_of_data(name);
   if (data.ends_with(".tar")) return "tar";
+  if (data.ends_with(".parquet")) return "parquet";
   if (data.ends_with(".zip")) return "zip";
   if (data.ends_with(".npz")) return "npz";
   if (data.ends_with(".tsv") || data.ends_with(".tab")) return "tsv";
@@ -450,6 +455,10 @@ result<std::string_view> kind_of(const file_sample& file) {
         if (has_suffix(data, s.suffix)) return refused(file, s.what, s.way_out);
     if (by_content == "zip" && by_name == "npz") return by_name;
     return by_content;
+  }
+  if (is_parquet(file) || by_name == "parquet") {
+    if (has_parquet()) return "parquet"sv;
+    return refused(file, "a Parquet file", kByDuckdb);
   }
   if (status why = check_content(file, by_name.empty()); !why.ok()) return why;
   if (by_name.empty() || reads_text(by_name)) {

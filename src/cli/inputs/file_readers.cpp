@@ -27,17 +27,13 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr reader kReaders[] = {{"tfrecord", "tfrecord", ""},
-                               {"lines", "lines", ""},
-                               {"csv", "csv", ""},
-                               {"tsv", "csv", "", '\t'},
-                               {"jsonl", "jsonl", ""},
-                               {"npy", "npy", ""},
-                               {"tar", "tar", ""},
-                               {"webdataset", "webdataset", ""},
-                               {"zip", "zip_members", ""},
-                               {"arrow", "from_arrow", " | unbatch"},
-                               {"npz", "zip_members", " | map({name: name, array: decode_npy(bytes)})"}};
+constexpr reader kReaders[] = {
+    {"tfrecord", "tfrecord", ""}, {"lines", "lines", ""},
+    {"csv", "csv", ""},           {"tsv", "csv", "", '\t'},
+    {"jsonl", "jsonl", ""},       {"npy", "npy", ""},
+    {"tar", "tar", ""},           {"webdataset", "webdataset", ""},
+    {"zip", "zip_members", ""},   {"arrow", "from_arrow", " | unbatch"},
+    {"parquet", "parquet", ""},   {"npz", "zip_members", " | map({name: name, array: decode_npy(bytes)})"}};
 
 /// The reader of a text whose name ends in .csv or .tsv: in a .tsv the delimiter is always the tab.
 reader reader_of_table(std::string_view format, const sampled_file& s) {
@@ -76,6 +72,10 @@ result<reader> find_reader(const std::string& file, compression c) {
   if (kind.ok() && (*kind == "zip" || *kind == "npz") && (s.is_packed || !names_file(file)))
     return unimplemented_error(
         "is a zip archive, whose list of members is at its end: unpack it, or copy it to a file, and name that");
+  if (kind.ok() && *kind == "parquet" && (s.is_packed || !names_file(file)))
+    return unimplemented_error(s.is_packed
+                                   ? "is a compressed Parquet file, whose footer is at its end: decompress it first"
+                                   : "is a Parquet file, whose footer is at its end: copy it to a file, and name that");
   if (kind.ok() && (*kind == "csv" || *kind == "tsv")) return reader_of_table(*kind, s);
   if (kind.ok()) return reader_named(*kind);
   if (kind.why().code() != status_code::invalid_argument || c != compression::automatic) return kind.why();
@@ -143,8 +143,9 @@ void check_options(const std::string& file, const reader& r, const format_argume
   if (a.infer && !infers) refuse("--infer", "CSV and JSON lines");
   if (a.infer && !a.schema.empty())
     throw misuse("give --infer or --schema, not both: --infer detects the types from rows, and --schema states them");
-  if (!a.schema.empty() && !infers && r.op != "from_arrow" && r.op != "tfrecord")
-    refuse("--schema", "CSV, JSON lines, Arrow and tf.Examples");
+  const bool has_columns = r.op == "from_arrow" || r.op == "parquet";
+  if (!a.schema.empty() && !infers && !has_columns && r.op != "tfrecord")
+    refuse("--schema", "CSV, JSON lines, Arrow, Parquet and tf.Examples");
   if (!a.delimiter.empty() && a.delimiter == a.escape) throw misuse("--delimiter and --escape are the same character");
 }
 
@@ -166,8 +167,9 @@ std::string plan_for(const std::string& file, const reader& r, const format_argu
   const bool is_stream = a.schema.empty() && !names_file(file) && !is_file_pattern(file);
   const std::string schema = is_stream ? schema_of_stream(file, r, a) : a.schema;
   std::string text = absl::StrCat(std::string(r.op), "(", in_quotes(file));
-  const bool is_inner = r.op == "csv" || r.op == "jsonl" || r.op == "from_arrow";
-  if (is_inner && !schema.empty()) absl::StrAppend(&text, r.op == "from_arrow" ? ", schema=" : ", ", in_quotes(schema));
+  const bool has_columns = r.op == "from_arrow" || r.op == "parquet";
+  const bool is_inner = r.op == "csv" || r.op == "jsonl" || has_columns;
+  if (is_inner && !schema.empty()) absl::StrAppend(&text, has_columns ? ", schema=" : ", ", in_quotes(schema));
   if (r.op == "csv") append_csv_options(text, r, a);
   if (a.infer && schema.empty()) absl::StrAppend(&text, ", infer=", *a.infer);
   if (r.op == "jsonl" && (is_stream || a.is_merged) && !schema.empty()) absl::StrAppend(&text, ", strict=true");

@@ -13,6 +13,7 @@
 #include "cli/verbs.hpp"
 #include "expr/checking/checker.hpp"
 #include "sluice/engine/detail/image_functions.hpp"
+#include "sluice/io/arrow_parquet.hpp"
 #include "sluice/io/asio_network.hpp"
 #include "sluice/io/sqlite_rows.hpp"
 #include "sluice/plan/function.hpp"
@@ -78,6 +79,9 @@ void register_libraries() {
 #endif
 #if SLUICE_HAVE_SQLITE
   register_sqlite();
+#endif
+#if SLUICE_HAVE_PARQUET
+  register_parquet();
 #endif
 #if SLUICE_HAVE_ASIO
   register_asio_transport();

@@ -46,7 +46,7 @@ struct typed {
   run_arguments run;
   reading_arguments reading;
   error_arguments errors;
-  std::string shard_size, every, folder = "data";
+  std::string shard_size, row_group_size, every, folder = "data";
   std::string resume_or_start, compression = "automatic", shell;
   format_arguments format;
   explain_arguments explain;
@@ -115,8 +115,7 @@ template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& 
 void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
   verb.add_option("--compression", output.compression,
                   "the output's compression; automatic: gzip if its name ends in .gz, zstd if in .zst. lz4, and zstd "
-                  "of Arrow: of "
-                  "the buffers")
+                  "of Arrow: of the buffers; of Parquet: of the pages, by default zstd")
       ->check(one_of({"automatic", "none", "gzip", "lz4", "zstd"}))
       ->capture_default_str();
   auto* shards = verb.add_option("--shards", output.shards,
@@ -127,6 +126,8 @@ void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
                   "begin another file after about this number of bytes before compression: out-00000.csv …")
       ->check(size_in_bytes())
       ->excludes(shards);
+  verb.add_option("--row-group-size", t.row_group_size, "of the values in a row group of Parquet; by default 64MiB")
+      ->check(size_in_bytes());
 }
 
 void add_run(CLI::App& app, typed& t) {
@@ -136,11 +137,12 @@ void add_run(CLI::App& app, typed& t) {
   auto* output =
       run->add_option(
              "--output", t.run.output.output,
-             "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .npy or .txt, and .gz or .zst; or "
+             "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .parquet, .npy or .txt, and .gz or .zst; or "
              "FORMAT:PATH: jsonl "
              "(texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw (texts, joined), lines, tfrecord (of texts), "
              "example (structures as tf.Examples in TFRecords), arrow (an Arrow IPC stream; arrow-binary: texts as "
-             "binary), npy (one array); - is standard output, as are jsonl, csv, raw and lines alone; an existing file "
+             "binary), parquet, npy (one array); - is standard output, as are jsonl, csv, raw and lines alone; an "
+             "existing file "
              "is replaced, unless it is an input, a lookup table, the plan or the checkpoint of this run")
           ->capture_default_str()
           ->type_name("OUTPUT");
@@ -193,6 +195,7 @@ void add_run(CLI::App& app, typed& t) {
       t.run.reading = t.reading;
       t.run.errors = t.errors;
       if (!t.shard_size.empty()) read_byte_size(t.shard_size, t.run.output.shard_bytes);
+      if (!t.row_group_size.empty()) read_byte_size(t.row_group_size, t.run.output.row_group_bytes);
       if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);
       return cli::run(t.run);
     });
@@ -202,17 +205,19 @@ void add_run(CLI::App& app, typed& t) {
 void add_convert(CLI::App& app, typed& t) {
   convert_arguments& c = t.convert;
   auto* convert = app.add_subcommand(
-      "convert", "convert files to another format: TFRecords, CSV, JSON lines, Arrow, npy, lines of text");
+      "convert", "convert files to another format: TFRecords, CSV, JSON lines, Arrow, Parquet, npy, lines of text");
   convert
       ->add_option(
           "FILES", c.inputs,
           "the inputs: files or patterns (or one plan); the last argument is the output. Names determine the formats: "
-          ".tfrecord, .csv, .jsonl, .arrow, .npy, .txt, and .gz for gzip or .zst for zstd; inputs are also recognized "
+          ".tfrecord, .csv, .jsonl, .arrow, .parquet, .npy, .txt, and .gz for gzip or .zst for zstd; inputs are also "
+          "recognized "
           "by their contents")
       ->required();
   add_plugins(*convert, t);
   convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
-      ->check(one_of({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
+      ->check(
+          one_of({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "parquet", "npy"}));
   add_output_options(*convert, t, c.run.output);
   convert->add_flag("--overwrite", c.overwrites, "replace an existing output; an input is never replaced");
   convert->add_option("--limit", c.run.limit, "end after this number of elements")->check(whole(0, kAny));
@@ -229,6 +234,7 @@ void add_convert(CLI::App& app, typed& t) {
       c.run.reading = t.reading;
       c.run.errors = t.errors;
       if (!t.shard_size.empty()) read_byte_size(t.shard_size, c.run.output.shard_bytes);
+      if (!t.row_group_size.empty()) read_byte_size(t.row_group_size, c.run.output.row_group_bytes);
       if (!t.every.empty()) read_interval(t.every, c.run.every_elements, c.run.every);
       return cli::convert(c);
     });

@@ -154,7 +154,9 @@ struct option_group {
 constexpr option_group kOptionGroups[] = {
     {"Plan", " --file --plugin --no-optimize --rule --trust "},
     {"Input", " --from --schema --delimiter --no-header --escape --infer "},
-    {"Output", " --output --to --compression --shards --shard-size --overwrite --new-output --images --raw --json "},
+    {"Output",
+     " --output --to --compression --shards --shard-size --row-group-size --overwrite --new-output --images --raw "
+     "--json "},
     {"Splits", " --splits --split-bytes --split-elements --visitation --round "},
     {"Bad elements", " --on-error --errors-max --quarantine "},
     {"Resuming", " --checkpoint --every --resume --resume-or-start --changed-inputs --identity --rebase "},

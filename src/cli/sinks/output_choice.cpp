@@ -43,24 +43,18 @@ bool is_given(int descriptor) {
   return flags >= 0 && (flags & FD_CLOEXEC) == 0;
 }
 
-constexpr std::string_view kParquetPipe =
-    "; write CSV, and convert it: duckdb -c \"copy (from 'out.csv') to 'out.parquet'\"";
-
 /// Returns the suffix of compressions that outputs cannot have, with the one to use; empty for other suffixes.
 std::string_view way_to_suffix(std::string_view suffix) {
-  if (suffix == ".parquet") return kParquetPipe;
   for (std::string_view packed : {".zip", ".bz2", ".xz", ".7z", ".lz4", ".Z", ".br"})
     if (suffix == packed) return "; outputs are compressed by gzip or zstd: end the name in .gz or .zst";
   if (suffix == ".json") return "; JSON is written as lines: end the name in .jsonl";
   if (suffix == ".feather" || suffix == ".ipc") return "; Arrow is written as a stream: end the name in .arrow";
-  return "; names end in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy, and then .gz for gzip or .zst for zstd";
+  return "; names end in .jsonl, .csv, .txt, .tfrecord, .arrow, .parquet or .npy, and then .gz for gzip or .zst for "
+         "zstd";
 }
 
 /// Returns the message for a text that names no output.
 std::string unknown_output(const std::string& text, const output_arguments& a) {
-  if (text.ends_with(".parquet") && a.input.ends_with(".csv") && a.input.find_first_of("'\"$`\\") == a.input.npos)
-    return absl::StrCat(a.names_option ? "--output " : "", text, ": sluice writes no Parquet; duckdb converts ",
-                        a.input, ": duckdb -c \"copy (from '", a.input, "') to '", text, "'\"");
   const std::string name_of_option(a.names_option ? "--output " : "");
   if (text.empty())
     return absl::StrCat(name_of_option.empty() ? "the output" : "--output",
@@ -83,8 +77,6 @@ std::string unknown_output(const std::string& text, const output_arguments& a) {
   if (dot != name.npos)
     return absl::StrCat(name_of_option, text, ": sluice writes no ", std::string(name.substr(dot)), " files",
                         std::string(way_to_suffix(name.substr(dot))));
-  if (text == "parquet")
-    return absl::StrCat(name_of_option, text, ": sluice writes no Parquet", std::string(kParquetPipe));
   static const std::vector<std::string> kPrinted{"jsonl", "csv", "raw", "lines"};
   const std::string similar = detail::did_you_mean(text, kPrinted);
   return absl::StrCat(name_of_option, text, ": ", text, " is neither a format nor a path with a known suffix",
@@ -138,7 +130,8 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   if (a.compression != "automatic" && compresses_buffers(o.format, o.compression))
     o.buffers = std::exchange(o.compression, by_name.compression);
   else if (o.compression == compression::lz4)
-    throw misuse(absl::StrCat("--compression ", a.compression, " compresses the buffers of Arrow: this output is ",
+    throw misuse(absl::StrCat("--compression ", a.compression,
+                              " compresses the buffers of Arrow and the pages of Parquet: this output is ",
                               std::string(to_string(o.format)), "; gzip and zstd compress the file"));
   if (o.path == kStandardOutput) o.path.clear();
   o.path = detail::without_file_scheme(std::move(o.path));
@@ -146,6 +139,10 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   o.shards = a.shards;
   o.rows = a.rows;
   o.shard_bytes = static_cast<std::uint64_t>(a.shard_bytes);
+  o.row_group_bytes = static_cast<std::uint64_t>(a.row_group_bytes);
+  if (o.row_group_bytes != 0 && o.format != output_format::parquet)
+    throw misuse(
+        absl::StrCat("--row-group-size applies to Parquet, and this output is ", std::string(to_string(o.format))));
   if (o.shards != 1 && o.shard_bytes != 0) throw misuse("--shards and --shard-size: name one of them");
   if (status why = place_in_folder(o); !why.ok())
     throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message())));

@@ -14,6 +14,7 @@ struct output_arguments {
   std::string compression = "automatic";  ///< automatic: by the name
   std::uint64_t shards = 1;
   std::int64_t shard_bytes = 0;
+  std::int64_t row_group_bytes = 0;
   std::optional<tensor_spec> rows{};  ///< as in output_options
   std::string plan{};                 ///< as it was typed, for messages
   std::string input{};                ///< the only input file, for messages; empty: there is none, or it is unknown

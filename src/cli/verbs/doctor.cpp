@@ -20,6 +20,7 @@
 #include "sluice/base/field_types.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/io/open_file_system.hpp"
+#include "sluice/io/parquet_files.hpp"
 #include "sluice/version.hpp"
 #if SLUICE_HAVE_IMAGES
 #include "sluice/format/image_codecs.hpp"
@@ -147,6 +148,7 @@ void print_formats(advice& better) {
   line("images", "no (meson option -Dimages=enabled)");
 #endif
   line("sockets (asio)", kHasAsio ? "yes" : "no (meson option -Dasio=enabled)");
+  line("Parquet", has_parquet() ? "yes" : "no (meson option -Dparquet=enabled)");
   line("metadata in a file (sqlite)", kHasSqlite ? "yes" : "no (meson option -Dsqlite=enabled)");
 }
 

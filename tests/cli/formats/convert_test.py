@@ -131,7 +131,7 @@ class Files(Converted):
             self.assertEqual(self.ok("cat", packed).stdout, self.ok("cat", plain).stdout)
             self.assertRegex(self.ok("verify", packed).stdout, "3,?000 sound records")
         why = self.fails(2, "run", "range(3)", "--output", self.path("b.jsonl"), "--compression", "lz4")
-        self.assertIn("compresses the buffers of Arrow: this output is jsonl", why)
+        self.assertIn("compresses the buffers of Arrow and the pages of Parquet: this output is jsonl", why)
 
     def test_the_types_of_arrow_files_stay(self):
         data = GOLDEN.parent / "verbs/data"

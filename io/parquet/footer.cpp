@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/parquet/footer.hpp"
+
+#include <arrow/type_traits.h>
+#include <parquet/arrow/schema.h>
+#include <parquet/statistics.h>
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "io/parquet/arrow_status.hpp"
+#include "io/parquet/decimal_texts.hpp"
+#include "io/parquet/metadata.hpp"
+
+namespace sluice::lib::arrow_parquet {
+namespace {
+
+/// Old writers of Java state chunks that lack the header of the dictionary (PARQUET-816).
+constexpr std::uint64_t kOldHeaderBytes = 100;
+
+/// Integers, dates and times are compared as their numbers. Unsigned ones that do not fit an int64 have no bounds.
+void set_whole(column_bounds& b, std::int64_t min, std::int64_t max, bool is_unsigned, int bits) {
+  if (is_unsigned && bits == 32) {
+    min = static_cast<std::uint32_t>(min);
+    max = static_cast<std::uint32_t>(max);
+  }
+  if (is_unsigned && bits == 64 && (min < 0 || max < 0)) return;
+  if (min > max) return;
+  b.kind = column_bounds::whole;
+  b.whole_min = min;
+  b.whole_max = max;
+}
+
+void set_real(column_bounds& b, double min, double max) {
+  if (!(min <= max)) return;  // also for NaN, which old writers put there
+  b.kind = column_bounds::real;
+  // Writers disagree on the sign of zero.
+  b.real_min = min == 0 ? -0.0 : min;
+  b.real_max = max == 0 ? 0.0 : max;
+}
+
+template <class T> const ::parquet::TypedStatistics<T>& typed(const ::parquet::Statistics& s) {
+  return static_cast<const ::parquet::TypedStatistics<T>&>(s);
+}
+
+/// Returns true for a timestamp that is stored in the unit in which it is delivered.
+bool is_of_unit(const ::parquet::ColumnDescriptor& d, const ::arrow::DataType& type) {
+  if (type.id() != ::arrow::Type::TIMESTAMP || !d.logical_type() || !d.logical_type()->is_timestamp()) return false;
+  const auto stored = static_cast<const ::parquet::TimestampLogicalType&>(*d.logical_type()).time_unit();
+  switch (static_cast<const ::arrow::TimestampType&>(type).unit()) {
+    case ::arrow::TimeUnit::MILLI: return stored == ::parquet::LogicalType::TimeUnit::MILLIS;
+    case ::arrow::TimeUnit::MICRO: return stored == ::parquet::LogicalType::TimeUnit::MICROS;
+    case ::arrow::TimeUnit::NANO: return stored == ::parquet::LogicalType::TimeUnit::NANOS;
+    default: return false;
+  }
+}
+
+void set_bounds(column_bounds& b, const ::parquet::Statistics& s, const ::parquet::ColumnDescriptor& d,
+                const ::arrow::DataType& type) {
+  using ::arrow::Type;
+  const bool is_unsigned = ::arrow::is_integer(type.id()) && !::arrow::is_signed_integer(type.id());
+  // A type that is converted, such as a decimal or a timestamp of 12 bytes, has other values than the statistics.
+  switch (d.physical_type()) {
+    case ::parquet::Type::INT32:
+      if (::arrow::is_integer(type.id()) || type.id() == Type::DATE32)
+        set_whole(b, typed<::parquet::Int32Type>(s).min(), typed<::parquet::Int32Type>(s).max(), is_unsigned, 32);
+      return;
+    case ::parquet::Type::INT64:
+      if (::arrow::is_integer(type.id()) || is_of_unit(d, type))
+        set_whole(b, typed<::parquet::Int64Type>(s).min(), typed<::parquet::Int64Type>(s).max(), is_unsigned, 64);
+      return;
+    case ::parquet::Type::FLOAT:
+      if (type.id() == Type::FLOAT)
+        set_real(b, typed<::parquet::FloatType>(s).min(), typed<::parquet::FloatType>(s).max());
+      return;
+    case ::parquet::Type::DOUBLE:
+      if (type.id() == Type::DOUBLE)
+        set_real(b, typed<::parquet::DoubleType>(s).min(), typed<::parquet::DoubleType>(s).max());
+      return;
+    case ::parquet::Type::BYTE_ARRAY: {
+      if (type.id() != Type::STRING && type.id() != Type::BINARY && type.id() != Type::LARGE_STRING) return;
+      const auto& texts = typed<::parquet::ByteArrayType>(s);
+      b.kind = column_bounds::text;
+      b.text_min.assign(reinterpret_cast<const char*>(texts.min().ptr), texts.min().len);
+      b.text_max.assign(reinterpret_cast<const char*>(texts.max().ptr), texts.max().len);
+      if (b.text_min > b.text_max) b.kind = column_bounds::unknown;
+      return;
+    }
+    default: return;
+  }
+}
+
+}  // namespace
+
+::parquet::ArrowReaderProperties reading_properties() {
+  ::parquet::ArrowReaderProperties how(/*use_threads=*/false);
+  how.set_pre_buffer(false);
+  return how;
+}
+
+footer::footer(std::string_view bytes, std::uint64_t size_bytes) : size_bytes_(size_bytes) {
+  guarded("the footer", [&] {
+    metadata_ = read_metadata(bytes.substr(0, bytes.size() - kParquetTailBytes));
+    if (metadata_->is_encryption_algorithm_set())
+      throw_status(
+          unimplemented_error("the Parquet file has encrypted columns, and encrypted files are not read: "
+                              "decrypt it first"));
+    find_columns();
+    for (int g = 0; g != metadata_->num_row_groups(); ++g) {
+      const auto group = metadata_->RowGroup(g);
+      if (group->num_rows() < 0 || group->num_columns() != metadata_->num_columns())
+        throw_status(data_loss_error(absl::StrCat("the footer: row group ", g, " has ", group->num_rows(), " rows and ",
+                                                  group->num_columns(), " columns of ", metadata_->num_columns())));
+      rows_.push_back(static_cast<std::uint64_t>(group->num_rows()));
+    }
+  });
+}
+
+footer::~footer() {
+  if (schema_.release) schema_.release(&schema_);
+}
+
+void footer::find_columns() {
+  ::parquet::arrow::SchemaManifest manifest;
+  check(::parquet::arrow::SchemaManifest::Make(metadata_->schema(), metadata_->key_value_metadata(),
+                                               reading_properties(), &manifest),
+        "the schema");
+  std::vector<std::shared_ptr<::arrow::Field>> fields;
+  for (const auto& top : manifest.schema_fields) {
+    row_column c{top.field, without_decimals(top.field->type()), {}};
+    std::vector<const ::parquet::arrow::SchemaField*> open{&top};
+    while (!open.empty()) {
+      const auto* at = open.back();
+      open.pop_back();
+      if (at->is_leaf()) c.leaves.push_back(at->column_index);
+      for (const auto& child : at->children) open.push_back(&child);
+    }
+    std::ranges::sort(c.leaves);
+    fields.push_back(c.field->WithType(c.type));
+    columns_.push_back(std::move(c));
+  }
+  check(::arrow::ExportSchema(::arrow::Schema(std::move(fields)), &schema_), "the schema");
+}
+
+std::string footer::place_of(std::size_t group, std::size_t column) const {
+  return absl::StrCat("column \"", columns_[column].field->name(), "\" in row group ", group);
+}
+
+std::uint64_t footer::decoded_bytes(std::size_t group, const parquet_columns& columns) const {
+  return guarded("the footer", [&] {
+    const auto meta = metadata_->RowGroup(static_cast<int>(group));
+    std::uint64_t bytes = 0;
+    for (std::size_t c : columns)
+      for (int leaf : columns_[c].leaves)
+        bytes +=
+            static_cast<std::uint64_t>(std::max<std::int64_t>(meta->ColumnChunk(leaf)->total_uncompressed_size(), 0));
+    return bytes;
+  });
+}
+
+file_range footer::range_of(std::size_t group, std::size_t column, int leaf) const {
+  const auto chunk = metadata_->RowGroup(static_cast<int>(group))->ColumnChunk(leaf);
+  std::int64_t start = chunk->data_page_offset();
+  if (chunk->has_dictionary_page() && chunk->dictionary_page_offset() > 0)
+    start = std::min(start, chunk->dictionary_page_offset());
+  const std::int64_t bytes = chunk->total_compressed_size();
+  const auto size = static_cast<std::int64_t>(size_bytes_);
+  if (!chunk->file_path().empty())
+    throw_status(unimplemented_error(
+        absl::StrCat(place_of(group, column), " is in another file, \"", chunk->file_path(), "\": read that file")));
+  if (start < 0 || bytes < 0 || start > size || bytes > size - start)
+    throw_status(data_loss_error(absl::StrCat(place_of(group, column), " has ", bytes, " bytes at offset ", start,
+                                              ", and the file has ", size)));
+  file_range r{static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(bytes)};
+  if (metadata_->writer_version().VersionLt(::parquet::ApplicationVersion::PARQUET_816_FIXED_VERSION()))
+    r.bytes += std::min(kOldHeaderBytes, size_bytes_ - r.offset - r.bytes);
+  return r;
+}
+
+std::vector<file_range> footer::ranges(std::size_t group, const parquet_columns& columns) const {
+  return guarded("the footer", [&] {
+    std::vector<file_range> all;
+    for (std::size_t c : columns)
+      for (int leaf : columns_[c].leaves) all.push_back(range_of(group, c, leaf));
+    std::ranges::sort(all, {}, &file_range::offset);
+    return all;
+  });
+}
+
+column_bounds footer::bounds(std::size_t group, std::size_t column) const {
+  column_bounds b;
+  const row_column& c = columns_[column];
+  if (c.leaves.size() != 1 || c.field->type()->num_fields() != 0) return b;
+  try {
+    const auto chunk = metadata_->RowGroup(static_cast<int>(group))->ColumnChunk(c.leaves[0]);
+    // Null unless the order of the column is known, and the writer is one whose statistics are right.
+    const std::shared_ptr<::parquet::Statistics> s = chunk->statistics();
+    if (!chunk->is_stats_set() || !s) return b;
+    if (s->HasNullCount() && s->null_count() >= 0) b.nulls = static_cast<std::uint64_t>(s->null_count());
+    if (s->HasMinMax()) set_bounds(b, *s, *metadata_->schema()->Column(c.leaves[0]), *c.field->type());
+  } catch (const std::exception&) { b = {}; }  // without statistics every group is read
+  return b;
+}
+
+}  // namespace sluice::lib::arrow_parquet

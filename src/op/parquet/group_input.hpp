@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of one Parquet file in a run: its footer, and the column chunks of one row group at a time.
+// Errors: those of the file; data_loss: no Parquet file, or cut short; failed_precondition: the file differs from the one
+//         that the checkpoint's run or the plan has read; resource_exhausted: a group does not fit into the budget.
+// Thread: one caller at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/held_memory.hpp"
+#include "runtime/live_knob.hpp"
+#include "runtime/sites/site_record.hpp"
+#include "sluice/base/field_types.hpp"
+#include "sluice/coro/task.hpp"
+#include "sluice/io/files.hpp"
+#include "sluice/io/parquet_files.hpp"
+
+namespace sluice::lib {
+
+struct group_input_options {
+  std::string path;
+  std::size_t read_bytes = std::size_t{4} << 20;
+  const live_knob* reads_in_flight = nullptr;
+  std::int64_t reads_untouched = 0;  ///< the knob's value until it is set; the file may then choose
+  page_cache cache = page_cache::keep;
+  std::uint64_t epoch = 0;
+  std::uint64_t planned_digest = 0;  ///< of the footer when the plan was built; 0: it was not read
+};
+
+class group_input {
+ public:
+  group_input(std::shared_ptr<run_context> run, site_record& site, const std::string& stage, group_input_options o);
+  group_input(const group_input&) = delete;
+  ~group_input();
+
+  /// Opens the file, and reads its footer.
+  task<void> open();
+  const std::string& path() const { return o_.path; }
+  const std::shared_ptr<const parquet_file>& footer() const { return footer_; }
+  /// Reads the column chunks of a group, several ranges at once, in place of those read before.
+  task<std::vector<file_part>> read(std::size_t group, const parquet_columns& columns);
+  /// Returns the charge of the chunks, whose buffers are gone.
+  void release_chunks() { memory_.shrink_by(memory_.bytes() - footer_bytes_); }
+
+ private:
+  task<std::string> read_footer();
+  task<buffer_ref> read_range(std::uint64_t offset, std::size_t bytes);
+
+  const std::shared_ptr<run_context> run_;
+  site_record& site_;
+  const group_input_options o_;
+  held_memory memory_;
+  std::shared_ptr<file> file_;
+  bool is_noted_ = false;
+  std::size_t footer_bytes_ = 0;
+  std::shared_ptr<const parquet_file> footer_;
+};
+
+}  // namespace sluice::lib

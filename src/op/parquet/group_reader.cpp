@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/parquet/group_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "arrow/import.hpp"
+#include "arrow/ipc_formats.hpp"
+#include "arrow/row_type.hpp"
+#include "sluice/arrow/columns.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// The decoded size of the rows of one call: small enough for a core's cache, and large enough that the cost of changing
+/// threads is small.
+constexpr std::uint64_t kDecodedBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kDecodedRowsMax = std::uint64_t{1} << 15;
+
+}  // namespace
+
+status group_reader::fit(std::shared_ptr<const parquet_file> file) {
+  file_ = std::move(file);
+  const ArrowSchema& all = file_->schema();
+  status fits = check_arrow_rows(row_, all);
+  if (!fits.ok()) return fits;
+  const bool is_struct = row_.kind == kind::structure;
+  columns_.clear();
+  fields_.clear();
+  for (std::int64_t k = 0; k != all.n_children; ++k) {
+    const std::string_view name = arrow::ipc_name_of(*all.children[k]);
+    const bool is_wanted = is_struct
+                               ? std::ranges::any_of(row_.members, [&](const member& m) { return m.name == name; })
+                               : all.n_children == 1 || name == "value";
+    if (!is_wanted) continue;
+    columns_.push_back(static_cast<std::size_t>(k));
+    fields_.push_back(all.children[k]);
+  }
+  // Rows of optionals that the file lacks have a number, which some column shows.
+  if (columns_.empty() && all.n_children != 0) {
+    columns_.push_back(0);
+    fields_.push_back(all.children[0]);
+  }
+  schema_ = all;
+  schema_.n_children = static_cast<std::int64_t>(fields_.size());
+  schema_.children = fields_.data();
+  return {};
+}
+
+std::uint64_t group_reader::rows_before(std::size_t group) const {
+  std::uint64_t rows = 0;
+  for (std::size_t g = 0; g != group; ++g) rows += file_->rows(g);
+  return rows;
+}
+
+status group_reader::begin(std::size_t group, std::vector<file_part> parts) {
+  try {
+    close();
+    const std::uint64_t rows = std::max<std::uint64_t>(file_->rows(group), 1);
+    row_bytes_ = std::max<std::uint64_t>(file_->decoded_bytes(group, columns_) / rows, 1);
+    rows_at_once_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(kDecodedBytes / row_bytes_, 1, kDecodedRowsMax));
+    rows_ = file_->read(group, columns_, std::move(parts), *this, rows_at_once_);
+    return {};
+  } catch (...) { return current_exception_status(); }
+}
+
+void group_reader::close() {
+  release();
+  rows_.reset();
+  next_row_ = 0;
+}
+
+void group_reader::release() {
+  if (array_.release) array_.release(&array_);
+  array_ = {};
+  decoded_ = used_ = 0;
+}
+
+status group_reader::decode() {
+  try {
+    release();
+    if (!rows_->next(rows_at_once_, &array_))
+      return data_loss_error("a row group has fewer rows than the footer states");
+    decoded_ = static_cast<std::uint64_t>(array_.length);
+    return {};
+  } catch (...) { return current_exception_status(); }
+}
+
+void group_reader::pass(std::uint64_t n) {
+  used_ += n;
+  next_row_ += n;
+}
+
+ArrowArray group_reader::part_of(std::uint64_t n) const {
+  ArrowArray part = array_;
+  part.release = nullptr;
+  part.offset += static_cast<std::int64_t>(used_);
+  part.length = static_cast<std::int64_t>(n);
+  return part;
+}
+
+status group_reader::append(column& to, std::uint64_t n) {
+  const ArrowArray part = part_of(n);
+  status why = append_arrow(to, schema_, part, 0, static_cast<std::size_t>(n));
+  if (why.ok()) pass(n);
+  return why;
+}
+
+status group_reader::append(batch_storage& to, std::uint64_t n) {
+  const ArrowArray part = part_of(n);
+  status why = append_arrow_rows(to, row_, schema_, part);
+  if (why.ok()) pass(n);
+  return why;
+}
+
+bool group_reader::grow(std::size_t bytes) noexcept {
+  if (memory_->change(bytes, 0).ok()) return true;
+  memory_->shrink_by(bytes);
+  return false;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/parquet/parquet_stage.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "op/parquet/group_reader.hpp"
+#include "sluice/coro/saved.hpp"
+#include "sluice/runtime/blocking.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// The place in the file at which the next row begins. Rows of a group that were skipped count.
+struct group_place {
+  std::uint64_t group = 0;
+  std::uint64_t row = 0;
+};
+
+/// Rows that are built at a time as elements: they are first appended to columns.
+constexpr std::uint64_t kBuiltRowsMax = 1024, kBuiltBytes = std::uint64_t{256} << 10;
+
+/// A call of the reader, for a thread that may take its time.
+struct begin_call {
+  group_reader* reader;
+  std::size_t group;
+  std::vector<file_part>* parts;
+  status operator()() const { return reader->begin(group, std::move(*parts)); }
+};
+struct decode_call {
+  group_reader* reader;
+  status operator()() const { return reader->decode(); }
+};
+
+/// The rows of the stage: decoded by the reader, and built as elements or in the columns of the consumer.
+class built_rows {
+ public:
+  built_rows(const element_type& row, group_reader& reader, std::shared_ptr<row_landing> landing)
+      : row_(row), reader_(reader), landing_(std::move(landing)) {}
+
+  /// Rows that are built, and not delivered yet.
+  std::uint64_t ready() const { return static_cast<std::uint64_t>(built_.rows()); }
+  void drop(std::uint64_t n) { built_.drop_front(static_cast<std::size_t>(n)); }
+  void clear() { built_ = {}; }
+  /// Delivers up to n rows in the outlet's room. Returns how many; fewer before a row that does not fit, whose error is
+  /// then in `why`. REQUIRES: rows are ready or decoded.
+  std::uint32_t deliver(outlet& out, std::uint64_t n, status& why) {
+    if (landing_) return land(out, n, why);
+    if (ready() == 0) build(why);
+    const auto given = static_cast<std::uint32_t>(std::min(n, ready()));
+    if (given != 0) built_.take_front(row_, out.room(given), given);
+    return given;
+  }
+
+ private:
+  void build(status& why) {
+    const std::uint64_t most = std::clamp<std::uint64_t>(kBuiltBytes / reader_.row_bytes(), 1, kBuiltRowsMax);
+    const std::uint64_t n = std::min(most, reader_.decoded());
+    built_ = {};
+    if (reader_.append(built_, n).ok()) return;
+    // One of them does not fit. Those before it are delivered first.
+    for (std::uint64_t i = 0; i != n && why.ok(); ++i) why = reader_.append(built_, 1);
+    if (ready() != 0) why = {};
+  }
+  std::uint32_t land(outlet& out, std::uint64_t n, status& why) {
+    column& rows = *landing_->rows;
+    const std::uint64_t to_pass = out.to_pass();
+    n = std::min({n, reader_.decoded(), std::max<std::uint64_t>(landing_->at_once, 1)});
+    if (to_pass) n = std::min(n, to_pass);
+    const std::size_t before = rows.rows();
+    if (!reader_.append(rows, n).ok()) {
+      for (std::uint64_t i = 0; i != n && why.ok(); ++i) why = reader_.append(rows, 1);
+      n = rows.rows() - before;
+      if (n != 0) why = {};
+    }
+    if (to_pass) rows.truncate(before);
+    const auto each = static_cast<std::uint32_t>(std::min<std::uint64_t>(reader_.row_bytes(), ~std::uint32_t{0}));
+    auto* to = reinterpret_cast<landed_row*>(out.room(n));
+    for (std::uint64_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i)) landed_row{each};
+    return static_cast<std::uint32_t>(n);
+  }
+
+  const element_type& row_;
+  group_reader& reader_;
+  const std::shared_ptr<row_landing> landing_;
+  batch_storage built_;
+};
+
+status no_row_there(const group_place& at, const group_reader& reader) {
+  const bool exists =
+      at.group < reader.groups() ? at.row <= reader.rows(at.group) : at.group == reader.groups() && at.row == 0;
+  if (exists) return {};
+  return data_loss_error(
+      absl::StrCat("no row ", at.row, " of row group ", at.group,
+                   " exists: the checkpoint does not fit this file, or is damaged; start without it, "
+                   "or from an older one"));
+}
+
+/// Opens the file, and finds its columns.
+task<void> open_input(group_input& input, group_reader& reader, group_place at) {
+  auto opening = input.open();
+  co_await opening;
+  status fits = reader.fit(input.footer());
+  if (fits.ok()) fits = no_row_there(at, reader);
+  if (!fits.ok()) co_await fail(std::move(fits));
+}
+
+/// Reads the column chunks of a group, and begins to decode it.
+task<void> begin_group(group_input& input, group_reader& reader, std::size_t group, blocking_service& threads) {
+  reader.close();
+  auto reading = input.read(group, reader.columns());
+  std::vector<file_part> parts = co_await reading;
+  blocking<begin_call> beginning(threads, begin_call{&reader, group, &parts});
+  status why = co_await beginning;
+  if (!why.ok()) co_await fail(std::move(why));
+}
+
+/// Decodes until the row `row` of the open group is decoded, and skips those before it.
+task<void> decode_to(group_reader& reader, std::uint64_t row, blocking_service& threads) {
+  while (reader.decoded() == 0 || reader.next_row() < row) {
+    reader.pass(std::min(reader.decoded(), row - std::min(row, reader.next_row())));
+    if (reader.decoded() != 0) break;
+    blocking<decode_call> decoding(threads, decode_call{&reader});
+    status why = co_await decoding;
+    if (!why.ok()) co_await fail(std::move(why));
+  }
+}
+
+erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<run_context> run,
+                           std::shared_ptr<group_input> input, std::shared_ptr<group_reader> reader, error_gate gate,
+                           std::shared_ptr<row_landing> landing, const element_type* row_type) {
+  blocking_service& threads = run->rt->blocking_calls();
+  auto opening = open_input(*input, *reader, *at);
+  status opened = co_await opening.as_result();
+  if (!opened.ok()) {
+    opened = opened.in_file(input->path());
+    // A file that differs from the checkpoint's or the plan's is no bad element: dropping it would hide the change.
+    if (opened.code() == status_code::failed_precondition) co_await fail(gate.located(opened));
+    auto settled = gate.settle(out, opened);
+    co_await settled;
+    co_return;  // a file that cannot be opened is dropped as a whole
+  }
+  built_rows built(*row_type, *reader, std::move(landing));
+  while (at->group != reader->groups()) {
+    const std::uint64_t rows = reader->rows(at->group);
+    // With error_policy::skip bad rows do not count, so rows are built even if they are skipped.
+    if (out.to_pass() != 0 && !gate.skips()) {
+      const std::uint64_t passed = out.pass(rows - at->row);
+      at->row += passed;
+      built.drop(std::min(passed, built.ready()));
+      co_await out.breath();
+    }
+    if (at->row == rows) {
+      built.clear();
+      reader->close();
+      input->release_chunks();
+      ++at->group;
+      at->row = 0;
+      continue;
+    }
+    status why;
+    if (!reader->has_open()) {
+      auto beginning = begin_group(*input, *reader, at->group, threads);
+      why = co_await beginning.as_result();
+    }
+    if (why.ok() && built.ready() == 0) {
+      auto decoding = decode_to(*reader, at->row, threads);
+      why = co_await decoding.as_result();
+    }
+    const bool is_damaged = !why.ok();  // the rest of the group cannot be read
+    std::uint32_t made = 0;
+    if (!is_damaged) made = built.deliver(out, out.ask(), why);
+    if (made != 0) {
+      at->row += made;
+      co_yield out.made(made);
+      continue;
+    }
+    const std::uint64_t number = reader->rows_before(at->group) + at->row;
+    auto settled = gate.settle(out, why.in_file(input->path(), provenance::kUnknown, number), number);
+    co_await settled;
+    if (is_damaged) at->row = rows;
+    else {
+      reader->pass(1);
+      ++at->row;
+    }
+  }
+}
+
+}  // namespace
+
+erased_stream open_parquet_stage(const node& n, open_context& context, group_input_options o,
+                                 std::shared_ptr<row_landing> landing) {
+  o.epoch = context.passes;
+  error_gate gate = context.gate(n);
+  auto memory =
+      std::make_unique<held_memory>(context.run, gate.line(purpose::open_file), gate.label(), "decoding a row group",
+                                    "read fewer columns (columns=[…]), or open fewer files at once");
+  auto input = std::make_shared<group_input>(context.run, gate.site(), gate.label(), std::move(o));
+  auto reader = std::make_shared<group_reader>(*n.type, std::move(memory));
+  outlet out(landing ? landed_row_type() : *n.type);
+  saved<group_place> at;
+  return parquet_loop(out, std::move(at), context.run, std::move(input), std::move(reader), std::move(gate),
+                      std::move(landing), n.type);
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/parquet/planned_footer.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "io/paths/file_router.hpp"
+#include "io/paths/listed.hpp"
+#include "io/plan_file_reader.hpp"
+#include "sluice/base/hash.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// Returns the last bytes of a local file, and its size.
+result<std::string> read_tail(const std::string& path, std::uint64_t bytes_max, std::uint64_t& size) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) return detail::cannot_open(errno, path);
+  const std::streamoff end = in.tellg();
+  if (end < 0)
+    return invalid_argument_error("its size is unknown, and a Parquet file is read from its end").in_file(path);
+  size = static_cast<std::uint64_t>(end);
+  std::string bytes(static_cast<std::size_t>(std::min(size, bytes_max)), '\0');
+  in.seekg(end - static_cast<std::streamoff>(bytes.size()));
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (!in) return errno_error(errno, "cannot read").in_file(path);
+  return bytes;
+}
+
+result<std::string> read_footer(const std::string& path, std::uint64_t& size) {
+  const bool is_remote = detail::is_remote(path);
+  const std::string local(is_remote ? std::string() : detail::without_file_scheme(path));
+  for (std::uint64_t wanted = kFooterGuessBytes;;) {
+    auto tail = is_remote ? detail::read_tail_for_plan(path, static_cast<std::size_t>(wanted), size)
+                          : read_tail(local, wanted, size);
+    if (!tail.ok()) return tail;
+    auto at = find_parquet_footer(*tail, size);
+    if (!at.ok()) return at.why().in_file(path);
+    const std::uint64_t needed = size - *at;
+    if (needed <= tail->size()) return tail->substr(tail->size() - static_cast<std::size_t>(needed));
+    if (needed > kFooterBytesMax || wanted >= needed)
+      return data_loss_error("damaged: its footer would have " + std::to_string(needed) + " bytes").in_file(path);
+    wanted = needed;
+  }
+}
+
+}  // namespace
+
+result<std::uint64_t> rows_of(const parquet_file& file) {
+  constexpr std::uint64_t kRowsMax = std::uint64_t{1} << 62;
+  std::uint64_t rows = 0;
+  for (std::size_t g = 0; g != file.groups(); ++g) {
+    rows += std::min(file.rows(g), kRowsMax);
+    if (rows >= kRowsMax) return data_loss_error("the footer states more than 2^62 rows");
+  }
+  return rows;
+}
+
+std::uint64_t digest_of_footer(std::string_view footer) { return stable_hash(footer, 0); }
+
+result<planned_footer> read_planned_footer(const std::string& path) {
+  std::uint64_t size = 0;
+  auto bytes = read_footer(path, size);
+  if (!bytes.ok()) return bytes.why();
+  try {
+    planned_footer f{open_parquet(*bytes, size), 0, digest_of_footer(*bytes)};
+    auto rows = rows_of(*f.file);
+    if (!rows.ok()) return rows.why().in_file(path);
+    f.rows = *rows;
+    return f;
+  } catch (const error& e) { return e.why().in_file(path); }
+}
+
+}  // namespace sluice::lib
