@@ -86,9 +86,9 @@ template <class F> bool any_within(const node& n, const F& holds) {
   return false;
 }
 
-/// Returns true for a cache in a file.
-bool keeps_in_file(const node& n) {
-  const field* path = n.op->facts.freezes_epochs ? n.op->arguments().find("path") : nullptr;
+/// Returns true for a stage that stores all elements in a file or folder, beside the plan that they are of (cache, snapshot).
+bool keeps_on_disk(const node& n) {
+  const field* path = n.op->arguments().find("on_mismatch") ? n.op->arguments().find("path") : nullptr;
   return path && printed(*path->type, argument_list::at(n.arguments.get(), *path)) != "\"\"";
 }
 
@@ -141,6 +141,8 @@ class finder {
   std::optional<obstacle> find(const node_ptr& n, const downstream& d, stream_layout& stream, split_part& to) {
     visit();
     if (is_numbered(*n, d)) return leaf(split_part::numbers, n, d, to);
+    if (keeps_on_disk(*n))
+      return obstacle{n.get(), "keeps all elements on disk, and each split has some of them; place it after distribute", true};
     bool has_listing = false;
     switch (n->op->splits.rule) {
       case split_rule::numbered: return obstacle{n.get(), why_no_numbers(*n, d)};
@@ -222,9 +224,6 @@ class finder {
     if (uses_numbers(*n))
       return obstacle{n.get(), "uses the number of the element, which is known only after all elements before it"};
     if (std::string why = why_sloppy(*n, d); !why.empty()) return obstacle{n.get(), std::move(why), true};
-    if (keeps_in_file(*n))
-      return obstacle{n.get(), "keeps all elements in one file, and each split has some of them; place it after distribute",
-                      true};
     if (n->op->facts.freezes_epochs && draws_within(*n))
       return obstacle{n.get(),
                       "yields the elements of the first epoch again, and a stage upstream of it draws others in each; place it "

@@ -109,8 +109,9 @@ class Sharding(ServiceTest):
                 message = self.fails(1, "run", f"{plan} | distribute(mode={mode})")
                 self.assertRegex(message, r"^failed_precondition: the plan cannot be .*sloppy order.*use order=deterministic")
         self.assertEqual(self.elements(f"{slow} | distribute(mode=off, visitation=at_least_once) | count_elements"), [9])
-        message = self.fails(1, "run", f'range(9) | filter(it > 1) | cache("{self.path("a.cache")}") | distribute')
-        self.assertIn("keeps all elements in one file, and each split has some of them; place it after distribute", message)
+        for stage in ("cache", "snapshot"):
+            message = self.fails(1, "run", f'range(9) | filter(it > 1) | {stage}("{self.path("kept")}") | batch(2) | distribute')
+            self.assertIn("keeps all elements on disk, and each split has some of them; place it after distribute", message)
 
     def test_a_shard_waits_for_its_worker_and_others_do_not_run_it(self):
         address = self.free_address()

@@ -195,8 +195,10 @@ TEST_CASE("a plan that cannot be split is refused with the stage, the reason and
             .starts_with("the plan cannot be split: flat_map(lines | map(it, order=sloppy)) delivers in sloppy order"));
   CHECK(refusal_of("range(9) | filter(random(9) < 5) | cache | batch(2)")
             .starts_with("the plan cannot be split: cache yields the elements of the first epoch again, and a stage"));
+  CHECK(refusal_of("range(9) | filter(it > 1) | snapshot(\"a\") | batch(2)")
+            .starts_with("the plan cannot be split: snapshot(\"a\") keeps all elements on disk"));
   CHECK(refusal_of("range(9) | filter(it > 1) | cache(\"a.cache\")") ==
-        "the plan cannot be split: cache(\"a.cache\") keeps all elements in one file, and each split has some of them; "
+        "the plan cannot be split: cache(\"a.cache\") keeps all elements on disk, and each split has some of them; "
         "place it after distribute");
   CHECK(refusal_of("range(9) | map(it, order=sloppy)", {.visitation = visitation::at_most_once}) == "not refused");
   CHECK(refusal_of("range(9) | filter(it > 1) | shuffle(3) | global_shuffle()").find("cannot seek") !=
