@@ -17,6 +17,7 @@
 #include "sluice/service/dispatcher.hpp"
 #include "sluice/service/worker.hpp"
 #include "sluice/splits/split_plan.hpp"
+#include "support/other_process.hpp"
 
 namespace sluice::lib::distributed_test {
 namespace {
@@ -33,7 +34,6 @@ bool fails_at(const std::string& end) { return end != "end" && end != "..."; }
 bool needs_one_run(const std::string& plan) {
   for (const char* word : {"shard(hint", "errors_max", "errors_share", "index_flat_map"})
     if (plan.find(word) != plan.npos) return true;
-  if (plan == "range(10) | filter(it > 100) | repeat") return true;  // rounds without elements, for ever
   return plan.find("9223372036854775807") != plan.npos && plan.find("count_elements") != plan.npos;
 }
 
@@ -96,19 +96,6 @@ void check_all_rows(runtime& rt, const std::string& address) {
   CHECK(counts.as_sets > 0);
   CHECK(counts.resumed > 50);
 }
-
-/// Reaches the servers of another transport. Workers that listen there are those of another process, as it seems.
-class other_process final : public message_transport {
- public:
-  explicit other_process(std::shared_ptr<message_transport> to) : to_(std::move(to)) {}
-  task<std::unique_ptr<message_server>> listen(std::string address, message_handler& handler) override {
-    return to_->listen(std::move(address), handler);
-  }
-  std::unique_ptr<message_channel> connect(std::string address) override { return to_->connect(std::move(address)); }
-
- private:
-  const std::shared_ptr<message_transport> to_;
-};
 
 }  // namespace
 

@@ -346,6 +346,33 @@ TEST_CASE("a repeat of an empty list ends") {
   CHECK(d.reply<next_split_request>(call)->kind == split_answer::end);
 }
 
+TEST_CASE("an endless repeat ends after a round of splits without elements, also after a restart") {
+  driver d;
+  const std::string it = d.open("c");
+  const auto first = d.send(next_split_request{it, "c", 0});
+  const auto list = [&](std::uint64_t round) {
+    dispatcher_event::splits_listed event{.iteration = it, .round = round, .why = {}, .payloads = {"a", "b"}};
+    event.is_endless = true;
+    d.lists.clear();
+    d.step({std::move(event)});
+  };
+  list(0);
+  CHECK(d.reply<next_split_request>(first)->split == 0);
+  CHECK(d.ask(next_split_request{it, "c", 1})->split == 1);
+  list(1);
+  CHECK(d.ask(progress_request{it, "c", {0, 1}, {}, 0, {}, {{1}}}).ok());  // split 0 had elements
+  CHECK(d.ask(next_split_request{it, "c", 2})->split == 2);
+  CHECK(d.ask(next_split_request{it, "c", 3})->split == 3);
+  CHECK(d.lists.size() == 1);
+  CHECK(d.ask(progress_request{it, "c", {2}, {}, 0, {}, {{2}}}).ok());
+  CHECK(d.ask(progress_request{it, "c", {2}, {}, 0, {}, {{2}}}).ok());  // a report that is repeated counts once
+  CHECK(!d.core->describe(d.now).iterations.at(0).is_all_listed);
+  CHECK(d.ask(progress_request{it, "c", {3}, {}, 0, {}, {{3}}}).ok());
+  CHECK(d.ask(next_split_request{it, "c", 4})->kind == split_answer::end);
+  driver again({.token = "b"}, d.store);
+  CHECK(again.ask(next_split_request{it, "c", 4})->kind == split_answer::end);
+}
+
 TEST_CASE("local workers come first, and a job without a fitting worker is told what there is") {
   driver d;
   const auto beat = [&](const std::string& worker, const std::string& host, const std::string& process) {

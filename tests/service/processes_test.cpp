@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sluice/coro/scope.hpp"
@@ -19,6 +20,7 @@
 #include "sluice/service/dispatcher.hpp"
 #include "sluice/service/worker.hpp"
 #include "support/budget.hpp"
+#include "support/other_process.hpp"
 
 namespace sluice::lib::processes_test {
 namespace {
@@ -122,9 +124,10 @@ TEST_CASE("a plan is read from a dispatcher and workers in one process, and thes
   CHECK(sync_wait(rt, read_all(&rt, "range(50) | filter(it >= 0) | " + to, {}, 1000, &end)) == up_to(50));
   sync_wait(rt, b.close());
   sync_wait(rt, d.close());
-  CHECK_THROWS_WITH(dispatcher(rt, {.store = "redis:x"}),
-                    "invalid_argument: there is no metadata store \"redis:x\"; write sqlite:PATH, or nothing for one in "
-                    "memory");
+  CHECK_THROWS_WITH(
+      dispatcher(rt, {.store = "redis:x"}),
+      "invalid_argument: there is no metadata store \"redis:x\"; write sqlite:PATH, or nothing for one in "
+      "memory");
 }
 
 namespace {
@@ -161,6 +164,106 @@ TEST_CASE("a worker of this process that is closed while its split is read is re
   sync_wait(rt, cleanup(std::move(s)));
   sync_wait(rt, b.close());
   sync_wait(rt, d.close());
+}
+
+namespace {
+
+task<> read_stuck(runtime* rt, std::vector<std::string>* warnings, std::string* status) {
+  dispatcher_config config;
+  config.listen = "m0:1";
+  auto starting = dispatcher::start(*rt, config);
+  dispatcher d = co_await starting;
+  worker_config w;
+  w.listen = "m1:1";
+  auto beginning = worker::start(*rt, d.address(), w);
+  worker one = co_await beginning;
+  const std::string plan = "range(3) | filter(it >= 0) | sleep(100s) | distribute(\"m0:1\", splits=1)";
+  any_stream s = open_run(*rt, parse_plan(plan), {});
+  numbers got;
+  auto first = read_some(s, 1, got);
+  co_await first;
+  *warnings = s.report().warnings;
+  *status = d.status_json();
+  sleep_for paused(std::chrono::minutes(10));  // the consumer's own time
+  co_await paused;
+  auto second = read_some(s, 1, got);
+  co_await second;
+  warnings->push_back(std::to_string(s.report().warnings.size()));
+  auto closing = cleanup(std::move(s));
+  co_await closing;
+  auto closing_worker = one.close();
+  co_await closing_worker;
+  auto closing_dispatcher = d.close();
+  co_await closing_dispatcher;
+}
+
+task<run_report> read_skipping(runtime* rt, std::string plan, numbers* got) {
+  iterate_options how;
+  how.on_error = error_policy::skip;
+  any_stream s = open_run(*rt, parse_plan(plan), how);
+  auto reading = read_some(s, 1000, *got);
+  co_await reading;
+  const run_report report = s.report();
+  auto closing = cleanup(std::move(s));
+  co_await closing;
+  co_return report;
+}
+
+}  // namespace
+
+TEST_CASE("a split without an element for 30 s is named once, with its worker, while an element is awaited") {
+  simulation world(7);
+  simulated_network net(world, {});
+  runtime rt(world);
+  set_transport(rt, make_message_transport(net));
+  std::vector<std::string> warnings;
+  std::string status;
+  sync_wait(rt, read_stuck(&rt, &warnings, &status));
+  CHECK(warnings ==
+        std::vector<std::string>{"split 0 is stuck: element 0 has not come for 30 s from worker m1:1. sluice "
+                                 "status m0:1 shows the splits in flight",
+                                 "3"});  // the others are read ahead, and then nothing is awaited
+  CHECK(status.find("\"waited_ms\":") != std::string::npos);
+  set_transport(rt, nullptr);
+}
+
+TEST_CASE("bad elements that workers drop are in the consumer's report, by their stages") {
+  for (const bool is_remote : {false, true}) {
+    runtime rt({.workers = 2});
+    const std::shared_ptr<message_transport> there = make_local_transport();
+    set_transport(rt, there);
+    dispatcher d(rt, {.listen = ""});
+    worker a(rt, d.address(), {.listen = ""});
+    if (is_remote) set_transport(rt, std::make_shared<test::other_process>(there));
+    numbers got;
+    const std::string plan = "range(20) | map(60 / (it % 10 - 3)) | filter(10 / (it + 60) < 99) | distribute(\"" +
+                             d.address() + "\", splits=4)";
+    const run_report report = sync_wait(rt, read_skipping(&rt, plan, &got));
+    CHECK(got.size() == 16);
+    CHECK(report.errors == 4);
+    REQUIRE(report.errors_by_stage.size() == 2);
+    for (const stage_errors& stage : report.errors_by_stage) CHECK(stage.errors == 2);
+    CHECK((report.errors_by_stage[0].stage == "map(60 / (it % 10 - 3))" ||
+           report.errors_by_stage[1].stage == "map(60 / (it % 10 - 3))"));
+    REQUIRE(!report.first_errors.empty());
+    CHECK(report.first_errors[0].to_string().find("division by zero") != std::string::npos);
+    sync_wait(rt, a.close());
+    sync_wait(rt, d.close());
+  }
+}
+
+TEST_CASE("bad elements that a worker makes again for a later split count once") {
+  runtime rt({.workers = 2});
+  numbers got;
+  const std::string dropping = "range(20) | map(60 / (it % 10 - 3))";
+  (void)sync_wait(rt, read_skipping(&rt, dropping + " | ignore_errors | distribute(splits=4)", &got));
+  CHECK(std::exchange(got, {}).size() == 18);
+  const run_report report = sync_wait(rt, read_skipping(&rt, dropping + " | distribute(splits=4)", &got));
+  CHECK(got.size() == 18);
+  CHECK(report.errors == 2);
+  REQUIRE(report.first_errors.size() == 2);
+  CHECK(report.first_errors[0].where().element == 3);
+  CHECK(report.first_errors[1].where().element == 13);
 }
 
 TEST_CASE("each element comes once while workers and the dispatcher are cut off, and after a resume") {

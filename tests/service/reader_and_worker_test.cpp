@@ -179,6 +179,43 @@ TEST_CASE("a consumer repeats a call until the dispatcher answers, and fails wit
         "deadline_exceeded: the dispatcher did not answer for 31000 ms; the last error: unavailable: down");
 }
 
+TEST_CASE("a consumer that gets nothing for 30 s while it waits names the split that it waits for longest, once") {
+  consuming c;
+  c.core = consumer_core({.iteration = "3.1", .consumer = "c", .delays = {}});
+  const auto stuck = [&] {
+    c.step({consumer_event::woken{}});
+    for (const auto& a : c.last)
+      if (const auto* s = std::get_if<consumer_action::stuck>(&a.what))
+        return s->worker + " " + std::to_string(s->split) + " at " + std::to_string(s->offset);
+    return std::string();
+  };
+  c.step({consumer_event::delivered{4, 7}});
+  c.now += seconds(100);
+  CHECK(stuck() == "");  // nobody waits
+  c.step({consumer_event::waits{4, "w:1"}});
+  c.now += seconds(10);
+  c.step({consumer_event::waits{5, "w:2"}});
+  c.step({consumer_event::waits{4, "w:3"}});  // placed on another worker: it waits as long as before
+  CHECK(stuck() == "");
+  c.now += seconds(20);
+  CHECK(stuck() == "w:3 4 at 7");
+  c.now += seconds(60);
+  CHECK(stuck() == "");
+  c.step({consumer_event::delivered{5, 1}});  // progress
+  c.now += seconds(29);
+  CHECK(stuck() == "");
+  c.now += seconds(1);
+  CHECK(stuck() == "w:3 4 at 7");
+  c.step({consumer_event::waits_no_more{4}});
+  c.step({consumer_event::waits_no_more{5}});
+  c.step({consumer_event::delivered{4, 8}});
+  c.now += seconds(100);
+  CHECK(stuck() == "");
+  c.step({consumer_event::waits{4, ""}});
+  c.now += seconds(29);
+  CHECK(stuck() == "");
+}
+
 TEST_CASE("a consumer reports finished splits within 100 ms, or 64 at once, and before it closes") {
   consuming c;
   CHECK(c.step({consumer_event::finished{3}}).empty());

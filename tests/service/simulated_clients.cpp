@@ -106,38 +106,42 @@ void simulation::step(std::uint32_t i, consumer_event e) {
   c.core->step(std::move(e), w_.now + c.clock, actions);
   for (consumer_action& a : actions) {
     if (p->is_dead || c.p != p) return;
-    std::visit(overloaded{
-                   [&](consumer_action::call& x) {
-                     call(p, x.request, [this, i, p, id = x.id](result<service_reply> r) {
-                       if (clients_[i].p == p) step(i, {consumer_event::replied{id, std::move(r)}});
-                     });
-                   },
-                   [&](consumer_action::got& x) { got(i, x.ordinal, x.split); },
-                   [&](consumer_action::ended& x) {
-                     if (x.ordinal < c.next)
-                       throw violated(absl::StrCat("I5: ", c.name, " has an end at an ordinal that had a split"));
-                     c.is_asking = false;
-                     c.is_ended = true;
-                     want(i);
-                   },
-                   [&](consumer_action::released& x) {
-                     if (!s_.silence_max_ms)
-                       throw violated(absl::StrCat("I5: split ", x.split, " was released while ", c.name, " has it"));
-                   },
-                   [&](consumer_action::closed&) {
-                     c.is_complete = !c.is_leaving;
-                     c.is_gone = c.is_leaving;
-                   },
-                   [&](consumer_action::fail& x) { client_failed(c, x.why); },
-                   [&](consumer_action::wake_at& x) {
-                     w_.at(x.when - c.clock, [this, i, p] {
-                       w_.run(p, [this, i, p] {
-                         if (clients_[i].p == p) step(i, {consumer_event::woken{}});
-                       });
-                     });
-                   },
-               },
-               a.what);
+    std::visit(
+        overloaded{
+            [&](consumer_action::call& x) {
+              call(p, x.request, [this, i, p, id = x.id](result<service_reply> r) {
+                if (clients_[i].p == p) step(i, {consumer_event::replied{id, std::move(r)}});
+              });
+            },
+            [&](consumer_action::got& x) { got(i, x.ordinal, x.split); },
+            [&](consumer_action::ended& x) {
+              if (x.ordinal < c.next)
+                throw violated(absl::StrCat("I5: ", c.name, " has an end at an ordinal that had a split"));
+              c.is_asking = false;
+              c.is_ended = true;
+              want(i);
+            },
+            [&](consumer_action::released& x) {
+              if (!s_.silence_max_ms)
+                throw violated(absl::StrCat("I5: split ", x.split, " was released while ", c.name, " has it"));
+            },
+            [&](consumer_action::stuck& x) {
+              throw violated(absl::StrCat("I8: split ", x.split, " is called stuck, and ", c.name, " awaits nothing"));
+            },
+            [&](consumer_action::closed&) {
+              c.is_complete = !c.is_leaving;
+              c.is_gone = c.is_leaving;
+            },
+            [&](consumer_action::fail& x) { client_failed(c, x.why); },
+            [&](consumer_action::wake_at& x) {
+              w_.at(x.when - c.clock, [this, i, p] {
+                w_.run(p, [this, i, p] {
+                  if (clients_[i].p == p) step(i, {consumer_event::woken{}});
+                });
+              });
+            },
+        },
+        a.what);
   }
 }
 

@@ -27,6 +27,7 @@ namespace sluice::lib::cli {
 namespace {
 
 constexpr duration kStatusPatience = std::chrono::seconds(5);
+constexpr std::uint64_t kShownWaitMs = 1000;
 
 /// SIGTERM, SIGINT and SIGHUP, which all threads that start later leave to wait(). A second one ends the program at once.
 class stop_signals {
@@ -73,9 +74,11 @@ void print_iteration(const iteration_status& it) {
   absl::PrintF("job %s%s (%s): %d of %d%s splits done, %d assigned, %s%s\n", it.job.empty() ? it.iteration : it.job,
                pass, it.mode, it.done, it.listed, it.is_all_listed ? "" : " or more", it.assigned,
                counted(it.consumers, "consumer"), it.is_finished ? ", finished" : "");
-  for (const split_status& s : it.in_flight)
-    absl::PrintF("  split %-6d of %-24s at element %-10d on %-24s for %s\n", s.split, s.consumer, s.offset,
-                 s.worker.empty() ? "no worker" : s.worker, age_text(s.age_ms));
+  for (const split_status& s : it.in_flight) {
+    const std::string waits = s.waited_ms.value_or(0) < kShownWaitMs ? "" : ", awaited for " + age_text(*s.waited_ms);
+    absl::PrintF("  split %-6d of %-24s at element %-10d on %-24s for %s%s\n", s.split, s.consumer, s.offset,
+                 s.worker.empty() ? "no worker" : s.worker, age_text(s.age_ms), waits);
+  }
 }
 
 void print_status(const std::string& address, const status_reply& s) {

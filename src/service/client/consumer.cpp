@@ -72,14 +72,14 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     if (!answer) co_return cancelled_error();
     co_return *std::move(answer);
   }
-  task<status> finished(std::uint64_t split) {
+  task<status> finished(std::uint64_t split, bool is_empty) {
     auto stored = std::make_shared<channel<status>>(channel_limits{.elements = 1});
     {
       mutex_lock lock(reports_mutex_);
       if (!failure_.ok()) co_return failure_;
       reports_[split] = stored;
     }
-    step({consumer_event::finished{split}});
+    step({consumer_event::finished{split, is_empty}});
     auto receiving = stored->receive();
     std::optional<status> why = co_await receiving;
     co_return why ? *std::move(why) : cancelled_error();
@@ -94,6 +94,7 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     else if (auto* waking = std::get_if<consumer_action::wake_at>(&a.what))
       wake_at<consumer_event::woken>(waking->when);
     else if (auto* failing = std::get_if<consumer_action::fail>(&a.what)) fail_all(failing->why);
+    else if (auto* standing = std::get_if<consumer_action::stuck>(&a.what)) warn_of(*standing);
     else if (auto* losing = std::get_if<consumer_action::released>(&a.what))
       run_->warn(absl::StrCat("split ", losing->split, " was given to another consumer, because this one was silent"));
   }
@@ -111,6 +112,12 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     me->step({consumer_event::replied{what.id, std::move(answer)}});
   }
 
+  void warn_of(const consumer_action::stuck& s) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(s.waited).count();
+    run_->warn(absl::StrCat("split ", s.split, " is stuck: element ", s.offset, " has not come for ", seconds,
+                            " s from ", s.worker.empty() ? "any worker" : "worker " + s.worker, ". sluice status ",
+                            link_->dispatcher(), " shows the splits in flight"));
+  }
   void answer(std::optional<next_split_reply> split) { next_.try_send(next_answer(std::move(split))); }
   void stored(const std::vector<std::uint64_t>& done) {
     mutex_lock lock(reports_mutex_);
@@ -215,9 +222,16 @@ task<result<bool>> consumer::knows(std::uint64_t ordinal) {
 void consumer::resume_at(std::uint64_t ordinal) { joined()->step({consumer_event::resumed{ordinal}}); }
 void consumer::was_finished(const assigned_split& split) { joined()->step({consumer_event::finished{split.split}}); }
 
-task<status> consumer::finished(assigned_split split) {
+void consumer::waits(const assigned_split& split, const std::string& worker) {
+  joined()->step({consumer_event::waits{split.split, worker}});
+}
+void consumer::waits_no_more(const assigned_split& split) {
+  joined()->step({consumer_event::waits_no_more{split.split}});
+}
+
+task<status> consumer::finished(assigned_split split, bool is_empty) {
   const std::shared_ptr<joined_consumer> core = joined();
-  auto reporting = core->finished(split.split);
+  auto reporting = core->finished(split.split, is_empty);
   status why = co_await reporting;
   co_return why;
 }

@@ -69,7 +69,11 @@ class consumer {
   void resume_at(std::uint64_t ordinal);
   /// The split was finished before.
   void was_finished(const assigned_split& split);
-  task<status> finished(assigned_split split);
+  /// `is_empty`: it had no element.
+  task<status> finished(assigned_split split, bool is_empty);
+  /// For the watch over stuck splits: the stage waits for an element of the split, and does not wait any more.
+  void waits(const assigned_split& split, const std::string& worker);
+  void waits_no_more(const assigned_split& split);
   void delivered(const assigned_split& split, std::uint64_t offset);
 
  private:

@@ -164,6 +164,7 @@ task<> split_reading::receive_local() {
   }
   has_end_frame_ = true;
   length_ = stream_at_;
+  dropped_ = stream_->dropped();
   auto closing = stream_->close();
   co_await closing;
   stream_.reset();
@@ -199,6 +200,7 @@ status split_reading::use(std::uint64_t read, const slice& bytes) {
   if (f->what == element_frame::keepalive) return step({reader_event::keepalive{read}}), status();
   if (f->what == element_frame::end) {
     has_end_frame_ = true;
+    dropped_ = f->dropped();
     length_ = has_delivered_ ? next_ : std::min(next_, f->first);
     return step({reader_event::frame{read, f->first, 0, true}}), status();
   }
@@ -252,12 +254,14 @@ task<status> split_reading::fill(std::uint64_t wanted) {
   }
   report_taken();
   while (ready_.size() == 0 && local_.empty() && !has_ended_ && failure_.ok()) {
+    me_->waits(split_, core_->worker());
     auto waiting = wait();
     status why = co_await waiting.as_result();
     if (!why.ok()) co_return why;
     drop_before(wanted);
     if (ready_.size() == 0) report_taken();
   }
+  me_->waits_no_more(split_);
   if (failure_.ok() && has_ended_ && !has_end_frame_) {
     length_ = next_;
     me_->run()->warn(absl::StrCat("split ", split_.split, " is lost from element ", next_, " on: its worker broke"));

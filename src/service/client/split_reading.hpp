@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "service/client/consumer.hpp"
 #include "service/core/split_reader_core.hpp"
@@ -61,6 +62,8 @@ class split_reading {
   void drop_before(std::uint64_t ordinal);
   /// The first n elements were moved out.
   void count_taken(std::uint32_t n) { first_ += n; }
+  /// After a fill() without elements: what the worker's stages have dropped in the split.
+  const std::vector<dropped_elements>& dropped() const { return dropped_; }
   /// After a fill() without elements: the number of elements of the split.
   std::uint64_t length() const { return length_; }
 
@@ -105,6 +108,7 @@ class split_reading {
   std::uint64_t next_ = 0;   ///< of the next element that arrives
   std::uint64_t taken_ = 0;  ///< next_ at the last report_taken()
   std::uint64_t length_ = 0;
+  std::vector<dropped_elements> dropped_;
   bool has_delivered_ = false, has_ended_ = false, has_end_frame_ = false;
   status failure_;
 };

@@ -12,6 +12,7 @@
 
 #include "engine/lowering/open_context.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "runtime/sites/site_record.hpp"
 #include "service/client/split_reading.hpp"
 #include "sluice/base/content_hash.hpp"
 #include "sluice/base/random_bits.hpp"
@@ -156,6 +157,18 @@ struct split_elements_arguments {
   split_source from = {};
 };
 
+/// Errors of workers, in the accounts of their stages.
+dropped_errors dropped_here(run_context& run, const std::vector<dropped_elements>& there) {
+  dropped_errors here;
+  for (const dropped_elements& d : there) {
+    detail::content_hasher h;
+    h.bytes(d.stage.data(), d.stage.size());
+    site_record& record = run.sites->add(mix(h.value()), d.stage, false);
+    here.add({d.first, d.errors, run.sites->account(record, error_account::kNoLimit, nullptr)});
+  }
+  return here;
+}
+
 erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::shared_ptr<consumer> me,
                                   assigned_split split, std::string label) {
   split_reading in(me, split, out.type());
@@ -201,7 +214,9 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
     co_yield made;
   }
   place->in = nullptr;
-  auto reporting = me->finished(split);
+  auto dropping = out.drop(dropped_here(*me->run(), in.dropped()));
+  co_await dropping;
+  auto reporting = me->finished(split, in.length() == 0);
   status why = co_await reporting;
   if (!why.ok()) co_await fail(why.in_stage(label));
 }

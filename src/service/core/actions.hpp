@@ -43,7 +43,8 @@ struct dispatcher_event {
     std::uint64_t round = 0;
     status why;
     std::vector<std::string> payloads;
-    bool is_last = false;  ///< no round follows
+    bool is_last = false;     ///< no round follows
+    bool is_endless = false;  ///< the plan repeats without end
   };
   std::variant<woken, call, call_dropped, store_listed, commit_ended, splits_listed> what;
 };

@@ -7,6 +7,13 @@
 #include <utility>
 
 namespace sluice::lib {
+namespace {
+
+std::uint64_t milliseconds_of(duration d) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
+}
+
+}  // namespace
 
 void consumer_core::step(consumer_event event, time_point now, actions& out) {
   if (is_over_) return;
@@ -96,11 +103,36 @@ void consumer_core::answered(const progress_reply& r, time_point now, actions& o
   if (is_closing_) ask(close_, close_consumer_request{options_.iteration, options_.consumer}, now, out);
 }
 
-void consumer_core::happened(const consumer_event::delivered& e, time_point, actions&) { open_[e.split] = e.offset; }
+void consumer_core::happened(const consumer_event::delivered& e, time_point now, actions&) {
+  open_[e.split] = e.offset;
+  nothing_since_ = now;
+  is_stuck_ = false;
+}
+
+void consumer_core::happened(const consumer_event::waits& e, time_point now, actions&) {
+  if (waits_.empty()) nothing_since_ = now;
+  waits_.try_emplace(e.split, wait{now, {}}).first->second.worker = e.worker;
+}
+
+void consumer_core::happened(const consumer_event::waits_no_more& e, time_point, actions&) { waits_.erase(e.split); }
+
+void consumer_core::watch(time_point now, actions& out) {
+  if (waits_.empty() || is_stuck_ || now - nothing_since_ < options_.stuck_after) return;
+  is_stuck_ = true;
+  const auto longest =
+      std::min_element(waits_.begin(), waits_.end(), [](auto& a, auto& b) { return a.second.since < b.second.since; });
+  const auto& [split, w] = *longest;
+  const auto offset = open_.find(split);
+  out.push_back({consumer_action::stuck{split, offset == open_.end() ? 0 : offset->second, w.worker, now - w.since}});
+}
 
 void consumer_core::happened(const consumer_event::finished& e, time_point now, actions& out) {
   open_.erase(e.split);
+  waits_.erase(e.split);
+  nothing_since_ = now;
+  is_stuck_ = false;
   finished_.insert(e.split);
+  if (e.is_empty) empty_.insert(e.split);
   report_at_ = std::min(report_at_, now + options_.report_every);
   if (finished_.size() >= options_.report_splits && !progress_.request) report(now, out);
 }
@@ -121,9 +153,15 @@ void consumer_core::report(time_point now, actions& out) {
   r.done.assign(finished_.begin(), finished_.end());
   r.done_ordinals.assign(finished_ordinals_.begin(), finished_ordinals_.end());
   r.done_below = std::exchange(finished_below_, 0);
+  if (!empty_.empty()) r.empty.emplace(empty_.begin(), empty_.end());
   finished_.clear();
+  empty_.clear();
   finished_ordinals_.clear();
-  for (const auto& [split, offset] : open_) r.open.push_back({split, offset});
+  for (const auto& [split, offset] : open_) {
+    r.open.push_back({split, offset});
+    const auto w = waits_.find(split);
+    if (w != waits_.end()) r.open.back().waited_ms = milliseconds_of(now - w->second.since);
+  }
   ask(progress_, std::move(r), now, out);
 }
 
@@ -135,6 +173,7 @@ void consumer_core::happened(const consumer_event::close&, time_point now, actio
 
 void consumer_core::happened(const consumer_event::woken&, time_point now, actions& out) {
   for (line* l : {&split_, &progress_, &close_}) expire(*l, now, out);
+  watch(now, out);
   if (!is_over_ && !progress_.request && !is_closing_ && now >= report_at_) report(now, out);
 }
 

@@ -12,6 +12,8 @@
 //         the consumer. Replies to earlier ids are ignored.
 // Resume: the report of a finished split may be lost with the process. A consumer that resumes therefore says which ordinals
 //         were finished at its checkpoint.
+// Watch:  a consumer that waits for elements, and gets none of any split, is stuck: `stuck` names the split. The clock of this
+//         stands still while the consumer does not wait.
 // Order:  ordinals are wanted one after another; a consumer that resumes begins with the one of its checkpoint. A split
 //         that was delivered in full must be reported as finished only then.
 #pragma once
@@ -38,6 +40,7 @@ struct consumer_options {
   duration heartbeat = std::chrono::seconds(1);     ///< without finished splits
   duration call_timeout = std::chrono::seconds(5);  ///< longer than the dispatcher holds a call
   std::optional<duration> give_up_after = {};
+  duration stuck_after = std::chrono::seconds(30);  ///< without an element or a finished split, while it waits for one
   retry_delays delays = {};
   std::uint64_t seed = 0;
 };
@@ -57,6 +60,16 @@ struct consumer_event {
   /// A split has delivered all its elements.
   struct finished {
     std::uint64_t split;
+    bool is_empty = false;  ///< there were none
+  };
+  /// The consumer waits for the next element of a split, from this worker; `worker` empty: none is known.
+  struct waits {
+    std::uint64_t split;
+    std::string worker;
+  };
+  /// It does not wait any more, or the split has an element.
+  struct waits_no_more {
+    std::uint64_t split;
   };
   /// After a resume, before the first `wanted`: the splits at all ordinals below this one were finished.
   struct resumed {
@@ -69,7 +82,8 @@ struct consumer_event {
   /// Reports what is finished, and returns the other splits to the pool.
   struct close {};
   struct woken {};
-  std::variant<wanted, replied, delivered, finished, resumed, finished_ordinal, close, woken> what;
+  std::variant<wanted, replied, delivered, finished, resumed, finished_ordinal, close, woken, waits, waits_no_more>
+      what;
 };
 
 struct consumer_action {
@@ -88,6 +102,12 @@ struct consumer_action {
   struct released {
     std::uint64_t split;
   };
+  /// Nothing has arrived for options.stuck_after, although the consumer waits; once, until something arrives.
+  struct stuck {
+    std::uint64_t split, offset;
+    std::string worker;
+    duration waited;  ///< for this split, which is the one that it waits for longest
+  };
   struct closed {};
   struct fail {
     status why;
@@ -95,7 +115,7 @@ struct consumer_action {
   struct wake_at {
     time_point when;
   };
-  std::variant<call, got, ended, released, closed, fail, wake_at> what;
+  std::variant<call, got, ended, released, closed, fail, wake_at, stuck> what;
 };
 
 class consumer_core {
@@ -122,6 +142,9 @@ class consumer_core {
   void happened(const consumer_event::finished_ordinal& e, time_point now, actions& out);
   void happened(const consumer_event::close&, time_point now, actions& out);
   void happened(const consumer_event::woken&, time_point now, actions& out);
+  void happened(const consumer_event::waits& e, time_point now, actions& out);
+  void happened(const consumer_event::waits_no_more& e, time_point now, actions& out);
+  void watch(time_point now, actions& out);
   void ask(line& l, service_request request, time_point now, actions& out);
   void send(line& l, time_point now, actions& out);
   void failed(line& l, const status& why, time_point now, actions& out);
@@ -138,6 +161,14 @@ class consumer_core {
   absl::btree_set<std::uint64_t> finished_ordinals_;
   std::uint64_t finished_below_ = 0;
   absl::btree_map<std::uint64_t, std::uint64_t> open_;  ///< offsets
+  absl::btree_set<std::uint64_t> empty_;                ///< of finished_
+  struct wait {
+    time_point since;
+    std::string worker;
+  };
+  absl::btree_map<std::uint64_t, wait> waits_;  ///< by splits
+  time_point nothing_since_{};                  ///< the last progress, or the begin of the wait
+  bool is_stuck_ = false;
   time_point report_at_ = time_point::max(), asked_ = time_point::max();
   bool is_closing_ = false, is_over_ = false;
 };

@@ -158,10 +158,14 @@ dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, progress_req
       reply.released.push_back(split);
       continue;
     }
+    const bool is_empty = r.empty && std::find(r.empty->begin(), r.empty->end(), split) != r.empty->end();
+    if (is_empty && !it.splits.is_done(split)) count_empty(it, split);
     it.splits.set_done(split, log_.writes());
     workers_.finish({it.id, split, r.consumer});
   }
+  (*c)->waits.clear();
   for (const open_split& o : r.open) {
+    if (o.waited_ms) (*c)->waits[o.split] = *o.waited_ms;
     if (it.splits.holder(o.split) != *c) reply.released.push_back(o.split);
     else if ((*c)->open.contains(o.split)) (*c)->offsets[o.split] = o.offset;
   }
@@ -255,6 +259,8 @@ status_reply dispatcher_core::describe(time_point now) const {
         const auto offset = c->offsets.find(split);
         s.in_flight.push_back({split, c->name, p ? p->worker : "", offset == c->offsets.end() ? 0 : offset->second,
                                p ? p->attempt : 0, p ? milliseconds(now - p->since) : 0});
+        if (const auto waits = c->waits.find(split); waits != c->waits.end())
+          s.in_flight.back().waited_ms = waits->second;
       }
     }
     constexpr std::size_t kShownMax = 1000;

@@ -106,6 +106,7 @@ void dispatcher_core::happened(dispatcher_event::splits_listed& e, time_point no
   if (found == iterations_.end() || !found->second->is_listing || found->second->storing) return;
   iteration& it = *found->second;
   if (e.round != it.record.opened.first_round + it.splits.rounds()) return;
+  it.is_endless = e.is_endless;
   if (!e.why.ok()) {
     it.is_listing = false;
     for (const held_split& h : std::exchange(it.waiting, {})) answers_.emplace_back(h.call, e.why);

@@ -82,6 +82,8 @@ class dispatcher_core {
     bool is_listing = false;
     std::optional<listed_round> storing;  ///< its chunks are being stored
     std::set<std::string> tasks;          ///< off: the workers that have one
+    bool is_endless = false;
+    absl::btree_map<std::uint64_t, std::uint64_t> empty = {};  ///< endless: splits of a round that had no element
     time_point last_call{};
     std::optional<time_point> finished_at;
   };
@@ -127,6 +129,8 @@ class dispatcher_core {
   void list_more(iteration& it);
   void add_round(iteration& it, std::uint64_t round, const std::vector<std::string>& payloads, bool is_last);
   void add_task(iteration& it, const worker_entry& w);
+  /// The split had no element. A round of these is the last one of an endless repeat.
+  void count_empty(iteration& it, std::uint64_t split);
   void close(iteration& it, split_consumer& c, time_point now);
   void remove(iteration& it);
   void answer_removed(iteration& it);

@@ -177,6 +177,16 @@ void dispatcher_core::add_task(iteration& it, const worker_entry& w) {
   if (it.tasks.insert(w.address).second) add_round(it, it.splits.rounds(), {w.address}, false);
 }
 
+void dispatcher_core::count_empty(iteration& it, std::uint64_t split) {
+  if (!it.is_endless || it.splits.is_all_listed() || it.storing) return;
+  const round_record& round = it.splits.round_of(split);
+  if (++it.empty[round.round] != round.count) return;
+  it.record.is_ended = true;
+  it.splits.end_listing();
+  it.is_listing = false;
+  log_.writes()[store_key("iteration", it.id)] = to_json(it.record);
+}
+
 void dispatcher_core::close(iteration& it, split_consumer& c, time_point now) {
   for (const std::uint64_t split : c.open) workers_.finish({it.id, split, c.name});
   it.splits.close(c, log_.writes());

@@ -49,6 +49,7 @@ struct split_consumer {
   std::vector<std::uint64_t> ordinals;                        ///< its k-th split
   absl::btree_set<std::uint64_t> open;                        ///< those that are not done
   absl::flat_hash_map<std::uint64_t, std::uint64_t> offsets;  ///< as reported, of open splits
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> waits;    ///< open_split::waited_ms of the last report
   time_point last_seen{};
 };
 

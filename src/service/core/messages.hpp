@@ -140,6 +140,7 @@ struct place_reply {
 /// A split that is read, and the number of its elements that the consumer has delivered.
 struct open_split {
   std::uint64_t split = 0, offset = 0;
+  std::optional<std::uint64_t> waited_ms = {};  ///< the consumer waits for its next element, since this time
 };
 /// Reports finished splits, and that the consumer lives. The reply means that they are durably done.
 /// Errors: not_found; aborted: the consumer was closed; failed_precondition: an ordinal that was not assigned.
@@ -150,6 +151,8 @@ struct progress_request {
   // A consumer that resumes from a checkpoint reports what was finished before it, because the report may have been lost:
   std::uint64_t done_below = 0;              ///< the splits at all lower ordinals
   std::vector<std::uint64_t> done_ordinals;  ///< and those at these ordinals
+  /// Those of `done` that had no element: an endless repeat ends after a round of these.
+  std::optional<std::vector<std::uint64_t>> empty = {};
 };
 struct progress_reply {
   std::vector<std::uint64_t> released;  ///< splits of the request that are not this consumer's
@@ -213,7 +216,8 @@ struct split_status {
   std::string consumer, worker;
   std::uint64_t offset = 0;  ///< as last reported
   std::uint64_t attempt = 0;
-  std::uint64_t age_ms = 0;  ///< since this dispatcher assigned it, or started
+  std::uint64_t age_ms = 0;                     ///< since this dispatcher assigned it, or started
+  std::optional<std::uint64_t> waited_ms = {};  ///< of open_split, as last reported
 };
 struct iteration_status {
   std::string iteration, job, dataset, mode;

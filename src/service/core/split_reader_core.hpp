@@ -111,6 +111,7 @@ class split_reader_core {
 
   std::uint64_t offset() const { return next_; }  ///< of the next element to deliver
   std::uint64_t attempt() const { return attempt_; }
+  const std::string& worker() const { return worker_; }  ///< empty: none is known
   bool is_over() const { return state_ == state::over; }
 
  private:

@@ -37,7 +37,7 @@ struct job_record {
 struct iteration_record {
   open_job_request opened;  ///< by the first consumer
   std::uint64_t seed = 0, epoch = 0;
-  bool is_ended = false;    ///< off: workers that register later get no task
+  bool is_ended = false;    ///< off: workers that register later get no task; an endless repeat: no round follows
   bool is_removed = false;  ///< its splits were removed some time after it had finished
 };
 struct round_record {

@@ -121,6 +121,7 @@ run_task dispatcher_host::split(std::shared_ptr<run_context>&, std::shared_ptr<d
   if (round.ok()) {
     event.payloads = std::move(round->payloads);
     event.is_last = round->is_last;
+    event.is_endless = round->is_endless;
   } else event.why = round.why();
   me->step({std::move(event)});
 }

@@ -22,6 +22,8 @@ task<result<std::unique_ptr<worker_host::local_read>>> worker_host::local_read::
   auto planning = host->plan_of(mine.request);
   result<split_run> run = co_await planning;
   if (!run.ok()) co_return run.why();
+  auto counting = host->dropped_before(mine, *run);
+  read->before_ = co_await counting;
   read->in_ = host->open_plan(mine, *run);
   read->worker_gone_.arm(host->run_->stop, &open_read::on_stop, &mine);
   environment* env = co_await this_environment();

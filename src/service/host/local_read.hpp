@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "service/host/open_read.hpp"
 #include "service/host/worker_host.hpp"
@@ -40,6 +41,8 @@ class worker_host::local_read {
   /// Why the worker has ended the read, whose elements are still wanted; nullopt: `why` is an error of the elements, or a
   /// stop of the consumer.
   std::optional<status> why_closed(const status& why, const stop_signal& consumer) const;
+  /// After the end: what its stages have dropped.
+  std::vector<dropped_elements> dropped() const { return dropped_by(in_, before_); }
   /// Reports the ordinal of the next element to the worker.
   void moved(std::uint64_t offset) { mine_.moved(offset); }
   /// Ends the run, and waits for its tasks.
@@ -51,6 +54,7 @@ class worker_host::local_read {
   const std::shared_ptr<worker_host> host_;
   open_read mine_;
   erased_stream in_;
+  std::vector<dropped_elements> before_;
   detail::stop_hook worker_gone_, consumer_gone_;
 };
 

@@ -74,6 +74,37 @@ erased_stream worker_host::open_plan(open_read& mine, const split_run& run) {
   return in;
 }
 
+std::vector<dropped_elements> worker_host::dropped_by(const erased_stream& in,
+                                                      const std::vector<dropped_elements>& before) {
+  std::vector<dropped_elements> all;
+  const run_report report = report_of(in);
+  for (const stage_errors& stage : report.errors_by_stage) {
+    const auto of_stage = [&](const auto& x) { return x.stage == stage.stage; };
+    const auto earlier = std::find_if(before.begin(), before.end(), of_stage);
+    std::uint64_t passed = earlier == before.end() ? 0 : earlier->errors;
+    if (stage.errors <= passed) continue;
+    dropped_elements d{stage.stage, stage.errors - passed, {}};
+    for (const status& why : report.first_errors)
+      if (d.first.ok() && why.where().stage == stage.stage && passed-- == 0) d.first = why;
+    if (d.first.ok()) d.first = unknown_error("a later error than the 16 that are kept").in_stage(stage.stage);
+    all.push_back(std::move(d));
+  }
+  return all;
+}
+
+task<std::vector<dropped_elements>> worker_host::dropped_before(open_read& mine, split_run run) {
+  std::vector<dropped_elements> dropped;
+  if (!run.before) co_return dropped;
+  run.plan = run.before;
+  erased_stream in = open_plan(mine, run);
+  const demand one{0, 1};
+  (void)co_await in.try_next_block(one);  // an error will end the split, too
+  dropped = dropped_by(in);
+  auto cleaning = cleanup(std::move(in));
+  (void)co_await cleaning.as_result();
+  co_return dropped;
+}
+
 task<> worker_host::serve(open_read& mine, frame_writer& out) {
   auto making = plan_of(mine.request);
   result<split_run> run = co_await making;
@@ -103,6 +134,8 @@ task<> worker_host::keep_alive(open_read& mine, frame_writer& out) {
 
 task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& out) {
   environment* env = co_await this_environment();
+  auto counting = dropped_before(mine, run);
+  const std::vector<dropped_elements> before = co_await counting;
   erased_stream in = open_plan(mine, run);
   detail::stop_hook client_gone;
   client_gone.arm(env->stop, &open_read::on_stop, &mine);
@@ -138,7 +171,8 @@ task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& 
     (void)co_await writing.as_result();
   }
   if (!is_stopped) {
-    auto writing = out.write(slice::copy_of(why.ok() ? end_frame(ended) : failure_frame(ended, why)));
+    auto writing =
+        out.write(slice::copy_of(why.ok() ? end_frame(ended, dropped_by(in, before)) : failure_frame(ended, why)));
     (void)co_await writing.as_result();
   }
   auto cleaning = cleanup(std::move(in));

@@ -9,6 +9,9 @@
 #include "op/distribute/hints.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/element/type_text.hpp"
+#include "sluice/op/skip.hpp"
+#include "sluice/op/take.hpp"
+#include "sluice/plan/stage_plan.hpp"
 #include "sluice/plan/text.hpp"
 #include "splits/shards.hpp"
 
@@ -41,6 +44,19 @@ bool read_shard(const std::string& payload, std::uint64_t& shard, std::uint64_t&
   return shard < shards;
 }
 
+/// Of the plan … | skip(first) | …, a split: … | skip(first - 1) | take(1). Null: only a source is skipped in.
+node_ptr last_before(const node_ptr& plan, std::uint64_t first) {
+  for (const node* n = plan.get(); n->op->shape == op_info::stage; n = n->inputs[0].get()) {
+    if (n->op->name != "skip" || n->as<skip_arguments>().elements != static_cast<std::int64_t>(first)) continue;
+    const node_ptr& in = n->inputs[0];
+    if (in->op->shape == op_info::source) return nullptr;
+    const node_ptr skipped =
+        make_stage(skip_op, arguments::of(skip_arguments{static_cast<std::int64_t>(first) - 1}), in);
+    return make_stage(take_op, arguments::of(take_arguments{1}), skipped);
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 dataset_plan::dataset_plan(dataset_info info) : info_(std::move(info)), whole_(parse_plan(info_.plan)) {
@@ -63,7 +79,10 @@ task<result<split_run>> dataset_plan::plan_of(read_request request, runtime& rt)
   co_return result_of([&] {
     const plan_split split = plan_split::from_json(request.payload);
     const split_plan parts(whole_, options_of_dataset(info_, split.seed, split.epoch));
-    return split_run{parts.plan_of(split), split.seed, split.epoch};
+    split_run run{parts.plan_of(split), split.seed, split.epoch};
+    const bool may_drop = request.on_error == "skip" || info_.plan.find("ignore_errors") != info_.plan.npos;
+    if (may_drop && split.first != 0) run.before = last_before(run.plan, split.first);
+    return run;
   });
 }
 
@@ -97,6 +116,7 @@ task<result<listed_payloads>> list_round(dataset_info info, std::uint64_t round,
   const cardinality rounds = made->streams()[0].rounds;
   listed_payloads listed;
   listed.is_last = rounds.kind == cardinality::exact && round + 1 >= static_cast<std::uint64_t>(rounds.elements);
+  listed.is_endless = rounds.kind == cardinality::infinite;
   if (rounds == cardinality::of(0)) co_return listed;
   auto listing = made->splits(rt, 0, round);
   auto splits = co_await listing.as_result();

@@ -26,6 +26,9 @@ class runtime;
 struct split_run {
   node_ptr plan;
   std::uint64_t seed = 0, epoch = 0;
+  /// Yields the last element before the split, if bad elements may be dropped, and the plan makes the elements before the
+  /// split again: what is dropped up to there belongs to the splits before. Otherwise null.
+  node_ptr before = {};
 };
 
 class dataset_plan {
@@ -45,6 +48,7 @@ class dataset_plan {
 struct listed_payloads {
   std::vector<std::string> payloads;
   bool is_last = true;
+  bool is_endless = false;  ///< the plan repeats without end
 };
 /// Lists the splits of one round of a dataset, with its seed and epoch.
 task<result<listed_payloads>> list_round(dataset_info info, std::uint64_t round, runtime& rt);

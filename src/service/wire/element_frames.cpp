@@ -58,7 +58,14 @@ slice frame_maker::take() {
 }
 
 std::string keepalive_frame() { return frame_head(element_frame::keepalive, 0); }
-std::string end_frame(std::uint64_t elements) { return frame_head(element_frame::end, elements); }
+std::string end_frame(std::uint64_t elements, const std::vector<dropped_elements>& dropped) {
+  std::string bytes = frame_head(element_frame::end, elements);
+  if (dropped.empty()) return bytes;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const dropped_elements& d : dropped)
+    all.push_back({{"stage", d.stage}, {"errors", d.errors}, {"first", status_json(d.first)}});
+  return bytes + all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
 std::string failure_frame(std::uint64_t at, const status& why) {
   return frame_head(element_frame::failure, at) + status_json(why);
 }
@@ -76,6 +83,20 @@ result<element_frame> element_frame::read(std::string_view bytes) {
   if (!damage.ok()) return damage;
   if (f.why.ok()) return data_loss_error("a frame of a failure without an error");
   return f;
+}
+
+std::vector<dropped_elements> element_frame::dropped() const {
+  std::vector<dropped_elements> all;
+  const auto list = nlohmann::ordered_json::parse(rest, nullptr, false);
+  if (!list.is_array()) return all;
+  for (const auto& each : list) {
+    if (!each.is_object() || !each.contains("stage") || !each.contains("errors") || !each.contains("first")) continue;
+    if (!each["stage"].is_string() || !each["errors"].is_number_unsigned() || !each["first"].is_string()) continue;
+    dropped_elements d{each["stage"].get<std::string>(), each["errors"].get<std::uint64_t>(), {}};
+    if (!read_status(each["first"].get<std::string>(), d.first).ok() || d.first.ok()) continue;
+    all.push_back(std::move(d));
+  }
+  return all;
 }
 
 status element_frame::parse(buffer* owner, slab& to) const {

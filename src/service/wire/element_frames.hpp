@@ -11,7 +11,7 @@
 //
 // Shape:  one byte for the kind; the ordinal of the first element in the split, a varint; for elements their number, a
 //         varint, and then the elements (serialise_elements), so that texts are slices of the frame that has arrived; for a
-//         failure the status as JSON. Blocks that were added one after the other are one after the other: number,
+//         failure the status as JSON; for an end with dropped elements a JSON list of these. Blocks that were added one after the other are one after the other: number,
 //         size in bytes (4 bytes, little-endian), elements.
 // Errors: data_loss: damaged bytes, with the place.
 // Thread: not safe for concurrent use.
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sluice/base/result.hpp"
 #include "sluice/element/slab.hpp"
@@ -48,8 +49,14 @@ class frame_maker {
 };
 /// A frame that shows that the worker lives.
 std::string keepalive_frame();
+/// Bad elements that a stage of a worker has dropped in a split.
+struct dropped_elements {
+  std::string stage;
+  std::uint64_t errors = 0;
+  status first;
+};
 /// `elements`: the number of elements of the whole split.
-std::string end_frame(std::uint64_t elements);
+std::string end_frame(std::uint64_t elements, const std::vector<dropped_elements>& dropped = {});
 /// `at`: the ordinal of the element that could not be made.
 std::string failure_frame(std::uint64_t at, const status& why);
 
@@ -60,6 +67,8 @@ struct element_frame {
   status why = {};             ///< for a failure
 
   static result<element_frame> read(std::string_view bytes);
+  /// For an end: what the worker has dropped in the split.
+  std::vector<dropped_elements> dropped() const;
   /// Builds the elements behind those of `to`. `owner`: the buffer that `rest` is a part of; null: texts are copied.
   status parse(buffer* owner, slab& to) const;
 };
