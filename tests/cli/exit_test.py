@@ -119,7 +119,7 @@ class Exit(ServedTest):
             self.assertEqual(sluice(*words).returncode, ARGUMENTS, words)
 
     def test_arguments(self):
-        for verb in ("head", "cat", "count", "select", "describe", "verify", "convert", "run", "explain", "splits", "cache", "checkpoint", "ls", "cp", "ops", "doctor", "top", "completion", "man",
+        for verb in ("head", "cat", "count", "select", "describe", "verify", "convert", "run", "explain", "splits", "cache", "checkpoint", "compare", "ls", "cp", "ops", "doctor", "top", "completion", "man",
                      "sample"):
             self.assertEqual(sluice(verb, "--nonsense").returncode, ARGUMENTS, verb)
         for plan in ("range(3) | nonsense", "range(3) | batch(0)", "range(3", 'range(3) | filter("x")', "counter | count_elements | nonsense(1)"):

@@ -6,6 +6,7 @@
 
 #include "cli/options/cache_verb.hpp"
 #include "cli/options/checkpoint_verb.hpp"
+#include "cli/options/compare_verb.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/field_types.hpp"
@@ -62,6 +63,7 @@ void add_splits(CLI::App& app, reading_arguments& reading, std::function<int()>&
   });
   add_cache(app, verb);  // the next ones in the help
   add_checkpoint(app, verb);
+  add_compare(app, reading, verb);
 }
 
 void add_index(CLI::App& app, reading_arguments& reading, format_arguments& format, std::function<int()>& verb) {

@@ -15,20 +15,20 @@
 namespace sluice::lib::cli {
 namespace {
 
-using json = nlohmann::json;
+using page_json = nlohmann::json;
 
 constexpr std::size_t kColumnsMin = 40;
 /// The columns of the numbers beside a name.
 constexpr std::size_t kNumberColumns = 44;
 
-json object_of(const std::string& text) {
-  json report = json::parse(text, nullptr, false);
+page_json object_of(const std::string& text) {
+  page_json report = page_json::parse(text, nullptr, false);
   if (!report.is_object() || report.value("report", "") != "sluice")
     throw_status(data_loss_error("the answer is no report of sluice"));
   return report;
 }
 
-double number(const json& of, const char* name) {
+double number(const page_json& of, const char* name) {
   auto at = of.find(name);
   return at != of.end() && at->is_number() ? at->get<double>() : 0.0;
 }
@@ -49,15 +49,15 @@ std::string time(double seconds) {
   return absl::StrFormat("%.1f s", seconds);
 }
 
-std::string title_of(const json& stage) {
+std::string title_of(const page_json& stage) {
   std::string name = without_controls(stage.value("name", ""));
   if (const double n = number(stage, "number"); n > 0) absl::StrAppend(&name, " #", static_cast<int>(n));
   return name;
 }
 
-std::string channel_of(const json& stage) {
+std::string channel_of(const page_json& stage) {
   double blocks = 0, most = 0;
-  for (const json& c : stage.value("channels", json::array()))
+  for (const page_json& c : stage.value("channels", page_json::array()))
     blocks += number(c, "blocks"), most += number(c, "blocks_max");
   return most > 0 ? absl::StrFormat("%.0f/%.0f", blocks, most) : "-";
 }
@@ -69,7 +69,7 @@ std::string filled(const std::string& text, std::size_t columns) {
   return has < columns ? out + std::string(columns - has, ' ') : out;
 }
 
-std::string stage_line(const json& stage, bool is_cause, std::size_t columns) {
+std::string stage_line(const page_json& stage, bool is_cause, std::size_t columns) {
   const std::string name = filled((is_cause ? "* " : "  ") + title_of(stage), columns - kNumberColumns);
   auto share = [&](const char* of) { return absl::StrFormat("%5.0f%%", 100 * number(stage, of)); };
   return absl::StrCat(name, share("busy_share"), share("input_share"), share("blocked_share"),
@@ -77,9 +77,9 @@ std::string stage_line(const json& stage, bool is_cause, std::size_t columns) {
                                       time(number(stage, "element_seconds")), channel_of(stage)));
 }
 
-std::string summary_of(const json& report, const json& run) {
+std::string summary_of(const page_json& report, const page_json& run) {
   const double seconds = number(report, "seconds"), elements = number(report, "elements");
-  const json memory = run.value("memory", json::object());
+  const page_json memory = run.value("memory", page_json::object());
   return absl::StrFormat("%s %s   %s elements   %s/s   memory %s, at most %s   workers %.0f",
                          report.value("outcome", ""), time(seconds), large(elements),
                          large(seconds > 0 ? elements / seconds : 0),
@@ -92,23 +92,23 @@ std::string summary_of(const json& report, const json& run) {
 bool is_running(const std::string& report_json) { return object_of(report_json).value("outcome", "") == "running"; }
 
 std::string top_screen(const std::string& report_json, screen_size size) {
-  const json report = object_of(report_json);
-  const json run = report["run"].is_object() ? report["run"] : json::object();
-  const json verdict = run.value("verdict", json::object());
+  const page_json report = object_of(report_json);
+  const page_json run = report["run"].is_object() ? report["run"] : page_json::object();
+  const page_json verdict = run.value("verdict", page_json::object());
   const std::size_t columns = std::max(size.columns, kColumnsMin + kNumberColumns / 2);
   std::vector<std::string> lines;
   lines.push_back(without_controls(verdict.value("text", std::string("the run has not begun"))));
-  for (const json& note : verdict.value("notes", json::array()))
+  for (const page_json& note : verdict.value("notes", page_json::array()))
     lines.push_back(without_controls(note.get<std::string>()));
   lines.push_back(summary_of(report, run));
   lines.push_back("");
   lines.push_back(filled("  stage", columns - kNumberColumns) +
                   absl::StrFormat("%6s%6s%6s%9s%9s%8s", "busy", "input", "block", "elements", "each", "channel"));
-  const json cause = verdict.value("path", json());
-  const json stages = run.value("stages", json::array());
+  const page_json cause = verdict.value("path", page_json());
+  const page_json stages = run.value("stages", page_json::array());
   const std::size_t room = size.rows > lines.size() + 1 ? size.rows - lines.size() - 1 : 0;
   for (std::size_t i = 0; i < stages.size() && i < room; ++i)
-    lines.push_back(stage_line(stages[i], !cause.is_null() && stages[i].value("path", json()) == cause, columns));
+    lines.push_back(stage_line(stages[i], !cause.is_null() && stages[i].value("path", page_json()) == cause, columns));
   if (stages.size() > room) lines.push_back(absl::StrCat("  and ", stages.size() - room, " more stages"));
   std::string out;
   for (std::size_t i = 0; i < lines.size() && i < size.rows; ++i) out += shortened(lines[i], size.columns) + "\n";
