@@ -37,6 +37,8 @@ struct reading {
       if (const auto* x = std::get_if<reader_action::deliver>(&a.what))
         absl::StrAppend(&words, comma, "deliver ", x->count, " after ", x->cut);
       if (std::get_if<reader_action::end>(&a.what)) absl::StrAppend(&words, comma, "end");
+      if (const auto* x = std::get_if<reader_action::no_worker>(&a.what))
+        absl::StrAppend(&words, comma, "no worker: ", x->why);
       if (const auto* x = std::get_if<reader_action::fail>(&a.what))
         absl::StrAppend(&words, comma, "fail ", x->why.to_string());
     }
@@ -110,6 +112,19 @@ TEST_CASE("a reader ends with the error of the elements, with the dispatcher's r
   reading gone({}, "", 0);
   gone.started();
   CHECK(gone.step({reader_event::placed{place_answer::removed, ""}}) == "end");
+}
+
+TEST_CASE("a reader without a worker warns once after the limit") {
+  reading r({.warn_after = seconds(2)}, "", 0);
+  CHECK(r.started() == "place 0 not ");
+  auto wait = [&r] { return r.step({reader_event::placed{place_answer::wait, "", "no worker has registered"}}); };
+  CHECK(wait() == "");
+  CHECK(r.later(seconds(1)) == "place 0 not ");
+  CHECK(wait() == "");
+  CHECK(r.later(seconds(1)) == "place 0 not ");
+  CHECK(wait() == "no worker: no worker has registered");
+  CHECK(r.later(seconds(1)) == "place 0 not ");
+  CHECK(wait() == "");
 }
 
 TEST_CASE("a split that breaks ends if it is visited at most once, and begins again if at least once") {

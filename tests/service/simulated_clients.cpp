@@ -229,6 +229,7 @@ void simulation::step(std::uint32_t i, std::uint64_t ordinal, reader_event e) {
                      deliver(i, s, frame_first + x.cut, x.count, ordinal);
                    },
                    [&](reader_action::end&) { is_over = true; },
+                   [](reader_action::no_worker&) {},
                    [&](reader_action::fail& x) { client_failed(c, x.why); },
                    [&](reader_action::wake_at& x) {
                      w_.at(x.when - c.clock, [this, i, ordinal, p] {

@@ -59,6 +59,9 @@ void split_reading::perform(reader_action& a) {
   } else if (auto* delivering = std::get_if<reader_action::deliver>(&a.what)) delivered_ = *delivering;
   else if (auto* failing = std::get_if<reader_action::fail>(&a.what)) failure_ = failing->why;
   else if (auto* waking = std::get_if<reader_action::wake_at>(&a.what)) due_ = waking->when;
+  else if (auto* lacking = std::get_if<reader_action::no_worker>(&a.what))
+    me_->run()->warn(absl::StrCat("distribute: ", lacking->why, "; start one: sluice worker --dispatcher ",
+                                  me_->link().dispatcher()));
   else has_ended_ = true;
 }
 

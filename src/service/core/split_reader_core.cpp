@@ -60,6 +60,8 @@ void split_reader_core::happened(const reader_event::placed& e, time_point now, 
   }
   last_error_ = unavailable_error(e.why.empty() ? "no worker is there" : e.why);
   if (options_.give_up_after && now - moved_ >= *options_.give_up_after) return give_up(now, out);
+  if (now - moved_ >= options_.warn_after && !std::exchange(has_warned_, true))
+    out.push_back({reader_action::no_worker{std::string(last_error_.message())}});
   state_ = state::waiting;  // the dispatcher has held the call: a short delay suffices
   due_ = now + retry_delay(options_.delays, 1, options_.seed, attempt_);
 }

@@ -32,6 +32,7 @@ struct reader_options {
   duration silence = std::chrono::seconds(2);        ///< workers send a frame or a keepalive every 500 ms
   duration place_timeout = std::chrono::seconds(5);  ///< longer than the dispatcher holds a call
   std::optional<duration> give_up_after = {};
+  duration warn_after = std::chrono::seconds(2);  ///< without a worker for the split
   retry_delays delays = {};
   std::uint64_t seed = 0;
   std::uint64_t queued_max = ~std::uint64_t{0};  ///< the host reads no frame while this number of elements waits
@@ -99,7 +100,11 @@ struct reader_action {
   struct wake_at {
     time_point when;
   };
-  std::variant<place, open, cancel, deliver, end, fail, wake_at> what;
+  /// No worker has been found for options.warn_after; once for each split.
+  struct no_worker {
+    std::string why;
+  };
+  std::variant<place, open, cancel, deliver, end, fail, wake_at, no_worker> what;
 };
 
 class split_reader_core {
@@ -142,6 +147,7 @@ class split_reader_core {
   std::uint64_t failures_ = 0;  ///< since the last new element
   std::uint64_t queued_ = 0;
   status last_error_;
+  bool has_warned_ = false;
   time_point due_ = time_point::max(), asked_ = time_point::max(), moved_{};
 };
 
