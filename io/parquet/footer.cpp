@@ -106,7 +106,6 @@ footer::footer(std::string_view bytes, std::uint64_t size_bytes) : size_bytes_(s
       throw_status(
           unimplemented_error("the Parquet file has encrypted columns, and encrypted files are not read: "
                               "decrypt it first"));
-    find_columns();
     for (int g = 0; g != metadata_->num_row_groups(); ++g) {
       const auto group = metadata_->RowGroup(g);
       if (group->num_rows() < 0 || group->num_columns() != metadata_->num_columns())
@@ -114,6 +113,7 @@ footer::footer(std::string_view bytes, std::uint64_t size_bytes) : size_bytes_(s
                                                   group->num_columns(), " columns of ", metadata_->num_columns())));
       rows_.push_back(static_cast<std::uint64_t>(group->num_rows()));
     }
+    find_columns();  // last: nothing may throw after the schema was exported
   });
 }
 
