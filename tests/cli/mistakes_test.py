@@ -15,7 +15,8 @@ from terminal import run_on_terminal
 TABLE = pathlib.Path(__file__).parent / "mistakes.tsv"
 PLAN = 'csv("people.csv", header=true)'
 FILES = {"people.csv": "id,first name,city,score,ok\n1,Ann,Rome,2.5,true\n2,Bob,Oslo,,False\n3,Cid,Rome,1.5,TRUE\n",
-         "a.jsonl": '{"a":1,"b":"x"}\n', "log.txt": "one\ntwo\n"}
+         "a.jsonl": '{"a":1,"b":"x"}\n', "log.txt": "one\ntwo\n", "plan.txt": "range(3) | batch(2)\n",
+         "semi.csv": "name;price\na;1\nb;3\n", "pretty.json": '{\n "a": 1\n}\n', "mixed.jsonl": '{"a":1,"b":2}\n{"a":"x","b":3}\n'}
 COLUMNS = 80
 
 
@@ -121,7 +122,8 @@ class Mistakes(ProgramTest):
                 self.assertEqual(done, row.status, shown)
                 shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", shown).replace("\r", "")
                 for line in shown.splitlines():
-                    self.assertTrue(columns_of(line) <= COLUMNS or len(line.split()) == 1, line)
+                    is_command = line.startswith(" " * len("sluice: ") + "sluice ")   # whole, to be copied
+                    self.assertTrue(columns_of(line) <= COLUMNS or len(line.split()) == 1 or is_command, line)
                 if "attempt" not in plain.stderr:   # how often a server was asked depends on the time
                     self.assertEqual(sorted(shown.split()), sorted((plain.stdout + plain.stderr).split()))
 

@@ -32,7 +32,7 @@ class Service(ServiceTest):
 
     def test_what_cannot_be_served_is_refused_with_its_reason(self):
         _, address = self.start("dispatcher")
-        self.assertIn("there is no metadata store", self.fails(1, "dispatcher", "--store", "redis:x"))
+        self.assertIn("--store: expects sqlite:PATH", self.fails(2, "dispatcher", "--store", "redis:x"))
         self.assertIn("worker needs --dispatcher", self.fails(2, "worker"))
         plan = f'range(9) | distribute("{address}", job="a")'
         other = f'range(8) | distribute("{address}", job="a")'

@@ -9,6 +9,7 @@
 #include "base/text/byte_order_mark.hpp"
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/plan_argument.hpp"
+#include "cli/messages/text_layout.hpp"
 #include "cli/verbs.hpp"
 #include "engine/files/arrow_rows_in_file.hpp"
 #include "engine/files/file_head.hpp"
@@ -17,6 +18,7 @@
 #include "format/npy_rows.hpp"
 #include "io/paths/file_router.hpp"
 #include "op/csv/infer.hpp"
+#include "sluice/base/utf8.hpp"
 #include "sluice/format/csv_schema.hpp"
 #include "sluice/op/csv.hpp"
 
@@ -149,6 +151,10 @@ status check_name(const std::string& file) {
   const std::string suffix(path.substr(path.rfind('.')));
   if (begin->bytes.empty())
     return data_loss_error(absl::StrCat("is named ", suffix, ", and is empty: it was cut short")).in_file(file, 0);
+  if (begin->bytes.find('\0') == begin->bytes.npos && is_utf8(whole_characters_of(begin->bytes)))
+    return data_loss_error(
+               absl::StrCat("is named ", suffix, ", and is not compressed: --compression none checks it as it is"))
+        .in_file(file, 0);
   return data_loss_error(absl::StrCat("is named ", suffix,
                                       ", and its first bytes are not those of such a file: it is damaged, or not "
                                       "compressed (--compression none), or of TensorFlow's blocks of snappy, which "

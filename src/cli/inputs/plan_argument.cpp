@@ -254,12 +254,46 @@ std::string ways_to_folder(const std::string& folder) {
                       pattern.empty() ? "" : absl::StrCat(", or a pattern, as in: sluice head ", shell_word(pattern)));
 }
 
+/// Returns true for a short file that contains a plan.
+bool contains_plan(const std::string& path) {
+  constexpr std::uintmax_t kBytesMax = 64 << 10;
+  std::error_code unknown;
+  if (!is_file(path) || std::filesystem::file_size(path, unknown) > kBytesMax || unknown) return false;
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  try {
+    parse_plan(text);
+    return true;
+  } catch (const std::exception&) { return false; }
+}
+
+/// Returns what is written for "select id from people.csv"; empty for other texts.
+std::string way_to_sql(const std::string& text) {
+  const std::string lower = absl::AsciiStrToLower(text);
+  constexpr std::string_view kSelect = "select ", kFrom = " from ";
+  const std::size_t from = lower.find(kFrom);
+  if (!lower.starts_with(kSelect) || from == lower.npos) return {};
+  const std::string columns = text.substr(kSelect.size(), from - kSelect.size());
+  std::string file = text.substr(from + kFrom.size());
+  file = file.substr(0, file.find_first_of(" ;"));
+  while (!file.empty() && (file.front() == '\'' || file.front() == '"')) file.erase(0, 1);
+  while (!file.empty() && (file.back() == '\'' || file.back() == '"')) file.pop_back();
+  if (!is_file(file)) return "this is SQL, and a plan is, for example, 'csv(\"FILE\", header=true) | select(id)'";
+  if (columns.find('(') != columns.npos)
+    return absl::StrCat("this is SQL; the rows are counted by: sluice count ", shell_word(file));
+  const std::string plan =
+      absl::StrCat(plan_reading(file), columns == "*" ? "" : absl::StrCat(" | select(", columns, ")"));
+  return absl::StrCat("this is SQL; use: sluice run ", shell_word(plan), " --output jsonl");
+}
+
 /// Suggests the text to write instead of a path.
 std::string suggestion_for_path(const std::string& path) {
   std::error_code ignored;
   if (is_file_pattern(path))
     return absl::StrCat(path, " is a pattern of files; ", ways_to_read(path, plan_reading_matches(path, {})));
   if (detail::is_remote(path)) return absl::StrCat(path, " is a URL; ", ways_to_read(path, plan_reading(path)));
+  if (contains_plan(path))
+    return absl::StrCat(path, " contains a plan; use: sluice run -f ", shell_word(path), " --output jsonl");
   if (is_file(path)) return absl::StrCat(path, " is a file; ", ways_to_read(path, plan_reading(path)));
   if (std::filesystem::is_directory(path, ignored)) return absl::StrCat(path, " ", ways_to_folder(path));
   return absl::StrCat("expects a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)', and ", path,
@@ -353,6 +387,11 @@ std::string way_to_header(const std::string& text, std::string_view message) {
   if (quote == text.npos || close == text.npos || quote > close) return {};
   const std::string path = text.substr(call + kCall.size(), quote - call - kCall.size());
   const std::string reader = text.substr(call, close - call);
+  if (is_file(path) && reader.find("delimiter") == reader.npos) {
+    const std::string right = plan_reading(path);
+    if (right.find("delimiter") != right.npos)
+      return absl::StrCat("; the first row of ", path, " has another delimiter: write ", right);
+  }
   if (!is_file(path) || reader.find("header") != reader.npos) return {};
   try {
     const node_ptr with_header = parse_plan(reader + ", header=true)");
@@ -415,6 +454,7 @@ node_ptr plan_of(const std::string& text) {
     return parse_plan(text);
   } catch (const plan_error& e) {
     if (!e.file_error().ok()) throw_status(e.file_error());
+    if (const std::string sql = way_to_sql(text); !sql.empty()) throw misuse(sql);
     if (is_file(text) || looks_like_path(text, e)) throw misuse(suggestion_for_path(text));
     throw misuse(absl::StrCat(std::string(e.why().message()), way_to_header(text, e.why().message()), "\n",
                               pointed_at(text, byte_of(text, e.column()))));
@@ -486,6 +526,8 @@ node_ptr plan_in_file(const std::string& path) {
     return parse_plan(text);
   } catch (const plan_error& e) {
     if (!e.file_error().ok()) throw_status(e.file_error());
+    if (path != "-" && is_file(path) && !kind_of_name(path).empty() && kind_of_name(path) != "lines")
+      throw misuse(absl::StrCat(path, " contains data, and no plan; use: sluice head ", shell_word(path)));
     std::size_t at = byte_of(text, e.column());
     auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
     auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;

@@ -29,7 +29,15 @@ bool is_colored() {
 /// Breaks a message into the lines of a terminal. In a log, a message stays one line.
 std::string for_terminal(const std::string& message, std::size_t first_column) {
   if (!isatty(STDERR_FILENO)) return message;
-  return wrapped(message, terminal_columns(STDERR_FILENO), kInFront.size(), first_column);
+  const std::size_t columns = terminal_columns(STDERR_FILENO);
+  if (first_column + display_width(message) <= columns) return message;
+  // A command stands on a line of its own, whole, so that it can be copied.
+  constexpr std::string_view kCommand = "use: sluice ";
+  const std::size_t at = message.find(kCommand);
+  if (at == message.npos) return wrapped(message, columns, kInFront.size(), first_column);
+  const std::size_t command = at + kCommand.find("sluice");
+  return absl::StrCat(wrapped(message.substr(0, command - 1), columns, kInFront.size(), first_column), "\n",
+                      std::string(kInFront.size(), ' '), message.substr(command));
 }
 
 /// Returns the message of an error with its advice. If the file is in another format, advice about its own is left out.

@@ -418,12 +418,14 @@ bool write_to_terminal(std::string_view part) {
   return done;
 }
 
+int output_errno = 0;  ///< of a part that was not printed
 /// Makes printing wait for a slow reader even if the descriptor does not block, as a terminal's may not.
 void make_standard_output_wait() {
   cookie_io_functions_t functions{};
   functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
     const bool done =
         ::isatty(STDOUT_FILENO) ? write_to_terminal({text, size}) : write_to_standard_output({text, size});
+    if (!done) output_errno = errno;
     return done ? static_cast<ssize_t>(size) : 0;
   };
   std::FILE* waiting = ::fopencookie(nullptr, "w", functions);
@@ -440,13 +442,10 @@ int complain(const std::string& words, int exit_status) {
 
 /// Checks that the printed text has arrived. A reader that has left is not an error.
 int checked_output(int exit_status) {
-  errno = 0;
-  bool arrived = std::fflush(stdout) == 0 && !std::ferror(stdout);
-  if (arrived || errno == EPIPE) return exit_status;
-  std::string why = errno == 0 ? "cannot write to standard output"
-                               : std::string(errno_error(errno, "cannot write to standard output").message());
-  int failed = complain(why, kFailed);
-  return exit_status == kOk ? failed : exit_status;
+  if ((std::fflush(stdout) == 0 && !std::ferror(stdout)) || output_errno == EPIPE) return exit_status;
+  const std::string why(
+      errno_error(output_errno == 0 ? EIO : output_errno, "cannot write to standard output").message());
+  return exit_status == kOk ? complain(why, kFailed) : (complain(why, kFailed), exit_status);
 }
 
 }  // namespace
@@ -471,6 +470,7 @@ int run_command_line(int argc, char** argv) {
   add_index(app, t.reading, t.format, file_verb);
   add_splits(app, t.reading, file_verb);
   add_service(app, t.reading, file_verb);
+  add_plugins(*app.get_subcommand("worker"), t);
   add_help(app);
   const std::vector<std::string> arguments = with_report_form(usual_arguments(argc, argv));
   try {

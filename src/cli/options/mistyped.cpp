@@ -11,11 +11,13 @@
 #include <string_view>
 
 #include "base/text/closest.hpp"
+#include "base/text/typographic.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/options/help.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/other_options.hpp"
 #include "cli/options/typed_command.hpp"
+#include "sluice/plan/text.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -253,13 +255,42 @@ std::string joined_names(const std::vector<std::string>& words, const std::strin
   return names;
 }
 
+bool is_plan_text(std::string_view text) { return text.find_first_of("(|") != text.npos; }
+
+/// Returns the plan that was typed as several words, such as `range 10`, or with a | of its own; empty if they are none.
+std::string plan_of_words(const std::vector<std::string>& words) {
+  const std::string joined = absl::StrJoin(words, " ");
+  const std::string called =
+      words.size() == 2 ? absl::StrCat(words[0], "(", words[1], ")") : std::string();  // range 10
+  for (const std::string& text : {joined, called}) try {
+      if (text.empty() || !is_plan_text(text)) continue;
+      parse_plan(text);
+      return text;
+    } catch (const std::exception&) {}  // it is no plan
+  return {};
+}
+
 /// Returns the command that probably is meant where a verb gets too many arguments; empty: not known.
 std::string instead_of_surplus(const CLI::App& verb, const std::vector<std::string>& arguments,
                                const std::vector<std::string>& surplus) {
   const typed_command typed(arguments);
   const std::vector<std::string> files = typed.files(), words = typed.words();
   const std::string name = verb.get_name();
+  if ((name == "dispatcher" || name == "worker") && surplus.size() == 1 && is_whole(surplus[0]))
+    return absl::StrCat("sluice ", name, " --listen 127.0.0.1:", surplus[0]);
   if (name == "ops") return absl::StrCat("sluice ops | grep -A 1 '^", surplus[0], "'");
+  const bool takes_plan = name == "run" || name == "explain" || name == "splits";
+  if (const std::string plan = takes_plan ? plan_of_words(words) : ""; !plan.empty()) {
+    const std::string all = absl::StrCat("sluice ", name, " ", shell_word(plan));
+    return name == "run" ? absl::StrCat(all, " --output jsonl") : all;
+  }
+  if (takes_plan && surplus.size() == 1 && words.size() > 1 && is_plan_text(words[0])) {
+    const std::string& more = surplus[0];
+    if (name == "explain" && is_whole(more))
+      return absl::StrCat("sluice splits ", shell_word(words[0]), " --splits ", more);
+    if (name == "run" && more.find('.') != more.npos)
+      return absl::StrCat("sluice run ", shell_word(words[0]), " --output ", shell_word(more));
+  }
   if ((name == "run" || name == "explain") && !files.empty())
     return typed.completed(absl::StrCat("sluice ", name, " 'PLAN'", name == "run" ? " --output jsonl" : ""));
   if (name == "head" && files.size() == 1 && surplus.size() == 1 && is_whole(surplus[0]))
@@ -407,6 +438,10 @@ std::string message_of_mistake(const CLI::App& app, const std::vector<std::strin
   if (arguments.empty() || arguments[0].starts_with("-")) return plain;
   const CLI::App* verb = verb_named(app, arguments[0]);
   if (!verb) return mistyped_verb(app, arguments);
+  for (const std::string& a : arguments)
+    if (const std::size_t dashes = detail::typographic_dash_bytes(a); dashes != 0 && dashes != a.size())
+      return absl::StrCat(a, " begins with a typographic dash: write ", a.size() == dashes + 1 ? "-" : "--",
+                          a.substr(dashes));
   if (dynamic_cast<const CLI::RequiredError*>(&mistake)) return missing_argument(*verb, arguments, plain);
   if (const std::string twice = repeated_option(*verb, arguments, plain); !twice.empty()) return twice;
   if (const std::string both = two_alternatives(plain); !both.empty()) return both;

@@ -11,7 +11,6 @@
 #include "base/text/closest.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/pace_types.hpp"
-#include "sluice/io/network.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -115,11 +114,35 @@ CLI::Validator path() {
 
 CLI::Validator server_address() {
   auto check = [](const std::string& text) -> std::string {
-    if (text.starts_with("unix:")) return "";
-    const result<host_and_port> parsed = parse_address(text);
-    return parsed.ok() ? "" : std::string(parsed.why().message());
+    if (text.starts_with("unix:")) return {};
+    if (const std::size_t scheme = text.find("://"); scheme != text.npos)
+      return absl::StrCat("expects a host and a port, and is ", quoted_value(text), ": write ",
+                          text.substr(scheme + 3));
+    const std::size_t colon = text.rfind(':');
+    const std::string port = colon == text.npos ? text : text.substr(colon + 1);
+    unsigned number = 0;
+    const char* end = port.data() + port.size();
+    const auto read = std::from_chars(port.data(), end, number);
+    const bool is_number = read.ec == std::errc() && read.ptr == end;
+    const bool is_port = is_number && number <= 65535, has_host = colon != text.npos && colon != 0;
+    if (is_port && has_host) return {};
+    const std::string host = has_host ? text.substr(0, colon) : colon == text.npos && !is_number ? text : "127.0.0.1";
+    return absl::StrCat("expects a host and a port, and is ", quoted_value(text),
+                        is_number && !is_port ? ": ports end at 65535"
+                        : !has_host           ? ""
+                                              : ": the port is no number",
+                        ": write ", host, ":", is_port ? port : "7700");
   };
   return CLI::Validator(check, "ADDRESS");
+}
+
+CLI::Validator metadata_store() {
+  auto check = [](const std::string& text) -> std::string {
+    if (text.starts_with("sqlite:") && text.size() > std::string_view("sqlite:").size()) return {};
+    return absl::StrCat("expects sqlite:PATH, and is ", quoted_value(text),
+                        text.empty() || text.find(':') != text.npos ? "" : absl::StrCat(": write sqlite:", text));
+  };
+  return CLI::Validator(check, "STORE");
 }
 
 }  // namespace sluice::lib::cli

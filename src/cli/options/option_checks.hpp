@@ -26,6 +26,8 @@ CLI::Validator interval();
 CLI::Validator path();
 /// Accepts host:port and unix:/path.
 CLI::Validator server_address();
+/// Accepts "sqlite:PATH".
+CLI::Validator metadata_store();
 /// Accepts these words.
 CLI::Validator one_of(std::vector<std::string> words);
 

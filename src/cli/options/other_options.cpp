@@ -27,6 +27,12 @@ constexpr other_option kOtherOptions[] = {
      "; the 10 largest: sluice run 'PLAN | top(10, by=VALUE)' --output jsonl", "NUMBER"},
     {" convert ", " --output -o --out ", "; the output is the last argument: sluice convert FILE QUOTED", "out.jsonl"},
     {" cp ", " --output -o --out ", "; the destination is the last argument: sluice cp FILE QUOTED", "copy/"},
+    {" dispatcher worker ", " --port -p ", "; use --listen 127.0.0.1:VALUE", "7700"},
+    {" cat ", " -n --limit ", "; use: sluice head -n VALUE FILE", "10"},
+    {" run ", " --overwrite ", "; an existing file is replaced: leave --overwrite out", ""},
+    {" run ", " --output-file --out-file ", "; use --output QUOTED", "out.jsonl"},
+    {" ls ", " -l -a -la ", "; use: sluice ls .", ""},
+    {" cp ", " -r -R --recursive ", "; a pattern names the files of a folder: sluice cp 'DIR/**' copy/", ""},
     {" head cat count describe select convert explain ", " --header ",
      "; the first row is the header by default: leave --header out", ""}};
 

@@ -19,10 +19,11 @@ void add_dispatcher(CLI::App& app, reading_arguments& reading, std::function<int
   dispatcher->add_option("--listen", a->listen, "host and port; port 0 is a free one")
       ->check(server_address())
       ->capture_default_str();
-  dispatcher->add_option(
-      "--store", a->store,
-      "sqlite:PATH, a file from which a later dispatcher continues; by default the state is lost with "
-      "the process");
+  dispatcher
+      ->add_option("--store", a->store,
+                   "sqlite:PATH, a file from which a later dispatcher continues; by default the state is lost with "
+                   "the process")
+      ->check(metadata_store());
   dispatcher
       ->add_option(
           "--static-workers", a->workers,
@@ -74,8 +75,8 @@ void add_status(CLI::App& app, std::function<int()>& verb) {
   auto a = std::make_shared<status_arguments>();
   auto* status = app.add_subcommand("status", "print workers, jobs, and splits in flight of a dispatcher");
   status->add_option("ADDRESS", a->address, "the address of the dispatcher, host:port")
-      ->check(server_address())
-      ->required();
+      ->required()
+      ->check(server_address());
   auto* as_json = status->add_flag("--json", a->as_json, "print everything as JSON");
   status->add_flag("--watch", a->watches, "print it again each second")->excludes(as_json);
   status->callback([&verb, a] { verb = [a] { return status_verb(*a); }; });

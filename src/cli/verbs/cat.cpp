@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+
 #include <cstdio>
 
 #include "cli/inputs/file_checks.hpp"
@@ -23,7 +25,11 @@ int cat(const cat_arguments& a) {
   o.rules = rules_of({});
   for (auto& file : matched_files(rt, a.files)) {
     const reader r = reader_of(file, a.format);
-    if (status why = check_name(file); !why.ok()) print_warning(why.to_string());
+    if (status why = check_name(file); !why.ok()) {
+      const std::string_view reason = why.message();  // cat has no --compression
+      print_warning(absl::StrCat(file, " ", std::string(reason.substr(0, reason.find(": --compression"))),
+                                 ": it is read as it is"));
+    }
     const node_ptr plan = plan_of_file(file, plan_for(file, r, a.format), a.format);
     const quarantine_locks kept = check_errors(*plan, a.errors);
     example_sink examples(example_sink::in_front);  // decided for each file: its records are tf.Examples or not

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,6 +15,7 @@
 #include "base/files/whole_file.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/options/service_verbs.hpp"
+#include "cli/options/typed_command.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/verbs.hpp"
 #include "service/client/service_link.hpp"
@@ -88,9 +90,26 @@ void print_status(const std::string& address, const status_reply& s) {
   for (const iteration_status& it : s.iterations) print_iteration(it);
 }
 
+/// Refuses a store in a folder that does not exist, which no later attempt can open.
+void check_folder_of(const std::string& store) {
+  const std::filesystem::path folder = std::filesystem::path(store.substr(store.find(':') + 1)).parent_path();
+  std::error_code unknown;
+  if (folder.empty() || std::filesystem::exists(folder, unknown)) return;
+  throw error(not_found_error(absl::StrCat("cannot create: the folder ", folder.string(),
+                                           " does not exist; create it: mkdir -p ", shell_word(folder.string())))
+                  .in_file(store));
+}
+
+/// Reports an address that this machine does not have as an error of the arguments.
+[[noreturn]] void fail_to_listen(const error& e, const std::string& address) {
+  if (e.why().message().find("Cannot assign requested address") == std::string_view::npos) throw e;
+  throw misuse(absl::StrCat("--listen: this machine has no address ", address.substr(0, address.rfind(':')),
+                            "; 0.0.0.0 stands for all that it has: write 0.0.0.0", address.substr(address.rfind(':'))));
+}
+
 }  // namespace
 
-int dispatcher_verb(const dispatcher_arguments& a) {
+int dispatcher_verb(const dispatcher_arguments& a) try {
   const stop_signals signals;
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
@@ -98,12 +117,13 @@ int dispatcher_verb(const dispatcher_arguments& a) {
   c.listen = a.listen;
   c.store = a.store;
   c.workers = a.workers;
+  if (!a.store.empty()) check_folder_of(a.store);
   dispatcher d(rt, c);
   announce(d.address(), a.address_file);
   signals.wait();
   sync_wait(rt, d.close());
   return kOk;
-}
+} catch (const error& e) { fail_to_listen(e, a.listen); }
 
 int worker_verb(const worker_arguments& a) {
   const stop_signals signals;

@@ -50,6 +50,15 @@ struct verdict {
   }
 };
 
+/// Returns the error with the number of its record among those after the header, as other verbs count.
+status without_header(const status& why, std::uint64_t head_elements) {
+  const provenance& at = why.where();
+  if (head_elements == 0 || at.record_index == provenance::kUnknown || at.record_index < head_elements) return why;
+  return status(why.code(), why.message())
+      .in_stage(at.stage, at.element)
+      .in_file(at.file, at.offset_bytes, at.record_index - head_elements);
+}
+
 /// Continues after damaged records, so that one pass reports them all.
 task<verdict> verified(runtime& rt, std::string file, const verify_arguments& a) {
   verdict v;
@@ -74,8 +83,9 @@ task<verdict> verified(runtime& rt, std::string file, const verify_arguments& a)
   v.bytes = counts.bytes;
   v.errors = out.report.errors + check.sink->errors();
   v.first_errors = std::move(out.report.first_errors);
+  for (status& why : v.first_errors) why = without_header(why, check.head_elements);
   v.first_errors.insert(v.first_errors.end(), check.sink->first_errors().begin(), check.sink->first_errors().end());
-  v.why = std::move(out.why);
+  v.why = without_header(out.why, check.head_elements);
   if (check.to_end && v.is_sound()) {
     pull_counts none;
     pull_request rest;

@@ -84,6 +84,11 @@ class csv_schema_reader {
     std::size_t end = at;
     while (end != text_.size() && detail::is_name_char(text_[end])) ++end;
     const std::string_view next = text_.substr(at, end - at);
+    std::size_t colon = at;
+    while (colon != text_.size() && (text_[colon] == ' ' || detail::is_name_char(text_[colon]))) ++colon;
+    if (!next.empty() && colon != text_.size() && text_[colon] == ':')
+      in_.fail_at(at, absl::StrCat("a name with blanks is written in backticks: `", member, " ",
+                                   std::string(text_.substr(at, colon - at)), "`"));
     in_.fail_at(at, absl::StrCat("a colon is missing after ", member, ": write ", member, ": ",
                                  csv_type_named(next) ? std::string(next) : "int64"));
   }

@@ -238,12 +238,30 @@ namespace {
 
 constexpr std::size_t kSchemaShownBytes = 400;
 
+/// Returns the advice for a text with a member of several types: a schema without it.
+std::string without_mixed_members(const element_type& inferred, const dom& j) {
+  constexpr const char* kAny = "give one that declares or omits it";
+  std::string schema, mixed;
+  if (inferred.kind != kind::structure || !j.is_object()) return kAny;
+  for (const member& m : inferred.members) {
+    dom value;
+    if (j.at_key(m.name).get(value) != simdjson::SUCCESS) continue;
+    json_shape both = json_shape::of(*m.type);
+    try {
+      both.look_at(value, {}, 0);
+      absl::StrAppend(&schema, schema.empty() ? "" : ", ", m.name, ": ", type_text(*both.type()));
+    } catch (const error&) { absl::StrAppend(&mixed, mixed.empty() ? "" : ", ", m.name); }
+  }
+  if (schema.empty() || mixed.empty() || schema.size() > kSchemaShownBytes) return kAny;
+  return absl::StrCat(mixed, " has several types: give a schema without it, such as \"", schema, "\"");
+}
+
 /// Returns the advice for a text that does not fit the inferred type: the schema that fits it and the texts before it.
 std::string way_out(const element_type& inferred, const dom& j) {
   json_shape both = json_shape::of(inferred);
   try {
     both.look_at(j, {}, 0);
-  } catch (const error&) { return "give one that declares or omits it"; }
+  } catch (const error&) { return without_mixed_members(inferred, j); }
   const element_type* t = both.type();
   std::string schema = t ? type_text(*t) : std::string();
   if (t && t->kind == kind::structure) schema = schema.substr(1, schema.size() - 2);

@@ -19,6 +19,20 @@ namespace {
 constexpr std::uint64_t kJsonBytesLookedAt = std::uint64_t{1} << 20;
 constexpr const char* kSchemaOfLines = ": give a schema of the lines, such as \"label: int64, text: string\"";
 
+/// Returns true for a line such as {, which begins a JSON text of several lines.
+bool is_opened_only(std::string_view line) {
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
+  while (line.starts_with(' ')) line.remove_prefix(1);
+  return line == "{" || line == "[" || line == "[{";
+}
+status data_of_several_lines(std::string_view line, const std::string& path) {
+  const std::string items = line.find('[') == line.npos ? "." : "'.[]'";
+  return invalid_argument_error(absl::StrCat("the file is one JSON text over several lines, and each line must be one: "
+                                             "`jq -c ",
+                                             items, " ", path, " > out.jsonl` converts it"))
+      .in_file(path);
+}
+
 /// The first lines of a file that are not blank, one after another.
 class first_lines {
  public:
@@ -87,6 +101,7 @@ class common_type {
       if (why.ok()) ++taken;
       if (why.code() == status_code::out_of_range && rounded_.size() != kRoundedLinesMost)
         rounded_.push_back({std::string(line), rounding(why, file.path(), lines.number())});
+      if (!why.ok() && n == 0 && is_opened_only(line)) return data_of_several_lines(line, file.path());
       if (!why.ok() && first_broken.ok())
         first_broken =
             status(why.code(), absl::StrCat("line ", lines.number(), ": ", std::string(why.message()), kSchemaOfLines))

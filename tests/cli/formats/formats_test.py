@@ -114,13 +114,13 @@ class Formats(ProgramTest):
     def test_a_file_that_is_not_packed_as_its_name_says_is_told(self):
         for suffix in (".gz", ".tgz", ".zst", ".xz", ".bz2", ".lz4", ".snappy", ".zlib"):
             path = self.write("a.txt" + suffix, b"plain\ntext\n" * 9)
-            said = self.damaged("a.txt" + suffix, b"plain\ntext\n" * 9, f"is named {suffix}, and its first bytes are not those of such a file")
+            said = self.damaged("a.txt" + suffix, b"plain\ntext\n" * 9, f"is named {suffix}, and is not compressed: --compression none checks it as it is")
             self.assertIn("byte 0", said)
             self.damaged("b.csv" + suffix, b"\x00\x01\xfe" * 99, "are not those of such a file")
             self.damaged("empty" + suffix, b"", "is empty: it was cut short")
             done = sluice("cat", path, "--from", "lines")
             self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 18))
-            self.assertIn(f"sluice: warning: data_loss: {path}", done.stderr)
+            self.assertIn(f"sluice: warning: {path} is named {suffix}, and is not compressed: it is read as it is", done.stderr)
             self.assertIn("sound: 18 ", self.ok("verify", "--compression", "none", "--from", "lines", path).stdout)
         self.assertIn("sound: 0 ", self.ok("verify", self.write("empty.txt", b"")).stdout)
 
