@@ -25,6 +25,7 @@
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/messages/advice.hpp"
 #include "cli/options/typed_command.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/verbs.hpp"
@@ -254,38 +255,6 @@ std::string ways_to_folder(const std::string& folder) {
                       pattern.empty() ? "" : absl::StrCat(", or a pattern, as in: sluice head ", shell_word(pattern)));
 }
 
-/// Returns true for a short file that contains a plan.
-bool contains_plan(const std::string& path) {
-  constexpr std::uintmax_t kBytesMax = 64 << 10;
-  std::error_code unknown;
-  if (!is_file(path) || std::filesystem::file_size(path, unknown) > kBytesMax || unknown) return false;
-  std::ifstream in(path);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  try {
-    parse_plan(text);
-    return true;
-  } catch (const std::exception&) { return false; }
-}
-
-/// Returns what is written for "select id from people.csv"; empty for other texts.
-std::string way_to_sql(const std::string& text) {
-  const std::string lower = absl::AsciiStrToLower(text);
-  constexpr std::string_view kSelect = "select ", kFrom = " from ";
-  const std::size_t from = lower.find(kFrom);
-  if (!lower.starts_with(kSelect) || from == lower.npos) return {};
-  const std::string columns = text.substr(kSelect.size(), from - kSelect.size());
-  std::string file = text.substr(from + kFrom.size());
-  file = file.substr(0, file.find_first_of(" ;"));
-  while (!file.empty() && (file.front() == '\'' || file.front() == '"')) file.erase(0, 1);
-  while (!file.empty() && (file.back() == '\'' || file.back() == '"')) file.pop_back();
-  if (!is_file(file)) return "this is SQL, and a plan is, for example, 'csv(\"FILE\", header=true) | select(id)'";
-  if (columns.find('(') != columns.npos)
-    return absl::StrCat("this is SQL; the rows are counted by: sluice count ", shell_word(file));
-  const std::string plan =
-      absl::StrCat(plan_reading(file), columns == "*" ? "" : absl::StrCat(" | select(", columns, ")"));
-  return absl::StrCat("this is SQL; use: sluice run ", shell_word(plan), " --output jsonl");
-}
-
 /// Suggests the text to write instead of a path.
 std::string suggestion_for_path(const std::string& path) {
   std::error_code ignored;
@@ -375,33 +344,6 @@ node_ptr plan_in_json(const std::string& text, const std::string& name) {
 
 namespace {
 
-/// Returns "; the first row of people.csv contains id: write csv("people.csv", header=true)" for the message that no field
-/// is named id, if the plan reads a CSV file without a header; empty for other messages.
-std::string way_to_header(const std::string& text, std::string_view message) {
-  constexpr std::string_view kNoField = "no field is named ", kCall = "csv(\"";
-  const std::size_t named = message.find(kNoField), call = text.find(kCall);
-  if (named == message.npos || call == text.npos) return {};
-  std::string_view name = message.substr(named + kNoField.size());
-  name = name.substr(0, name.find(';'));
-  const std::size_t quote = text.find('"', call + kCall.size()), close = text.find(')', call);
-  if (quote == text.npos || close == text.npos || quote > close) return {};
-  const std::string path = text.substr(call + kCall.size(), quote - call - kCall.size());
-  const std::string reader = text.substr(call, close - call);
-  if (is_file(path) && reader.find("delimiter") == reader.npos) {
-    const std::string right = plan_reading(path);
-    if (right.find("delimiter") != right.npos)
-      return absl::StrCat("; the first row of ", path, " has another delimiter: write ", right);
-  }
-  if (!is_file(path) || reader.find("header") != reader.npos) return {};
-  try {
-    const node_ptr with_header = parse_plan(reader + ", header=true)");
-    for (const member& m : with_header->type->members)
-      if (m.name == name)
-        return absl::StrCat("; the first row of ", path, " contains ", m.name, ": write ", reader, ", header=true)");
-  } catch (const std::exception&) {}  // the file is no table with a header
-  return {};
-}
-
 /// Returns what is typed instead of a schema to select columns with this verb.
 std::string way_to_columns(const std::string& file, const std::string& names, const std::string& verb) {
   if (verb == "count" || verb == "verify") return absl::StrCat("; ", verb, " needs no types: leave --schema out");
@@ -471,6 +413,8 @@ void check_not_missing(const std::string& plan_or_file) {
   if (std::filesystem::is_directory(plan_or_file, unknown))
     throw_status(invalid_argument_error(ways_to_folder(plan_or_file)).in_file(plan_or_file));
   if (!looks_like_missing(plan_or_file)) return;
+  if (!std::filesystem::exists(plan_or_file, unknown) && unknown)  // a folder of its path cannot be entered
+    throw_status(errno_error(unknown.value(), "cannot open").in_file(plan_or_file));
   throw_status(
       not_found_error("no such file (and it is no plan, such as 'range(9) | batch(3)')").in_file(plan_or_file));
 }

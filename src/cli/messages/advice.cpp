@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/messages/advice.hpp"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -13,7 +16,9 @@
 #include "base/text/closest.hpp"
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/plan_argument.hpp"
+#include "cli/options/typed_command.hpp"
 #include "io/paths/file_router.hpp"
+#include "sluice/plan/text.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -134,6 +139,61 @@ std::string advice_for(const status& why) {
   if (!is_of_element(why) || contains(message, "on_error") || contains(message, "on-error")) return advice;
   if (contains(message, ": division by zero")) absl::StrAppend(&advice, "; ", without_zero(at.stage), " avoids it");
   return absl::StrCat(advice, "; --on-error skip drops such elements");
+}
+
+bool contains_plan(const std::string& path) {
+  constexpr std::uintmax_t kBytesMax = 64 << 10;
+  std::error_code unknown;
+  if (!is_file(path) || std::filesystem::file_size(path, unknown) > kBytesMax || unknown) return false;
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  try {
+    parse_plan(text);
+    return true;
+  } catch (const std::exception&) { return false; }
+}
+
+std::string way_to_sql(const std::string& text) {
+  const std::string lower = absl::AsciiStrToLower(text);
+  constexpr std::string_view kSelect = "select ", kFrom = " from ";
+  const std::size_t from = lower.find(kFrom);
+  if (!lower.starts_with(kSelect) || from == lower.npos) return {};
+  const std::string columns = text.substr(kSelect.size(), from - kSelect.size());
+  std::string file = text.substr(from + kFrom.size());
+  file = file.substr(0, file.find_first_of(" ;"));
+  while (!file.empty() && (file.front() == '\'' || file.front() == '"')) file.erase(0, 1);
+  while (!file.empty() && (file.back() == '\'' || file.back() == '"')) file.pop_back();
+  if (!is_file(file)) return "this is SQL, and a plan is, for example, 'csv(\"FILE\", header=true) | select(id)'";
+  if (columns.find('(') != columns.npos)
+    return absl::StrCat("this is SQL; the rows are counted by: sluice count ", shell_word(file));
+  const std::string plan =
+      absl::StrCat(plan_reading(file), columns == "*" ? "" : absl::StrCat(" | select(", columns, ")"));
+  return absl::StrCat("this is SQL; use: sluice run ", shell_word(plan), " --output jsonl");
+}
+
+std::string way_to_header(const std::string& text, std::string_view message) {
+  constexpr std::string_view kNoField = "no field is named ", kCall = "csv(\"";
+  const std::size_t named = message.find(kNoField), call = text.find(kCall);
+  if (named == message.npos || call == text.npos) return {};
+  std::string_view name = message.substr(named + kNoField.size());
+  name = name.substr(0, name.find(';'));
+  const std::size_t quote = text.find('"', call + kCall.size()), close = text.find(')', call);
+  if (quote == text.npos || close == text.npos || quote > close) return {};
+  const std::string path = text.substr(call + kCall.size(), quote - call - kCall.size());
+  const std::string reader = text.substr(call, close - call);
+  if (is_file(path) && reader.find("delimiter") == reader.npos) {
+    const std::string right = plan_reading(path);
+    if (right.find("delimiter") != right.npos)
+      return absl::StrCat("; the first row of ", path, " has another delimiter: write ", right);
+  }
+  if (!is_file(path) || reader.find("header") != reader.npos) return {};
+  try {
+    const node_ptr with_header = parse_plan(reader + ", header=true)");
+    for (const member& m : with_header->type->members)
+      if (m.name == name)
+        return absl::StrCat("; the first row of ", path, " contains ", m.name, ": write ", reader, ", header=true)");
+  } catch (const std::exception&) {}  // the file is no table with a header
+  return {};
 }
 
 }  // namespace sluice::lib::cli

@@ -164,8 +164,11 @@ void checker::refuse_name(const expression_tree& e, bool may_be_text) const {
   if (scope_.state) known.emplace_back("state");
   std::string way = detail::did_you_mean(e.text, known);
   if (way.empty()) way = way_to_name(e.text);
+  for (const member& m : in_.members)
+    if (std::ranges::any_of(m.type->members, [&](const member& inner) { return inner.name == e.text; }))
+      way = absl::StrCat("; write ", m.name, ".", e.text);
   const bool has_name = !shown(in_).starts_with('{');
-  const std::string in = !in_.has_members() ? absl::StrCat("; the element, `it`, is ", shown(in_))
+  const std::string in = !in_.has_members() ? absl::StrCat("; the element, `it`, is ", shown(in_), ": write it")
                          : has_name         ? absl::StrCat("; ", fields_of(in_))
                                             : absl::StrCat("; the fields are ", list_of_fields(in_));
   const bool is_text = may_be_text && way.empty();
@@ -218,8 +221,9 @@ computed_ptr checker::member_in(const expression_tree& e, computed_ptr of) {
   }
   const std::string of_value = subject(e.parts[0]);
   fail(e, absl::StrCat(of_value, " has no field ", e.text, ": ", fields_of(t),
-                       t.members.empty() ? absl::StrCat("; write ", of_value, " for the value")
-                                         : detail::did_you_mean(e.text, names_of(t))));
+                       find_built_in(e.text) ? absl::StrCat("; write ", e.text, "(", shown(e.parts[0]), ")")
+                       : t.members.empty()   ? absl::StrCat("; write ", of_value, " for the value")
+                                             : detail::did_you_mean(e.text, names_of(t))));
 }
 
 computed_ptr checker::index(const expression_tree& e) {

@@ -216,6 +216,8 @@ std::string way_to_argument(std::string_view function, std::string_view expected
   const bool aggregates = function == "sum" || function == "mean" || function == "min" || function == "max";
   if (aggregates && is_number && expected.starts_with("a list of numbers"))
     return absl::StrCat("; over all rows it is group_by(true, {x: ", std::string(function), "(", written, ")})");
+  if (is_number && expected.starts_with("a text") && function.starts_with("to_"))
+    return absl::StrCat("; it is a number already: leave ", std::string(function), " out");
   if (is_number && expected.starts_with("a text")) return absl::StrCat("; string(", written, ") makes a text of it");
   if (type.kind != kind::text || !wants_number) return {};
   const bool is_whole =
