@@ -4,6 +4,7 @@
 #include "sluice/element/column.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -353,7 +354,22 @@ void column::append_lists(const std::int32_t* offsets, std::size_t n) {
 
 void column::append_valid_bits(const std::uint8_t* bits, std::size_t first, std::size_t n) {
   ensure_main(rows_ + n);
-  for (std::size_t i = first; i != first + n; ++i) set_valid(rows_++, !bits || (bits[i / 8] >> (i % 8) & 1) != 0);
+  const std::size_t end = first + n;
+  std::size_t i = first;
+  const auto append_until = [&](std::size_t stop) {
+    for (; i != stop; ++i) set_valid(rows_++, !bits || (bits[i / 8] >> (i % 8) & 1) != 0);
+  };
+  append_until(first + std::min(n, (8 - rows_ % 8) % 8));
+  // Whole bytes of this column, whose bits may be in two of `bits`.
+  auto* to = reinterpret_cast<std::uint8_t*>(main_ ? main_->data() : nullptr);
+  for (; end - i >= 8; i += 8, rows_ += 8) {
+    unsigned byte = 0xFF;
+    if (bits) byte = bits[i / 8] >> (i % 8) & 0xFFu;
+    if (bits && i % 8 != 0) byte |= unsigned{bits[i / 8 + 1]} << (8 - i % 8) & 0xFFu;
+    to[rows_ / 8] = static_cast<std::uint8_t>(byte);
+    absent_ += static_cast<std::size_t>(8 - std::popcount(byte));
+  }
+  append_until(end);
 }
 
 void column::append_empty(std::size_t n) {
