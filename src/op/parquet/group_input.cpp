@@ -8,7 +8,6 @@
 
 #include "input/content_digest.hpp"
 #include "io/paths/file_router.hpp"
-#include "op/parquet/planned_footer.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/coro/stage_counts.hpp"
 #include "sluice/coro/this_stage.hpp"
@@ -150,24 +149,45 @@ task<void> group_input::open() {
   if (!changed.ok()) co_await fail(std::move(changed));
   auto reading = read_footer();
   const std::string bytes = co_await reading;
-  if (o_.planned_digest != 0 && o_.planned_digest != digest_of_footer(bytes))
+  if (o_.planned && o_.planned->digest != digest_of_footer(bytes))
     co_await fail(
         failed_precondition_error("the file has changed since the plan was built, when its columns and its number of "
                                   "rows were read: build the plan again"));
   footer_bytes_ = bytes.size();
   status fits = memory_.resize(footer_bytes_);
   if (!fits.ok()) co_await fail(std::move(fits));
+  if (o_.planned && o_.planned->size_bytes == file_->size_bytes()) {
+    footer_ = o_.planned->file;
+    co_return;
+  }
   footer_call parses{bytes, file_->size_bytes(), &footer_};
   blocking<footer_call> parsing(run_->rt->blocking_calls(), parses);
   status why = co_await parsing;
   if (!why.ok()) co_await fail(std::move(why));
 }
 
+/// Charges the ranges, and frees the buffers that do not fit them.
+status group_input::charge_ranges(const std::vector<file_range>& ranges) {
+  buffers_.resize(ranges.size());
+  std::uint64_t bytes = 0, charged = 0;
+  for (std::size_t i = 0; i != ranges.size(); ++i) {
+    buffer_ref& to = buffers_[i];
+    const std::uint64_t wanted = ranges[i].bytes;
+    if (to && (!to->unshared() || to->capacity() < wanted || to->capacity() / 2 > wanted)) to = {};
+    bytes += wanted;
+    charged += to ? to->capacity() : wanted;
+  }
+  if (status fits = memory_.resize(footer_bytes_ + static_cast<std::size_t>(charged)); fits.ok()) return fits;
+  for (buffer_ref& to : buffers_) to = {};
+  memory_.shrink_by(memory_.bytes() - footer_bytes_);
+  return memory_.resize(footer_bytes_ + static_cast<std::size_t>(bytes));
+}
+
 task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_columns& columns) {
   const std::vector<file_range> ranges = joined_ranges(footer_->ranges(group, columns));
   std::uint64_t bytes = 0;
   for (const file_range& r : ranges) bytes += r.bytes;
-  status fits = memory_.resize(footer_bytes_ + static_cast<std::size_t>(bytes));
+  status fits = charge_ranges(ranges);
   if (!fits.ok()) {
     release_chunks();
     co_await fail(fits.with_message(absl::StrCat("row group ", group, ": ", std::string(fits.message()))));
@@ -178,7 +198,9 @@ task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_
   pieces->from = file_;
   std::vector<file_part> parts;
   for (const file_range& r : ranges) {
-    parts.push_back({r, buffer_ref(buffer::make(std::max<std::size_t>(static_cast<std::size_t>(r.bytes), 1)))});
+    buffer_ref& to = buffers_[parts.size()];
+    if (!to) to = buffer_ref(buffer::make(std::max<std::size_t>(static_cast<std::size_t>(r.bytes), 1)));
+    parts.push_back({r, to});
     for (std::uint64_t at = 0; at != r.bytes;) {
       const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes, r.bytes - at));
       pieces->all.push_back({r.offset + at, parts.back().data, static_cast<std::size_t>(at), n});

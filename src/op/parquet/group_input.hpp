@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "op/parquet/planned_footer.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/live_knob.hpp"
 #include "runtime/sites/site_record.hpp"
@@ -28,7 +29,7 @@ struct group_input_options {
   std::int64_t reads_untouched = 0;  ///< the knob's value until it is set; the file may then choose
   page_cache cache = page_cache::keep;
   std::uint64_t epoch = 0;
-  std::uint64_t planned_digest = 0;  ///< of the footer when the plan was built; 0: it was not read
+  std::shared_ptr<const planned_footer> planned{};  ///< the footer when the plan was built; null: it was not read
 };
 
 class group_input {
@@ -41,13 +42,18 @@ class group_input {
   task<void> open();
   const std::string& path() const { return o_.path; }
   const std::shared_ptr<const parquet_file>& footer() const { return footer_; }
-  /// Reads the column chunks of a group, several ranges at once, in place of those read before.
+  /// Reads the column chunks of a group, several ranges at once, into the buffers of those read before, whose parts are
+  /// gone: fresh pages would cost as much as decoding.
   task<std::vector<file_part>> read(std::size_t group, const parquet_columns& columns);
-  /// Returns the charge of the chunks, whose buffers are gone.
-  void release_chunks() { memory_.shrink_by(memory_.bytes() - footer_bytes_); }
+  /// Frees the buffers of the chunks. REQUIRES: the parts are gone.
+  void release_chunks() {
+    buffers_.clear();
+    memory_.shrink_by(memory_.bytes() - footer_bytes_);
+  }
 
  private:
   task<std::string> read_footer();
+  status charge_ranges(const std::vector<file_range>& ranges);
   task<buffer_ref> read_range(std::uint64_t offset, std::size_t bytes);
 
   const std::shared_ptr<run_context> run_;
@@ -58,6 +64,7 @@ class group_input {
   bool is_noted_ = false;
   std::size_t footer_bytes_ = 0;
   std::shared_ptr<const parquet_file> footer_;
+  std::vector<buffer_ref> buffers_;  ///< of the ranges that were read last
 };
 
 }  // namespace sluice::lib

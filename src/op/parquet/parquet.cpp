@@ -96,8 +96,8 @@ group_input_options reading_of(const node& n, const open_context& context) {
   o.cache = a.options.cache;
   o.reads_in_flight = &context.live(n, a.options.reads_in_flight, kChunkReadsInFlight);
   if (a.options.reads_in_flight.is_autotuned()) o.reads_untouched = kChunkReadsInFlight;
-  const footer_result* footer = footer_of(n);
-  if (footer && footer->ok()) o.planned_digest = (*footer)->digest;
+  const auto footer = std::static_pointer_cast<const footer_result>(n.as<parquet_arguments>().options.schema.found);
+  if (footer && footer->ok()) o.planned = std::shared_ptr<const planned_footer>(footer, &**footer);
   return o;
 }
 

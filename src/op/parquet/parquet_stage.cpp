@@ -156,9 +156,9 @@ erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<ru
     if (at->row == rows) {
       built.clear();
       reader->close();
-      input->release_chunks();
       ++at->group;
       at->row = 0;
+      if (at->group == reader->groups()) input->release_chunks();
       continue;
     }
     status why;

@@ -66,7 +66,7 @@ result<planned_footer> read_planned_footer(const std::string& path) {
   auto bytes = read_footer(path, size);
   if (!bytes.ok()) return bytes.why();
   try {
-    planned_footer f{open_parquet(*bytes, size), 0, digest_of_footer(*bytes)};
+    planned_footer f{open_parquet(*bytes, size), 0, digest_of_footer(*bytes), size};
     auto rows = rows_of(*f.file);
     if (!rows.ok()) return rows.why().in_file(path);
     f.rows = *rows;

@@ -20,7 +20,8 @@ inline constexpr std::uint64_t kFooterBytesMax = std::uint64_t{1} << 30;
 struct planned_footer {
   std::shared_ptr<const parquet_file> file;
   std::uint64_t rows = 0;
-  std::uint64_t digest = 0;  ///< of the footer's bytes
+  std::uint64_t digest = 0;      ///< of the footer's bytes
+  std::uint64_t size_bytes = 0;  ///< of the file
 };
 
 /// Returns the number of rows, unless it is too large. Errors: data_loss.
