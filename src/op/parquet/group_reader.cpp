@@ -56,7 +56,8 @@ std::uint64_t group_reader::rows_before(std::size_t group) const {
 status group_reader::begin(std::size_t group, std::vector<file_part> parts) {
   try {
     close();
-    const std::uint64_t rows = std::max<std::uint64_t>(file_->rows(group), 1);
+    group_rows_ = file_->rows(group);
+    const std::uint64_t rows = std::max<std::uint64_t>(group_rows_, 1);
     row_bytes_ = std::max<std::uint64_t>(file_->decoded_bytes(group, columns_) / rows, 1);
     rows_at_once_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(kDecodedBytes / row_bytes_, 1, kDecodedRowsMax));
     rows_ = file_->read(group, columns_, std::move(parts), *this, rows_at_once_);
@@ -66,8 +67,11 @@ status group_reader::begin(std::size_t group, std::vector<file_part> parts) {
 
 void group_reader::close() {
   release();
+  if (ahead_.release) ahead_.release(&ahead_);
+  ahead_ = {};
+  has_ahead_ = false;
   rows_.reset();
-  next_row_ = 0;
+  next_row_ = decodes_ = 0;
 }
 
 void group_reader::release() {
@@ -76,14 +80,41 @@ void group_reader::release() {
   decoded_ = used_ = 0;
 }
 
-status group_reader::decode() {
+status group_reader::decode_into(ArrowArray& to) {
   try {
-    release();
-    if (!rows_->next(rows_at_once_, &array_))
-      return data_loss_error("a row group has fewer rows than the footer states");
-    decoded_ = static_cast<std::uint64_t>(array_.length);
-    return {};
+    if (rows_->next(rows_at_once_, &to)) return {};
+    return data_loss_error("a row group has fewer rows than the footer states");
   } catch (...) { return current_exception_status(); }
+}
+
+status group_reader::decode() {
+  release();
+  ++decodes_;
+  status why;
+  if (has_ahead_) {
+    has_ahead_ = false;
+    array_ = std::exchange(ahead_, {});
+    why = std::move(ahead_status_);
+  } else why = decode_into(array_);
+  if (why.ok()) decoded_ = static_cast<std::uint64_t>(array_.length);
+  return why;
+}
+
+bool group_reader::begin_ahead() {
+  // The first rows may be all that the consumer wants.
+  if (has_ahead_ || decodes_ < 2 || next_row_ + decoded() >= group_rows_) return false;
+  mutex_lock lock(memory_mutex_);
+  // The other half of the budget is for what the stages need; and these rows may take as much as those before them.
+  const std::size_t spared = memory_->budget_bytes() / 2, needed = memory_->bytes();
+  if (!memory_->has_room_for(2 * needed + spared)) return false;
+  has_ahead_ = true;
+  is_ahead_done_.store(false, std::memory_order_relaxed);  // the other thread learns of the call by a lock
+  return true;
+}
+
+void group_reader::decode_ahead() noexcept {
+  ahead_status_ = decode_into(ahead_);
+  is_ahead_done_.store(true, std::memory_order_release);
 }
 
 void group_reader::pass(std::uint64_t n) {
@@ -114,9 +145,15 @@ status group_reader::append(batch_storage& to, std::uint64_t n) {
 }
 
 bool group_reader::grow(std::size_t bytes) noexcept {
+  mutex_lock lock(memory_mutex_);
   if (memory_->change(bytes, 0).ok()) return true;
   memory_->shrink_by(bytes);
   return false;
+}
+
+void group_reader::shrink(std::size_t bytes) noexcept {
+  mutex_lock lock(memory_mutex_);
+  memory_->shrink_by(bytes);
 }
 
 }  // namespace sluice::lib

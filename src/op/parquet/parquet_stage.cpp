@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "ahead/ready_signal.hpp"
 #include "op/parquet/group_reader.hpp"
+#include "runtime/run_task.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/runtime/blocking.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -34,6 +36,22 @@ struct decode_call {
   group_reader* reader;
   status operator()() const { return reader->decode(); }
 };
+
+struct ahead_call {
+  group_reader* reader;
+  void operator()() const noexcept { reader->decode_ahead(); }
+};
+
+/// Decodes the next rows while the consumer uses those before them. `input` owns the charge of the chunks.
+run_task decode_ahead(std::shared_ptr<run_context>& run, std::shared_ptr<group_reader> reader,
+                      std::shared_ptr<group_input> input, std::shared_ptr<ready_signal> done) {
+  auto charge = std::move(input);
+  auto mine = std::move(reader);
+  auto signal = std::move(done);
+  blocking<ahead_call> decoding(run->rt->blocking_calls(), ahead_call{mine.get()});
+  co_await decoding;
+  signal->notify(ready_signal::kNobody);
+}
 
 /// The rows of the stage: decoded by the reader, and built as elements or in the columns of the consumer.
 class built_rows {
@@ -118,14 +136,34 @@ task<void> begin_group(group_input& input, group_reader& reader, std::size_t gro
   if (!why.ok()) co_await fail(std::move(why));
 }
 
-/// Decodes until the row `row` of the open group is decoded, and skips those before it.
-task<void> decode_to(group_reader& reader, std::uint64_t row, blocking_service& threads) {
+/// Waits until no rows are decoded ahead.
+task<void> end_ahead(group_reader& reader, ready_signal& done) {
+  for (;;) {
+    const std::uint64_t seen = done.count();
+    if (!reader.is_decoding_ahead()) break;
+    co_await done.changed_since(seen, wait_reason::calls);
+  }
+}
+
+/// Decodes until the row `row` of the open group is decoded, and skips those before it. Rows may then be decoded ahead.
+task<void> decode_to(std::shared_ptr<run_context> run, std::shared_ptr<group_reader> shared,
+                     std::shared_ptr<group_input> input, std::shared_ptr<ready_signal> done, std::uint64_t row) {
+  group_reader& reader = *shared;
+  blocking_service& threads = run->rt->blocking_calls();
   while (reader.decoded() == 0 || reader.next_row() < row) {
     reader.pass(std::min(reader.decoded(), row - std::min(row, reader.next_row())));
     if (reader.decoded() != 0) break;
-    blocking<decode_call> decoding(threads, decode_call{&reader});
-    status why = co_await decoding;
+    status why;
+    if (reader.has_ahead()) {
+      auto ending = end_ahead(reader, *done);
+      co_await ending;
+      why = reader.decode();
+    } else {
+      blocking<decode_call> decoding(threads, decode_call{&reader});
+      why = co_await decoding;
+    }
     if (!why.ok()) co_await fail(std::move(why));
+    if (reader.begin_ahead()) decode_ahead(run, shared, input, done);
   }
 }
 
@@ -144,6 +182,7 @@ erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<ru
     co_return;  // a file that cannot be opened is dropped as a whole
   }
   built_rows built(*row_type, *reader, std::move(landing));
+  auto ahead_done = std::make_shared<ready_signal>(run);
   while (at->group != reader->groups()) {
     const std::uint64_t rows = reader->rows(at->group);
     // With error_policy::skip bad rows do not count, so rows are built even if they are skipped.
@@ -155,6 +194,8 @@ erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<ru
     }
     if (at->row == rows) {
       built.clear();
+      auto ending = end_ahead(*reader, *ahead_done);
+      co_await ending;
       reader->close();
       ++at->group;
       at->row = 0;
@@ -167,7 +208,7 @@ erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<ru
       why = co_await beginning.as_result();
     }
     if (why.ok() && built.ready() == 0) {
-      auto decoding = decode_to(*reader, at->row, threads);
+      auto decoding = decode_to(run, reader, input, ahead_done, at->row);
       why = co_await decoding.as_result();
     }
     const bool is_damaged = !why.ok();  // the rest of the group cannot be read
