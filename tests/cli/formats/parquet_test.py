@@ -95,6 +95,28 @@ class Parquet(ProgramTest):
         self.ok("run", "range(0)", "--output", self.path("e.parquet"))
         self.assertEqual(self.ok("count", self.path("e.parquet")).stdout, "0\n")
 
+    def test_rows_that_are_decoded_ahead_keep_order_places_and_errors(self):
+        big, mark, count = self.path("big.parquet"), self.path("job.ckpt"), 200_000
+        self.ok("run", f'range({count}) | map({{id: it * 7919 % 100003, text: "row " + text(it)}})', "--output", big)
+        ids = [i * 7919 % 100003 for i in range(count)]
+        for plan in (f'parquet("{big}") | map(id)', f'parquet("{big}") | batch(1000) | unbatch | map(id)'):
+            for options in ([], ["--memory-budget", "16MiB"]):
+                self.assertEqual(lines_of(self.ok("run", plan, "--output", "jsonl", *options)), ids, (plan, options))
+            self.assertEqual(lines_of(self.ok("run", plan + " | skip(150000) | take(3)", "--output", "jsonl")), ids[150_000:150_003])
+            self.ok("run", plan, "--limit", 120_000, "--checkpoint", mark, "--output", self.path("out.jsonl"))
+            rest = self.ok("run", plan, "--resume", mark, "--output", "jsonl")
+            self.assertEqual(lines_of(rest), ids[120_000:], plan)
+        data = bytearray(pathlib.Path(big).read_bytes())
+        at = len(data) - 3000  # in the last page of the texts, which are the last column
+        data[at:at + 64] = bytes(64)
+        damaged = sluice("run", f'parquet("{self.write("damaged.parquet", bytes(data))}") | map({{id, text}})', "--output", "jsonl")
+        self.assertNotEqual(damaged.returncode, 0)
+        self.assertIn('column "text" in row group 0', damaged.stderr)
+        rows = lines_of(damaged)
+        self.assertGreater(len(rows), count // 2)
+        self.assertEqual([r["id"] for r in rows], ids[:len(rows)])
+        self.assertIn(f"record {len(rows)}:", damaged.stderr)
+
     def test_an_interrupted_output_continues_between_row_groups(self):
         out, mark = self.path("out.parquet"), self.path("job.ckpt")
         command = ["run", "range(5000) | map({id: it})", "--output", out, "--checkpoint", mark, "--resume-or-start", mark]
