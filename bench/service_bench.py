@@ -8,6 +8,7 @@ whole process; those of tf.data's service begin when TensorFlow is loaded (rows 
 Prints medians in seconds, and the median of the pairs' ratios with its quartiles.
 """
 import argparse
+import atexit
 import json
 import os
 import pathlib
@@ -38,6 +39,7 @@ class Service:
             worker = subprocess.Popen([PROGRAM, "worker", "--dispatcher", self.address], stdout=subprocess.PIPE, text=True)
             worker.stdout.readline()
             self.processes.append(worker)
+        atexit.register(self.close)
 
     def close(self):
         for process in reversed(self.processes):
@@ -130,8 +132,6 @@ def main():
             server.communicate("")
         else:
             print("rows of tf.data's service skipped: TensorFlow cannot be imported; bench/compare/setup.sh installs it")
-        service.close()
-        four.close()
     if asked.json:
         pathlib.Path(asked.json).write_text(json.dumps(table.rows, indent=1) + "\n")
     return 0 if all(row["ok"] for row in table.rows) else 1
