@@ -56,14 +56,27 @@ class Network:
             script = f"ip link set lo up; ip addr add {address}/24 dev inside; ip link set inside up"
             subprocess.run(["nsenter", "-t", str(pid), "-n", "sh", "-c", script], check=True)
 
+    def connects(self):
+        """Returns true if one machine reaches another one: a firewall of the host may apply to bridges."""
+        def python(name, code):
+            return [*self.enter(name), sys.executable, "-c", f"import socket; {code}"]
+
+        listening = f"s = socket.create_server(('{MACHINES['dispatcher']}', 7700)); print(1, flush=True); s.settimeout(5); s.accept()"
+        with subprocess.Popen(python("dispatcher", listening), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+            server.stdout.readline()
+            connecting = f"socket.create_connection(('{MACHINES['dispatcher']}', 7700), 3)"
+            return subprocess.run(python("consumer", connecting), capture_output=True).returncode == 0
+
     @staticmethod
     def ip(*commands):
         for command in commands:
             subprocess.run(["ip", *command.split()], check=True)
 
+    def enter(self, name):
+        return ["nsenter", "-t", str(self.holders[name].pid), "-n", "--"] if self.has_namespaces else []
+
     def command(self, name, arguments):
-        enter = ["nsenter", "-t", str(self.holders[name].pid), "-n", "--"] if self.has_namespaces else []
-        return [*enter, PROGRAM, *map(str, arguments)]
+        return [*self.enter(name), PROGRAM, *map(str, arguments)]
 
     def address(self, name):
         return MACHINES[name] if self.has_namespaces else "127.0.0.1"
@@ -208,9 +221,12 @@ def main():
     if "SLUICE_SOAK_INSIDE" not in os.environ and may_make_namespaces():
         return subprocess.run(["unshare", "-Urn", sys.executable, __file__], env=dict(os.environ, SLUICE_SOAK_INSIDE="1")).returncode
     has_namespaces = "SLUICE_SOAK_INSIDE" in os.environ
-    if not has_namespaces:
-        print("no network namespaces here: partitions are skipped")
     network = Network(has_namespaces)
+    if has_namespaces and not network.connects():
+        network.close()
+        network = Network(False)
+    if not network.has_namespaces:
+        print("no network namespaces that reach each other: partitions are skipped")
     with tempfile.TemporaryDirectory() as folder:
         soak = Soak(network, pathlib.Path(folder))
         try:
