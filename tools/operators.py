@@ -171,6 +171,10 @@ def listed(build):
     return [operator(name, doc, arguments, bool(mark)) for name, doc, arguments, mark in pairs], others
 
 
+# The first lines of blocks that are plan text, not C++.
+PLAN_TEXT = re.compile(r'parse_(sequence_)?example\(|list_files\("out/part')
+
+
 def blocks(contract):
     """The contract as ('code' | 'text' | label, lines)."""
     parts, at = [], None
@@ -214,8 +218,8 @@ def section(op):
     out += [f"{shown}{mark} · [header](../include/sluice/{op.header})", ""]
     labels = []
     for kind, lines in rest:
-        if kind == "code" and re.match(r"parse_(sequence_)?example\(", lines[0]):
-            out += ["```", *lines, "```", ""]  # plan text, not C++
+        if kind == "code" and PLAN_TEXT.match(lines[0]):
+            out += ["```", *lines, "```", ""]
         elif kind == "code" and not op.is_in_plans:
             out += [CPP_BLOCKS.get(op.name, "```c++"), *lines, "```", ""]
         elif kind == "code":

@@ -3,7 +3,7 @@
 //
 //   records | map(parse) | snapshot("parsed/")                               // plan text: snapshot("parsed/")
 //   records | map(parse) | snapshot("parsed/", [](const sample& s) { return s.label; }, {.shards = 10})
-//   csv("a.csv", header=true) | snapshot("rows/", shard_func=hash(city) % 8, shards=8, reader_func="shuffle(8) | interleave(read)")
+//   // csv("a.csv", header=true) | snapshot("rows/", shard_func=hash(city) % 8, shards=8, reader_func="interleave(read)")
 //
 // The folder has Arrow files, compressed by zstd, and a manifest (docs/outputs.md), so load() reads it, too. Unlike a cache, a
 // snapshot is whole or absent: a run that ends before its input leaves nothing that a later run reads, and a later one

@@ -115,8 +115,8 @@ template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& 
 void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
   verb.add_option("--compression", output.compression,
                   "the output's compression; automatic: gzip if its name ends in .gz, zstd if in .zst. lz4, and zstd "
-                  "of Arrow: of the buffers; of Parquet: of the pages, by default zstd")
-      ->check(one_of({"automatic", "none", "gzip", "lz4", "zstd"}))
+                  "of Arrow: of the buffers; snappy, and all of Parquet: of the pages, by default zstd")
+      ->check(one_of({"automatic", "none", "gzip", "lz4", "snappy", "zstd"}))
       ->capture_default_str();
   auto* shards = verb.add_option("--shards", output.shards,
                                  "the number of files, which receive the elements alternately: out-00000-of-00004.csv, "
