@@ -127,8 +127,9 @@ texts sorted(texts t) {
 /// The place where a table of docs/splits.md says that an operator runs if its plan does not seek; empty: a plan with it
 /// is refused.
 std::string expected_place(const op_info& op) {
-  // The first two are refused, and the others are in C++ only: tests/splits/split_plan_test.cpp tries them.
-  for (const char* name : {"global_shuffle", "weighted_flat_map", "from_elements", "transform"})
+  // The first two are refused, and the next two are in C++ only: tests/splits/split_plan_test.cpp tries them. No row runs a
+  // snapshot, and load becomes the plan that reads its folder.
+  for (const char* name : {"global_shuffle", "weighted_flat_map", "from_elements", "transform", "snapshot", "load"})
     if (op.name == name) return "";
   switch (op.splits.rule) {
     case split_rule::groups:
