@@ -2,7 +2,7 @@
 // load: the elements of a data folder, which write() or `sluice run --output DIR/` wrote.
 //
 //   load<sample>("out/")                                    // after write(rt, samples, "out/", {.shards = 4})
-//   load<sample>("out/", {.cardinality = false}) | map(f)   // plan text: load("out/", cardinality=false)
+//   load<sample>("out/", {.cardinality = false}) | batch(64)   // plan text: load("out/", cardinality=false)
 //
 // The folder's manifest (sluice.manifest) states format, compression, element type, files and number of elements, so the
 // call names none of them. load is replaced by the plan that reads the files when the plan is built, and prints as that
