@@ -85,7 +85,8 @@ task<> slow_reader(parts p) {
   std::size_t most = 0;
   for (std::size_t got = 0; got != 60; ++got) {
     co_await sleep_for(100us);
-    most = std::max(most, p.handler.written.load() - got * frame);
+    const std::size_t written = p.handler.written;  // counted after a frame has been sent, and perhaps read
+    most = std::max(most, written - std::min(written, got * frame));
     auto text = co_await next(*reader, got);
     if (text != "frame of 10000") p.seen.push_back(text);
   }
