@@ -90,7 +90,7 @@ class counted_pool final : public ::arrow::MemoryPool {
     }
     return nullptr;
   }
-  /// Returns false if the block is none that another allocation is likely to need.
+  /// Returns false if the block is too small, or the spares have no room for it.
   bool keep_spare(const block& b) {
     if (b.bytes < kSpareBytesMin) return false;
     mutex_lock lock(mutex_);

@@ -63,7 +63,7 @@ class shard_function_codec final : public codec {
   static const function_ptr& get(const void* p) { return static_cast<const shard_function*>(p)->value; }
 };
 
-/// What a stage does: it decides so at its first request, and a resumed one continues with it.
+/// A stage chooses between computing and reading at its first request. A resumed stage keeps that choice.
 enum class snapshot_mode : std::uint8_t { undecided, computing, reading };
 
 struct snapshot_state {
@@ -151,7 +151,7 @@ class snapshot_folder {
 
   static std::string folder_of(const node& n) {
     std::string folder = n.as<snapshot_arguments>().path.value;
-    return folder.ends_with('/') ? folder : folder + '/';
+    return names_data_folder(folder) ? folder : folder + '/';
   }
   node_ptr reading_plan(const data_folder& d) const {
     return plan_of_data_folder(

@@ -24,6 +24,7 @@ from program import PROGRAM   # noqa: E402
 
 SECONDS, BETWEEN = (float(x) for x in os.environ.get("SLUICE_TEST_SOAK", "15:2").split(":"))
 END_SECONDS = 60
+ELEMENTS_A_FAULT = 1000   # at least, at the end
 MACHINES = {"dispatcher": "10.77.0.1", "spared": "10.77.0.2", "worker1": "10.77.0.3", "worker2": "10.77.0.4", "consumer": "10.77.0.5"}
 WORKERS = [name for name in MACHINES if name not in ("dispatcher", "consumer")]
 # Growth that is no leak: pages that the allocator keeps, tables of splits. A leak of one frame for each fault exceeds it.
@@ -97,6 +98,7 @@ class Soak:
         self.address = ""
         self.gaps = collections.defaultdict(float)
         self.first = {}    # by process: RSS and descriptors after it has settled
+        self.last = {}     # by machine
         self.wrong = []
         self.drawn = random.Random(5)
 
@@ -156,7 +158,7 @@ class Soak:
             first = self.first.setdefault(process.pid, now)
             if now[0] > first[0] + GROWTH_MIB or now[1] > first[1] + GROWTH_DESCRIPTORS:
                 self.wrong.append(f"{name} grew from {first[0]:.0f} MiB and {first[1]} descriptors to {now[0]:.0f} and {now[1]}")
-            self.last = {**getattr(self, "last", {}), name: now}
+            self.last[name] = now
 
     # --- faults
     def kill(self, name):
@@ -195,6 +197,12 @@ class Soak:
                     break
         return count
 
+    def wait_for_elements(self, count):
+        """Waits until this number of elements has been written, however slow the machine is. A line has at most 10 bytes."""
+        end = time.monotonic() + END_SECONDS
+        while self.bytes_out() < 10 * count and time.monotonic() < end:
+            time.sleep(0.01)
+
     def finish(self):
         """Ends the consumer, and returns the number of elements; they are 0, 1, 2 …"""
         self.processes["consumer"].send_signal(signal.SIGTERM)
@@ -231,6 +239,8 @@ def main():
         soak = Soak(network, pathlib.Path(folder))
         try:
             faults = soak.run()
+            if not soak.wrong:
+                soak.wait_for_elements(ELEMENTS_A_FAULT * faults)
             delivered = soak.finish() if not soak.wrong else 0
         finally:
             soak.close()
@@ -238,9 +248,9 @@ def main():
         print(f"{faults} faults, {delivered} elements")
         for kind, seconds in sorted(soak.gaps.items()):
             print(f"longest time without an element: {seconds:.2f} s, {kind}")
-        for name, (mib, descriptors) in sorted(getattr(soak, "last", {}).items()):
+        for name, (mib, descriptors) in sorted(soak.last.items()):
             print(f"{name}: {mib:.0f} MiB, {descriptors} descriptors")
-        if not soak.wrong and delivered < 1000 * faults:
+        if not soak.wrong and delivered < ELEMENTS_A_FAULT * faults:
             soak.wrong.append(f"{delivered} elements only")
         for words in soak.wrong:
             print(f"FAILED {words}")

@@ -18,7 +18,7 @@ namespace sluice::lib {
 struct arrow_schema_arg {
   std::string value{};
   const element_type* row = nullptr;  ///< null: built from the text
-  /// What the reader found in its file when the plan was built. Never printed, compared or hashed.
+  /// The footer that the reader parsed when the plan was built. Never printed, compared or hashed.
   std::shared_ptr<const void> found{};
   arrow_schema_arg() = default;
   arrow_schema_arg(std::string text) : value(std::move(text)) {}  // NOLINT: a schema is written as a text

@@ -56,7 +56,7 @@ class library_memory {
   ~library_memory() = default;
 };
 
-/// What the footer states about the values of one column in one row group.
+/// The statistics of one column in one row group, as the footer states them.
 struct column_bounds {
   enum kind_type : std::uint8_t { unknown, whole, real, text } kind = unknown;
   std::int64_t whole_min = 0, whole_max = 0;  ///< whole: of integers, dates and times (as their numbers)

@@ -257,7 +257,7 @@ std::string joined_names(const std::vector<std::string>& words, const std::strin
 
 bool is_plan_text(std::string_view text) { return text.find_first_of("(|") != text.npos; }
 
-/// Returns the plan that was typed as several words, such as `range 10`, or with a | of its own; empty if they are none.
+/// Returns the plan that was typed as several words, such as `range 10`, or with a | as one of the words; empty if they are no plan.
 std::string plan_of_words(const std::vector<std::string>& words) {
   const std::string joined = absl::StrJoin(words, " ");
   const std::string called =

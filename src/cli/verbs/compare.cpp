@@ -47,12 +47,7 @@ node_ptr side_plan(const std::string& text) {
   std::error_code unknown;
   refuse_checkpoint(text);
   if (!std::filesystem::is_directory(text, unknown)) return plan_or_reader(text, {});
-  std::string quoted;
-  for (char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return parse_plan(absl::StrCat("load(\"", quoted, "\")"));
+  return parse_plan(absl::StrCat("load(", in_quotes(text), ")"));
 }
 
 task<void> read_more(compared_side* side) {

@@ -21,6 +21,8 @@ namespace {
 
 /// Names without a colon belong to transports within a process; unix:/path is a socket.
 std::string mistake_in_address(const std::string& address) {
+  if (address.find("://") != address.npos)
+    return absl::StrCat("address expects HOST:PORT, without a scheme, and is \"", address, "\"");
   if (address.find(':') == std::string::npos || address.starts_with("unix:")) return {};
   const result<host_and_port> parsed = parse_address(address);
   return parsed.ok() ? std::string() : std::string(parsed.why().message());
@@ -29,12 +31,10 @@ std::string mistake_in_address(const std::string& address) {
 const element_type* distributed_type(const node& n, std::string& why) {
   const element_type* in = n.inputs[0]->type;
   const auto& [address, o] = n.as<distribute_arguments>();
-  if (address.find("://") != address.npos)
-    why = "address expects HOST:PORT, without a scheme, and is \"" + address + "\"";
+  if (std::string mistake = mistake_in_address(address); !mistake.empty()) why = std::move(mistake);
   else if (o.silence_max.is_given() && o.silence_max.value < 1'000'000) why = "silence_max must be at least 1ms";
   else if (o.splits < 0) why = "splits must be at least 0, and is " + std::to_string(o.splits);
   else if (o.split_elements < 0) why = "split_elements must be at least 0, and is " + std::to_string(o.split_elements);
-  else if (std::string mistake = mistake_in_address(address); !mistake.empty()) why = std::move(mistake);
   else if (address.empty() && o.target_workers == target_workers::remote)
     why =
         "target_workers=remote leaves no worker, because without an address all workers are in this process; name a "
@@ -42,8 +42,7 @@ const element_type* distributed_type(const node& n, std::string& why) {
   else if (address.empty() && !o.tags.empty())
     why =
         "tags leave no worker, because without an address all workers are in this process and have none; name a "
-        "dispatcher, "
-        "or remove tags";
+        "dispatcher, or remove tags";
   else if (const bool has_hint = has_shard_hint(plan_text(*n.inputs[0])); has_hint != (o.mode == sharding::hint))
     why = has_hint ? absl::StrCat("shard(hint, hint) needs mode=hint, and mode is ", std::string(mode_name(o.mode)))
                    : "mode=hint needs a stage shard(hint, hint) upstream, which takes a worker's part: "

@@ -61,10 +61,10 @@ class worker_host final : public core_loop<worker_core, worker_event, worker_act
   /// The plan of a read, and its run, which ends with the read.
   task<result<split_run>> plan_of(read_request request);
   erased_stream open_plan(open_read& mine, const split_run& run);
-  /// What the run of a read has dropped since `before`. REQUIRES: the stream is at rest.
+  /// Returns the elements that the run of a read has dropped since `before`. REQUIRES: the stream is at rest.
   static std::vector<dropped_elements> dropped_by(const erased_stream& in,
                                                   const std::vector<dropped_elements>& before = {});
-  /// What the plan drops before the split; nothing if run.before is null.
+  /// Returns the elements that the plan drops before the split; none if run.before is null.
   task<std::vector<dropped_elements>> dropped_before(open_read& mine, split_run run);
   task<> serve(open_read& mine, frame_writer& out);
   task<> send_elements(open_read& mine, split_run run, frame_writer& out);

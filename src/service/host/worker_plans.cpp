@@ -44,7 +44,7 @@ bool read_shard(const std::string& payload, std::uint64_t& shard, std::uint64_t&
   return shard < shards;
 }
 
-/// Of the plan … | skip(first) | …, a split: … | skip(first - 1) | take(1). Null: only a source is skipped in.
+/// Returns … | skip(first - 1) | take(1) for a split … | skip(first) | …; null if skip directly follows a source.
 node_ptr last_before(const node_ptr& plan, std::uint64_t first) {
   for (const node* n = plan.get(); n->op->shape == op_info::stage; n = n->inputs[0].get()) {
     if (n->op->name != "skip" || n->as<skip_arguments>().elements != static_cast<std::int64_t>(first)) continue;
