@@ -99,7 +99,8 @@ class plan_generator {
   }
 
   void read_plan(void* to, const field& f, const node& reader) {
-    auto calls = detail::read_syntax(plan_text(reader));
+    auto text = plan_text(reader);
+    auto calls = detail::read_syntax(text);
     argument a;
     a.kind = argument::plan;
     a.calls = std::move(calls);

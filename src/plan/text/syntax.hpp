@@ -9,7 +9,7 @@
 namespace sluice::lib::detail {
 
 /// Nested plans, lists and braces may be as deep as the stages of a plan (plan/plan_depth.hpp), so that any plan that
-/// can be built can be read again.
+/// can be built can be read again. The tree holds views of `text`, which must outlive it.
 /// Errors: plan_error.
 plan_syntax read_syntax(std::string_view text);
 
