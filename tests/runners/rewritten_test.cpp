@@ -17,6 +17,7 @@
 #include "sluice/io/memory_files.hpp"
 #include "sluice/optimizer/optimize.hpp"
 #include "sluice/plan/text.hpp"
+#include "support/budget.hpp"
 #include "support/random/random_numbers.hpp"
 
 namespace sluice::lib::rewritten_test {
@@ -121,8 +122,17 @@ bool differs_by_a_limit(const row_outcome& rest, const row_outcome& saved, std::
          std::equal(from, from + static_cast<std::ptrdiff_t>(both), rest.elements.begin());
 }
 
+/// Returns the text of an error without the number of its line. A reader that resumes in the middle of a file does not
+/// know that number, and how far a position lies before the error depends on the channels of the plan that runs.
+std::string without_line(std::string end) {
+  const std::size_t at = end.find(": line ");
+  const std::size_t behind = at == end.npos ? at : end.find_first_not_of("0123456789", at + 7);
+  if (behind != end.npos && end[behind] == ':') end.erase(at, behind - at);
+  return end;
+}
+
 /// Resumes a run with the rules `by` from each position of `saved`. `written`: the run without rules, whose resumed runs
-/// may end with other words than a whole run: a resumed reader does not know the number of a line.
+/// may end with other words than a whole run.
 std::string difference_when_resumed(runtime& rt, const trial& t, const row_outcome& saved, const row_outcome& written,
                                     const rule_choice& by, const char* how) {
   for (std::size_t i = 0; i != saved.places.size(); ++i) {
@@ -130,7 +140,7 @@ std::string difference_when_resumed(runtime& rt, const trial& t, const row_outco
     row_outcome rest = run_with(rt, t, by, false, saved.places[i], done);
     bool same = std::equal(rest.elements.begin(), rest.elements.end(),
                            saved.elements.begin() + static_cast<std::ptrdiff_t>(done), saved.elements.end());
-    if (rest.end != saved.end)
+    if (rest.end != saved.end && rest.end != without_line(saved.end))
       same &= rest.end == run_with(rt, t, rule_choice::none(), false, written.places.at(i), done).end;
     if (!same && !differs_by_a_limit(rest, saved, done))
       return std::string(how) + " at element " + std::to_string(i) + ": " + described(rest);
@@ -340,7 +350,7 @@ TEST_CASE("random chains with a parser give the same with and without rules, und
   const char* wanted = std::getenv("SLUICE_TEST_PLANS");
   const std::uint64_t plans = wanted ? std::stoull(wanted) : 150;
   std::uint64_t late = 0;
-  for (std::uint64_t seed = 0; seed != plans; ++seed) {
+  for (std::uint64_t seed = first_seed(0); seed != first_seed(0) + plans; ++seed) {
     const std::string text = random_chain_with_parser(seed);
     const error_policy policy = seed % 3 == 2 ? error_policy::skip : error_policy::stop;
     CAPTURE(seed, text, policy == error_policy::skip);
@@ -356,7 +366,7 @@ TEST_CASE("random plans that read some columns give the same with and without ru
   const char* wanted = std::getenv("SLUICE_TEST_PLANS");
   const std::uint64_t plans = wanted ? std::stoull(wanted) : 300;
   std::uint64_t pruned = 0;
-  for (std::uint64_t seed = 0; seed != plans; ++seed) {
+  for (std::uint64_t seed = first_seed(0); seed != first_seed(0) + plans; ++seed) {
     const std::string text = random_plan_of_columns(seed);
     const error_policy policy = seed % 2 == 1 ? error_policy::skip : error_policy::stop;
     CAPTURE(seed, text, policy == error_policy::skip);
@@ -372,7 +382,7 @@ TEST_CASE("random chains of expressions give the same with and without rules, un
   runtime two({.workers = 2});
   const char* wanted = std::getenv("SLUICE_TEST_PLANS");
   const std::uint64_t plans = wanted ? std::stoull(wanted) : 400;
-  for (std::uint64_t seed = 0; seed != plans; ++seed) {
+  for (std::uint64_t seed = first_seed(0); seed != first_seed(0) + plans; ++seed) {
     const std::string text = random_chain_of_expressions(seed);
     if (leaves_out_after_a_channel(text)) continue;
     const error_policy policy = seed % 4 == 3 ? error_policy::skip : error_policy::stop;

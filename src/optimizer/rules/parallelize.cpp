@@ -35,7 +35,10 @@ std::string why_sequential(const node& n, const in_force& settings) {
   // that must be waited for.
   if (settings.is_beside_others) return "it belongs to one of several inputs, and the first that ends or fails decides";
   if (settings.feeds_sloppy) return "a stage downstream delivers in sloppy order";
-  if (f.may_fail && settings.skips_elements) return "it may fail, also at elements that a stage downstream skips";
+  if (settings.skips_elements) {
+    if (f.may_fail) return "it may fail, also at elements that a stage downstream skips";
+    if (may_fail_within(n)) return "a stage upstream may fail, also at elements that a stage downstream skips";
+  }
   if (settings.is_repeated && !n.inputs.empty()) {
     const cardinality in = cardinality_of(*n.inputs[0]);
     if (in.kind == cardinality::exact && in.elements <= kFewElements) return "repeat opens it again for few elements";
