@@ -65,7 +65,8 @@ const op_info assert_cardinality_op{
                     std::int64_t elements = n.as<assert_cardinality_arguments>().elements;
                     return elements < 0 ? cardinality::forever() : cardinality::of(elements);
                   },
-              .seeks = seeks_with_inputs},
+              .seeks = seeks_with_inputs,
+              .members = member_use::passed},
     .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_assert_cardinality},
 };

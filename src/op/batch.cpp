@@ -179,7 +179,8 @@ const op_info batch_op{
                     auto& a = n.as<batch_arguments>();
                     return rows_in_batches(n, a.size, a.options.drop_remainder);
                   },
-              .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); }},
+              .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); },
+              .members = member_use::stacked},
     .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_batch},
 };

@@ -72,7 +72,8 @@ const op_info drop_while_op{
     .facts = {.always = {.outputs = output_count::at_most_one_per_input,
                          .forwards = true,
                          .keeps_order = true,
-                         .may_fail = false}},
+                         .may_fail = false},
+              .members = member_use::passed},
     .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_drop_while},
 };

@@ -166,7 +166,8 @@ const op_info filter_op{
                          .forwards = true,
                          .keeps_order = true,
                          .may_fail = false,
-                         .uses_place = false}},
+                         .uses_place = false},
+              .members = member_use::passed},
     .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_filter,
                  .work =

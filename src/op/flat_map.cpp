@@ -30,7 +30,7 @@ const op_info flat_map_op{
     .arguments = arguments_of<flat_map_arguments>,
     .type = [](const node& n, std::string& why) { return type_of_inner(n, n.as<flat_map_arguments>().inner, why); },
     .spec = [](const node& n) { return spec_of_inner(n, n.as<flat_map_arguments>().inner); },
-    .facts = {.always = {.keeps_order = true, .may_fail = false, .uses_place = false}},
+    .facts = {.always = {.keeps_order = true, .may_fail = false, .uses_place = false}, .members = member_use::of_inner},
     .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_flat_map},
 };

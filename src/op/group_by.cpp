@@ -189,7 +189,7 @@ const op_info group_by_op{
     .doc = "one element for each key, with aggregates: count, sum, mean, min, max, first",
     .arguments = arguments_of<group_by_arguments>,
     .type = group_by_type,
-    .facts = {.uses_members_read = true},
+    .facts = {.members = member_use::read},
     .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_group_by},
 };

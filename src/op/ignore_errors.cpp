@@ -184,6 +184,7 @@ const op_info ignore_errors_op{
                     cardinality in = cardinality_of(*n.inputs[0]);
                     return in == cardinality::of(0) ? in : cardinality{};
                   },
+              .members = member_use::passed,
               .sets_error_policy = true},
     .splits = {.rule = split_rule::settings},
     .lowering = {.open = open_ignore_errors},

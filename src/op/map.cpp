@@ -1,19 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/map.hpp"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/fused_stage.hpp"
 #include "engine/lowering/mapped_stage.hpp"
 #include "engine/lowering/types.hpp"
+#include "expr/tree.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
+#include "sluice/expr/expression.hpp"
 
 namespace sluice::lib {
+namespace {
+
+bool is_named(const std::vector<std::string>& sorted, const std::string& name) {
+  return std::ranges::binary_search(sorted, name);
+}
+
+/// Returns true for a member of the element, whose copy cannot fail.
+bool is_copied_member(const expression_tree& e) {
+  if (e.kind == expression_tree::name) return e.text != "it";
+  return e.kind == expression_tree::member && e.parts[0].kind == expression_tree::name && e.parts[0].text == "it";
+}
+
+/// Returns true if the part of the structure with this name may fail.
+bool may_part_fail(const node& n, const std::string& name, const expression_tree& part) {
+  if (is_copied_member(part)) return false;
+  const auto made = std::ranges::find(n.type->members, name, &member::name);
+  if (made == n.type->members.end()) return true;
+  node alone = n;
+  map_arguments a = n.as<map_arguments>();
+  a.function.value = a.function.value->with_expression(expressions::printed(part), made->type);
+  alone.arguments = arguments::of(std::move(a));
+  return make_node(std::move(alone))->as<map_arguments>().function.value->facts.may_fail;
+}
+
+/// A map by an expression that makes a structure keeps the parts with these names, and those that may fail.
+arguments map_for_columns(const node& n, const std::vector<std::string>& names, bool trust, std::string& why) {
+  map_arguments a = n.as<map_arguments>();
+  const stage_function& f = *a.function.value;
+  if (!f.as_expression()) return why = "its function is no expression", n.arguments;
+  if (f.draws) return why = "it draws random numbers, which are numbered in the order of its parts", n.arguments;
+  expression_tree tree = f.as_expression()->tree();
+  if (tree.kind != expression_tree::structure) return why = "its function makes no structure of its own", n.arguments;
+  const std::size_t whole = tree.names.size();
+  for (std::size_t i = whole; i-- != 0;) {
+    if (is_named(names, tree.names[i]) || (!trust && may_part_fail(n, tree.names[i], tree.parts[i]))) continue;
+    tree.names.erase(tree.names.begin() + static_cast<std::ptrdiff_t>(i));
+    tree.parts.erase(tree.parts.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (tree.names.size() == whole) return why = "the other members may fail", n.arguments;
+  std::vector<member> members;
+  for (const member& m : n.type->members)
+    if (std::ranges::find(tree.names, m.name) != tree.names.end()) members.push_back(m);
+  a.function.value = f.with_expression(expressions::printed(tree), struct_of({}, std::move(members)));
+  return arguments::of(std::move(a));
+}
+
+}  // namespace
 
 const op_info map_op{
     .name = "map",
     .doc = "each element becomes f(element)",
     .arguments = arguments_of<map_arguments>,
+    .for_columns = map_for_columns,
     .type = [](const node& n, std::string& why) -> const element_type* {
       return type_of_function(n, n.as<map_arguments>().function.value, why);
     },
@@ -30,7 +85,7 @@ const op_info map_op{
               .refine = [](const node& n, stage_facts& f) { note_order(f, n.as<map_arguments>().options.order); },
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .seeks = [](const node& n) { return n.as<map_arguments>().options.order == order::deterministic; },
-              .uses_members_read = true},
+              .members = member_use::read},
     .splits = {.rule = split_rule::each_element},
     .lowering = {.open =
                      [](const node& n, open_context& context) {

@@ -52,7 +52,8 @@ const op_info prefetch_op{
                          .has_record = false},
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
               .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
-              .seeks = seeks_with_inputs},
+              .seeks = seeks_with_inputs,
+              .members = member_use::passed},
     .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_prefetch},
 };

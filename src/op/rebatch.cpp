@@ -251,7 +251,8 @@ const op_info rebatch_op{
                   [](const node& n) {
                     return n.as<rebatch_arguments>().options.drop_remainder ? cardinality()
                                                                             : batch_rows_of(*n.inputs[0]);
-                  }},
+                  },
+              .members = member_use::stacked},
     .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_rebatch},
 };

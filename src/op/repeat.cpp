@@ -183,6 +183,7 @@ const op_info repeat_op{
               .size = [](const node& n) { return repeated(n, cardinality_of(*n.inputs[0])); },
               .rows = [](const node& n) { return repeated(n, row_cardinality_of(*n.inputs[0])); },
               .seeks = seeks_with_inputs,
+              .members = member_use::passed,
               .opens_input_again = true},
     .splits = {.rule = split_rule::repeats},
     .lowering = {.open = open_repeat, .absent = make_absent_repeat},

@@ -83,7 +83,8 @@ const op_info skip_op{
                     std::int64_t skipped = n.as<skip_arguments>().elements;
                     return skipped < 0 ? cardinality::of(0) : cardinality_of(*n.inputs[0]).without(skipped);
                   },
-              .seeks = seeks_with_inputs},
+              .seeks = seeks_with_inputs,
+              .members = member_use::passed},
     .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_skip, .state_version = 1, .absent = make_absent_skip},
 };

@@ -74,7 +74,8 @@ const op_info take_op{
                     std::int64_t most = n.as<take_arguments>().elements;
                     return most < 0 ? in : in.at_most(most);
                   },
-              .seeks = seeks_with_inputs},
+              .seeks = seeks_with_inputs,
+              .members = member_use::passed},
     .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_take, .absent = make_absent_take},
 };

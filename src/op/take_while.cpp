@@ -85,7 +85,8 @@ const op_info take_while_op{
     .facts = {.always = {.outputs = output_count::at_most_one_per_input,
                          .forwards = true,
                          .keeps_order = true,
-                         .may_fail = false}},
+                         .may_fail = false},
+              .members = member_use::passed},
     .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_take_while},
 };

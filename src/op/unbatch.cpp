@@ -59,7 +59,8 @@ const op_info unbatch_op{
     },
     .spec = [](const node& n) { return spec_of_row(element_spec_of(*n.inputs[0])); },
     .facts = {.always = {.keeps_order = true, .uses_place = false},
-              .size = [](const node& n) { return batch_rows_of(*n.inputs[0]); }},
+              .size = [](const node& n) { return batch_rows_of(*n.inputs[0]); },
+              .members = member_use::passed},
     .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_unbatch},
 };

@@ -173,6 +173,7 @@ const op_info with_options_op{
                          .uses_place = false},
               .size = size_with_options,
               .seeks = keeps_numbers,
+              .members = member_use::passed,
               .sets_error_policy = true,
               .options = [](const node& n) -> const dataset_options& {
                 return n.as<with_options_arguments>().options;

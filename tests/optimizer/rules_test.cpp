@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "engine/lowering/types.hpp"
 #include "plan/node_history.hpp"
 #include "sluice/op/map.hpp"
 #include "sluice/op/range.hpp"
@@ -147,6 +148,33 @@ TEST_CASE("each table belongs to a rule") {
   for (const rule_info& r : optimizer_rules()) names.insert(std::string(r.name) + ".tsv");
   for (const auto& file : std::filesystem::directory_iterator("tests/optimizer"))
     if (file.path().extension() == ".tsv") CHECK(names.contains(file.path().filename().string()));
+}
+
+TEST_CASE("each operator that states what it does with members has a plan that prune_columns changes") {
+  std::ifstream in("tests/optimizer/prune_columns.tsv");
+  std::string changed;
+  for (std::string text; std::getline(in, text);)
+    if (text.find("\tbecomes\t") != text.npos) changed += text.substr(0, text.find('\t')) + "\n";
+  for (const op_info* op : operators()) {
+    if (op->facts.members == member_use::whole) continue;
+    INFO(op->name);
+    const std::string stage = "| " + std::string(op->name);
+    CHECK((changed.find(stage + "(") != changed.npos || changed.find(stage + " ") != changed.npos));
+  }
+}
+
+TEST_CASE("an operator takes part in prune_columns by its facts alone") {
+  const node_ptr rows = parse_plan("range(9) | map({a: it, b: double(it)})");
+  auto runs_as = [&](const op_info& op) {
+    node last = *parse_plan("range(9) | map({a: it, b: double(it)}) | map(a)");
+    last.inputs = {make_stage(op, arguments::of(no_arguments{}), rows)};
+    return plan_text(*optimize(make_node(std::move(last)), only("prune_columns"))->plan);
+  };
+  static constexpr op_info passing{
+      .name = "passing", .doc = "passes elements", .type = same_type, .facts = {.members = member_use::passed}};
+  static constexpr op_info unknown{.name = "unknown", .doc = "states nothing", .type = same_type};
+  CHECK(runs_as(passing) == "range(9) | map({a: it}) | passing | map(a)");
+  CHECK(runs_as(unknown) == "range(9) | map({a: it, b: double(it)}) | unknown | map(a)");
 }
 
 TEST_CASE("a plan gets the advice of its table, with and without rules") {

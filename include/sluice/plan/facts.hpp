@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ namespace sluice::lib {
 struct node;
 struct cardinality;
 struct dataset_options;
+struct member_comparison;  // plan/member_comparison.hpp
 
 /// The number of output elements per input element. Elements that the policy of the run drops are not considered.
 /// facts_of() considers those that the plan itself drops (on_error=skip).
@@ -32,6 +34,23 @@ enum class output_count : std::uint8_t {
   one_per_input,          ///< exactly one
   at_most_one_per_input,  ///< an input may yield nothing
   one_per_group,          ///< one for a group of consecutive inputs; groups may overlap
+};
+
+/// What a stage does with the members of its input elements. If a stage downstream reads only some members, those upstream
+/// need not build the others (the rule prune_columns).
+enum class member_use : std::uint8_t {
+  whole,     ///< any member may be in an output or in a position, or decide what the stage does
+  read,      ///< nothing of an input is in an output but what the functions of the stage read (map, group_by)
+  passed,    ///< outputs are input elements or their rows; only the functions look at members; positions contain none
+  stacked,   ///< as passed, but outputs are batches, which fail at members whose values do not stack
+  of_inner,  ///< outputs are the elements of the stage's inner plans, unchanged (interleave)
+};
+
+/// Consecutive elements of a source.
+struct element_run {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  bool operator==(const element_run&) const = default;
 };
 
 /// The names of members of an element, or the whole element.
@@ -89,9 +108,11 @@ struct op_facts {
   /// Returns true if the stage skips any number of elements at a cost that does not depend on that number, provided
   /// that its inputs do. `size` is then exact. Null: never. See why_not_seekable().
   bool (*seeks)(const node&) = nullptr;
-  /// Nothing of an input element is in an output but what the functions of the stage read (map, group_by). Members that
-  /// they do not read may be missing. False is cautious.
-  bool uses_members_read = false;
+  member_use members = member_use::whole;
+  /// Returns elements of a source of which none satisfies all of these comparisons, as far as the source knows without
+  /// reading them: ascending, apart from each other. If they were read, none would have an error, except that their bytes
+  /// may be damaged. Null: it knows nothing.
+  std::vector<element_run> (*excluded)(const node&, std::span<const member_comparison>) = nullptr;
   bool opens_input_again = false;  ///< the stage opens its input more than once in a run (repeat)
   /// In each epoch of a repeat downstream the stage yields the elements of the first one (cache).
   bool freezes_epochs = false;

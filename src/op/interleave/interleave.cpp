@@ -57,6 +57,7 @@ const op_info interleave_op{
     .arguments = arguments_of<interleave_arguments>,
     .type = interleaved_type,
     .spec = [](const node& n) { return spec_of_inner(n, n.as<interleave_arguments>().inner); },
+    .facts = {.members = member_use::of_inner},
     .splits = {.rule = split_rule::each_element},
     .lowering = {.open = open_interleave},
 };

@@ -179,7 +179,8 @@ const op_info shard_op{
                     if (a.shards.is_hint()) return cardinality();
                     return cardinality_of(*n.inputs[0]).without(a.index.value).in_groups(a.shards.value, false);
                   },
-              .seeks = [](const node& n) { return !n.as<shard_arguments>().shards.is_hint() && seeks_with_inputs(n); }},
+              .seeks = [](const node& n) { return !n.as<shard_arguments>().shards.is_hint() && seeks_with_inputs(n); },
+              .members = member_use::passed},
     .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_shard},
 };

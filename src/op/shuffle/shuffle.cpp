@@ -215,7 +215,8 @@ const op_info shuffle_op{
     .type = same_type,
     .facts = {.always = {.outputs = output_count::one_per_input, .forwards = true, .draws = true, .may_fail = false},
               .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-              .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); }},
+              .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
+              .members = member_use::passed},
     .splits = {.rule = split_rule::groups},
     .lowering = {.open = open_shuffle},
 };
