@@ -10,6 +10,7 @@
 #include "sluice/engine/register.hpp"
 // Operators: written by ./dev operators.
 #include "sluice/op/assert_cardinality.hpp"
+#include "sluice/op/bagz.hpp"
 #include "sluice/op/batch.hpp"
 #include "sluice/op/batch_by_bytes.hpp"
 #include "sluice/op/batch_by_tokens.hpp"

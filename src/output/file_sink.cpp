@@ -120,6 +120,11 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
     return invalid_argument_error(
                "a Parquet file is not compressed as a whole: end its name in .parquet, and its pages are compressed")
         .in_file(o.path);
+  if (o.format == output_format::bagz && o.compression != compression::none)
+    return invalid_argument_error(
+               "a Bagz file is not compressed as a whole: end its name in .bagz, and each record is a zstd frame; "
+               "--compression none or zstd is that of the records")
+        .in_file(o.path);
   std::unique_ptr<file_sink> sink(new file_sink(o, type));
   status why = o.is_sharded() ? sink->names_.check() : status();
   if (why.ok()) why = sink->begin_folder(start.continues && !start.from.empty());
@@ -176,7 +181,7 @@ status file_sink::open_part(const output_place* from, std::size_t index, std::ui
     cut_bytes += cut;
     to = std::move(file);
   }
-  auto encoder = make_encoder(o_.format, type_, o_.buffers, group_bytes());
+  auto encoder = make_encoder(o_.format, type_, buffers_of_path(o_.format, o_.path, o_.buffers), group_bytes());
   if (!encoder.ok()) return encoder.why();
   if (o_.rows) (*encoder)->expect_rows(*o_.rows);
   auto compressor = make_member_compressor(o_.compression);

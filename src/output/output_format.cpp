@@ -11,7 +11,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::string_view kFormatNames[] = {"automatic", "jsonl", "csv",          "raw",     "lines", "tfrecord",
-                                             "example",   "arrow", "arrow-binary", "parquet", "npy"};
+                                             "example",   "arrow", "arrow-binary", "parquet", "npy",   "bagz"};
 
 struct suffix {
   std::string_view text;
@@ -23,6 +23,7 @@ constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},        {".ndjs
                                 {".arrow", output_format::arrow},        {".arrows", output_format::arrow},
                                 {".parquet", output_format::parquet},    {".npy", output_format::numpy},
                                 {".txt", output_format::text_lines},     {".tfrecord", output_format::tfrecords},
+                                {".bagz", output_format::bagz},          {".bag", output_format::bagz},
                                 {".tfrecords", output_format::tfrecords}};
 
 status not_texts(output_format f, const element_type& type) {
@@ -64,8 +65,14 @@ named_format format_of_path(std::string_view path) {
 
 bool compresses_buffers(output_format f, compression c) {
   if (f == output_format::parquet) return c != compression::automatic;
+  if (f == output_format::bagz) return c == compression::none || c == compression::zstd;
   const bool is_arrow = f == output_format::arrow || f == output_format::arrow_binary;
   return is_arrow && (c == compression::lz4 || c == compression::zstd);
+}
+
+compression buffers_of_path(output_format f, std::string_view path, compression given) {
+  if (f != output_format::bagz || given != compression::automatic) return given;
+  return path.ends_with(".bagz") ? compression::zstd : compression::none;
 }
 
 status check_output(output_format f, const element_type& type) { return make_encoder(f, type).why(); }
@@ -89,6 +96,9 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
       break;
     case tfrecords:
       if (type.text) return make_tfrecord_encoder(type);
+      break;
+    case bagz:
+      if (type.text) return make_bagz_encoder(type, buffers);
       break;
     case automatic: return invalid_argument_error("a format is needed: the name does not determine it");
   }

@@ -39,7 +39,7 @@ output_options output_of(std::string path, const write_options& o, const element
     if (by_name.format == output_format::automatic && !names_data_folder(path))
       throw_status(
           invalid_argument_error("the name does not determine a format: end it with .jsonl, .csv, .tfrecord, .arrow, "
-                                 ".parquet, .npy or .txt (and .gz or .zst), or set write_options::format")
+                                 ".parquet, .bagz, .npy or .txt (and .gz or .zst), or set write_options::format")
               .in_file(path));
     if (by_name.format == output_format::tfrecords && !type.text) out.format = output_format::example;
   }

@@ -28,6 +28,7 @@ enum class output_format : std::uint8_t {
   arrow_binary,  ///< the same, with all texts as binary, even C++ strings
   parquet,       ///< a Parquet file: a column for each member; needs a library (sluice/io/arrow_parquet.hpp)
   numpy,         ///< one array of NumPy: numbers, arrays and tensors of one shape; the first dimension is the elements
+  bagz,          ///< texts as the records of a Bagz file; in a file named .bagz each is a zstd frame
 };
 
 /// "jsonl", "arrow-binary" …
@@ -40,13 +41,15 @@ struct named_format {
   lib::compression compression = lib::compression::none;
 };
 /// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .parquet,
-/// .npy, .txt (lines), then .gz or
-/// .zst.
+/// .npy, .txt (lines), .bagz and .bag, then .gz or .zst.
 named_format format_of_path(std::string_view path);
 
 /// Returns true if this compression, asked for by the user, is that of each buffer of Arrow's record batches, as pyarrow
-/// and Feather have it, or of the pages of Parquet, and not that of the file as a whole.
+/// and Feather have it, or of the pages of Parquet or the records of Bagz, and not that of the file as a whole.
 bool compresses_buffers(output_format f, compression c);
+/// The compression of buffers, pages or records in the file of this name, if the user asked for `given`. The name of a
+/// Bagz file decides whether its readers expect frames.
+compression buffers_of_path(output_format f, std::string_view path, compression given);
 
 /// Checks that elements of this type have a form in this format. Errors: invalid_argument, with the reason and a
 /// remedy.

@@ -81,6 +81,7 @@ struct magic {
 constexpr magic kMagics[] = {
     {"ORC"sv, 0, "an ORC file", kByOrc, true, "ORC"sv, 1},
     {"Obj\x01"sv, 0, "an Avro file", kByAvro},
+    {"#ROSBAG"sv, 0, "a bag of ROS", "`rosbag info FILE` and rosbags in Python read it", true},
     {"FEA1"sv, 0, "a Feather file of version 1", kByFeather, true, "FEA1"sv},
     {"SQLite format 3\0"sv, 0, "an SQLite database", kBySql},
     {"DUCK"sv, 8, "a DuckDB database", "`duckdb FILE -c \"copy TABLE to 'out.csv'\"` converts a table of it", true},
@@ -434,6 +435,7 @@ std::string_view kind_of_name(std::string_view name) {
   if (data.ends_with(".parquet")) return "parquet";
   if (data.ends_with(".zip")) return "zip";
   if (data.ends_with(".npz")) return "npz";
+  if (path.ends_with(".bagz") || path.ends_with(".bag")) return "bagz";
   if (data.ends_with(".tsv") || data.ends_with(".tab")) return "tsv";
   switch (format_of_path(std::string(data)).format) {
     case output_format::csv: return "csv";
@@ -449,6 +451,8 @@ std::string_view kind_of_name(std::string_view name) {
 
 result<std::string_view> kind_of(const file_sample& file) {
   const std::string_view by_name = kind_of_name(file.name), data = name_of_data(file.name);
+  // A Bagz file begins with its first record, which may be anything. Robots record other files named .bag.
+  if (by_name == "bagz" && !file.head.starts_with("#ROSBAG"sv)) return by_name;
   if (const std::string_view by_content = readable_content(file.head); !by_content.empty()) {
     if (by_content == "zip")
       for (const known_suffix& s : kZipSuffixes)

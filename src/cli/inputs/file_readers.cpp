@@ -27,13 +27,19 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr reader kReaders[] = {
-    {"tfrecord", "tfrecord", ""}, {"lines", "lines", ""},
-    {"csv", "csv", ""},           {"tsv", "csv", "", '\t'},
-    {"jsonl", "jsonl", ""},       {"npy", "npy", ""},
-    {"tar", "tar", ""},           {"webdataset", "webdataset", ""},
-    {"zip", "zip_members", ""},   {"arrow", "from_arrow", " | unbatch"},
-    {"parquet", "parquet", ""},   {"npz", "zip_members", " | map({name: name, array: decode_npy(bytes)})"}};
+constexpr reader kReaders[] = {{"tfrecord", "tfrecord", ""},
+                               {"lines", "lines", ""},
+                               {"csv", "csv", ""},
+                               {"tsv", "csv", "", '\t'},
+                               {"jsonl", "jsonl", ""},
+                               {"npy", "npy", ""},
+                               {"tar", "tar", ""},
+                               {"webdataset", "webdataset", ""},
+                               {"zip", "zip_members", ""},
+                               {"arrow", "from_arrow", " | unbatch"},
+                               {"parquet", "parquet", ""},
+                               {"bagz", "bagz", ""},
+                               {"npz", "zip_members", " | map({name: name, array: decode_npy(bytes)})"}};
 
 /// The reader of a text whose name ends in .csv or .tsv: in a .tsv the delimiter is always the tab.
 reader reader_of_table(std::string_view format, const sampled_file& s) {

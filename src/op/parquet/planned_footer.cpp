@@ -2,40 +2,18 @@
 #include "op/parquet/planned_footer.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
-#include "io/paths/file_router.hpp"
-#include "io/paths/listed.hpp"
-#include "io/plan_file_reader.hpp"
+#include "engine/files/file_tail.hpp"
 #include "sluice/base/hash.hpp"
 
 namespace sluice::lib {
 namespace {
 
-/// Returns the last bytes of a local file, and its size.
-result<std::string> read_tail(const std::string& path, std::uint64_t bytes_max, std::uint64_t& size) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) return detail::cannot_open(errno, path);
-  const std::streamoff end = in.tellg();
-  if (end < 0)
-    return invalid_argument_error("its size is unknown, and a Parquet file is read from its end").in_file(path);
-  size = static_cast<std::uint64_t>(end);
-  std::string bytes(static_cast<std::size_t>(std::min(size, bytes_max)), '\0');
-  in.seekg(end - static_cast<std::streamoff>(bytes.size()));
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!in) return errno_error(errno, "cannot read").in_file(path);
-  return bytes;
-}
-
 result<std::string> read_footer(const std::string& path, std::uint64_t& size) {
-  const bool is_remote = detail::is_remote(path);
-  const std::string local(is_remote ? std::string() : detail::without_file_scheme(path));
   for (std::uint64_t wanted = kFooterGuessBytes;;) {
-    auto tail = is_remote ? detail::read_tail_for_plan(path, static_cast<std::size_t>(wanted), size)
-                          : read_tail(local, wanted, size);
+    auto tail = read_file_tail(path, wanted, size);
     if (!tail.ok()) return tail;
     auto at = find_parquet_footer(*tail, size);
     if (!at.ok()) return at.why().in_file(path);

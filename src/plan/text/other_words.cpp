@@ -118,6 +118,7 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"lines", "lines(\"FILE.txt\")"},
     {"load", "load(\"DIR\")"},
     {"tfrecord", "tfrecord(\"FILE.tfrecord\")"},
+    {"bagz", "bagz(\"FILE.bagz\")"},
     {"npy", "npy(\"FILE.npy\")"},
     {"sql", "sql(\"FILE.db\", \"select * from t\")"},
     {"fixed_length", "fixed_length(\"FILE.bin\", 4)"},
@@ -381,9 +382,9 @@ std::string message_of_keys(const call_syntax& call) {
 
 std::string source_reading(std::string_view path) {
   static constexpr std::pair<std::string_view, std::string_view> kReaders[] = {
-      {".csv", "csv"},           {".jsonl", "jsonl"},      {".ndjson", "jsonl"},
-      {".tfrecord", "tfrecord"}, {".arrow", "from_arrow"}, {".feather", "from_arrow"},
-      {".npy", "npy"},           {".tar", "tar"},          {".zip", "zip_members"}};
+      {".csv", "csv"},          {".jsonl", "jsonl"},        {".ndjson", "jsonl"}, {".tfrecord", "tfrecord"},
+      {".arrow", "from_arrow"}, {".feather", "from_arrow"}, {".npy", "npy"},      {".tar", "tar"},
+      {".zip", "zip_members"},  {".bagz", "bagz"}};
   std::string_view reader = "lines";
   for (const auto& [suffix, name] : kReaders)
     if (path.ends_with(suffix)) reader = name;

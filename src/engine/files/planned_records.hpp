@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a reader whose records have numbers (bagz), as they were when the plan was built: their number of records
+// makes the plan seek.
+// Thread: immutable.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sluice/base/result.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+struct record_file {
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  std::string path;
+  std::uint64_t records = kUnknown;
+  std::uint64_t size_bytes = kUnknown;
+};
+
+/// The largest number of records in all files of a plan.
+inline constexpr std::uint64_t kPlannedRecordsMax = std::uint64_t{1} << 62;
+
+struct planned_records {
+  std::string path;  ///< the argument that these files belong to
+  std::vector<record_file> files{};
+  std::vector<std::uint64_t> ends{};  ///< for each file the number of records up to its end
+
+  std::uint64_t total() const { return ends.empty() ? 0 : ends.back(); }
+  std::uint64_t begin_of(std::size_t file) const { return file == 0 ? 0 : ends[file - 1]; }
+  /// The file that has this record. REQUIRES: number < total().
+  std::size_t file_of(std::uint64_t number) const {
+    return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), number) - ends.begin());
+  }
+  /// Errors: data_loss: too many records.
+  status add(record_file file) {
+    if (file.records > kPlannedRecordsMax - total())
+      return data_loss_error("the files have more than 2^62 records").in_file(file.path);
+    ends.push_back(total() + file.records);
+    files.push_back(std::move(file));
+    return {};
+  }
+};
+
+/// Returns the records of the node if they were found for its present path; otherwise null.
+template <class Arguments> std::shared_ptr<const planned_records> planned_of(const node& n) {
+  const auto& a = n.as<Arguments>();
+  return a.planned.of && a.path.is_given && a.planned.of->path == a.path.value ? a.planned.of : nullptr;
+}
+template <class Arguments> cardinality size_of_planned(const node& n) {
+  const auto planned = planned_of<Arguments>(n);
+  return planned ? cardinality::of_many(planned->total()) : cardinality();
+}
+template <class Arguments> bool seeks_if_planned(const node& n) { return planned_of<Arguments>(n) != nullptr; }
+
+}  // namespace sluice::lib

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/bagz.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/files/record_stage.hpp"
+#include "format/codec/zstd_frames.hpp"
+#include "op/bagz/bagz_files.hpp"
+#include "plan/codecs/arguments_of.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// Limits that are read at once: for records in a row, and for one record and its neighbors.
+constexpr std::uint64_t kLimitsInRow = 8192, kLimitsOfOne = 512;
+/// The size of decompressed records of one block.
+constexpr std::uint64_t kUnpackedBytes = std::uint64_t{256} << 10;
+
+class bagz_format final : public record_format {
+ public:
+  bagz_format(compression packed, std::unique_ptr<placed_input> limits_in)
+      : packed_(packed), limits_in_(std::move(limits_in)) {}
+
+  std::uint64_t records() const override { return limits_.records; }
+
+  task<void> open(placed_input& in, const record_file& planned) override {
+    window_.clear();
+    is_packed_ = bagz_is_packed(in.path(), packed_);
+    records_bytes_ = in.size_bytes();
+    if (limits_in_) {
+      auto opening = limits_in_->open(bagz_limits_path(in.path()));
+      co_await opening;
+    }
+    placed_input& from = limits_in_ ? *limits_in_ : in;
+    const std::uint64_t size = from.size_bytes();
+    // The plan has found the limits already. They are checked again, record by record.
+    const bool is_known = planned.size_bytes == in.size_bytes() && !limits_in_ &&
+                          planned.records <= size / kBagzLimitBytes && planned.records != 0;
+    if (is_known) {
+      limits_.records = planned.records;
+      limits_.begin = size - planned.records * kBagzLimitBytes;
+    } else {
+      const std::uint64_t tail_bytes = std::min(size, kBagzLimitBytes);
+      auto reading = from.read(size - tail_bytes, static_cast<std::size_t>(tail_bytes), placed_input::apart);
+      const buffer_ref tail = co_await reading;
+      const std::string_view bytes(tail->data(), static_cast<std::size_t>(tail_bytes));
+      const result<bagz_limits> found = find_bagz_limits(bytes, size, limits_in_ != nullptr, in.size_bytes());
+      if (!found.ok()) co_await fail(found.why());
+      limits_ = *found;
+    }
+    if (!limits_in_) records_bytes_ = limits_.begin;
+  }
+
+  task<void> read(placed_input& in, record_wish wish, record_run& to) override {
+    const bool is_row = wish.where == placed_input::ahead;
+    if (!has_limits(wish.from)) {
+      auto reading =
+          read_limits(in, wish.from, std::max(is_row ? kLimitsInRow : kLimitsOfOne, is_row ? 0 : wish.records_max));
+      co_await reading;
+    }
+    to.first = wish.from;
+    const std::uint64_t begin = limit_before(wish.from);
+    std::uint64_t end = begin;
+    for (std::uint64_t i = wish.from; i - wish.from < wish.records_max && has_limits(i); ++i) {
+      const std::uint64_t limit = limit_before(i + 1);
+      if (limit < end || limit > records_bytes_) {
+        to.lost = 1;
+        to.why = damaged_limit(end, limit, in.path(), i);
+        break;
+      }
+      if (limit - begin > wish.bytes && i != wish.from) break;
+      to.places.push_back({end, static_cast<std::size_t>(end - begin), static_cast<std::size_t>(limit - end)});
+      end = limit;
+    }
+    if (!to.places.empty() && !to.why.ok()) {
+      to.why = {};  // it is found again after these records
+      to.lost = 0;
+    }
+    if (to.places.empty()) co_return;
+    auto reading = in.read(begin, static_cast<std::size_t>(end - begin), wish.where);
+    buffer_ref bytes = co_await reading;
+    to.bytes = std::move(bytes);
+  }
+
+  std::uint32_t build(placed_input& in, const record_run& run, std::size_t i, std::uint32_t n, char* to,
+                      status& why) override {
+    if (!is_packed_) return record_format::build(in, run, i, n, to, why);
+    sizes_.clear();
+    std::uint64_t bytes = 0;
+    for (std::uint32_t k = 0; k != n && bytes < kUnpackedBytes; ++k) {
+      // A record without bytes has no frame.
+      auto one = run.at(i + k).empty() ? result<std::uint64_t>(0) : frames_.content_bytes(run.at(i + k));
+      if (one.ok() && *one == zstd_frames::kUnknown) {
+        if (k != 0) break;
+        return build_unsized(in, run.at(i), to, why);
+      }
+      if (!one.ok()) why = one.why();
+      if (!one.ok() || (k != 0 && *one > kUnpackedBytes)) break;
+      sizes_.push_back(static_cast<std::size_t>(*one));
+      bytes += *one;
+    }
+    if (sizes_.empty()) return 0;
+    buffer_ref room;
+    why = in.memory().make_buffer(static_cast<std::size_t>(std::max<std::uint64_t>(bytes, 1)), room);
+    if (!why.ok()) return 0;
+    auto* records = reinterpret_cast<record*>(to);
+    std::uint32_t made = 0;
+    for (char* at = room->data(); made != sizes_.size(); ++made) {
+      const std::size_t size = sizes_[made];
+      const std::string_view packed = run.at(i + made);
+      if (!packed.empty()) why = frames_.inflate(packed, at, size);
+      if (!why.ok()) break;
+      room->add_references(1);
+      ::new (static_cast<void*>(records + made)) record(room.get(), at, size);
+      at += size;
+    }
+    return made;
+  }
+
+ private:
+  bool has_limits(std::uint64_t record) const {
+    return record >= window_first_ && record - window_first_ + 1 < window_.size();
+  }
+  /// The end of the record before this one. REQUIRES: has_limits(record) or has_limits(record - 1).
+  std::uint64_t limit_before(std::uint64_t record) const {
+    return window_[static_cast<std::size_t>(record - window_first_)];
+  }
+  /// Reads the limits of up to n records from this one on, and the limit before it.
+  task<void> read_limits(placed_input& in, std::uint64_t record, std::uint64_t n) {
+    placed_input& from = limits_in_ ? *limits_in_ : in;
+    const std::uint64_t first = record == 0 ? 0 : record - 1;
+    const auto count =
+        static_cast<std::size_t>(std::min(limits_.records, record + std::min(n, limits_.records)) - first);
+    auto reading = from.read(limits_.begin + first * kBagzLimitBytes, count * kBagzLimitBytes, placed_input::apart);
+    const buffer_ref bytes = co_await reading;
+    window_.clear();
+    window_first_ = record;
+    if (record == 0) window_.push_back(0);
+    for (std::size_t i = 0; i != count; ++i) window_.push_back(bagz_limit_at(bytes->data() + i * kBagzLimitBytes));
+  }
+  status damaged_limit(std::uint64_t begin, std::uint64_t limit, const std::string& path, std::uint64_t record) const {
+    const std::string what = limit < begin ? absl::StrCat("before its beginning, which is ", begin)
+                                           : absl::StrCat("behind the records, which end at ", records_bytes_);
+    return data_loss_error(absl::StrCat("the limits are damaged: the record would end at byte ", limit, ", ", what))
+        .in_file(path, begin, record);
+  }
+  std::uint32_t build_unsized(placed_input& in, std::string_view packed, char* to, status& why) {
+    std::string bytes;
+    why = frames_.inflate(packed, std::size_t{1} << 31, bytes);
+    if (!why.ok()) return 0;
+    buffer_ref room;
+    why = in.memory().make_buffer(std::max<std::size_t>(bytes.size(), 1), room);
+    if (!why.ok()) return 0;
+    bytes.copy(room->data(), bytes.size());
+    room->add_references(1);
+    ::new (static_cast<void*>(to)) record(room.get(), room->data(), bytes.size());
+    return 1;
+  }
+
+  const compression packed_;
+  const std::unique_ptr<placed_input> limits_in_;  ///< null: the limits are in the file itself
+  bool is_packed_ = false;
+  bagz_limits limits_;
+  std::uint64_t records_bytes_ = 0;
+  std::vector<std::uint64_t> window_;  ///< the limits from record window_first_ on, after the one before it
+  std::uint64_t window_first_ = 0;
+  zstd_frames frames_;
+  std::vector<std::size_t> sizes_;
+};
+
+/// Finds the files and their records. A single file that cannot be read is reported by the run.
+void find_bagz_records(arguments& args) {
+  bagz_arguments a = args.as<bagz_arguments>();
+  const std::string& path = a.path.value;
+  if (!a.path.is_given || path.empty() || path == "-" || (a.planned.of && a.planned.of->path == path)) return;
+  auto planned = plan_bagz(path, a.options.separate_limits);
+  if (!planned.ok() && is_bagz_set(path)) throw_status(planned.why());
+  if (!planned.ok()) return;
+  a.planned.of = std::make_shared<const planned_records>(*std::move(planned));
+  args = arguments::of(std::move(a));
+}
+
+const element_type* bagz_type(const node& n, std::string& why) {
+  const bagz_options& o = n.as<bagz_arguments>().options;
+  if (o.compression != compression::automatic && o.compression != compression::none &&
+      o.compression != compression::zstd)
+    return why = "compression is none or zstd: records of Bagz are stored, or zstd frames", nullptr;
+  if (o.read_bytes.value < 1) return why = "read_bytes must be at least 1B", nullptr;
+  return &type_of<record>();
+}
+
+erased_stream open_bagz(const node& n, open_context& context) {
+  const auto& a = n.as<bagz_arguments>();
+  const placed_input_options reading = placed_reading_with<bagz_arguments>(n, context);
+  std::unique_ptr<placed_input> limits_in;
+  if (a.options.separate_limits)
+    limits_in = std::make_unique<placed_input>(context.run, context.site(n), context.gate(n).label(), reading);
+  auto format = std::make_unique<bagz_format>(a.options.compression, std::move(limits_in));
+  return open_record_stage(n, context, a.path.value, reading, planned_of<bagz_arguments>(n), std::move(format));
+}
+
+}  // namespace
+
+const op_info bagz_op{
+    .name = "bagz",
+    .doc = "the records of a Bagz file, or of a set of shards",
+    .shape = op_info::source,
+    .arguments = arguments_of<bagz_arguments>,
+    .make_canonical = find_bagz_records,
+    .type = bagz_type,
+    .facts = {.size = size_of_planned<bagz_arguments>, .seeks = seeks_if_planned<bagz_arguments>},
+    .splits = {.rule = split_rule::one_file, .skips_in_file = [](const node&) { return true; }},
+    .lowering = {.open = open_bagz},
+};
+
+}  // namespace sluice::lib

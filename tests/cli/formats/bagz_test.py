@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bagz by the program: head, cat, count, convert both ways, verify, describe, shards, outputs that the library of Bagz reads, and damaged
+files. The library's part is skipped where it is missing (./dev deps formats)."""
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import PROGRAM, ProgramTest, lines_of, main, sluice
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DATA = ROOT / "tests/verbs/data/bagz"
+NUMBERS = DATA / "numbers.bagz"
+RECORDS = [f"r{i}" for i in range(10)]
+
+sys.path.insert(0, str(ROOT / ".cache/formats"))
+try:
+    import bagz
+except ImportError:
+    bagz = None
+
+
+class Bagz(ProgramTest):
+    def write(self, name, data):
+        pathlib.Path(self.path(name)).write_bytes(data)
+        return self.path(name)
+
+    def library(self):
+        if not bagz:
+            self.skipTest("no library of Bagz: ./dev deps formats")
+        return bagz
+
+    def test_files_are_read_by_all_verbs(self):
+        self.assertEqual(lines_of(self.ok("cat", NUMBERS)), RECORDS)
+        self.assertEqual(lines_of(self.ok("head", NUMBERS, "-n", 2)), RECORDS[:2])
+        self.assertEqual(self.ok("count", NUMBERS).stdout, "10\n")
+        self.assertIn("10", self.ok("describe", NUMBERS).stdout)
+        self.assertIn("sound: 10 sound records", self.ok("verify", NUMBERS).stdout)
+        self.assertIn(f'bagz("{NUMBERS}")', self.ok("explain", NUMBERS).stdout)
+        self.assertEqual(lines_of(self.ok("cat", DATA / "numbers.bag")), RECORDS)
+
+    def test_a_bag_of_a_robot_is_no_bagz_file(self):
+        path = self.write("robot.bag", b"#ROSBAG V2.0\n" + bytes(range(256)))
+        self.assertNotIn("bagz(", self.fails(2, "cat", path))
+
+    def test_damage_names_the_file_and_the_record(self):
+        done = sluice("verify", DATA / "frame.bagz")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("record 4: the record is no zstd frame", done.stdout + done.stderr)
+        done = sluice("verify", DATA / "cut.bagz")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cut short", done.stdout + done.stderr)
+
+    def test_outputs_are_read_back(self):
+        for name in ("out.bagz", "out.bag", "bagz:other"):
+            path = self.path(name.removeprefix("bagz:"))
+            out = name.replace("other", path) if ":" in name else path
+            self.ok("run", f'bagz("{DATA}/sizes.bagz")', "--output", out)
+            plan = f'bagz("{path}") | map(length(it))'
+            self.assertEqual(lines_of(self.ok("run", plan, "--output", "jsonl")), [0, 1, 3000, 0, 70000])
+        self.assertLess(os.path.getsize(self.path("out.bagz")), 2000)
+        self.assertGreater(os.path.getsize(self.path("out.bag")), 73000)
+        self.ok("convert", NUMBERS, self.path("a.tfrecord"))
+        self.ok("convert", self.path("a.tfrecord"), self.path("b.bagz"))
+        self.assertEqual(pathlib.Path(self.path("b.bagz")).read_bytes(), NUMBERS.read_bytes())
+
+    def test_shards_are_read_as_one_sequence(self):
+        self.ok("run", f'bagz("{NUMBERS}")', "--output", self.path("out.bagz"), "--shards", "3")
+        got = lines_of(self.ok("run", f'bagz("{self.path("out@3.bagz")}")', "--output", "jsonl"))
+        self.assertEqual(got, RECORDS[0::3] + RECORDS[1::3] + RECORDS[2::3])
+        self.assertEqual(got, lines_of(self.ok("cat", self.path("out-*-of-00003.bagz"))))
+
+    def test_an_output_continues_after_its_checkpoint(self):
+        whole, cut = self.path("whole.bagz"), self.path("cut.bagz")
+        plan = f'bagz("{NUMBERS}") | repeat(200)'
+        self.ok("run", plan, "--output", whole)
+        self.ok("run", plan, "--output", cut, "--checkpoint", self.path("ckpt"), "--limit", "777")
+        self.ok("run", plan, "--output", cut, "--checkpoint", self.path("ckpt"))
+        self.assertEqual(pathlib.Path(whole).read_bytes(), pathlib.Path(cut).read_bytes())
+
+    def test_a_compressed_output_is_refused(self):
+        self.assertIn("each record is a zstd frame", self.fails(1, "run", "range(3) | map(text(it))", "--output",
+                                                                self.path("a.bagz"), "--compression", "gzip"))
+        self.assertIn("bagz takes records", self.fails(2, "run", "range(3)", "--output", self.path("a.bagz")))
+
+    def test_the_library_reads_what_is_written(self):
+        library = self.library()
+        self.ok("run", f'bagz("{DATA}/sizes.bagz")', "--output", self.path("out.bagz"))
+        self.assertEqual(list(library.Reader(self.path("out.bagz"))), list(library.Reader(str(DATA / "sizes.bagz"))))
+        self.ok("run", f'bagz("{NUMBERS}")', "--output", self.path("p.bag"), "--shards", "2")
+        self.assertEqual(sorted(library.Reader(self.path("p@2.bag"))), [r.encode() for r in RECORDS])
+
+    def test_what_the_library_writes_is_read(self):
+        library = self.library()
+        draw = random.Random(31)
+        for trial in range(40):
+            records = [draw.randbytes(draw.choice((0, 1, 40, 5000))) for _ in range(draw.randrange(60))]
+            apart = trial % 3 == 0
+            placement = library.LimitsPlacement.SEPARATE if apart else library.LimitsPlacement.TAIL
+            path = self.path(f"t{trial}.{'bagz' if trial % 2 else 'bag'}")
+            with library.Writer(path, library.Writer.Options(limits_placement=placement)) as to:
+                for r in records:
+                    to.write(r)
+            plan = f'bagz("{path}", separate_limits={str(apart).lower()}, read_bytes={draw.choice((1, 300, 65536))}B)'
+            self.ok("run", plan, "--output", self.path("out.bag"))
+            self.assertEqual(list(library.Reader(self.path("out.bag"))), records, plan)
+
+    def test_every_changed_byte_gives_an_error_or_records(self):
+        for name in ("numbers.bagz", "numbers.bag"):
+            good = (DATA / name).read_bytes()
+            damaged = []
+            for at in range(len(good)):
+                flipped = bytearray(good)
+                flipped[at] ^= 1 << (at % 8)
+                damaged += [bytes(flipped), good[:at]]
+            paths = [self.write(f"d{i}.{name.rsplit('.')[-1]}", data) for i, data in enumerate(damaged)]
+            # All of them in one run: the errors are dropped, and none may end it. A file that is cut is dropped as a whole.
+            suffix = name.rsplit(".")[-1]
+            plan = f'list_files("{self.path("d*." + suffix)}") | flat_map(bagz) | with_options(on_error=skip)'
+            done = subprocess.run([PROGRAM, "run", plan, "--output", "null"], capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+            self.assertGreater(len(paths), 100)
+
+
+if __name__ == "__main__":
+    main()
