@@ -9,6 +9,7 @@
 #include "element/batches/blocks.hpp"
 #include "engine/held/kept_texts.hpp"
 #include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/excluded_elements.hpp"
 #include "engine/lowering/fused_stage.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/types.hpp"
@@ -82,13 +83,13 @@ class numbers_kept {
 
 // Works in place: kept elements move to the front of the view, which is passed on. Skipped elements are tested too,
 // because only a test shows which elements exist. `numbers`: selects what is requested from a source that skips at a
-// constant cost; null: all elements are.
+// constant cost; null: all elements are. `excluded`: those that are dropped without a test.
 erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
-                          std::unique_ptr<numbers_kept> numbers, error_gate gate) {
+                          std::unique_ptr<numbers_kept> numbers, excluded_elements excluded, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   for (;;) {
     for (;;) {
-      demand wanted{0, out.ask(), out.wanted_bytes()};
+      demand wanted{excluded.from(in.consumed()), out.ask(), out.wanted_bytes()};
       if (numbers) numbers->restrict(wanted, in.consumed());
       auto b = co_await in.next_block(wanted);
       if (!b) break;
@@ -150,7 +151,7 @@ erased_stream open_filter(const node& n, open_context& context) {
     numbers = std::make_unique<numbers_kept>(*function, seed, near);
   }
   if (gate.skips()) return filter_tolerant_loop(out, std::move(in), function, seed, std::move(gate));
-  return filter_loop(out, std::move(in), function, seed, std::move(numbers), std::move(gate));
+  return filter_loop(out, std::move(in), function, seed, std::move(numbers), excluded_elements(n), std::move(gate));
 }
 
 }  // namespace

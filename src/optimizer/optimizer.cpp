@@ -29,6 +29,7 @@ const rule* const kRules[] = {
     &push_shard,        // before merge_prefetches, for the same reason
     &filter_early,      // before shrink_before_buffers: no filter follows a map past a shuffle
     &filter_in_source,  // after filter_early, which moves filters to sources
+    &skip_by_bounds,    // for the same reason
     &shrink_before_buffers,
     &prune_columns,     // after those that move maps and filters: they change which stage makes the members
     &parse_late,        // before parallelize, which gives both of its steps several cores

@@ -120,6 +120,7 @@ extern const rule push_shard;
 extern const rule push_take;
 extern const rule remove_noops;
 extern const rule shrink_before_buffers;
+extern const rule skip_by_bounds;
 
 /// Returns the bit of the rule of this name. Errors: throws invalid_argument, with the names of all rules.
 std::uint64_t bit_of_rule(std::string_view name);

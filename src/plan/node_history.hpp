@@ -29,6 +29,8 @@ struct node_history {
   node_ptr written{};
   /// The node is a filter by the numbers of its elements, which finds those that it keeps before its source reads them.
   bool selects_by_number = false;
+  /// The node is a filter directly after a source, and drops these elements of it, which the source skips.
+  std::vector<element_run> excluded{};
   /// A shuffle: while its buffer empties, it fills that of the next epoch of the repeat downstream. A repeat: such a
   /// shuffle is upstream.
   bool overlaps_epochs = false;

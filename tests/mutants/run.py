@@ -2,7 +2,10 @@
 """Plants one bug after the other, rebuilds what it touches, and sees whether what tries every verb (random plans, rows, resume
 costs, conformance, forged positions), the channels' bounds, the draws or the changed knobs notice.
 
-  tests/mutants/run.py [--plans N] [--jobs N] [--from N] [WORD…]     only mutants whose name has one of the words
+  tests/mutants/run.py [--plans N] [--jobs N] [--from N] [--times N] [--unchecked] [WORD…]
+
+Only mutants whose name has one of the words. --times: waits so many times as long for a test, on a slow machine. --unchecked: does not
+run all tests without a bug first, which takes ten minutes.
 
 Works on a copy of the tree below build-mutants/, so that the tree itself stays as it is. A bug counts as caught when
 the test fails, crashes or hangs; the first test that notices is printed, for tests/mutants/noticed.tsv. Ends with
@@ -67,7 +70,7 @@ def tests_of_operator(file):
     return [",".join(f"[#{part}_test]" for part in sorted(parts))]
 
 
-def try_plans(plans, file=""):
+def try_plans(plans, file="", times=1):
     """None where nothing was noticed, else how. Those first that find most bugs in the shortest time."""
     full = dict(os.environ, SLUICE_TEST_PLANS=str(plans))
     full.pop("SLUICE_TEST_BUDGET", None)
@@ -80,16 +83,16 @@ def try_plans(plans, file=""):
         rules = [(["io_tests", "[transport]"], full, 60)]
     if file.startswith("src/service/"):
         rules = [(["service_tests", "the service delivers*"], dict(full, SLUICE_TEST_SEEDS="2000"), 300)]
-    for test, environment, seconds in (*rules, (["op_tests", "random plans*"], full, 120 + plans), (["runners_tests"], full, 300),
-                                       *((["op_tests", "-#", tests], small, 300) for tests in tests_of_operator(file)),
+    for test, environment, seconds in (*rules, *((["op_tests", "-#", tests], small, 300) for tests in tests_of_operator(file)),
+                                       (["op_tests", "random plans*"], full, 120 + plans), (["runners_tests"], full, 300),
                                        (["engine_tests"], small, 300), (["pipeline_tests"], small, 300),
                                        (["op_tests", "[every_verb]"], small, 300), (["op_tests"], small, 900)):
         command = [str(COPY / "build" / test[0]), "--abort", *test[1:]]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds,
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds * times,
                                   cwd=ROOT, env=environment, preexec_fn=bound_memory)
         except subprocess.TimeoutExpired:
-            return f"hangs (for {seconds} s)"
+            return f"hangs (for {seconds * times} s)"
         if done.returncode != 0:
             return how_noticed(done)
     return None
@@ -111,12 +114,14 @@ def main():
     parser.add_argument("--plans", type=int, default=100)
     parser.add_argument("--from", dest="first", type=int, default=0, help="leaves out so many mutants")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--unchecked", action="store_true")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     refresh_copy()
     configure()
     sound, output = build(options.jobs)
-    if not sound or (noticed := try_plans(options.plans)):
+    if not sound or (noticed := None if options.unchecked else try_plans(options.plans, times=options.times)):
         print(output[-2000:] if not sound else f"without a planted bug: {noticed}")
         print("0 passed, 1 failed")
         return 1
@@ -133,7 +138,7 @@ def main():
             path.write_text(original.replace(there, instead))
             try:
                 sound, output = build(options.jobs)
-                noticed = try_plans(options.plans, file) if sound else None
+                noticed = try_plans(options.plans, file, options.times) if sound else None
             finally:
                 path.write_text(original)
             verdict = noticed or ("NOT CAUGHT" if sound else "DOES NOT COMPILE\n" + output[-1500:])

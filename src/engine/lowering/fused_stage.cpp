@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coro/positions/position_records.hpp"
+#include "engine/lowering/excluded_elements.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "plan/node_history.hpp"
 
@@ -67,7 +68,9 @@ struct part {
 class fused_work {
  public:
   fused_work(const fused_work&) = delete;
-  fused_work(std::vector<part> all, erased_stream from) : in(std::move(from)), parts(std::move(all)) {
+  /// `first`: the most upstream node.
+  fused_work(std::vector<part> all, erased_stream from, const node& first)
+      : in(std::move(from)), parts(std::move(all)), excluded_(first) {
     last_filter = last_map = parts.size();
     std::vector<const stage_function*> functions;
     for (std::size_t k = 0; k != parts.size(); ++k) {
@@ -79,6 +82,10 @@ class fused_work {
   }
   ~fused_work() { add_counts(); }
 
+  /// Returns the request for the next inputs.
+  demand next_inputs(const outlet& out) const {
+    return {excluded_.from(in.consumed()), has_filter() ? out.ask() : out.wanted(), out.wanted_bytes()};
+  }
   /// Computes the outputs for `b`. `why`: the error after them, or ok.
   block compute(outlet& out, const block& b, status& why);
   bool has_filter() const { return last_filter != parts.size(); }
@@ -110,6 +117,7 @@ class fused_work {
   void filtered(part& p, std::size_t k, outlet& out, block& now, std::uint64_t ordinal, status& why);
   bool is_inner_filter(std::size_t k) const { return parts[k].filter && k != last_filter; }
 
+  const excluded_elements excluded_;
   std::unique_ptr<one_pass> pass_;
   std::vector<element_place> places_;
   std::vector<std::uint32_t> kept_;
@@ -291,8 +299,7 @@ class fused_state final : public saved_base {
 erased_stream fused_loop(outlet out, one_to_one, fused_state state) {
   fused_work& work = state.work();
   for (;;) {
-    while (auto b =
-               co_await work.in.next_block({0, work.has_filter() ? out.ask() : out.wanted(), out.wanted_bytes()})) {
+    while (auto b = co_await work.in.next_block(work.next_inputs(out))) {
       status why;
       block made = work.compute(out, b, why);
       if (!why.ok()) {
@@ -357,7 +364,7 @@ erased_stream open_fused(const node& n, open_context& context) {
     if (work.is_filter) last_filter = one;
   }
   erased_stream in = context.open(nodes.front()->inputs[0]);
-  fused_state state(std::make_shared<fused_work>(std::move(parts), std::move(in)));
+  fused_state state(std::make_shared<fused_work>(std::move(parts), std::move(in), *nodes.front()));
   erased_stream s = fused_loop(outlet(*n.type), one_to_one{!last_filter}, std::move(state));
   if (last_filter) s.stage()->set_identity(identity_of(*last_filter));
   return s;

@@ -88,7 +88,8 @@ class member_reader {
 
 bool may_fail(const expression_tree& e, const computed& c) {
   using tree = expression_tree;
-  const number n = number_of(c.type());
+  // An operation with a missing value yields none; with the others it is the one of their plain types.
+  const number n = number_of(c.type().kind == kind::maybe ? *c.type().element : c.type());
   switch (e.kind) {
     case tree::number:
     case tree::text_:

@@ -2,6 +2,7 @@
 #include "sluice/op/parquet.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "engine/files/chosen_columns.hpp"
 #include "engine/files/file_stage.hpp"
 #include "io/plan_file_reader.hpp"
+#include "op/parquet/excluded_rows.hpp"
 #include "op/parquet/parquet_stage.hpp"
 #include "op/parquet/planned_footer.hpp"
 #include "plan/codecs/arguments_of.hpp"
@@ -109,6 +111,13 @@ erased_stream open_parquet_rows(const node& n, open_context& context, const std:
   return open_parquet_stage(n, context, reading_of(n, context), landing);
 }
 
+/// Only if the footer was read when the plan was built: a file that has changed since is then refused.
+std::vector<element_run> excluded_in_footer(const node& n, std::span<const member_comparison> comparisons) {
+  const footer_result* footer = footer_of(n);
+  if (!footer || !footer->ok()) return {};
+  return excluded_rows(*(*footer)->file, *n.type, comparisons);
+}
+
 cardinality rows_in_footer(const node& n) {
   const footer_result* footer = footer_of(n);
   return footer && footer->ok() ? cardinality::of_many((*footer)->rows) : cardinality();
@@ -127,7 +136,8 @@ const op_info parquet_op{
     .for_columns = parquet_for_columns,
     .type = parquet_row,
     .facts = {.size = rows_in_footer,
-              .seeks = [](const node& n) { return rows_in_footer(n).kind == cardinality::exact; }},
+              .seeks = [](const node& n) { return rows_in_footer(n).kind == cardinality::exact; },
+              .excluded = excluded_in_footer},
     .splits = {.rule = split_rule::one_file, .skips_in_file = [](const node&) { return true; }},
     .lowering = {.open = open_parquet_elements, .open_rows = open_parquet_rows},
 };

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random tables in Parquet files of several row groups, written by pyarrow, DuckDB and Polars: a filter by random conditions keeps the
+rows that DuckDB keeps, with the rule skip_by_bounds and without it, and positions of one run resume the other. Skipped without these
+libraries (./dev deps formats).
+
+  python3 tests/cli/formats/parquet_filters_test.py --tables 300 --seed 7
+"""
+import json
+import os
+import pathlib
+import random
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(ROOT / ".cache/formats"))
+from program import main, sluice
+
+try:
+    import duckdb
+    import polars
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as e:
+    print(f"skipped: {e}; ./dev deps formats installs it")
+    print("0 passed, 0 failed")
+    sys.exit(0)
+
+
+def option(name, default):
+    return int(sys.argv[sys.argv.index(name) + 1]) if name in sys.argv else default
+
+
+TABLES, SEED = option("--tables", 25), option("--seed", random.randrange(10**9))
+if "--tables" in sys.argv or "--seed" in sys.argv:
+    del sys.argv[1:]
+
+WORDS = ["", "a", "ab", "b", "ba", "z", "é", "中", "z" * 70 + "a", "z" * 70 + "b"]
+TYPES = [pa.int8(), pa.int32(), pa.int64(), pa.uint32(), pa.uint64(), pa.float32(), pa.float64(), pa.string()]
+OPERATORS = ["<", "<=", "==", ">=", ">"]
+
+
+def random_column(r, t, rows):
+    """Values that rise slowly, so that groups have different bounds."""
+    nulls, base = r.choice([0, 0, 0.2, 0.95]), r.choice([0, 0, -3, 2**53 - 5, 2**60])
+    if str(t) in ("int8", "int32", "uint32", "float"):
+        base = min(base, 0)
+    if str(t).startswith("u"):
+        base = max(base, 0)
+    values = []
+    for i in range(rows):
+        step = i // 9 + r.randint(0, 2)
+        v = WORDS[step % len(WORDS)] if pa.types.is_string(t) else base + step * (0.25 if pa.types.is_floating(t) else 1)
+        values.append(None if r.random() < nulls else v)
+    return pa.array(values, t)
+
+
+def random_literal(r, column):
+    present = [v.as_py() for v in column if v.is_valid]
+    if pa.types.is_string(column.type):
+        return json.dumps(r.choice(WORDS + ["c", "zz"]), ensure_ascii=False)
+    v = r.choice(present or [0]) + r.choice([0, 0, 1, -1, 0.5, 100])
+    if pa.types.is_integer(column.type):
+        v = int(v) if r.random() < 0.8 or abs(v) > 2**50 else float(v)
+    return repr(v)
+
+
+def random_condition(r, table):
+    terms = []
+    for _ in range(r.randint(1, 3)):
+        name = r.choice(table.column_names)
+        literal, op = random_literal(r, table.column(name)), r.choice(OPERATORS)
+        terms.append(f"{literal} {op} {name}" if r.random() < 0.2 and not literal.startswith("-") else f"{name} {op} {literal}")
+    return " && ".join(terms)
+
+
+def as_sql(condition):
+    return condition.replace(" && ", " and ").replace(" == ", " = ").replace('"', "'")
+
+
+class Filters(unittest.TestCase):
+    def setUp(self):
+        if "Parquet                    yes" not in sluice("doctor").stdout:
+            self.skipTest("this sluice was built without Arrow C++: ./dev deps formats, then build it again")
+
+    def run_plan(self, plan, *more):
+        done = sluice("run", plan, "--output", "jsonl", *more)
+        self.assertEqual(done.returncode, 0, f"{plan}\n{done.stderr}")
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_random_conditions(self):
+        skipping = 0
+        with tempfile.TemporaryDirectory() as folder:
+            for i in range(TABLES):
+                r = random.Random(SEED * 100003 + i)
+                with self.subTest(seed=SEED, table=i):
+                    skipping += self.check(r, folder)
+        print(f"seed {SEED}: {skipping} of {TABLES} plans skip row groups")
+        self.assertGreater(skipping, TABLES // 5)
+
+    def check(self, r, folder):
+        rows = r.choice([1, r.randint(5, 60), r.randint(60, 200)])
+        columns = {f"c{k}": random_column(r, r.choice(TYPES), rows) for k in range(r.randint(1, 3))}
+        table, path = pa.table({"row": pa.array(range(rows), pa.int64())} | columns), os.path.join(folder, "a.parquet")
+        writer = r.choice(["pyarrow", "pyarrow", "polars", "duckdb"])
+        if writer == "pyarrow":
+            pq.write_table(table, path, row_group_size=r.choice([3, 10, 40]), use_dictionary=r.random() < 0.5, write_statistics=r.random() < 0.9)
+        elif writer == "polars":
+            polars.from_arrow(table).write_parquet(path, row_group_size=r.choice([3, 10, 40]))
+        else:
+            arrow_rows = table  # noqa: F841, DuckDB finds it by its name
+            duckdb.sql(f"copy (from arrow_rows) to '{path}' (format parquet)")
+        condition = random_condition(r, table)
+        expected = [n for n, in duckdb.sql(f"select row from '{path}' where {as_sql(condition)} order by row").fetchall()]
+        plan = f'parquet("{path}") | filter({condition}) | map((row, index()))'
+        wanted = [{"0": n, "1": k} for k, n in enumerate(expected)]
+        pairs = [[n, k] for k, n in enumerate(expected)]
+        with_rules = self.run_plan(plan)
+        self.assertIn(with_rules, (wanted, pairs), f"{writer}: {condition}\n{table.schema}")
+        self.assertEqual(self.run_plan(plan, "--no-optimize"), with_rules, f"{writer}: {condition}")
+        if len(expected) > 1:
+            self.check_resume(r, plan, with_rules, os.path.join(folder, "at"))
+        return any(line.startswith("| filter") and "skip_by_bounds" in line for line in sluice("explain", plan).stdout.splitlines())
+
+    def check_resume(self, r, plan, whole, at):
+        first = r.randint(1, len(whole) - 1)
+        how = r.choice([["--no-optimize"], []]), r.choice([["--no-optimize"], []])
+        began = self.run_plan(plan, "--limit", str(first), "--checkpoint", at, *how[0])
+        rest = self.run_plan(plan, "--resume", at, *how[1])
+        os.remove(at)
+        self.assertEqual(began + rest, whole, f"{first} elements with {how}")
+
+    def test_damage_in_a_skipped_group_is_not_found(self):
+        damaged = ROOT / "tests/verbs/data/parquet/damaged.parquet"   # in `half` of the rows 4 to 7
+        plan = f'parquet("{damaged}") | filter(id > 7) | map(half)'
+        self.assertEqual(self.run_plan(plan), [4.0, 4.5])
+        without = sluice("run", plan, "--output", "jsonl", "--rule", "skip_by_bounds=off")
+        self.assertNotEqual(without.returncode, 0)
+        self.assertIn('column "half" in row group 1', without.stderr)
+
+
+if __name__ == "__main__":
+    main()
