@@ -11,6 +11,7 @@
 #include "io/plan_file_reader.hpp"
 #include "output/output_place.hpp"
 #include "pipeline/checkpoint_bytes.hpp"
+#include "pipeline/delivered_order.hpp"
 #include "pipeline/position_parts.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/codecs/argument_codec.hpp"
@@ -86,6 +87,10 @@ std::vector<std::string> lines_of_checkpoint(std::string_view file, const node_p
   lines.push_back(absl::StrCat("epoch: ", sealed.epoch));
   lines.push_back(
       absl::StrCat("bad elements: ", sealed.on_error == error_policy::stop ? "end the run" : "are dropped"));
+  if (order_fingerprint print; !sealed.order.empty()) {
+    if (!read_order(sealed.order, print)) throw_status(damaged_position());
+    lines.push_back(text_of_order(print));
+  }
   for (const position_part& p : parts_of_position(sealed.position)) lines.push_back(line_of(p.record, plan));
   std::set<std::string> names;
   if (plan) collect_names(*plan, names);

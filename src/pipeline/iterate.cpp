@@ -14,9 +14,11 @@
 #include "coro/positions/position_records.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/options_in_force.hpp"
+#include "pipeline/delivered_order.hpp"
 #include "pipeline/live_runs.hpp"
 #include "pipeline/moved_files.hpp"
 #include "pipeline/open_indexing.hpp"
+#include "pipeline/position_parts.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/plan_depth.hpp"
 #include "plan/plan_parts.hpp"
@@ -24,6 +26,7 @@
 #include "runtime/seen_inputs.hpp"
 #include "runtime/warm_channels.hpp"
 #include "sluice/base/mutex.hpp"
+#include "sluice/element/type_text.hpp"
 #include "sluice/op/with_options.hpp"
 #include "sluice/optimizer/optimize.hpp"
 #include "sluice/pipeline/one_element.hpp"
@@ -70,6 +73,12 @@ duration cpu_time(const runtime& rt) {
   return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
 
+/// Returns the ordinal in the first record of a position, which is that of the stage at the end.
+std::uint64_t ordinal_of(std::string_view position) {
+  const std::vector<position_part> parts = parts_of_position(position);
+  return parts.empty() ? 0 : parts.front().record.ordinal;
+}
+
 /// The objects that the root of a run keeps alive, and the interface of the run for the stages below.
 class run final : public run_base {
  public:
@@ -101,12 +110,14 @@ class run final : public run_base {
     status why = context_->inputs->resumable();
     if (!why.ok()) throw_status(why);
     look_now();
+    std::string order = order_ ? written_order(order_->at(ordinal_of(position))) : std::string();
     return seal_position({.fingerprint = fingerprint_,
                           .seed = context_->seed,
                           .on_error = context_->on_error,
                           .epoch = epoch_,
                           .inputs = context_->inputs->bytes(),
                           .identities = identities_,
+                          .order = std::move(order),
                           .position = std::move(position)});
   }
   /// Reads the fingerprint and the identities of the plan once. A run that starts from a checkpoint warns at once.
@@ -125,6 +136,10 @@ class run final : public run_base {
   }
   run_context& context() const { return *context_; }
   std::uint64_t epoch() const { return epoch_; }
+  /// Before the first request: the run counts its order.
+  void count_order_in(std::shared_ptr<order_log> log) { order_ = std::move(log); }
+  /// Returns the fingerprint of the elements before `ordinal`. Thread: the consumer's, at rest.
+  order_fingerprint order_at(std::uint64_t ordinal) const { return order_ ? order_->at(ordinal) : order_fingerprint(); }
   machine_use machine() const {
     machine_use use;
     use.workers = context_->workers;
@@ -155,7 +170,8 @@ class run final : public run_base {
   std::uint64_t epoch_;
   const time_point began_at_;
   const duration cpu_at_beginning_;
-  std::shared_ptr<tuning> tuning_;  ///< null: the run has no tuner
+  std::shared_ptr<tuning> tuning_;    ///< null: the run has no tuner
+  std::shared_ptr<order_log> order_;  ///< null: the run does not count its order
   // Many runs end without a checkpoint, and making a fingerprint prints the whole plan.
   mutable std::once_flag looked_;
   mutable std::uint64_t fingerprint_ = 0;  ///< valid once looked_ is set
@@ -264,6 +280,68 @@ sealed_position unseal_for(const node& plan, const iterate_options& o) {
   }
 }
 
+/// How a run counts its order, and from where.
+struct order_start {
+  std::shared_ptr<order_log> log;  ///< null: it does not
+  std::uint32_t site = 0;          ///< of the stage that counts
+  std::uint64_t to_pass = 0;       ///< elements that a run without that stage passes over first
+};
+
+/// Adapts the position of a checkpoint to a run with or without the stage that counts. Errors: thrown.
+order_start start_of_order(const node& written, const iterate_options& o, bool on_demand, sealed_position& from) {
+  order_start start;
+  start.site = order_site(written);
+  const bool had = !from.order.empty();
+  order_fingerprint before;
+  if (had && !read_order(from.order, before)) throw_status(damaged_position());
+  const bool counts = !on_demand && (o.order_fingerprint.is_given() ? o.order_fingerprint.is_on() : had);
+  if (counts && !can_count_order(*written.type))
+    throw_status(invalid_argument_error("order_fingerprint: the contents of " + type_text(*written.type) +
+                                        " are not known to the library; leave the option out, or end the plan with "
+                                        "a map to values"));
+  std::uint64_t ordinal = 0;
+  if (!from.position.empty()) {
+    const std::vector<position_part> parts = parts_of_position(from.position);
+    if (parts.empty() || (had && parts.front().record.site != start.site)) throw_status(damaged_position());
+    const position_record& first = parts.front().record;
+    ordinal = had ? first.ordinal : 0;
+    if (!before.is_counted) before = {.is_counted = true, .since = before.since + first.ordinal};
+    if (had && !counts) {
+      start.to_pass = first.to_pass;
+      from.position.erase(0, parts.front().bytes.size());
+    } else if (counts && !had) {
+      std::string longer;
+      append_record({.site = start.site, .version = 0, .ordinal = 0, .to_pass = 0, .saved = std::string(1, '\0')},
+                    longer);
+      from.position.insert(0, longer);
+    }
+  }
+  if (counts) start.log = std::make_shared<order_log>(std::move(before), ordinal);
+  return start;
+}
+
+/// Lowers the plan, and restores its position.
+erased_stream open_at_position(const open_context& top, const node_ptr& plan, std::string position,
+                               const order_start& order) {
+  if (!order.log) {
+    result<erased_stream> opened = top.resume(plan, std::move(position));
+    if (!opened.ok()) throw_status(opened.why());
+    erased_stream root = *std::move(opened);
+    root.pass_over(order.to_pass);
+    return root;
+  }
+  erased_stream root = count_order(top.open(plan), order.log);
+  root.stage()->set_label(kOrderStage);
+  root.stage()->set_identity({.site = order.site});
+  root.set_environment(top.run.get());
+  root.may_go_back();
+  if (position.empty()) return root;
+  position_records records(std::move(position));
+  root.restore(records);
+  if (status fits = records.finish(); !fits.ok()) throw_status(fits);
+  return root;
+}
+
 /// `on_demand`: no stage works ahead of the root's requests.
 /// `given`: the plan that runs; null: the optimized form of `written`.
 erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given, const iterate_options& o,
@@ -282,6 +360,7 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   if (!o.from.empty() && from.position.empty()) throw_status(damaged_position());
   if (!o.from.empty() && o.epoch && *o.epoch != from.epoch) refuse_epoch(from.epoch, *o.epoch);
   std::uint64_t epoch = o.epoch.value_or(from.epoch);
+  const order_start order = start_of_order(*written, o, on_demand, from);
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;
@@ -305,10 +384,15 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   warm_channels channels;
   const bool is_warm = !on_demand && starts_warm(*written, o);
   if (is_warm) context->to_warm = &channels;
-  result<erased_stream> opened = top.resume(rewritten, std::move(from.position));
+  erased_stream root;
+  try {
+    root = open_at_position(top, rewritten, std::move(from.position), order);
+  } catch (...) {
+    context->to_warm = nullptr;
+    throw;
+  }
   context->to_warm = nullptr;
-  if (!opened.ok()) throw_status(opened.why());
-  erased_stream root = *std::move(opened);
+  started->count_order_in(order.log);
   if (!o.from.empty() && !context->inputs->restore(from.inputs)) throw_status(damaged_position());
   root.stage()->set_error_sink(context.get());
   if (!o.from.empty()) started->look_now();
@@ -384,7 +468,10 @@ run_report report_during(const run_base& any) {
 run_report report_of(const stream_base& s) {
   if (!s.run()) return {};
   if (s.at_rest()) s.flush_all_counts();
-  return report_during(*s.run());
+  run_report report = report_during(*s.run());
+  if (auto* r = dynamic_cast<const run*>(s.run()); r && s.at_rest() && s.stage())
+    report.order = r->order_at(s.consumed());
+  return report;
 }
 
 run_report any_stream::report() const { return report_of(*this); }

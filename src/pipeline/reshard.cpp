@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "op/shard/shard_rest.hpp"
+#include "pipeline/delivered_order.hpp"
 #include "pipeline/position_parts.hpp"
 #include "pipeline/seal.hpp"
 #include "sluice/op/batch.hpp"
@@ -78,13 +79,13 @@ struct consumer_position {
   std::vector<position_part> upstream;  ///< the records of the stages upstream of the shard
   shard_rest rest;
   std::uint64_t delivered = 0;  ///< elements of the shard
+  order_fingerprint order;
 };
 
 /// Returns the number of elements of the shard that were delivered, and takes the records of the shard and of the stages
-/// downstream of it from `parts`.
+/// downstream of it from `parts`. `ahead`: elements that the stage below must make again and skip.
 std::uint64_t delivered_by(const sharded_plan& plan, std::vector<position_part>& parts, shard_rest& rest,
-                           bool drops_elements) {
-  std::uint64_t ahead = 0;  // elements that the stage below must make again and skip
+                           std::uint64_t ahead, bool drops_elements) {
   const auto take = [&parts](const node& n) -> std::optional<position_part> {
     if (parts.empty() || parts.front().record.site != n.site) return {};
     position_part first = std::move(parts.front());
@@ -140,7 +141,13 @@ std::vector<consumer_position> positions_of(const node_ptr& plan, const sharded_
     to.emplace();
     to->sealed = unseal_position(at.bytes, index->first, functions, error_policy::skip);
     to->upstream = parts_of_position(to->sealed.position);
-    to->delivered = delivered_by(parts, to->upstream, to->rest, to->sealed.on_error != error_policy::stop);
+    std::uint64_t ahead = 0;
+    if (!to->sealed.order.empty()) {  // the stage that counts stands at the end
+      if (to->upstream.empty() || !read_order(to->sealed.order, to->order)) throw_status(damaged_position());
+      ahead = to->upstream.front().record.to_pass;
+      to->upstream.erase(to->upstream.begin());
+    }
+    to->delivered = delivered_by(parts, to->upstream, to->rest, ahead, to->sealed.on_error != error_policy::stop);
   }
   std::vector<consumer_position> all;
   for (std::int64_t i = 0; i != shards; ++i) {
@@ -194,6 +201,9 @@ std::vector<checkpoint> reshard(runtime& rt, const node_ptr& plan, const std::ve
     const std::uint64_t next = old[i].delivered * old.size() + i;
     if (next < least) least = next, first = &old[i];
   }
+  std::vector<order_fingerprint> counted;
+  for (const consumer_position& p : old) counted.push_back(p.order);
+  const order_fingerprint together = union_of(counted);
   std::vector<checkpoint> made;
   for (std::int64_t i = 0; i != shards; ++i) {
     const node_ptr own = with_shard(plan, shards, i);
@@ -207,6 +217,11 @@ std::vector<checkpoint> reshard(runtime& rt, const node_ptr& plan, const std::ve
     std::vector<position_part> records = parts_of_position(sealed.position);
     const auto at = std::ranges::find(records, parts.shard->site, [](const position_part& p) { return p.record.site; });
     std::string bytes;
+    if (together.is_counted) {  // the sums of all go to the first consumer, so that those of the new ones add up
+      append_record({.site = order_site(*own), .version = 0, .ordinal = 0, .to_pass = 0, .saved = std::string(1, '\0')},
+                    bytes);
+      sealed.order = written_order(i == 0 ? together : order_fingerprint{.is_counted = true});
+    }
     for (auto p = records.begin(); p != at; ++p) bytes += p->bytes;
     position_writer saved;
     rest.save(saved);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kSealMagic("sluice\x05", 7);  // the last byte is the format's version
 constexpr char kOldestVersion = 4;
+constexpr char kVersionWithOrder = 6;
 
 /// How a seal records the values that a function holds.
 enum : std::uint64_t { kValuesUnknown, kNoValues, kValuesFollow };
@@ -67,6 +68,7 @@ std::string written_identities(const std::vector<function_identity>& identities)
 
 std::string seal_position(const sealed_position& p) {
   std::string out(kSealMagic);
+  if (!p.order.empty()) out.back() = kVersionWithOrder;
   put(out, p.fingerprint);
   put(out, p.seed);
   put(out, p.on_error);
@@ -74,6 +76,7 @@ std::string seal_position(const sealed_position& p) {
   header.number(p.epoch);
   header.text(p.inputs);
   header.text(p.identities);
+  if (!p.order.empty()) header.text(p.order);
   out += header.bytes();
   out += p.position;
   put(out, crc32c(out));
@@ -93,7 +96,7 @@ sealed_position read_seal(std::string_view bytes) {
     throw_status(data_loss_error("this is no checkpoint of sluice"));
   if (bytes.size() < kEnvelope) throw_status(damaged_checkpoint(bytes.size()));
   const char version = bytes[kSealMagic.size() - 1];
-  if (version < kOldestVersion || version > kSealMagic.back())
+  if (version < kOldestVersion || version > kVersionWithOrder)
     throw_status(failed_precondition_error("the checkpoint was written by another version of sluice"));
   std::string_view sealed = bytes.substr(0, bytes.size() - 4), crc = bytes.substr(bytes.size() - 4);
   if (take<std::uint32_t>(crc) != crc32c(sealed)) throw_status(damaged_checkpoint(bytes.size()));
@@ -106,7 +109,8 @@ sealed_position read_seal(std::string_view bytes) {
   p.epoch = rest.number();
   p.inputs = rest.text();
   p.identities = rest.text();
-  if (!rest.ok()) throw_status(data_loss_error("the checkpoint is damaged: its lengths do not fit"));
+  if (version == kVersionWithOrder) p.order = rest.text();
+  if (!rest.ok() || (version == kVersionWithOrder && p.order.empty())) throw_status(data_loss_error("the checkpoint is damaged: its lengths do not fit"));
   p.position = rest.remaining();
   return p;
 }

@@ -5,7 +5,9 @@
 //   inputs seen (runtime/seen_inputs.hpp) | identities of the plan's functions and data, each with its length LEB128
 //   before it | position … | crc32c of all u32
 //
-// Version 4 is read, too: its table of inputs has digests of times and inodes.
+// Version 4 is read, too: its table of inputs has digests of times and inodes. Version 6 is written by runs with an order
+// fingerprint, which stands before the position with its length. The first record of the position is then that of the stage
+// that counts it.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +27,7 @@ struct sealed_position {
   std::uint64_t epoch = 0;  ///< as the user counts (iterate_options)
   std::string inputs;       ///< the inputs that the run has read
   std::string identities;   ///< the result of written_identities()
+  std::string order;  ///< the order fingerprint (pipeline/delivered_order.hpp); empty: none
   std::string position;
 };
 

@@ -25,6 +25,38 @@ class Compare(ProgramTest):
         done = sluice("compare", "range(0)", "range(0)")
         self.assertIn("the same 0 elements", done.stdout)
 
+    def test_reports_and_checkpoints_of_runs(self):
+        at = self.folder.name
+        plan = "range(3000) | shuffle(50, seed=1) | map({n: it, s: string(it)}) | batch(3)"
+        for workers in ("1", "2"):
+            self.ok("run", plan, "--output", "null", "--workers", workers, "--order-fingerprint", "--limit", "900", "--report",
+                    f"json:{at}/{workers}.json", "--checkpoint", f"{at}/{workers}.ckpt")
+        same = self.ok("compare", f"{at}/1.json", f"{at}/2.json").stdout
+        self.assertRegex(same, r"^the same 900 elements in the same order; order fingerprint [0-9a-f]{16}\n$")
+        self.assertEqual(self.ok("compare", f"{at}/1.ckpt", f"{at}/2.json").stdout, same)
+        self.assertIn(f"order fingerprint: {same.split()[-1]}, of 900 elements; of 2700 rows", self.ok("checkpoint", "show", f"{at}/1.ckpt").stdout)
+        text = self.ok("run", plan, "--output", "null", "--order-fingerprint").stderr
+        self.ok("run", plan, "--output", "null", "--resume", f"{at}/1.ckpt", "--report", f"json:{at}/rest.json")  # without the option
+        rest = sluice("compare", f"{at}/1.json", f"{at}/rest.json")
+        self.assertEqual((rest.returncode, rest.stdout.splitlines()[0]), (1, "the first 896 elements are the same"))
+        self.assertIn(rest.stdout.splitlines()[2].removeprefix(f"{at}/rest.json: "), text)
+        self.ok("run", plan.replace("string(it)", 'if(it == 700, "", string(it))'), "--output", "null", "--order-fingerprint", "--report",
+                f"json:{at}/other.json")
+        other = sluice("compare", f"{at}/rest.json", f"{at}/other.json")
+        self.assertEqual((other.returncode, other.stdout.splitlines()[0]), (1, "the first difference is among the elements 240 to 255"))
+        self.ok("run", plan.replace("seed=1", "seed=2").replace(" | batch(3)", ""), "--output", "null", "--order-fingerprint", "--report",
+                f"json:{at}/b.json")
+        self.ok("run", plan.replace(" | batch(3)", ""), "--output", "null", "--order-fingerprint", "--report", f"json:{at}/a.json")
+        self.assertIn("the same elements, in different orders", sluice("compare", f"{at}/a.json", f"{at}/b.json").stdout)
+        self.assertIn("is no report or checkpoint", self.fails(2, "compare", f"{at}/a.json", "range(3)"))
+        self.ok("run", "range(9)", "--output", "null", "--report", f"json:{at}/none.json")
+        self.assertIn("none.json is a report without an order fingerprint", self.fails(2, "compare", f"{at}/a.json", f"{at}/none.json"))
+        with open(f"{at}/a.json", encoding="utf-8") as file:
+            report = file.read()
+        with open(f"{at}/a.json", "w", encoding="utf-8") as file:
+            file.write(report.replace('"ordered":"', '"ordered":"x'))
+        self.assertIn("the report is damaged", self.fails(1, "compare", f"{at}/a.json", f"{at}/b.json"))
+
     def test_errors(self):
         at = self.folder.name
         self.ok("run", "range(9)", "--output", "null", "--checkpoint", f"{at}/c")

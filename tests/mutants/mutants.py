@@ -591,4 +591,12 @@ MUTANTS = [
     ("a stream of a server that closes has ended", "io/messages/local_transport.cpp",
      "void abandon(status why) override { inbox.fail(std::move(why)); }",
      "void abandon(status) override { inbox.end({}); }"),
+    ("an order fingerprint does not depend on the order", "src/pipeline/delivered_order.cpp",
+     "return mix(digest + (element + 1) * kPlace);", "return mix(digest + element * 0);"),
+    ("a resumed run counts its order fingerprint from nothing", "src/pipeline/iterate.cpp",
+     "start.log = std::make_shared<order_log>(std::move(before), ordinal);",
+     "start.log = std::make_shared<order_log>(order_fingerprint{.is_counted = true}, ordinal);"),
+    ("a resharded run forgets the fingerprints of its consumers", "src/pipeline/reshard.cpp",
+     "written_order(i == 0 ? together : order_fingerprint{.is_counted = true})",
+     "written_order(order_fingerprint{.is_counted = true})"),
 ]

@@ -24,7 +24,8 @@ task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& 
                            .seed = r.seed,
                            .rules = r.rules,
                            .tune = r.tunes_every > duration(0),
-                           .tune_every = r.tunes_every});
+                           .tune_every = r.tunes_every,
+                           .order_fingerprint = r.order_fingerprint});
   random_numbers random(r.turns_knobs);
   auto save = [&] {
     o.places.push_back(s.position());
@@ -48,7 +49,9 @@ task<void> consume_into(runtime& rt, node_ptr plan, row_request r, row_outcome& 
     }
     for (std::uint32_t i = 0; i != b.view.size(); ++i) print(s.type(), b.view.at(i), o.elements.emplace_back());
   }
-  o.dropped = report_of(s).errors;
+  const run_report at_end = report_of(s);
+  o.dropped = at_end.errors;
+  o.order = at_end.order;
   std::shared_ptr<site_table> sites = sites_of(s);
   auto end = cleanup(std::move(s));
   co_await end;

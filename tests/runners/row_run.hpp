@@ -24,6 +24,7 @@ struct row_request {
   std::uint32_t at_once = 0;  ///< elements of each request; 0: a few, in turn
   rule_choice rules = {};
   error_policy on_error = error_policy::stop;
+  run_switch order_fingerprint = {};
 };
 
 /// What a run gave.
@@ -34,6 +35,7 @@ struct row_outcome {
   std::vector<std::size_t> delivered_before;  ///< delivered_before[i]: the number of elements delivered by places[i]
   std::vector<std::uint64_t> dropped_before;  ///< dropped_before[i]: the number of elements dropped by places[i]
   std::uint64_t dropped = 0;                  ///< the number of elements that the run dropped
+  order_fingerprint order;                    ///< at the end
   std::vector<site_report> stages;            ///< after the run, when all have counted all that they delivered
 };
 

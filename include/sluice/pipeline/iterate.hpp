@@ -42,6 +42,7 @@
 #include "sluice/coro/stream.hpp"
 #include "sluice/engine/dataset_options.hpp"
 #include "sluice/optimizer/rule_choice.hpp"
+#include "sluice/pipeline/order_fingerprint.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/profile/verdict.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -102,6 +103,9 @@ struct iterate_options {
   /// The reaction to checkpoints that cannot compare some functions or data of the plan. Not given: as with_options says, else
   /// a warning.
   external_state_setting external_state = {};
+  /// on: the run counts its order fingerprint (pipeline/order_fingerprint.hpp), in reports and checkpoints. Not given: on if
+  /// the checkpoint that it continues from has one. Errors: invalid_argument if the elements' contents are not known.
+  run_switch order_fingerprint = {};
 };
 
 /// A summary of a run, at its end or during it.
@@ -124,6 +128,8 @@ struct run_report {
   run_verdict verdict;
   /// The values that the tuner has chosen for knobs, if the run has one.
   tuning_report tuning;
+  /// Of the elements that the consumer has received. Not counted in a report during a request.
+  order_fingerprint order;
 };
 
 /// Starts a run of a plan whose element type may be unknown in C++, as the command line does. Errors: those of

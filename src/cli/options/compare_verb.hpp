@@ -12,7 +12,7 @@
 namespace sluice::lib::cli {
 
 struct compare_arguments {
-  std::string left, right;  ///< plans, files, or data folders
+  std::string left, right;  ///< plans, files, or data folders; or reports and checkpoints
   std::uint64_t seed = 0;   ///< of both runs
   reading_arguments reading = {};
 };

@@ -166,7 +166,7 @@ constexpr option_group kOptionGroups[] = {
     {"Bad elements", " --on-error --errors-max --quarantine "},
     {"Resuming", " --checkpoint --every --resume --resume-or-start --changed-inputs --identity --rebase "},
     {"Reports",
-     " --quiet --progress --progress-every --report --report-every --stages --html --serve --trace --trace-events "},
+     " --quiet --progress --progress-every --report --report-every --order-fingerprint --stages --html --serve --trace --trace-events "},
     {"Resources", " --memory-budget --workers --io --io-timeout --attempts "}};
 constexpr const char* kDefaultGroup = "Options";
 

@@ -13,6 +13,7 @@
 #include "cli/messages/text_layout.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/reports/run_record.hpp"
+#include "pipeline/delivered_order.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::cli {
@@ -101,6 +102,7 @@ std::string final_report(const run_record& record, runtime& rt) {
   absl::StrAppend(&out, "peak memory ", memory_size(memory.peak_bytes), " of ", memory_size(memory.budget_bytes),
                   holders_text(memory), ", process ", memory_size(process_peak_bytes()), ", ",
                   counted(rt.workers(), "worker"), ", ", files_of(rt).description(), ", seed ", report.seed, "\n");
+  if (report.order.is_counted) absl::StrAppend(&out, text_of_order(report.order), "\n");
   return out + dropped_text(report);
 }
 

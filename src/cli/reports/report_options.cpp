@@ -72,6 +72,9 @@ void add_report_options(CLI::App& verb, report_arguments& to, bool with_stages) 
   verb.add_option_function<std::string>("--report-every", set_every,
                                         "print the report with its verdict after each such interval, and at the end")
       ->check(time_span());
+  verb.add_flag("--order-fingerprint", to.counts_order,
+                "count digests of the elements and their order, for reports and checkpoints, which sluice compare "
+                "compares; a resumed run continues them");
   verb.add_option(
           "--html", to.html_file,
           "write the report as a page with pictures to this file, for a browser; an existing file is replaced only "

@@ -30,6 +30,7 @@ struct report_arguments {
   std::string json_file;      ///< the file for that object, beside the text; empty: none
   std::string serve_address;  ///< where a server shows the run; empty: nowhere
   std::string html_file;      ///< the file for the report as a page; empty: none
+  bool counts_order = false;  ///< the report has the order fingerprint
   std::string trace_file;     ///< the file for a trace (sluice/profile/trace.hpp); empty: none
   std::size_t trace_events = 500'000;  ///< the most events in it
 };

@@ -2,6 +2,7 @@
 #include "cli/reports/run_record.hpp"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <absl/time/clock.h>
 #include <absl/time/time.h>
 #include <sys/resource.h>
@@ -71,6 +72,20 @@ json dropped_json(const run_report& report) {
   return {{"elements", report.errors}, {"by_stage", std::move(stages)}, {"first", json_of(report.first_errors)}};
 }
 
+/// Digests are texts: readers of JSON round large numbers.
+json json_of(const order_fingerprint& print) {
+  if (!print.is_counted) return {};
+  json milestones = json::array();
+  for (std::uint64_t m : print.milestones) milestones.push_back(absl::StrFormat("%016x", m));
+  return {{"since", print.since},
+          {"elements", print.elements},
+          {"ordered", absl::StrFormat("%016x", print.ordered)},
+          {"rows", print.rows},
+          {"unordered", absl::StrFormat("%016x", print.unordered)},
+          {"stride", print.stride},
+          {"milestones", std::move(milestones)}};
+}
+
 json json_of_run(const run_record& r) {
   const run_report& report = *r.report;
   json warnings = json::array();
@@ -82,12 +97,12 @@ json json_of_run(const run_record& r) {
            {"io", r.io},
            {"memory", json_of(r.memory)},
            {"dropped", dropped_json(report)},
-           {"warnings", std::move(warnings)}};
+           {"warnings", std::move(warnings)},
+           {"order_fingerprint", json_of(report.order)}};
   add_profile(report, run);
   return run;
 }
 
-constexpr std::string_view kBeginning = "{\"report\":\"sluice\"";
 constexpr std::string_view kTraceBeginning = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 
 /// A file that is written when the run has ended. An existing file is replaced only if it begins in the same way.
@@ -134,7 +149,7 @@ void check_distinct(const report_arguments& a) {
 /// The files that describe a run, besides its output.
 struct end_files {
   explicit end_files(const report_arguments& a)
-      : report("--report json:", a.json_file, "report", kBeginning),
+      : report("--report json:", a.json_file, "report", kReportBeginning),
         trace("--trace ", a.trace_file, "trace", kTraceBeginning),
         page("--html ", a.html_file, "page of a report", kPageBeginning) {
     if (trace.is_open()) recording.emplace(trace_options{.events_max = a.trace_events});

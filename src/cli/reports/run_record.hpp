@@ -38,6 +38,7 @@ struct run_record {
 
 /// Increased when a field is removed or changes its meaning. New fields do not increase it.
 inline constexpr int kReportVersion = 1;
+inline constexpr std::string_view kReportBeginning = "{\"report\":\"sluice\"";
 
 /// Returns the object in one line, without the line's end.
 std::string report_json(const run_record& r, const char* verb, std::chrono::system_clock::time_point started,

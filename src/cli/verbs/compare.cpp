@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/text/redacted.hpp"
@@ -12,11 +13,17 @@
 #include "cli/inputs/remote_files.hpp"
 #include "cli/messages/exit_status.hpp"
 #include "cli/options/compare_verb.hpp"
+#include "cli/reports/figures.hpp"
+#include "cli/reports/run_record.hpp"
 #include "cli/verbs.hpp"
 #include "output/data_folder.hpp"
 #include "pipeline/checkpoint_bytes.hpp"
+#include "pipeline/delivered_order.hpp"
+#include "pipeline/seal.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/base/small_file.hpp"
+#include "sluice/coro/position.hpp"
+#include "sluice/pipeline/checkpoint_file.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -34,18 +41,91 @@ struct compared_side {
   bool has_ended = false;
 };
 
-void refuse_checkpoint(const std::string& path) {
+/// A file that describes a run, and the order fingerprint in it.
+struct described_run {
+  const char* what = nullptr;  ///< null: the side is something else
+  order_fingerprint order = {};
+};
+
+std::uint64_t digest_in(const nlohmann::json& text) { return std::stoull(text.get<std::string>(), nullptr, 16); }
+
+order_fingerprint order_in_report(const std::string& bytes, const std::string& path) {
+  order_fingerprint print;
+  try {
+    const nlohmann::json report = nlohmann::json::parse(bytes);
+    if (!report.at("run").is_object() || !report["run"].contains("order_fingerprint")) return print;
+    const nlohmann::json& order = report["run"]["order_fingerprint"];
+    if (!order.is_object()) return print;
+    print = {.is_counted = true,
+             .since = order.at("since").get<std::uint64_t>(),
+             .elements = order.at("elements").get<std::uint64_t>(),
+             .ordered = digest_in(order.at("ordered")),
+             .rows = order.at("rows").get<std::uint64_t>(),
+             .unordered = digest_in(order.at("unordered"))};
+    for (const nlohmann::json& m : order.at("milestones")) print.milestones.push_back(digest_in(m));
+    order_fingerprint checked;
+    if (read_order(written_order(print), checked)) return checked;
+  } catch (const std::exception&) {}  // reported below
+  throw_status(data_loss_error("the report is damaged: its order fingerprint cannot be read").in_file(path));
+}
+
+order_fingerprint order_in_checkpoint(const std::string& path) {
+  auto at = load_checkpoint(path);
+  if (!at.ok()) throw_status(at.why());
+  order_fingerprint print;
+  const std::string order = read_seal(at->bytes).order;
+  if (!order.empty() && !read_order(order, print)) throw_status(damaged_position().in_file(path));
+  return print;
+}
+
+described_run run_in(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown) || std::filesystem::file_size(path, unknown) > (1u << 26))
-    return;
+    return {};
   const auto bytes = read_small_file(path);
-  if (bytes.ok() && begins_as_checkpoint(std::string_view(*bytes).substr(0, kCheckpointHeadBytes)))
-    throw misuse(absl::StrCat(path, " is a checkpoint, and compare reads elements; write sluice checkpoint diff A B"));
+  if (!bytes.ok()) return {};
+  if (begins_as_checkpoint(std::string_view(*bytes).substr(0, kCheckpointHeadBytes)))
+    return {"checkpoint", order_in_checkpoint(path)};
+  if (bytes->starts_with(kReportBeginning)) return {"report", order_in_report(*bytes, path)};
+  return {};
+}
+
+/// Compares what two runs have delivered by their order fingerprints, without reading an element.
+int compare_runs(const compare_arguments& a, const described_run& left, const described_run& right) {
+  const bool is_left_counted = left.what && left.order.is_counted;
+  if (!is_left_counted || !right.what || !right.order.is_counted) {
+    const described_run& named = is_left_counted || !left.what ? right : left;
+    const std::string& path = &named == &left ? a.left : a.right;
+    if (!named.what)
+      throw misuse(absl::StrCat(path,
+                                " is no report or checkpoint: compare elements with elements, or two runs by "
+                                "the order fingerprints in their reports and checkpoints"));
+    throw misuse(absl::StrCat(path, " is a ", named.what, " without an order fingerprint",
+                              left.what && right.what ? "" : ", and compare reads elements",
+                              "; write sluice checkpoint diff A B, or run both with --order-fingerprint"));
+  }
+  const order_fingerprint &x = left.order, &y = right.order;
+  if (x.since != y.since)
+    throw misuse(absl::StrCat("the fingerprints count from different elements, ", x.since, " and ", y.since,
+                              ": compare runs from their beginnings"));
+  const order_divergence found = divergence_of(x, y);
+  if (!found.is_different && x.elements == y.elements) {
+    std::printf("the same %s in the same order; %s\n", counted(x.elements, "element").c_str(),
+                absl::StrFormat("order fingerprint %016x", x.ordered).c_str());
+    return kOk;
+  }
+  if (found.is_different)
+    std::printf("the first difference is among the elements %llu to %llu\n",
+                static_cast<unsigned long long>(found.equal), static_cast<unsigned long long>(found.differs_by - 1));
+  else std::printf("the first %s are the same\n", counted(found.equal, "element").c_str());
+  if (x.rows == y.rows && x.unordered == y.unordered) std::puts("both have the same elements, in different orders");
+  for (const auto& [path, print] : {std::pair(&a.left, &x), std::pair(&a.right, &y)})
+    std::printf("%s: %s\n", path->c_str(), text_of_order(*print).c_str());
+  return kFailed;
 }
 
 node_ptr side_plan(const std::string& text) {
   std::error_code unknown;
-  refuse_checkpoint(text);
   if (!std::filesystem::is_directory(text, unknown)) return plan_or_reader(text, {});
   return parse_plan(absl::StrCat("load(", in_quotes(text), ")"));
 }
@@ -77,6 +157,8 @@ std::string at_place(const compared_side& side, std::uint64_t element) {
 }  // namespace
 
 int compare(const compare_arguments& a) {
+  const described_run of_left = run_in(a.left), of_right = run_in(a.right);
+  if (of_left.what || of_right.what) return compare_runs(a, of_left, of_right);
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   iterate_options o;

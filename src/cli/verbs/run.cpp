@@ -52,6 +52,7 @@ iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   o.rules = rules_of(a.optimizer);
   o.trust = a.optimizer.trust();
   o.tune = !a.is_untuned;
+  if (a.report.counts_order) o.order_fingerprint = true;
   return o;
 }
 
