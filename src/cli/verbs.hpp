@@ -135,8 +135,8 @@ struct verify_arguments {
   sluice::lib::compression compression = compression::automatic;
   reading_arguments reading = {};
 };
-/// Reads files to their ends, and makes the checks that their formats allow. kFailed: at least one file is damaged or
-/// cannot be read; else kMisuse: at least one has a format that is not read; else kUnavailable.
+/// Reads files to their ends, and makes the checks that their formats allow. kFailed: at least one file is damaged; else
+/// kMisuse: at least one has a format that is not read; else kFailed: at least one cannot be opened; else kUnavailable.
 int verify(const verify_arguments& arguments);
 /// stages: as the plan runs; written: as it is written; diff: both; optimized: as it runs, as JSON;
 /// splits: where each stage runs if the plan is split.

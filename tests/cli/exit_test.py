@@ -87,7 +87,7 @@ class Exit(ServedTest):
     def test_folders(self):
         pathlib.Path(self.path("folder")).mkdir()
         self.write("folder/a.txt", b"x\n")
-        self.cells("a folder", DATA, lambda extension: self.path("folder"))
+        self.cells("a folder", ARGUMENTS, lambda extension: self.path("folder"))
 
     def test_damage(self):
         def damaged(extension):
@@ -207,6 +207,9 @@ class Exit(ServedTest):
                                   ([bad, unknown, away], DATA), ([unknown, away], ARGUMENTS)):
                 patience = ("--io-timeout", "2s") if away in files else ()   # local files have far more time than they need
                 self.assertEqual(sluice("verify", *files, *patience).returncode, status, files)
+            self.assertEqual(sluice("verify", self.path("none.csv"), unknown).returncode, ARGUMENTS)
+            self.assertEqual(sluice("verify", self.path("none.csv"), good).returncode, DATA)
+            self.assertEqual(sluice("verify", self.path("none.csv"), unknown, bad).returncode, DATA)
             self.assertEqual(sluice("cp", away, self.path("none"), self.path("to/"), "--io-timeout", "2s").returncode, DATA)
             self.assertEqual(sluice("ls", good, self.path("none")).returncode, DATA)
 

@@ -81,7 +81,7 @@ class Files(ProgramTest):
 
     def test_nothing_is_replaced_unasked_and_no_file_becomes_itself(self):
         self.make("a", "b")
-        self.assertIn("exists already", self.fails(1, "cp", self.path("a"), self.path("b")))
+        self.assertIn("exists: name another file, or add --overwrite", self.fails(2, "cp", self.path("a"), self.path("b")))
         self.assertEqual(pathlib.Path(self.path("b")).read_text(), "b")
         self.ok("cp", self.path("a"), self.path("b"), "--overwrite")
         self.assertEqual(pathlib.Path(self.path("b")).read_text(), "a")

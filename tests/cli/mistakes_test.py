@@ -16,7 +16,8 @@ TABLE = pathlib.Path(__file__).parent / "mistakes.tsv"
 PLAN = 'csv("people.csv", header=true)'
 FILES = {"people.csv": "id,first name,city,score,ok\n1,Ann,Rome,2.5,true\n2,Bob,Oslo,,False\n3,Cid,Rome,1.5,TRUE\n",
          "a.jsonl": '{"a":1,"b":"x"}\n', "log.txt": "one\ntwo\n", "plan.txt": "range(3) | batch(2)\n",
-         "semi.csv": "name;price\na;1\nb;3\n", "pretty.json": '{\n "a": 1\n}\n', "mixed.jsonl": '{"a":1,"b":2}\n{"a":"x","b":3}\n'}
+         "semi.csv": "name;price\na;1\nb;3\n", "pretty.json": '{\n "a": 1\n}\n', "mixed.jsonl": '{"a":1,"b":2}\n{"a":"x","b":3}\n',
+         "bad.jsonl": '{"id":1}\n{"id":2\n{"id":3}\n', "dir/a.csv": "id,v\n1,2\n"}
 COLUMNS = 80
 
 
@@ -37,6 +38,7 @@ def rows():
 
 def write_files(folder):
     for name, text in FILES.items():
+        (pathlib.Path(folder) / name).parent.mkdir(exist_ok=True)
         (pathlib.Path(folder) / name).write_text(text)
 
 
@@ -104,6 +106,7 @@ class Mistakes(ProgramTest):
                                           ("convert people.csv out.json", json_lines, True),
                                           ("convert people.csv out.json --quiet --overwrite", json_lines, False),
                                           ("convert people.csv out.jsonl", json_lines, False),
+                                          ("convert people.csv b.csv --to jsonl", "note: b.csv: the format is jsonl, as requested", True),
                                           ("head people.csv --delimiter tab", delimiter, True),
                                           ("head people.csv --delimiter ,", "note:", False)]:
             with self.subTest(command=command):
@@ -111,6 +114,13 @@ class Mistakes(ProgramTest):
                                       stdin=subprocess.DEVNULL, cwd=self.folder.name, timeout=60)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 (self.assertIn if is_printed else self.assertNotIn)(note, done.stderr)
+
+    def test_piped_data_is_read_by_a_dash(self):
+        for command, part in [("head", "use: sluice head -"), ("count", "use: sluice count -"), ("run 'filter(id > 1)'", '"-" in place of "FILE"')]:
+            done = subprocess.run([PROGRAM, *shlex.split(command)], capture_output=True, text=True, input=FILES["people.csv"],
+                                  cwd=self.folder.name, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(part, done.stderr)
 
     def test_messages_fit_a_terminal(self):
         """Lines end at words, and no word is lost."""
@@ -122,8 +132,11 @@ class Mistakes(ProgramTest):
                 self.assertEqual(done, row.status, shown)
                 shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", shown).replace("\r", "")
                 for line in shown.splitlines():
-                    is_command = line.startswith(" " * len("sluice: ") + "sluice ")   # whole, to be copied
+                    is_command = line.startswith(" " * len("sluice: ") + "sluice ") or "`" in line   # whole, to be copied
                     self.assertTrue(columns_of(line) <= COLUMNS or len(line.split()) == 1 or is_command, line)
+                for command in re.findall("«(.*?)»", row.works):
+                    if "sluice " + command in plain.stderr:
+                        self.assertIn("sluice " + command, shown, "a command is whole on its line")
                 if "attempt" not in plain.stderr:   # how often a server was asked depends on the time
                     self.assertEqual(sorted(shown.split()), sorted((plain.stdout + plain.stderr).split()))
 

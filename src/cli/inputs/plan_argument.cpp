@@ -6,15 +6,11 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -32,7 +28,6 @@
 #include "io/paths/file_router.hpp"
 #include "io/plan_file_reader.hpp"
 #include "sluice/element/type_text.hpp"
-#include "sluice/format/inflate.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -79,136 +74,6 @@ std::string pointed_at(const std::string& text, std::size_t at) {
   return out + "\n  " + blank + "^";
 }
 
-/// Waits a short time until a pipe has `wanted` bytes, or its writer is gone: a writer may send a few bytes first.
-void wait_for_bytes(int fd, int wanted) {
-  constexpr int kWaits = 20, kWaitMs = 5;
-  pollfd ready{fd, POLLIN, 0};
-  while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {}
-  for (int n = 0; n != kWaits && (ready.revents & POLLHUP) == 0; ++n) {
-    int available = 0;
-    if (::ioctl(fd, FIONREAD, &available) != 0 || available >= wanted) return;
-    pollfd gone{fd, 0, 0};  // POLLHUP is always reported
-    ::poll(&gone, 1, kWaitMs);
-    ready.revents = gone.revents;
-  }
-}
-
-/// Returns true if a pipe's writer is gone, and the pipe has `bytes` bytes.
-bool has_ended_after(int fd, int bytes) {
-  pollfd gone{fd, 0, 0};
-  if (::poll(&gone, 1, 0) < 0 || (gone.revents & POLLHUP) == 0) return false;
-  int available = 0;
-  return ::ioctl(fd, FIONREAD, &available) == 0 && available == bytes;
-}
-
-/// Returns the first bytes that an open descriptor would read next, without consuming them: a pipe's bytes are
-/// duplicated. `is_all`: set to true if no bytes follow.
-std::string beginning_of_descriptor(int fd, std::size_t bytes_max, bool& is_all) {
-  std::string bytes(bytes_max, '\0');
-  struct stat is{};
-  ssize_t n = 0;
-  is_all = false;
-  if (::fstat(fd, &is) == 0 && S_ISREG(is.st_mode)) {
-    const off_t at = ::lseek(fd, 0, SEEK_CUR);
-    n = ::pread(fd, bytes.data(), bytes.size(), at);
-    is_all = n >= 0 && at + n >= is.st_size;
-  } else if (int copy[2]; S_ISFIFO(is.st_mode) && ::pipe2(copy, O_CLOEXEC) == 0) {
-    wait_for_bytes(fd, static_cast<int>(std::min<std::size_t>(bytes.size(), kKindHeadBytes)));
-    n = ::tee(fd, copy[1], bytes.size(), SPLICE_F_NONBLOCK);
-    if (n > 0) n = ::read(copy[0], bytes.data(), static_cast<std::size_t>(n));
-    is_all = n >= 0 && has_ended_after(fd, static_cast<int>(n));
-    ::close(copy[0]);
-    ::close(copy[1]);
-  } else if (S_ISSOCK(is.st_mode)) {
-    do n = ::recv(fd, bytes.data(), bytes.size(), MSG_PEEK);
-    while (n < 0 && errno == EINTR);
-  }
-  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-  return bytes;
-}
-
-std::string beginning_of_file(const std::string& path, std::size_t bytes_max, bool& is_all) {
-  is_all = false;
-  if (detail::is_remote(path)) {  // if it cannot be read, the plan reports the reason when it runs
-    auto begin = detail::read_for_plan(path, bytes_max);
-    return begin.ok() ? *std::move(begin) : std::string();
-  }
-  std::string bytes(bytes_max, '\0');
-  std::ifstream in(detail::without_file_scheme(path), std::ios::binary);
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  is_all = in.eof();
-  return bytes;
-}
-
-/// Returns the last bytes of a local file; empty for other files.
-std::string end_of_file(const std::string& path, std::size_t bytes_max) {
-  if (!is_file(path)) return {};
-  std::ifstream in(detail::without_file_scheme(path), std::ios::binary | std::ios::ate);
-  const auto size = static_cast<std::streamoff>(in.tellg());
-  if (!in || size <= 0) return {};
-  const auto n = std::min(size, static_cast<std::streamoff>(bytes_max));
-  std::string bytes(static_cast<std::size_t>(n), '\0');
-  in.seekg(size - n);
-  in.read(bytes.data(), n);
-  return in ? bytes : std::string();
-}
-
-/// Returns the descriptor of standard input or of an inherited pipe (`<(…)` of a shell is /dev/fd/63); -1: none.
-int descriptor_of(const std::string& path) {
-  if (path == "-" || path == "/dev/stdin") return STDIN_FILENO;
-  for (std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!path.starts_with(folder)) continue;
-    int number = -1;
-    const char* end = path.data() + path.size();
-    auto read = std::from_chars(path.data() + folder.size(), end, number);
-    if (read.ec == std::errc() && read.ptr == end) return number;
-  }
-  return -1;
-}
-
-/// Enough compressed bytes for a whole block of every format: bzip2 and xz decompress nothing before that.
-constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
-/// A pipe holds this number of bytes.
-constexpr std::size_t kPipeBytes = std::size_t{64} << 10;
-
-/// Decompresses the beginning of `bytes`.
-std::string decompressed(compression c, std::string_view bytes, bool& is_all) {
-  std::string plain(kKindHeadBytes, '\0');
-  auto step = inflater(c).step(bytes, is_all, plain.data(), plain.size());
-  is_all = is_all && step.ended;
-  plain.resize(step.produced);
-  return plain;
-}
-
-}  // namespace
-
-sampled_file sample_of(const std::string& path, compression c) {
-  sampled_file s;
-  s.path = path;
-  const int fd = names_file(path) ? -1 : descriptor_of(path);
-  if (names_file(path)) s.head = beginning_of_file(path, kKindHeadBytes, s.is_all);
-  else if (fd >= 0) s.head = beginning_of_descriptor(fd, kPipeBytes, s.is_all);
-  if (c == compression::automatic)
-    c = detect_compression(std::string_view(s.head).substr(0, kCompressionGuessBytes), path);
-  if (c == compression::none) {
-    if (names_file(path)) s.tail = end_of_file(path, kKindTailBytes);
-    return s;
-  }
-  s.is_packed = true;
-  bool is_all = s.is_all;
-  std::string plain = decompressed(c, s.head, is_all);
-  if (plain.empty() && !s.is_all && names_file(path)) {
-    is_all = false;
-    plain = decompressed(c, beginning_of_file(path, kBlockBytes, is_all), is_all);
-  }
-  s.head = std::move(plain);
-  s.is_all = is_all;
-  return s;
-}
-
-namespace {
-
 /// Returns true if the text is meant as a path: it has no call, no bar and no quotes, and no stage has its name or a
 /// similar one.
 bool looks_like_path(const std::string& text, const plan_error& why) {
@@ -249,10 +114,12 @@ std::string pattern_in(const std::string& folder) {
 }
 
 /// Returns what to write in place of a folder.
-std::string ways_to_folder(const std::string& folder) {
-  const std::string pattern = pattern_in(folder);
+std::string ways_to_folder(const std::string& folder, std::string_view verb, std::string_view after = {}) {
+  const std::string pattern = verb == "verify" ? folder_text(folder) + "**" : pattern_in(folder);
   return absl::StrCat("is a folder: sluice ls ", shell_word(folder), " lists it; name a file",
-                      pattern.empty() ? "" : absl::StrCat(", or a pattern, as in: sluice head ", shell_word(pattern)));
+                      pattern.empty() ? ""
+                                      : absl::StrCat(", or a pattern, as in: sluice ", std::string(verb), " ",
+                                                     shell_word(pattern), std::string(after)));
 }
 
 /// Suggests the text to write instead of a path.
@@ -264,7 +131,8 @@ std::string suggestion_for_path(const std::string& path) {
   if (contains_plan(path))
     return absl::StrCat(path, " contains a plan; use: sluice run -f ", shell_word(path), " --output jsonl");
   if (is_file(path)) return absl::StrCat(path, " is a file; ", ways_to_read(path, plan_reading(path)));
-  if (std::filesystem::is_directory(path, ignored)) return absl::StrCat(path, " ", ways_to_folder(path));
+  if (std::filesystem::is_directory(path, ignored)) return absl::StrCat(path, " ", ways_to_folder(path, "head"));
+  if (path == "-") return "- is no plan; a plan on standard input is read by -f -, and data there by: sluice head -";
   return absl::StrCat("expects a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)', and ", path,
                       " is neither a plan nor a file");
 }
@@ -299,12 +167,6 @@ std::string_view without_query(std::string_view path) {
 
 std::string_view name_of_data(std::string_view path) { return without_compression_suffix(without_query(path)); }
 
-bool is_compressed(const std::string& file) {
-  bool is_all = false;
-  const std::string begin = names_file(file) ? beginning_of_file(file, kCompressionGuessBytes, is_all) : std::string();
-  return detect_compression(begin, file) != compression::none;
-}
-
 std::string plan_reading(const std::string& file, const format_arguments& format) {
   return plan_for(file, reader_of(file, format), format);
 }
@@ -315,12 +177,6 @@ std::string plan_reading_matches(const std::string& pattern, const format_argume
   std::vector<std::string> files = matched_files(rt, {pattern});
   std::erase_if(files, is_empty_file);
   return plan_for(pattern, files.empty() ? reader_named("lines") : reader_of(files[0], format), format);
-}
-
-std::string beginning_of_stream(const std::string& path, bool& is_all) {
-  is_all = false;
-  const int fd = descriptor_of(path);
-  return fd < 0 ? std::string() : beginning_of_descriptor(fd, kPipeBytes, is_all);
 }
 
 namespace {
@@ -371,6 +227,14 @@ std::string way_to_typed_columns(const std::string& file, const std::string& col
                       way_to_columns(file, names, verb));
 }
 
+/// Returns "id: int64" for the schema {"id": "int64"}; empty if the text is no such object.
+std::string schema_without_braces(std::string_view text) {
+  if (!text.starts_with('{') || !text.ends_with('}')) return {};
+  std::string out(text.substr(1, text.size() - 2));
+  std::erase_if(out, [](char c) { return c == '"' || c == '\''; });
+  return out;
+}
+
 }  // namespace
 
 node_ptr plan_of_file(const std::string& file, const std::string& text, const format_arguments& format) {
@@ -379,13 +243,28 @@ node_ptr plan_of_file(const std::string& file, const std::string& text, const fo
     return parse_plan(text);
   } catch (const plan_error& e) {
     if (!e.file_error().ok()) throw_status(e.file_error());
-    const std::string way = way_to_typed_columns(file, format.schema, format.verb);
+    std::string way = way_to_typed_columns(file, format.schema, format.verb);
+    if (const std::string bare = schema_without_braces(format.schema); !bare.empty())
+      way = absl::StrCat("a schema has neither braces nor quotes: write ", shell_word(bare));
     std::string_view why = e.why().message();
     for (std::string_view begin : {"the schema, ", "the type, "})
       if (const std::size_t at = why.find(begin); at != why.npos) why = why.substr(at + begin.size());
     throw misuse(absl::StrCat("--schema: ", way.empty() ? std::string(why) : way));
   }
 }
+
+namespace {
+
+/// Returns how a plan without a source reads the data that is piped to the program; empty for other mistakes.
+std::string way_to_piped_data(std::string_view message) {
+  struct stat is{};
+  const bool is_piped = ::fstat(STDIN_FILENO, &is) == 0 && S_ISFIFO(is.st_mode);
+  if (!is_piped || message.find("a plan starts with a source") == message.npos) return {};
+  return "; \"-\" in place of \"FILE\" is standard input, whose columns are named, as in csv(\"-\", \"id: int64\", "
+         "header=true)";
+}
+
+}  // namespace
 
 node_ptr plan_of(const std::string& text) {
   if (text.size() > 1 && text.front() == '@') return plan_in_file(text.substr(1));
@@ -398,8 +277,8 @@ node_ptr plan_of(const std::string& text) {
     if (!e.file_error().ok()) throw_status(e.file_error());
     if (const std::string sql = way_to_sql(text); !sql.empty()) throw misuse(sql);
     if (is_file(text) || looks_like_path(text, e)) throw misuse(suggestion_for_path(text));
-    throw misuse(absl::StrCat(std::string(e.why().message()), way_to_header(text, e.why().message()), "\n",
-                              pointed_at(text, byte_of(text, e.column()))));
+    throw misuse(absl::StrCat(std::string(e.why().message()), way_to_header(text, e.why().message()),
+                              way_to_piped_data(e.why().message()), "\n", pointed_at(text, byte_of(text, e.column()))));
   }
 }
 
@@ -408,10 +287,15 @@ bool names_data(const std::string& plan_or_file) {
   return plan_or_file == "-" || names_file(plan_or_file) || std::filesystem::is_fifo(plan_or_file, ignored);
 }
 
+void refuse_folder(const std::string& path, std::string_view verb, std::string_view after) {
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(path, unknown)) return;
+  throw misuse(absl::StrCat(path, " ", ways_to_folder(path, verb, after)));
+}
+
 void check_not_missing(const std::string& plan_or_file) {
   std::error_code unknown;
-  if (std::filesystem::is_directory(plan_or_file, unknown))
-    throw_status(invalid_argument_error(ways_to_folder(plan_or_file)).in_file(plan_or_file));
+  refuse_folder(plan_or_file, "head");
   if (!looks_like_missing(plan_or_file)) return;
   if (!std::filesystem::exists(plan_or_file, unknown) && unknown)  // a folder of its path cannot be entered
     throw_status(errno_error(unknown.value(), "cannot open").in_file(plan_or_file));

@@ -26,9 +26,9 @@ node_ptr plan_in_file(const std::string& path);
 
 /// Returns true if the text names data rather than a plan: a file, a FIFO, a URL, or "-" for standard input.
 bool names_data(const std::string& plan_or_file);
-/// Throws not_found if the text is meant as a path, and neither a file nor a plan; invalid_argument, with a plan, if it
-/// is
-/// a folder.
+/// Throws misuse if the path is a folder. The message suggests the verb with a pattern of its files, and then `after`.
+void refuse_folder(const std::string& path, std::string_view verb, std::string_view after = {});
+/// Throws not_found if the text is meant as a path, and neither a file nor a plan; misuse if it is a folder.
 void check_not_missing(const std::string& plan_or_file);
 /// Returns a plan that reads the named data, or the files that a pattern matches, one after another; or the plan itself
 /// if the text is a plan. `format`: as in plan_reading(). Throws misuse: it has an option although the text is a plan.

@@ -9,6 +9,7 @@
 
 #include "base/files/locked_target.hpp"
 #include "cli/inputs/file_table.hpp"
+#include "cli/verbs.hpp"
 #include "engine/lowering/quarantine_file.hpp"
 #include "output/shard_names.hpp"
 
@@ -98,7 +99,10 @@ quarantine_locks lock_quarantines(const node& plan, const error_arguments& a) {
   quarantine_locks locks;
   for (const std::string& kept : files.with_role(file_role::quarantine)) {
     files.check_target(file_role::quarantine, kept);
-    if (status why = check_quarantine_file(kept, locks.emplace_back()); !why.ok()) throw_status(why);
+    const status why = check_quarantine_file(kept, locks.emplace_back());
+    if (why.code() == status_code::failed_precondition || why.code() == status_code::invalid_argument)
+      throw misuse(absl::StrCat(kept, ": ", std::string(why.message())));
+    if (!why.ok()) throw_status(why);
   }
   return locks;
 }

@@ -23,6 +23,8 @@
 namespace sluice::lib::cli {
 namespace {
 
+bool is_format_typed = false;  ///< set before the verb runs
+
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 /// Returns the suggestion of a file with a similar name in the same folder.
@@ -62,6 +64,7 @@ std::string reader_of_content(const provenance& at, std::string_view message) {
   try {
     const reader found = reader_of(at.file);
     if (found.op == at.stage) return {};
+    if (is_format_typed) return absl::StrCat("; ", at.file, " ", content_of(found), ": leave --from out");
     return absl::StrCat("; ", at.file, " ", content_of(found), ": read it by ", plan_for(at.file, found, {}));
   } catch (const std::exception& e) { return absl::StrCat("; ", e.what()); }
 }
@@ -95,6 +98,11 @@ std::string way_to_files(std::string_view message, std::string_view file) {
 /// Returns what to do if a file to read does not exist, and no name is similar.
 std::string way_to_folder_of(const std::string& path) {
   if (detail::is_remote(path) || path.find('\'') != path.npos) return {};
+  if (path.starts_with("~/")) return "; the shell replaces ~ only outside of quotes";
+  for (const std::string_view scheme : {"http:/", "https:/", "s3:/", "gs:/", "http//", "https//"})
+    if (path.starts_with(scheme))
+      return absl::StrCat("; did you mean ", std::string(scheme.substr(0, scheme.find_first_of(":/"))), "://",
+                          path.substr(scheme.size()), "?");
   const std::filesystem::path folder = std::filesystem::path(detail::without_file_scheme(path)).parent_path();
   std::error_code unreadable;
   if (!folder.empty() && !std::filesystem::is_directory(folder, unreadable))
@@ -134,12 +142,17 @@ std::string advice_for(const status& why) {
     if (!reader.empty()) return reader;
   }
   std::string advice = why.code() == status_code::not_found ? way_to_missing(why) : std::string();
-  if (why.code() == status_code::unavailable && contains(message, "Connection refused"))
+  if (why.code() == status_code::unavailable && contains(message, "Connection refused") &&
+      !contains(message, "check the host and the port"))
     return "; nothing listens at this host and port: check both";
+  const bool is_line = at.stage == "jsonl" && at.record_index != provenance::kUnknown && contains(message, "not JSON");
+  if (is_line && !contains(message, "on-error")) return absl::StrCat(advice, "; --on-error skip drops such lines");
   if (!is_of_element(why) || contains(message, "on_error") || contains(message, "on-error")) return advice;
   if (contains(message, ": division by zero")) absl::StrAppend(&advice, "; ", without_zero(at.stage), " avoids it");
   return absl::StrCat(advice, "; --on-error skip drops such elements");
 }
+
+void note_typed_format(bool is_typed) { is_format_typed = is_typed; }
 
 bool contains_plan(const std::string& path) {
   constexpr std::uintmax_t kBytesMax = 64 << 10;

@@ -8,8 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/messages/advice.hpp"
+#include "cli/messages/command_text.hpp"
 #include "cli/messages/message_text.hpp"
 #include "cli/messages/text_layout.hpp"
 #include "cli/verbs.hpp"
@@ -31,19 +34,16 @@ std::string for_terminal(const std::string& message, std::size_t first_column) {
   if (!isatty(STDERR_FILENO)) return message;
   const std::size_t columns = terminal_columns(STDERR_FILENO);
   if (first_column + display_width(message) <= columns) return message;
-  // A command stands on a line of its own, whole, so that it can be copied.
-  constexpr std::string_view kCommand = "use: sluice ";
-  const std::size_t at = message.find(kCommand);
-  if (at == message.npos) return wrapped(message, columns, kInFront.size(), first_column);
-  const std::size_t command = at + kCommand.find("sluice");
-  return absl::StrCat(wrapped(message.substr(0, command - 1), columns, kInFront.size(), first_column), "\n",
-                      std::string(kInFront.size(), ' '), message.substr(command));
+  return with_blanks(wrapped(with_whole_commands(message), columns, kInFront.size(), first_column));
 }
 
 /// Returns the message of an error with its advice. If the file is in another format, advice about its own is left out.
 std::string with_advice(const status& why, std::string message) {
   const std::string advice = advice_for(why);
   const bool is_other_format = !why.where().file.empty() && advice.starts_with("; " + why.where().file + " ");
+  // A file that is recognized as another format is not damaged: its first bytes say nothing about a record.
+  if (is_other_format && advice.find(" contains lines of text") == advice.npos)
+    return absl::StrCat(std::string(why.where().stage), ": ", advice.substr(2));
   if (is_other_format) message.resize(std::min(message.find(": give a schema of"), message.size()));
   return message + advice;
 }
@@ -51,6 +51,9 @@ std::string with_advice(const status& why, std::string message) {
 }  // namespace
 
 int exit_status_of(const status& why) {
+  std::error_code unknown;  // a folder where a file is named is an error of the arguments
+  if (why.code() == status_code::invalid_argument && std::filesystem::is_directory(why.where().file, unknown))
+    return kMisuse;
   switch (why.code()) {
     case status_code::ok: return kOk;
     case status_code::unavailable:

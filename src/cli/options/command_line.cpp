@@ -2,11 +2,8 @@
 #include "cli/options/command_line.hpp"
 
 #include <absl/strings/str_cat.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -18,17 +15,17 @@
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/plugins.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/messages/advice.hpp"
 #include "cli/messages/exit_status.hpp"
-#include "cli/messages/text_layout.hpp"
 #include "cli/options/file_verbs.hpp"
 #include "cli/options/help.hpp"
 #include "cli/options/mistyped.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/plan_verbs.hpp"
 #include "cli/options/service_verbs.hpp"
+#include "cli/options/standard_files.hpp"
 #include "cli/reports/description.hpp"
 #include "cli/verbs.hpp"
-#include "output/output_stream.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/pace_types.hpp"
 #include "sluice/format/inflate.hpp"
@@ -317,7 +314,8 @@ void add_readers(CLI::App& app, typed& t) {
       "verify",
       "read files to their ends and check them: every CRC of TFRecords, zip and compressed files, every header of tar "
       "and its end, that lines are JSON, that rows of CSV have as many fields as the first, that an npy file has the "
-      "declared length; exit status 0: sound, 1: damaged, 2: none damaged, but some cannot be read");
+      "declared length; exit status 0: sound, 1: damaged, 2: none damaged, but some of a format that is "
+      "not read; 1 also if a file is missing, and nothing else is wrong");
   verify->add_option("FILES", t.verify.files, "files of every format, or patterns of them, read at once on all workers")
       ->required();
   verify->add_option("--compression", t.compression, "the files' compression")
@@ -397,54 +395,9 @@ void add_others(CLI::App& app, typed& t) {
   sample->callback([&t] { t.verb = [&t] { return cli::sample(t.folder, t.sample); }; });
 }
 
-/// Keeps files that the program opens from becoming standard output. A closed descriptor is replaced by one that cannot
-/// be written to, so that printing to it is an error.
-void open_standard_files() {
-  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
-        ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0)
-      std::_Exit(kFailed);
-}
-
-/// Writes a part of the text that is printed on a terminal, with its control characters escaped: names and values in data
-/// may contain any. A character that the part ends within is written with the next part.
-bool write_to_terminal(std::string_view part) {
-  static std::string text;  // printing is serialized by the lock of stdout
-  text += part;
-  const std::size_t whole = whole_characters_of(text).size();
-  const bool done = write_to_standard_output(without_controls(std::string_view(text).substr(0, whole), "\n\t"));
-  text.erase(0, whole);
-  return done;
-}
-
-int output_errno = 0;  ///< of a part that was not printed
-/// Makes printing wait for a slow reader even if the descriptor does not block, as a terminal's may not.
-void make_standard_output_wait() {
-  cookie_io_functions_t functions{};
-  functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
-    const bool done =
-        ::isatty(STDOUT_FILENO) ? write_to_terminal({text, size}) : write_to_standard_output({text, size});
-    if (!done) output_errno = errno;
-    return done ? static_cast<ssize_t>(size) : 0;
-  };
-  std::FILE* waiting = ::fopencookie(nullptr, "w", functions);
-  if (!waiting) return;
-  // A terminal gets each line when it is printed, as usual.
-  if (::isatty(STDOUT_FILENO)) std::setvbuf(waiting, nullptr, _IOLBF, 0);
-  stdout = waiting;
-}
-
 int complain(const std::string& words, int exit_status) {
   print_error(words);
   return exit_status;
-}
-
-/// Checks that the printed text has arrived. A reader that has left is not an error.
-int checked_output(int exit_status) {
-  if ((std::fflush(stdout) == 0 && !std::ferror(stdout)) || output_errno == EPIPE) return exit_status;
-  const std::string why(
-      errno_error(output_errno == 0 ? EIO : output_errno, "cannot write to standard output").message());
-  return exit_status == kOk ? complain(why, kFailed) : (complain(why, kFailed), exit_status);
 }
 
 }  // namespace
@@ -483,6 +436,7 @@ int run_command_line(int argc, char** argv) {
     return checked_output(status);
   } catch (const CLI::ParseError& e) { return complain(message_of_mistake(app, arguments, e), kMisuse); }
   for (const CLI::App* verb : app.get_subcommands()) t.format.verb = verb->get_name();
+  note_typed_format(!t.format.from.empty());
   if (file_verb) t.verb = reading(std::move(file_verb));
   if (!t.verb)
     return complain(absl::StrCat("a verb is needed, as in: sluice head people.csv; the verbs are ", list_of_verbs(),

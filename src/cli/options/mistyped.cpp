@@ -14,6 +14,7 @@
 #include "base/text/typographic.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/options/help.hpp"
+#include "cli/options/misplaced_arguments.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/other_options.hpp"
 #include "cli/options/typed_command.hpp"
@@ -184,23 +185,6 @@ std::string mistyped_option(const CLI::App& verb, const std::vector<std::string>
   return absl::StrCat(none, "; use ", std::string(instead), has_value ? absl::StrCat(" ", shell_word(value)) : "");
 }
 
-/// Returns the message for arguments that are missing: "PLAN or --file is required".
-std::string missing_argument(const CLI::App& verb, const std::vector<std::string>& arguments,
-                             const std::string& plain) {
-  const typed_command typed(arguments);
-  const std::vector<std::string> words = typed.words();
-  if (verb.get_name() == "select" && words.size() == 1) {
-    if (!is_file(words[0]))
-      return absl::StrCat("select needs a file or a plan after the names, as in: sluice select ", shell_word(words[0]),
-                          " people.csv");
-    const std::string columns = columns_of_file(words[0], 2);
-    return absl::StrCat("select needs the names of columns before the file, as in: sluice select ",
-                        columns.empty() ? "NAME" : shell_word(columns), " ", shell_word(words[0]));
-  }
-  const std::string what = plain.substr(0, plain.find(" is required"));
-  return absl::StrCat(verb.get_name(), " needs ", what, ", as in: ", example_of(verb.get_name()));
-}
-
 /// Returns a value that the option accepts: the first of several words, or one for its kind of value.
 std::string example_value(const CLI::Option& option) {
   std::string type = option.get_type_name();
@@ -231,108 +215,6 @@ std::string missing_value(const CLI::App& verb, const std::vector<std::string>& 
   return absl::StrCat(verb.get_name(), ": ", option, " needs a value",
                       example.empty() ? absl::StrCat("; sluice ", verb.get_name(), " --help describes it")
                                       : absl::StrCat(", as in ", option, " ", example));
-}
-
-bool is_whole(std::string_view s) {
-  return !s.empty() && std::ranges::all_of(s, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// Returns the names, joined by commas: words that together are a column, such as `first name`, stay one name.
-std::string joined_names(const std::vector<std::string>& words, const std::string& columns) {
-  const std::vector<std::string> known = absl::StrSplit(columns, ',');
-  std::string names;
-  for (std::size_t begin = 0; begin != words.size();) {
-    std::size_t end = words.size();  // the longest run of words that is a column
-    while (end != begin + 1 &&
-           std::ranges::find(known, absl::StrJoin(words.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                  words.begin() + static_cast<std::ptrdiff_t>(end), " ")) ==
-               known.end())
-      --end;
-    for (std::size_t k = begin; k != end; ++k)
-      absl::StrAppend(&names, names.empty() ? "" : k == begin ? "," : " ", words[k]);
-    begin = end;
-  }
-  return names;
-}
-
-bool is_plan_text(std::string_view text) { return text.find_first_of("(|") != text.npos; }
-
-/// Returns the plan that was typed as several words, such as `range 10`, or with a | as one of the words; empty if they are no plan.
-std::string plan_of_words(const std::vector<std::string>& words) {
-  const std::string joined = absl::StrJoin(words, " ");
-  const std::string called =
-      words.size() == 2 ? absl::StrCat(words[0], "(", words[1], ")") : std::string();  // range 10
-  for (const std::string& text : {joined, called}) try {
-      if (text.empty() || !is_plan_text(text)) continue;
-      parse_plan(text);
-      return text;
-    } catch (const std::exception&) {}  // it is no plan
-  return {};
-}
-
-/// Returns the command that probably is meant where a verb gets too many arguments; empty: not known.
-std::string instead_of_surplus(const CLI::App& verb, const std::vector<std::string>& arguments,
-                               const std::vector<std::string>& surplus) {
-  const typed_command typed(arguments);
-  const std::vector<std::string> files = typed.files(), words = typed.words();
-  const std::string name = verb.get_name();
-  if ((name == "dispatcher" || name == "worker") && surplus.size() == 1 && is_whole(surplus[0]))
-    return absl::StrCat("sluice ", name, " --listen 127.0.0.1:", surplus[0]);
-  if (name == "ops") return absl::StrCat("sluice ops | grep -A 1 '^", surplus[0], "'");
-  const bool takes_plan = name == "run" || name == "explain" || name == "splits";
-  if (const std::string plan = takes_plan ? plan_of_words(words) : ""; !plan.empty()) {
-    const std::string all = absl::StrCat("sluice ", name, " ", shell_word(plan));
-    return name == "run" ? absl::StrCat(all, " --output jsonl") : all;
-  }
-  if (takes_plan && surplus.size() == 1 && words.size() > 1 && is_plan_text(words[0])) {
-    const std::string& more = surplus[0];
-    if (name == "explain" && is_whole(more))
-      return absl::StrCat("sluice splits ", shell_word(words[0]), " --splits ", more);
-    if (name == "run" && more.find('.') != more.npos)
-      return absl::StrCat("sluice run ", shell_word(words[0]), " --output ", shell_word(more));
-  }
-  if ((name == "run" || name == "explain") && !files.empty())
-    return typed.completed(absl::StrCat("sluice ", name, " 'PLAN'", name == "run" ? " --output jsonl" : ""));
-  if (name == "head" && files.size() == 1 && surplus.size() == 1 && is_whole(surplus[0]))
-    return absl::StrCat("sluice head -n ", surplus[0], " ", shell_word(files[0]));
-  if (name == "head" && files.size() > 1) {
-    std::string all;
-    for (const std::string& file : files) absl::StrAppend(&all, " ", shell_word(file));
-    return absl::StrCat("sluice cat", all, " | head");
-  }
-  if (name == "select" && !files.empty() && words.size() > 1) {
-    std::vector<std::string> typed_names;
-    for (const std::string& word : words)
-      if (!is_file(word)) typed_names.push_back(word);
-    const std::string names = joined_names(typed_names, columns_of_file(files[0], SIZE_MAX));
-    return absl::StrCat("sluice select ", names.empty() ? columns_of_file(files[0], 2) : shell_word(names), " ",
-                        shell_word(files[0]));
-  }
-  return files.size() > 1 ? absl::StrCat("sluice ", name, " ", shell_word(files[0])) : std::string();
-}
-
-/// Returns an argument's name as words: "plan or file" for PLAN_OR_FILE.
-std::string words_for_argument(std::string name) {
-  for (char& c : name) c = c == '_' ? ' ' : absl::ascii_tolower(static_cast<unsigned char>(c));
-  return name;
-}
-
-/// Returns the message for arguments that the verb does not accept.
-std::string surplus_arguments(const CLI::App& verb, const std::vector<std::string>& arguments) {
-  const std::vector<std::string> surplus = verb.remaining();
-  std::string accepted;
-  for (const CLI::Option* o : verb.get_options([](const CLI::Option* one) { return one->get_positional(); }))
-    absl::StrAppend(&accepted, accepted.empty() ? "" : ", then one ", words_for_argument(o->get_name(true)));
-  const std::string found = absl::StrJoin(surplus, " ");
-  std::string instead = instead_of_surplus(verb, arguments, surplus);
-  if (accepted.empty())
-    return absl::StrCat(verb.get_name(), " takes no arguments, and found ", found,
-                        instead.empty() ? "" : absl::StrCat("; use: ", instead));
-  if (verb.get_name() == "select" && !instead.empty())
-    return absl::StrCat("select takes the names as one argument, with commas between them: ", instead);
-  if (instead.empty()) instead = example_of(verb.get_name());
-  return absl::StrCat(verb.get_name(), " takes one ", accepted, ", and found more: ", found,
-                      "; a plan or a pattern is one argument in quotes; use: ", instead);
 }
 
 /// Returns the message for a value that an option refuses, with the option as it was typed: -n in place of --limit.
@@ -379,6 +261,34 @@ std::string two_alternatives(const std::string& plain) {
 bool is_count(std::string_view s) {
   return s.size() > 1 && s[0] == '-' &&
          std::all_of(s.begin() + 1, s.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Returns the message for the first option that the verb does not have; empty: it has all.
+std::string unknown_option(const CLI::App& verb, const std::vector<std::string>& arguments) {
+  for (std::size_t i = 1; i != arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string& a = arguments[i];
+    if (a.size() < 2 || a[0] != '-' || is_count(a)) continue;
+    if (std::string message = mistyped_option(verb, arguments, a); !message.empty()) return message;
+  }
+  return {};
+}
+
+/// Returns the message for options before the verb.
+std::string options_before_verb(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const auto verb =
+      std::ranges::find_if(arguments, [&](const std::string& a) { return verb_named(app, a) != nullptr; });
+  const std::string none = absl::StrCat("sluice has no option ", arguments[0], " before a verb; ");
+  if (verb != arguments.end() && verb - arguments.begin() <= 2) {
+    std::string command = "sluice " + *verb;
+    for (auto a = arguments.begin(); a != verb; ++a) absl::StrAppend(&command, " ", shell_word(*a));
+    for (auto a = verb + 1; a != arguments.end(); ++a) absl::StrAppend(&command, " ", shell_word(*a));
+    return absl::StrCat(none, "options follow the verb; use: ", command);
+  }
+  const std::string similar = detail::did_you_mean(arguments[0], {"--help", "--version"});
+  if (!similar.empty()) return absl::StrCat("sluice has no option ", arguments[0], similar);
+  return absl::StrCat(none,
+                      "options follow the verb, as in: sluice head --limit 3 people.csv; sluice --help lists "
+                      "verbs and options");
 }
 
 }  // namespace
@@ -430,11 +340,7 @@ std::string message_of_mistake(const CLI::App& app, const std::vector<std::strin
                                const CLI::ParseError& mistake) {
   const std::string plain = mistake.what();
   const bool is_surplus = dynamic_cast<const CLI::ExtrasError*>(&mistake) != nullptr;
-  if (is_surplus && !arguments.empty() && arguments[0].starts_with("-"))
-    return absl::StrCat(
-        "sluice has no option ", arguments[0],
-        " before a verb; options follow the verb, as in: sluice head --limit 3 people.csv; sluice --help "
-        "lists verbs and options");
+  if (is_surplus && !arguments.empty() && arguments[0].starts_with("-")) return options_before_verb(app, arguments);
   if (arguments.empty() || arguments[0].starts_with("-")) return plain;
   const CLI::App* verb = verb_named(app, arguments[0]);
   if (!verb) return mistyped_verb(app, arguments);
@@ -442,16 +348,15 @@ std::string message_of_mistake(const CLI::App& app, const std::vector<std::strin
     if (const std::size_t dashes = detail::typographic_dash_bytes(a); dashes != 0 && dashes != a.size())
       return absl::StrCat(a, " begins with a typographic dash: write ", a.size() == dashes + 1 ? "-" : "--",
                           a.substr(dashes));
-  if (dynamic_cast<const CLI::RequiredError*>(&mistake)) return missing_argument(*verb, arguments, plain);
+  if (dynamic_cast<const CLI::RequiredError*>(&mistake)) {
+    const std::string unknown = unknown_option(*verb, arguments);  // -l of `ls -l`
+    return unknown.empty() ? missing_argument(*verb, arguments, plain) : unknown;
+  }
   if (const std::string twice = repeated_option(*verb, arguments, plain); !twice.empty()) return twice;
   if (const std::string both = two_alternatives(plain); !both.empty()) return both;
   if (plain.ends_with(" missing")) return missing_value(*verb, arguments, plain);
   if (!is_surplus && plain.find("expected") == plain.npos) return refused_value(*verb, arguments, plain);
-  for (std::size_t i = 1; i != arguments.size() && arguments[i] != "--"; ++i) {
-    const std::string& a = arguments[i];
-    if (a.size() < 2 || a[0] != '-' || is_count(a)) continue;
-    if (std::string message = mistyped_option(*verb, arguments, a); !message.empty()) return message;
-  }
+  if (const std::string unknown = unknown_option(*verb, arguments); !unknown.empty()) return unknown;
   return is_surplus ? surplus_arguments(*verb, arguments) : plain;
 }
 

@@ -32,12 +32,20 @@ constexpr other_option kOtherOptions[] = {
     {" run ", " --overwrite ", "; an existing file is replaced: leave --overwrite out", ""},
     {" run ", " --output-file --out-file ", "; use --output QUOTED", "out.jsonl"},
     {" ls ", " -l -a -la ", "; use: sluice ls .", ""},
-    {" cp ", " -r -R --recursive ", "; a pattern names the files of a folder: sluice cp 'DIR/**' copy/", ""},
+    {" cp ", " -r -R --recursive ", "; a pattern names the files of a folder: sluice cp 'FROM/**' TO/", ""},
     {" head cat count describe select convert explain ", " --header ",
      "; the first row is the header by default: leave --header out", ""}};
 
 bool has_word(std::string_view list, std::string_view word) {
   return list.find(absl::StrCat(" ", std::string(word), " ")) != list.npos;
+}
+
+/// Returns a word of the command without the slash at its end.
+std::string folder_of(const std::vector<std::string>& arguments, std::size_t word, const std::string& otherwise) {
+  const std::vector<std::string> words = typed_command(arguments).words();
+  std::string folder = word < words.size() ? words[word] : otherwise;
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder.find('\'') == folder.npos ? folder : otherwise;
 }
 
 }  // namespace
@@ -58,6 +66,8 @@ std::string instead_of_option(std::string_view verb, std::string_view option,
   const std::string advice =
       absl::StrReplaceAll(std::string(other->advice), {{"VALUE", absl::StrReplaceAll(value, {{"'", "'\\''"}})},
                                                        {"QUOTED", is_given ? shell_word(value) : value},
+                                                       {"FROM", folder_of(rest, 0, "DIR")},
+                                                       {"TO/", folder_of(rest, 1, "copy") + "/"},
                                                        {"VERB", std::string(verb)}});
   return typed_command(rest).completed(advice);
 }

@@ -2,6 +2,7 @@
 #include "cli/sinks/output_choice.hpp"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "base/text/closest.hpp"
+#include "cli/inputs/remote_files.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "output/data_folder.hpp"
@@ -63,7 +65,20 @@ std::string unknown_output(const std::string& text, const output_arguments& a) {
   if (text == "table")
     return absl::StrCat("--output table belongs to head; use: sluice head '", a.plan.empty() ? "PLAN" : a.plan,
                         "' --output table");
+  if (is_folder(text))
+    return absl::StrCat(name_of_option, text, ": ", text, " is a folder: write ", folder_text(text), "out.jsonl");
   const auto colon = text.find(':');
+  if (colon != text.npos && !parse_output_format(text.substr(0, colon)).ok()) {
+    static const std::vector<std::string> kFormats{"jsonl",   "csv",   "raw",          "lines",   "tfrecord",
+                                                   "example", "arrow", "arrow-binary", "parquet", "npy"};
+    std::string meant = detail::did_you_mean(text.substr(0, colon), kFormats);
+    if (meant.empty())
+      return absl::StrCat(name_of_option, text, ": there is no format ", text.substr(0, colon), "; the formats are ",
+                          absl::StrJoin(kFormats, ", "));
+    meant.pop_back();  // the question mark
+    return absl::StrCat(name_of_option, text, ": there is no format ", text.substr(0, colon), meant, text.substr(colon),
+                        "?");
+  }
   const bool is_known = parse_output_format(text.substr(0, colon)).ok();
   if (is_known && colon != text.npos)
     return absl::StrCat(name_of_option, text, " has no path after the colon; write ", name_of_option, text, "PATH",
@@ -137,6 +152,15 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   if (o.path == kStandardOutput) o.path.clear();
   o.path = detail::without_file_scheme(std::move(o.path));
   o.descriptor = o.path.empty() ? STDOUT_FILENO : descriptor_in(o.path);
+  if (o.descriptor >= 0 && (a.shards != 1 || a.shard_bytes != 0))
+    throw misuse(absl::StrCat("shards are files, and ", a.names_option ? "--output " : "", text,
+                              " prints: name a file, as in ", a.names_option ? "--output " : "", "out.",
+                              std::string(to_string(o.format))));
+  for (const std::string_view name : {"{n}", "{i}", "{k}", "{index}", "{number}", "{part}"})
+    if ((a.shards != 1 || a.shard_bytes != 0) && o.path.find(name) != o.path.npos)
+      throw misuse(absl::StrCat(o.path, ": ", std::string(name),
+                                " is unknown: {shard} is the number of a file, and "
+                                "{shards} the number of files"));
   o.shards = a.shards;
   o.rows = a.rows;
   o.shard_bytes = static_cast<std::uint64_t>(a.shard_bytes);

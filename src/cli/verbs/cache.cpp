@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,6 +22,8 @@ namespace {
 
 std::unique_ptr<cache_file> opened(const std::string& path) {
   result<std::unique_ptr<cache_file>> file = cache_file::open_to_read(path);
+  if (file.why().code() == status_code::failed_precondition)
+    throw misuse(absl::StrCat(path, " is no cache of sluice: it is left as it is"));
   if (!file.ok()) throw_status(file.why());
   return std::move(*file);
 }

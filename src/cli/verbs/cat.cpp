@@ -23,6 +23,7 @@ int cat(const cat_arguments& a) {
   iterate_options o;
   set_errors(a.errors, o);
   o.rules = rules_of({});
+  for (const std::string& file : a.files) refuse_folder(file, "cat");
   for (auto& file : matched_files(rt, a.files)) {
     const reader r = reader_of(file, a.format);
     if (status why = check_name(file); !why.ok()) {

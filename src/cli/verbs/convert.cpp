@@ -18,6 +18,7 @@
 #include "cli/inputs/merged_schema.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/options/typed_command.hpp"
 #include "cli/reports/run_record.hpp"
 #include "cli/reports/watch.hpp"
 #include "cli/verbs.hpp"
@@ -25,9 +26,11 @@
 #include "format/example/example_inference.hpp"
 #include "format/npy_rows.hpp"
 #include "io/paths/file_router.hpp"
+#include "sluice/element/type_text.hpp"
 #include "sluice/op/take.hpp"
 #include "sluice/op/tfrecord.hpp"
 #include "sluice/pipeline/iterate.hpp"
+#include "sluice/plan/text.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -162,9 +165,23 @@ void replace_patterns(convert_arguments& a) {
   a.inputs = matched_files(rt, a.inputs, is_file_pattern_and_no_plan);
 }
 
+/// Refuses tables of different columns, which no single output can have. Errors of reading are reported later.
+void refuse_other_columns(const std::vector<std::string>& files, const std::vector<std::string>& plans) {
+  if (plans.size() < 2) return;
+  std::vector<std::string> types;
+  try {
+    for (const std::string& plan : plans) types.push_back(type_text(*parse_plan(plan)->type));
+  } catch (const std::exception&) { return; }
+  for (std::size_t i = 1; i != types.size(); ++i)
+    if (types[i] != types[0])
+      throw misuse(absl::StrCat(files[i], " has other columns than ", files[0], ": ", types[i], ", and ", types[0],
+                                "; convert each by itself"));
+}
+
 std::string plan_text_of(convert_arguments& a) {
   replace_patterns(a);
   if (a.inputs.size() == 1 && a.format.from.empty() && !names_data(a.inputs[0])) {
+    refuse_folder(a.inputs[0], "convert", absl::StrCat(" ", shell_word(a.run.output.output)));
     check_not_missing(a.inputs[0]);
     refuse_for_plan(a.inputs[0], a.format);
     return a.inputs[0];
@@ -175,6 +192,7 @@ std::string plan_text_of(convert_arguments& a) {
   bool is_records = true;
   for (const std::string& file : a.inputs) {
     if (file != "-" && !names_data(file)) {
+      refuse_folder(file, "convert", absl::StrCat(" ", shell_word(a.run.output.output)));
       check_not_missing(file);
       throw misuse(absl::StrCat(file, " is no file: several inputs are files; one plan can be an input alone"));
     }
@@ -188,6 +206,7 @@ std::string plan_text_of(convert_arguments& a) {
     if (format_of_output(a) != output_format::numpy) plans.back() += numbers_of_npy(*array);
     else if (!a.run.output.rows) a.run.output.rows = tensor_spec{array->dtype, array->row_shape};
   }
+  refuse_other_columns(a.inputs, plans);
   std::string text = plans.size() == 1 ? plans[0] : absl::StrCat("concatenate(", absl::StrJoin(plans, ", "), ")");
   if (!is_records || keeps_records(a) || !a.format.schema.empty()) return text;
   const bool is_stream = !std::all_of(a.inputs.begin(), a.inputs.end(), names_file);

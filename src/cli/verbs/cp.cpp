@@ -15,6 +15,7 @@
 #include "cli/inputs/remote_files.hpp"
 #include "cli/messages/exit_status.hpp"
 #include "cli/messages/repeated_reasons.hpp"
+#include "cli/options/typed_command.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/reports/watch.hpp"
 #include "cli/verbs.hpp"
@@ -59,7 +60,10 @@ void add_copies(runtime& rt, const std::string& from, const std::string& to, boo
                 std::vector<one_copy>& all) {
   auto target = [&](const std::string& name) { return into_folder ? to + name : to; };
   if (!is_file_pattern(from)) {
-    if (is_folder(from)) throw misuse(absl::StrCat(from, " is a folder: copy ", folder_text(from), "** into another"));
+    if (is_folder(from))
+      throw misuse(absl::StrCat(from, " is a folder: a pattern names its files; use: sluice cp ",
+                                shell_word(folder_text(from) + "**"), " ",
+                                shell_word(into_folder ? to : folder_text(to))));
     all.push_back({from, target(name_in(from))});
     return;
   }
@@ -154,8 +158,10 @@ class copying {
     }
     if (stop && why.code() == status_code::cancelled) return;
     mutex_lock lock(mutex_);
-    exit_status = more_serious(exit_status, exit_status_of(why));
-    std::string text = reasons_.text_of(why, one.from);
+    const bool exists = why.code() == status_code::failed_precondition && why.message() == "exists already";
+    exit_status = more_serious(exit_status, exists ? kMisuse : exit_status_of(why));
+    std::string text = exists ? absl::StrCat(one.to, " exists: name another file, or add --overwrite")
+                              : reasons_.text_of(why, one.from);
     if (isatty(STDERR_FILENO)) std::fputs("\r\x1b[K", stderr);  // the progress line
     print_error(text);
   }

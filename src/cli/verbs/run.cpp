@@ -105,6 +105,14 @@ void throw_unless_ok(const status& why) {
   if (!why.ok()) throw_status(why);
 }
 
+/// Opens the checkpoint's file. A file of another kind, which is not replaced, is an error of the arguments.
+void open_checkpoint(output_checkpoint& checkpoint, const std::string& path) {
+  const status why = checkpoint.open(path);
+  if (why.code() == status_code::failed_precondition)
+    throw misuse(absl::StrCat("--checkpoint: ", path, " ", std::string(why.message())));
+  throw_unless_ok(why);
+}
+
 /// Returns true if nothing exists at this path. A path that cannot be examined counts as existing; opening it later
 /// reports the reason.
 bool is_missing(const std::string& path) {
@@ -330,13 +338,21 @@ int run(const run_arguments& a) {
 
 namespace {
 
-/// JSON is written as lines, which a name in .json does not show.
-void note_json_lines(const run_arguments& a, const output_options& o) {
+/// JSON is written as lines, which a name in .json does not show; and a suffix may be that of another format.
+void note_other_suffix(const run_arguments& a, const output_options& o) {
   const std::string name(without_compression_suffix(o.path));
-  if (a.report.quiet || a.report.is_json || o.format != output_format::jsonl || !name.ends_with(".json")) return;
+  if (a.report.quiet || a.report.is_json || o.path.empty()) return;
   const std::string path = detail::redacted(o.path);
-  std::fprintf(stderr, "note: %s: JSON lines are written, one element in each line; the usual suffix is .jsonl\n",
-               path.c_str());
+  if (o.format == output_format::jsonl && name.ends_with(".json"))
+    std::fprintf(stderr, "note: %s: JSON lines are written, one element in each line; the usual suffix is .jsonl\n",
+                 path.c_str());
+  const output_format named = format_of_path(o.path).format;
+  const bool is_other = named != output_format::automatic && named != o.format && o.format != output_format::example &&
+                        !name.ends_with(".txt");
+  if (!is_other) return;
+  const std::string suffix = name.substr(name.rfind('.'));
+  std::fprintf(stderr, "note: %s: the format is %s, as requested, and not that of %s\n", path.c_str(),
+               std::string(to_string(o.format)).c_str(), suffix.c_str());
 }
 
 }  // namespace
@@ -347,7 +363,7 @@ int run(const run_arguments& a, watch& interrupts, run_record& record) {
   record.checkpoint_file = a.checkpoint_file;
   output_choice output = read_output(a.output, *plan->type);
   if (!output.is_null) record.output = output.text();
-  if (!output.is_null) note_json_lines(a, output.options);
+  if (!output.is_null) note_other_suffix(a, output.options);
   check_arguments(a);
   check_run_files(*plan, a, output.options);
   const std::string& resumes_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
@@ -360,7 +376,7 @@ int run(const run_arguments& a, watch& interrupts, run_record& record) {
   // Both files are opened now, so that a place that cannot be written to is reported before a long run. The checkpoint
   // is read under its lock, so that nobody replaces it afterwards.
   output_checkpoint checkpoint;
-  throw_unless_ok(checkpoint.open(a.checkpoint_file));
+  open_checkpoint(checkpoint, a.checkpoint_file);
   resumed from = start_of(a);
   check_output_of(from, a);
   runtime rt(runtime_of(a.reading));

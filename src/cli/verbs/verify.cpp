@@ -144,9 +144,14 @@ class verification {
   std::size_t files() const { return files_.size(); }
   int exit_status() const {
     int status = kOk;
+    bool is_unknown = false, is_damaged = false;
     mutex_lock lock(mutex_);
-    for (auto& v : verdicts_) status = more_serious(status, v.exit_status());
-    return status;
+    for (auto& v : verdicts_) {
+      status = more_serious(status, v.exit_status());
+      is_unknown |= v.exit_status() == kMisuse;
+      is_damaged |= !v.is_sound() && v.is_damaged();
+    }
+    return is_unknown && !is_damaged ? kMisuse : status;  // rather than a file that cannot be opened
   }
 
   std::string summary() const {
@@ -188,6 +193,7 @@ class verification {
 int verify(const verify_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
+  if (a.files.size() == 1) refuse_folder(a.files[0], "verify");  // of several, the files are checked
   verification all(matched_files(rt, a.files), a);
   std::vector<task<void>> workers;
   for (std::size_t n = std::min<std::size_t>(all.files(), rt.workers()); n; --n)

@@ -248,7 +248,7 @@ def partial_of_another(t):
             third = w.run("run", "range(3)", "--checkpoint", name, "--quiet")
             first.send_signal(signal.SIGTERM)
             first.wait(60)
-            problems = [f"status {d.returncode}: {d.stderr[:300]}" for d in (second, third) if d.returncode not in (1, 75) or name not in d.stderr]
+            problems = [f"status {d.returncode}: {d.stderr[:300]}" for d in (second, third) if d.returncode not in (2, 75) or name not in d.stderr]
             if str(first.pid) not in second.stderr:
                 problems.append(f"the writer's process is not named: {second.stderr[:300]}")
             again = w.run("run", "range(1000000) | rate_limit(elements_per_second=50)", "--output", "jsonl:a.jsonl", "--checkpoint", "ck", "--resume", "ck", "--quiet",

@@ -115,7 +115,7 @@ class Remote(ServedTest):
             self.assertGreater(len(self.server.asked), 1 if ranges else 0)
         failed = self.fails(2, "cp", to + "a.bin", url, "--overwrite")
         self.assertIn("nothing can be written over HTTP", failed)
-        self.assertIn("exists already", self.fails(1, "cp", url, to))
+        self.assertIn("exists: name another file, or add --overwrite", self.fails(2, "cp", url, to))
 
 
 if __name__ == "__main__":
