@@ -6,6 +6,7 @@
 
 #include "sluice/io/asio_network.hpp"
 #include "sluice/service/dispatcher.hpp"
+#include "sluice/service/register_dataset.hpp"
 #include "sluice/service/worker.hpp"
 #include "sluice/sluice.hpp"
 
@@ -39,6 +40,11 @@ int main() {
 
   auto endless = range(3) | distribute(d.address()) | repeat() | take(7);
   sync_wait(rt, print_all("epochs end with their consumer", endless.iterate(rt)));
+
+  // One program registers a dataset, and others read it by its id, without its plan.
+  std::string id = sync_wait(rt, register_dataset(rt, d.address(), range(10) | map(square), "squares"));
+  auto registered = from_dataset_id<std::int64_t>(d.address(), id, {.job = "shared"});
+  sync_wait(rt, print_all("a registered dataset", registered.iterate(rt)));
 
   sync_wait(rt, w.drain());
   sync_wait(rt, second.drain());

@@ -50,7 +50,7 @@ besides the present block.
 """
 # The groups of the page, in its order.
 GROUPS = {
-    "Sources: files": ["list_files", "csv", "jsonl", "lines", "tfrecord", "from_arrow", "load", "parquet", "bagz", "npy", "tar", "webdataset", "zip_members", "sql",
+    "Sources: files": ["list_files", "csv", "jsonl", "lines", "tfrecord", "from_arrow", "load", "from_dataset_id", "parquet", "bagz", "npy", "tar", "webdataset", "zip_members", "sql",
                        "fixed_length"],
     "Sources: numbers and memory": ["range", "counter", "random", "from_elements", "from_tensors", "from_tensor_slices", "generate",
                                     "from_channel"],
@@ -110,6 +110,8 @@ def fields_of(struct, text):
     while fields and fields[-1][0] in ("options", "built"):
         options = fields.pop()[1]
         shared = ROOT / "include/sluice/engine" / f"{options}.hpp"  # of several operators: map_options
+        if not shared.exists():
+            shared = ROOT / "include/sluice/op" / f"{options.removesuffix('_options')}.hpp"  # of another one: distribute_options
         where = text if f"struct {options} " in text else shared.read_text()
         by_name = fields_of(options, where) + by_name
     return fields + by_name

@@ -29,6 +29,7 @@
 #include "sluice/op/flat_map.hpp"
 #include "sluice/op/from_arrow.hpp"
 #include "sluice/op/from_channel.hpp"
+#include "sluice/op/from_dataset_id.hpp"
 #include "sluice/op/from_elements.hpp"
 #include "sluice/op/from_tensor_slices.hpp"
 #include "sluice/op/from_tensors.hpp"

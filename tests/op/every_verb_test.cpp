@@ -194,6 +194,8 @@ TEST_CASE("every operator has a verb case that contains it", "[every_verb]") {
   described.insert("distribute");
   // It becomes other operators when a plan is built: tests/pipeline/files/load_test.cpp.
   described.insert("load");
+  // As load; it needs a dispatcher: tests/cli/service_datasets_test.py.
+  described.insert("from_dataset_id");
   // It needs a folder for each plan: tests/pipeline/files/snapshot_test.cpp.
   described.insert("snapshot");
   for (auto* op : operators()) {

@@ -197,10 +197,11 @@ class plan_generator {
 };
 
 /// Data of the program have no name. Stages and aggregates as arguments are drawn in op/group_by_window_test.cpp, and in
-/// tests/cli/groups_test.py. No plan has `load`: it becomes the plan that reads its folder (pipeline/files/load_test.cpp).
+/// tests/cli/groups_test.py. No plan has `load` or `from_dataset_id`: they
+/// become the plans that they name (pipeline/files/load_test.cpp, cli/service_datasets_test.py).
 bool is_drawn_elsewhere(const op_info& op) {
   return op.name == "from_elements" || op.name == "from_channel" || op.name == "group_by_window" ||
-         op.name == "group_by" || op.name == "load";
+         op.name == "group_by" || op.name == "load" || op.name == "from_dataset_id";
 }
 
 bool equal(const node& a, const node& b) {

@@ -128,8 +128,9 @@ texts sorted(texts t) {
 /// is refused.
 std::string expected_place(const op_info& op) {
   // The first two are refused, and the next two are in C++ only: tests/splits/split_plan_test.cpp tries them. No row runs a
-  // snapshot, and load becomes the plan that reads its folder.
-  for (const char* name : {"global_shuffle", "weighted_flat_map", "from_elements", "transform", "snapshot", "load"})
+  // snapshot, and load and from_dataset_id become the plans that they name.
+  for (const char* name : {"global_shuffle", "weighted_flat_map", "from_elements", "transform", "snapshot", "load",
+                           "from_dataset_id"})
     if (op.name == name) return "";
   switch (op.splits.rule) {
     case split_rule::groups:

@@ -82,12 +82,38 @@ void add_status(CLI::App& app, std::function<int()>& verb) {
   status->callback([&verb, a] { verb = [a] { return status_verb(*a); }; });
 }
 
+void add_register(CLI::App& app, reading_arguments& reading, std::function<int()>& verb) {
+  auto a = std::make_shared<register_arguments>();
+  auto* registering = app.add_subcommand(
+      "register", "give a plan to a dispatcher, and print the id by which from_dataset_id(\"ADDRESS\", \"ID\") reads it");
+  registering->add_option("PLAN", a->plan, "the plan; or a file, which is read");
+  auto* in_file = registering->add_option("-f,--file", a->plan_file,
+                                          "read the plan, as text or JSON, from this file; - for standard input");
+  in_file->check(path())->excludes("PLAN");
+  registering->parse_complete_callback([registering, in_file] {
+    if (registering->count("PLAN") == 0 && in_file->count() == 0) throw CLI::RequiredError("PLAN or --file");
+  });
+  registering->add_option("--dispatcher", a->dispatcher, "the address of the dispatcher, host:port")
+      ->check(server_address())
+      ->required();
+  registering->add_option("--dataset-id", a->dataset_id,
+                          "the id; another plan under the same id is refused. By default one of the plan's content");
+  add_reading_options(*registering, reading);
+  registering->callback([&verb, &reading, a] {
+    verb = [&reading, a] {
+      a->reading = reading;
+      return register_verb(*a);
+    };
+  });
+}
+
 }  // namespace
 
 void add_service(CLI::App& app, reading_arguments& reading, std::function<int()>& verb) {
   add_dispatcher(app, reading, verb);
   add_worker(app, reading, verb);
   add_status(app, verb);
+  add_register(app, reading, verb);
 }
 
 }  // namespace sluice::lib::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of dispatcher, worker and status: the service of docs/service.md.
+// The arguments of dispatcher, worker, status and register: the service of docs/service.md.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -36,7 +36,14 @@ struct status_arguments {
 /// Prints workers, jobs and splits in flight of a dispatcher.
 int status_verb(const status_arguments& arguments);
 
-/// Sets `verb` if one of the three was typed.
+struct register_arguments {
+  std::string dispatcher, plan, plan_file, dataset_id;
+  reading_arguments reading = {};
+};
+/// Registers a plan with a dispatcher, and prints its id.
+int register_verb(const register_arguments& arguments);
+
+/// Sets `verb` if one of the four was typed.
 void add_service(CLI::App& app, reading_arguments& reading, std::function<int()>& verb);
 
 }  // namespace sluice::lib::cli

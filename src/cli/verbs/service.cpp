@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatcher, worker and status.
+// dispatcher, worker, status and register.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/files/whole_file.hpp"
+#include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/options/service_verbs.hpp"
 #include "cli/options/typed_command.hpp"
@@ -23,6 +24,7 @@
 #include "sluice/io/open_transport.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/service/dispatcher.hpp"
+#include "sluice/service/register_dataset.hpp"
 #include "sluice/service/worker.hpp"
 
 namespace sluice::lib::cli {
@@ -154,6 +156,14 @@ int status_verb(const status_arguments& a) {
     if (!a.watches) return kOk;
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
+}
+
+int register_verb(const register_arguments& a) {
+  const node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  absl::PrintF("%s\n", sync_wait(rt, detail::register_plan(rt, a.dispatcher, plan, a.dataset_id, kStatusPatience)));
+  return kOk;
 }
 
 }  // namespace sluice::lib::cli

@@ -6,27 +6,18 @@
 #include <utility>
 
 #include "engine/lowering/types.hpp"
+#include "engine/service/dispatcher_address.hpp"
+#include "engine/service/sharding_codec.hpp"
 #include "op/distribute/hints.hpp"
 #include "op/distribute/open_distribute.hpp"
-#include "op/distribute/sharding_codec.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "plan/codecs/pace_codecs.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/type_text.hpp"
-#include "sluice/io/network.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib {
 namespace {
-
-/// Names without a colon belong to transports within a process; unix:/path is a socket.
-std::string mistake_in_address(const std::string& address) {
-  if (address.find("://") != address.npos)
-    return absl::StrCat("address expects HOST:PORT, without a scheme, and is \"", address, "\"");
-  if (address.find(':') == std::string::npos || address.starts_with("unix:")) return {};
-  const result<host_and_port> parsed = parse_address(address);
-  return parsed.ok() ? std::string() : std::string(parsed.why().message());
-}
 
 const element_type* distributed_type(const node& n, std::string& why) {
   const element_type* in = n.inputs[0]->type;

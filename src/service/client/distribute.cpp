@@ -13,6 +13,7 @@
 #include "engine/lowering/open_context.hpp"
 #include "op/distribute/open_distribute.hpp"
 #include "service/client/consumer.hpp"
+#include "service/client/sent_plan.hpp"
 #include "service/client/split_stages.hpp"
 #include "service/host/embedded.hpp"
 #include "sluice/base/random_bits.hpp"
@@ -46,14 +47,6 @@ dataset_info info_of(const std::string& plan, const element_type& type, const di
   info.split_elements = static_cast<std::uint64_t>(o.split_elements);
   info.on_error = on_error == error_policy::skip ? "skip" : "stop";
   return info;
-}
-
-void check_sends(const node& n) {
-  const status why = serialisable(n);
-  if (!why.ok())
-    throw error(failed_precondition_error(absl::StrCat(
-        "the plan cannot be sent to workers: ", std::string(why.message()),
-        "; give the function a name (SLUICE_FUNCTION), write it as an expression, or read the elements from files")));
 }
 
 class distributing {

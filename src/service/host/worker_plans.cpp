@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "op/distribute/hints.hpp"
+#include "service/client/sent_plan.hpp"
 #include "sluice/base/random_bits.hpp"
-#include "sluice/element/type_text.hpp"
 #include "sluice/op/skip.hpp"
 #include "sluice/op/take.hpp"
 #include "sluice/plan/stage_plan.hpp"
@@ -59,12 +59,7 @@ node_ptr last_before(const node_ptr& plan, std::uint64_t first) {
 
 }  // namespace
 
-dataset_plan::dataset_plan(dataset_info info) : info_(std::move(info)), whole_(parse_plan(info_.plan)) {
-  const std::string type = type_text(*whole_->type);
-  if (type != info_.type)
-    throw error(failed_precondition_error(absl::StrCat("the plan's elements are ", type, " here, and ", info_.type,
-                                                       " where the plan was made: a file or a function differs")));
-}
+dataset_plan::dataset_plan(dataset_info info) : info_(std::move(info)), whole_(plan_of_dataset(info_)) {}
 
 task<result<split_run>> dataset_plan::plan_of(read_request request, runtime& rt) const {
   const std::uint64_t seed = request.seed.value_or(0), epoch = request.epoch.value_or(0);

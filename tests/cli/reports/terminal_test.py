@@ -15,7 +15,7 @@ from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 from terminal import run_on_terminal
 
 VERBS = ("run", "convert", "head", "describe", "count", "select", "cat", "verify", "ls", "cp", "explain", "splits", "cache", "checkpoint", "compare", "dispatcher", "worker",
-         "status", "ops", "doctor", "top", "completion", "man", "sample")
+         "status", "register", "ops", "doctor", "top", "completion", "man", "sample")
 
 
 def columns_of(text):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/distribute/sharding_codec.hpp"
+#include "engine/service/sharding_codec.hpp"
 
 #include <cstddef>
 #include <iterator>

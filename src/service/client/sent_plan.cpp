@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/client/sent_plan.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include "plan/plan_parts.hpp"
+#include "sluice/base/field_types.hpp"
+#include "sluice/element/type_text.hpp"
+#include "sluice/plan/text.hpp"
+
+namespace sluice::lib {
+namespace {
+
+bool reads_standard_input(const node& n) {
+  struct paths final : part_visitor {
+    bool is_stream = false;
+    void path(const file_path& p) override { is_stream = is_stream || p.value == "-"; }
+  } seen;
+  visit_parts(n, seen);
+  for_each_plan(n, [&seen](const node_ptr& inner) { seen.is_stream = seen.is_stream || reads_standard_input(*inner); });
+  for (const node_ptr& input : n.inputs) seen.is_stream = seen.is_stream || reads_standard_input(*input);
+  return seen.is_stream;
+}
+
+}  // namespace
+
+void check_sends(const node& n) {
+  const status why = serialisable(n);
+  if (!why.ok())
+    throw error(failed_precondition_error(absl::StrCat(
+        "the plan cannot be sent to workers: ", std::string(why.message()),
+        "; give the function a name (SLUICE_FUNCTION), write it as an expression, or read the elements from files")));
+  if (reads_standard_input(n))
+    throw error(failed_precondition_error(
+        "the plan cannot be sent to workers: it reads standard input (\"-\"), which no other process can read; write it "
+        "to a file first"));
+}
+
+node_ptr plan_of_dataset(const dataset_info& info) {
+  node_ptr plan = parse_plan(info.plan);
+  const std::string type = type_text(*plan->type);
+  if (type != info.type)
+    throw error(failed_precondition_error(absl::StrCat("the plan's elements are ", type, " here, and ", info.type,
+                                                       " where the plan was made: a file or a function differs")));
+  return plan;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks of a plan before it is sent to another process, and after it has arrived.
+#pragma once
+
+#include "service/core/messages.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+/// Throws failed_precondition if a part of the plan cannot be sent; the message names the stage and the remedy.
+void check_sends(const node& n);
+/// Reads the plan of a dataset. Errors: throws those of reading the plan; failed_precondition: its elements have another
+/// type here than where the plan was made.
+node_ptr plan_of_dataset(const dataset_info& info);
+
+}  // namespace sluice::lib
