@@ -77,7 +77,7 @@ const op_info lines_op{
     .of_matches = plan_of_matching_files,
     .type = [](const node& n, std::string&) { return check_index<lines_arguments>(n), &type_of<line>(); },
     .facts = facts_by_index<lines_arguments>(),
-    .splits = {.rule = split_rule::one_file},
+    .splits = {.rule = split_rule::one_file, .skips_in_file = ranges_by_index<lines_arguments>},
     .lowering = {.open = open_lines},
 };
 

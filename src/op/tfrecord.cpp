@@ -72,7 +72,7 @@ const op_info tfrecord_op{
     .of_matches = plan_of_matching_files,
     .type = [](const node& n, std::string&) { return check_index<tfrecord_arguments>(n), &type_of<record>(); },
     .facts = facts_by_index<tfrecord_arguments>(),
-    .splits = {.rule = split_rule::one_file},
+    .splits = {.rule = split_rule::one_file, .skips_in_file = ranges_by_index<tfrecord_arguments>},
     .lowering = {.open = open_tfrecord},
 };
 

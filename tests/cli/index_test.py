@@ -204,6 +204,35 @@ class IndexTest(ProgramTest):
             self.assertEqual(rest, batches[100:])
             self.assertIn("3000 elements", self.ok("explain", self.plan(path, index="required")).stdout.replace(",", ""))
 
+    def test_files_with_required_indexes_are_split_within(self):
+        for kind in FORMATS:
+            with self.subTest(kind=kind):
+                paths = [self.make(kind, name) for name in (f"{kind}-1", f"{kind}-2")]
+                for path in paths:
+                    self.index(kind, path)
+                opener = self.plan("", index="required").replace('"", ', "").replace('"n: int64', 'schema="n: int64')
+                plan = f'list_files("{self.path(kind)}-?") | flat_map({opener})'
+                splits = [line for line in self.ok("splits", plan, "--splits", 6).stdout.splitlines() if not line.startswith("#")]
+                self.assertEqual([("skip(2000)" in s, "take(1000)" in s) for s in splits],
+                                 2 * [(False, True), (False, True), (True, False)])
+                whole = self.elements(plan)[0]
+                self.assertEqual(len(whole), 2 * self.N)
+                self.assertEqual(self.elements(f"{plan} | distribute(splits=6, workers=2)")[0], whole)
+                self.assertEqual([x for s in splits for x in self.elements(s)[0]], whole)
+                os.remove(paths[0] + ".sluice-index")
+                self.assertIn(f"{paths[0]}.sluice-index", self.fails(1, "run", f"{plan} | distribute(splits=6)"))
+
+    def test_splits_of_an_indexed_file_drop_the_same_bad_rows(self):
+        path = self.path("bad.csv")
+        with open(path, "w") as out:
+            out.writelines(f"{k},{'x' if k in (3, 400) else k}\n" for k in range(1000))
+        self.ok("index", path, "--no-header", "--every", 16)
+        reader = 'csv("a: int64, b: int64", index=required)'.replace("csv(", "csv(schema=")
+        plan = f'list_files("{path}") | flat_map({reader})'
+        kept = self.elements(plan, "--on-error", "skip")[0]
+        self.assertEqual(len(kept), 998)
+        self.assertEqual(self.elements(f"{plan} | distribute(splits=5)", "--on-error", "skip")[0], kept)
+
     def test_errors_say_why_a_file_has_no_index(self):
         packed = self.path("a.txt.gz")
         pathlib.Path(packed).write_bytes(gzip.compress(b"a\nb\n" * 100))

@@ -33,6 +33,11 @@ template <class Arguments> bool seeks_by_index(const node& n) {
   return a.options.index == file_index::required && a.path.is_given;
 }
 
+/// For op_splits::skips_in_file: each file that a stage opens has an index, by which a range of its elements is found.
+template <class Arguments> bool ranges_by_index(const node& n) {
+  return n.as<Arguments>().options.index == file_index::required;
+}
+
 template <class Arguments> constexpr op_facts facts_by_index() {
   op_facts f;
   f.size = size_by_index<Arguments>;

@@ -163,7 +163,7 @@ const op_info csv_op{
     .for_columns = arguments_for_columns<csv_arguments>,
     .type = csv_row_type,
     .facts = facts_by_index<csv_arguments>(),
-    .splits = {.rule = split_rule::one_file},
+    .splits = {.rule = split_rule::one_file, .skips_in_file = ranges_by_index<csv_arguments>},
     .lowering = {.open = open_csv, .open_rows = open_csv_rows},
 };
 

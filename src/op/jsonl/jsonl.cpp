@@ -138,7 +138,7 @@ const op_info jsonl_op{
     .for_columns = arguments_for_columns<jsonl_arguments>,
     .type = json_type,
     .facts = facts_by_index<jsonl_arguments>(),
-    .splits = {.rule = split_rule::one_file},
+    .splits = {.rule = split_rule::one_file, .skips_in_file = ranges_by_index<jsonl_arguments>},
     .lowering = {.open = open_jsonl},
 };
 
