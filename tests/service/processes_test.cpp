@@ -14,10 +14,15 @@
 #include "sluice/io/message_transport.hpp"
 #include "sluice/io/open_transport.hpp"
 #include "sluice/io/simulated_network.hpp"
+#include "sluice/op/lines.hpp"
+#include "sluice/op/map.hpp"
+#include "sluice/op/range.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/plan/text.hpp"
+#include "sluice/runtime/ledger.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/service/dispatcher.hpp"
+#include "sluice/service/register_dataset.hpp"
 #include "sluice/service/worker.hpp"
 #include "support/budget.hpp"
 #include "support/other_process.hpp"
@@ -128,6 +133,27 @@ TEST_CASE("a plan is read from a dispatcher and workers in one process, and thes
       dispatcher(rt, {.store = "redis:x"}),
       "invalid_argument: there is no metadata store \"redis:x\"; write sqlite:PATH, or nothing for one in "
       "memory");
+}
+
+TEST_CASE("a registered dataset has an id, and what cannot be sent to another process is refused") {
+  runtime rt({.workers = 2});
+  set_transport(rt, make_local_transport());
+  dispatcher d(rt, {.listen = ""});
+  const std::string id = sync_wait(rt, register_dataset(rt, d.address(), range(3), "three"));
+  CHECK(id == "three");
+  CHECK(sync_wait(rt, register_dataset(rt, d.address(), range(3), "three")) == "three");
+  CHECK_THROWS_WITH(sync_wait(rt, register_dataset(rt, d.address(), range(4), "three")),
+                    Catch::StartsWith("already_exists: dataset 'three' is registered"));
+  const std::string made = sync_wait(rt, register_dataset(rt, d.address(), range(4)));
+  CHECK(made == sync_wait(rt, register_dataset(rt, d.address(), range(4))));
+  CHECK(made != sync_wait(rt, register_dataset(rt, d.address(), range(5))));
+  auto twice = range(3) | map([](std::int64_t x) { return 2 * x; });
+  CHECK_THROWS_WITH(sync_wait(rt, register_dataset(rt, d.address(), twice)),
+                    Catch::StartsWith("failed_precondition: the plan cannot be sent to workers") &&
+                        Catch::Contains("SLUICE_FUNCTION"));
+  CHECK_THROWS_WITH(sync_wait(rt, register_dataset(rt, d.address(), lines("-"))),
+                    Catch::Contains("reads standard input"));
+  sync_wait(rt, d.close());
 }
 
 namespace {
@@ -247,6 +273,40 @@ TEST_CASE("bad elements that workers drop are in the consumer's report, by their
            report.errors_by_stage[1].stage == "map(60 / (it % 10 - 3))"));
     REQUIRE(!report.first_errors.empty());
     CHECK(report.first_errors[0].to_string().find("division by zero") != std::string::npos);
+    sync_wait(rt, a.close());
+    sync_wait(rt, d.close());
+  }
+}
+
+namespace {
+
+ledger_line_report arriving(runtime& rt) {
+  for (const ledger_line_report& l : rt.ledger().report().lines)
+    if (l.stage == "distribute" && l.held_for == purpose::read_ahead) return l;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("bytes that may arrive from workers are charged, and stay within a small budget") {
+  constexpr std::size_t kBudget = std::size_t{2} << 20, kLeast = std::size_t{256} << 10, kSplits = 8;
+  for (const std::size_t budget : {kBudget, std::size_t{1} << 30}) {
+    runtime rt({.workers = 2, .memory_budget_bytes = budget});
+    const std::shared_ptr<message_transport> there = make_local_transport();
+    set_transport(rt, there);
+    dispatcher d(rt, {.listen = ""});
+    worker a(rt, d.address(), {.listen = ""});
+    set_transport(rt, std::make_shared<test::other_process>(there));
+    checkpoint end;
+    const std::string plan = "range(600000) | filter(it >= 0) | distribute(\"" + d.address() +
+                             "\", splits=8, splits_at_once=8) | batch(100000) | unbatch";
+    CHECK(sync_wait(rt, read_all(&rt, plan, {}, 600'000, &end)) == up_to(600'000));
+    const ledger_line_report line = arriving(rt);
+    CHECK(line.used_bytes == 0);
+    CHECK(line.peak_bytes >= kLeast);
+    // The credit of the splits, and the frame of each that is used.
+    if (budget == kBudget) CHECK(line.peak_bytes <= kBudget + 2 * kSplits * kLeast + kSplits * 4096);
+    else CHECK(line.peak_bytes >= kSplits * (std::size_t{4} << 20));
     sync_wait(rt, a.close());
     sync_wait(rt, d.close());
   }

@@ -19,7 +19,6 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::string_view kTargets[] = {"automatic", "any", "local", "remote"};
-constexpr std::size_t kCreditMin = std::size_t{256} << 10;
 
 consumer_options options_of_core(const consumer& me, std::string iteration, std::string name) {
   consumer_options o;
@@ -150,7 +149,7 @@ consumer::~consumer() = default;
 
 std::size_t consumer::credit_bytes() const {
   const auto all = static_cast<std::size_t>(options_.max_outstanding.value);
-  return std::max(all / static_cast<std::size_t>(options_.splits_at_once.value), kCreditMin);
+  return all / static_cast<std::size_t>(options_.splits_at_once.value);
 }
 
 std::shared_ptr<joined_consumer> consumer::joined() const {

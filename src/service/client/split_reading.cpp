@@ -31,8 +31,25 @@ reader_options options_of_reader(const consumer& me) {
 
 }  // namespace
 
+arriving_bytes::arriving_bytes(const run_context& run)
+    : ledger_(*run.ledger), line_(run.ledger->line(purpose::read_ahead, "distribute")) {}
+
+std::size_t arriving_bytes::charge_credit(std::size_t wanted) {
+  ledger_.change(std::exchange(credit_, 0), 0, line_);
+  const std::size_t fits = ledger_.charge_up_to(std::max(wanted, kMin), line_);
+  credit_ = std::max(fits, kMin);
+  ledger_.change(fits, credit_, line_);
+  return credit_;
+}
+
+void arriving_bytes::charge_frame(std::size_t bytes) { ledger_.change(std::exchange(frame_, bytes), bytes, line_); }
+
+void arriving_bytes::release() noexcept {
+  ledger_.change(std::exchange(credit_, 0) + std::exchange(frame_, 0), 0, line_);
+}
+
 split_reading::split_reading(std::shared_ptr<consumer> as, assigned_split split, const element_type& type)
-    : me_(std::move(as)), split_(std::move(split)), ready_(type) {}
+    : me_(std::move(as)), split_(std::move(split)), arriving_(*me_->run()), ready_(type) {}
 split_reading::~split_reading() = default;
 
 void split_reading::drop_before(std::uint64_t ordinal) {
@@ -54,6 +71,7 @@ void split_reading::perform(reader_action& a) {
   else if (auto* cancelling = std::get_if<reader_action::cancel>(&a.what)) {
     if (cancelling->read == read_) {
       reader_.reset();
+      arriving_.release();
       stream_.reset();
     }
   } else if (auto* delivering = std::get_if<reader_action::deliver>(&a.what)) delivered_ = *delivering;
@@ -104,7 +122,8 @@ task<> split_reading::open() {
     co_return;
   }
   channel_ = me_->link().worker(what.worker);
-  const stream_options how{.credit_bytes = me_->credit_bytes(), .frame_bytes_max = kFrameBytesAccepted};
+  const std::size_t credit = arriving_.charge_credit(me_->credit_bytes());
+  const stream_options how{.credit_bytes = credit, .frame_bytes_max = kFrameBytesAccepted};
   auto opening = channel_->open("read", to_json(request), how, now_ + reader_options().silence);
   auto opened = co_await opening.as_result();
   now_ = me_->run()->time->now();
@@ -188,6 +207,7 @@ task<> split_reading::receive() {
     co_return;
   }
   reader_.reset();
+  arriving_.release();
   if (!frame.ok() && frame.why().code() == status_code::cancelled) failure_ = frame.why();
   else if (!frame.ok()) step({reader_event::broke{read, frame.why()}});
   else if (frame->ok())
@@ -203,10 +223,12 @@ status split_reading::use(std::uint64_t read, const slice& bytes) {
   if (f->what == element_frame::keepalive) return step({reader_event::keepalive{read}}), status();
   if (f->what == element_frame::end) {
     has_end_frame_ = true;
+    arriving_.release();
     dropped_ = f->dropped();
     length_ = has_delivered_ ? next_ : std::min(next_, f->first);
     return step({reader_event::frame{read, f->first, 0, true}}), status();
   }
+  arriving_.charge_frame(bytes.view().size());
   status why = f->parse(bytes.owner(), ready_);
   if (!why.ok()) return why;
   delivered_.reset();

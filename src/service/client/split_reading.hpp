@@ -27,8 +27,31 @@
 #include "service/host/local_read.hpp"
 #include "service/wire/element_frames.hpp"
 #include "sluice/element/slab.hpp"
+#include "sluice/runtime/ledger.hpp"
 
 namespace sluice::lib {
+
+/// Bytes that may arrive, or have arrived, from a worker elsewhere, charged to the ledger until they are used. The first
+/// kMin bytes of each split are charged even beyond the budget, because the consumer may wait for them.
+class arriving_bytes {
+ public:
+  static constexpr std::size_t kMin = std::size_t{256} << 10;
+
+  explicit arriving_bytes(const run_context& run);
+  arriving_bytes(const arriving_bytes&) = delete;
+  ~arriving_bytes() { release(); }
+
+  /// Charges the credit of a read: `wanted` bytes, or as many as fit into the budget, and at least kMin. Returns it.
+  std::size_t charge_credit(std::size_t wanted);
+  /// The size of the frame whose elements are used now. It is beside the credit, which its worker has back.
+  void charge_frame(std::size_t bytes);
+  void release() noexcept;
+
+ private:
+  memory_ledger& ledger_;
+  ledger_line& line_;
+  std::size_t credit_ = 0, frame_ = 0;
+};
 
 class split_reading {
  public:
@@ -92,6 +115,7 @@ class split_reading {
   time_point due_ = time_point::max();
   std::uint64_t read_ = 0;                           ///< the number of the open read
   std::shared_ptr<message_channel> channel_;         ///< outlives the reader
+  arriving_bytes arriving_;                          ///< of reader_
   std::unique_ptr<frame_reader> reader_;             ///< null: no read of a worker elsewhere is open
   std::unique_ptr<worker_host::local_read> stream_;  ///< null: no read of a worker here is open
   std::uint64_t stream_at_ = 0;                      ///< the ordinal of the next element of stream_
