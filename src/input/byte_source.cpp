@@ -316,7 +316,10 @@ status byte_source::make_room(std::size_t needed) {
   bool tight = memory_.is_tight();
   std::size_t at_once = tight ? std::min(read_bytes_, memory_.tight_bytes()) : read_bytes_;
   if (!compressed()) at_once = std::max<std::size_t>(1, readable(0, at_once));
-  std::size_t wanted = std::max(needed, std::min(unread + at_once, at_once * 2));
+  // Buffers have sizes of powers of two. A few bytes that are kept must not double the window: the windows of many files
+  // that are read alternately fit into a cache, or do not.
+  const std::size_t at_most = unread <= at_once / 8 ? at_once : at_once * 2;
+  std::size_t wanted = std::max(needed, std::min(unread + at_once, at_most));
   if (buffer_ && buffer_.get()->unshared() && buffer_.get()->capacity() >= std::max(needed, unread + at_once / 2)) {
     std::memmove(buffer_.get()->data(), buffer_.get()->data() + begin_, unread);
   } else {
