@@ -3,7 +3,9 @@
 #include "engine/held/held_elements.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
@@ -117,6 +119,103 @@ template <class As> class trial {
   int64 next_ = 0;
 };
 
+/// A slice of 0 to 5,000 bytes: of a large buffer, as files have; of a buffer of its own; or of bytes without a buffer.
+class random_slices {
+ public:
+  explicit random_slices(std::uint64_t seed) : random_(seed) {}
+
+  record made() {
+    static const std::string kLiteral(200, 'x');
+    static constexpr std::array<std::size_t, 6> kMost = {1, 40, 180, 190, 540, 5'000};
+    const std::size_t most = kMost[random_() % kMost.size()];
+    const std::size_t size = most == 190 ? 150 + random_() % 40 : random_() % most;
+    std::string bytes(size, '\0');
+    for (char& c : bytes) c = static_cast<char>(random_());
+    const auto kind = random_() % 8;
+    if (kind == 0) return record(nullptr, kLiteral.data(), kLiteral.size());
+    if (kind == 1) return record(slice::copy_of(bytes));
+    return record(in_file(bytes));
+  }
+
+ private:
+  slice in_file(const std::string& bytes) {
+    if (!file_ || file_->capacity() - used_ < bytes.size()) {
+      file_ = buffer_ref(buffer::make(std::size_t{256} << 10));
+      used_ = 0;
+    }
+    char* at = file_->data() + used_;
+    if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+    used_ += bytes.size();
+    file_->add_references(1);
+    return {file_.get(), at, bytes.size()};
+  }
+
+  std::mt19937_64 random_;
+  buffer_ref file_;
+  std::size_t used_ = 0;
+};
+
+struct kept_record {
+  record got;
+  std::string bytes;
+};
+
+std::size_t owned_bytes(const std::vector<std::string>& all) {
+  std::size_t bytes = all.size() * buffer::kOverheadBytes;
+  for (const std::string& one : all) bytes += one.size();
+  return bytes;
+}
+
+/// Exchanges random records for those in random slots, and compares with a model. Some delivered records are kept.
+void exchange_records(std::uint64_t seed) {
+  constexpr std::uint32_t kSlots = 300;
+  simulation world(1);
+  runtime rt(world, {.workers = 1});
+  auto s = range(1).iterate(rt);
+  held_memory memory(test::tree_of(s).stage()->env->run->shared_from_this(), rt.ledger().line(purpose::shuffle, "test"),
+                     "test", "the buffer", "");
+  random_slices slices(seed);
+  std::mt19937_64 random(seed);
+  slab in(type_of<record>()), out(type_of<record>());
+  std::vector<std::string> model;
+  auto coming = [&](std::uint32_t n, std::vector<std::string>& bytes) {
+    auto* to = reinterpret_cast<record*>(in.reserve(n));
+    for (std::uint32_t i = 0; i != n; ++i) {
+      ::new (static_cast<void*>(to + i)) record(slices.made());
+      bytes.emplace_back(to[i].view());
+    }
+    in.set_live(0, n);
+    return in.view();
+  };
+  std::vector<kept_record> kept;
+  {
+    held_elements held(type_of<record>(), memory, 8);
+    block first = coming(kSlots, model);
+    REQUIRE(held.add(first, kSlots).ok());
+    for (int round = 0; round != 300; ++round) {
+      const auto n = static_cast<std::uint32_t>(1 + random() % (round % 3 ? 20 : 400));
+      std::vector<std::string> bytes;
+      block b = coming(n, bytes);
+      std::vector<std::uint32_t> places(n);
+      for (std::uint32_t& place : places) place = static_cast<std::uint32_t>(random() % kSlots);
+      REQUIRE(held.exchange(places.data(), b, out.reserve(n)).ok());
+      CHECK(in.size() == 0);
+      out.set_live(0, n);
+      const auto* got = reinterpret_cast<const record*>(out.begin());
+      for (std::uint32_t i = 0; i != n; ++i) {
+        const std::string expected = std::exchange(model[places[i]], bytes[i]);
+        REQUIRE(got[i].view() == expected);
+        if (i % 37 == 5) kept.push_back({got[i], expected});
+      }
+      for (std::uint32_t i = 0; i != kSlots; ++i)
+        REQUIRE(reinterpret_cast<const record*>(held.at(i))->view() == model[i]);
+      REQUIRE(memory.bytes() == kSlots * (sizeof(record) + 8) + owned_bytes(model));
+    }
+  }
+  CHECK(memory.bytes() == 0);
+  for (const kept_record& k : kept) REQUIRE(k.got.view() == k.bytes);
+}
+
 template <class As> void tried() {
   CAPTURE(As::kName);
   lifetimes watched;
@@ -208,6 +307,13 @@ TEST_CASE("elements of every kind are held in their places, and charged until th
   tried<as_tensor>();
   tried<as_move_only>();
   tried<as_counting>();
+}
+
+TEST_CASE("exchanged records keep their bytes, in slots and with whoever has received them") {
+  for (std::uint64_t seed = 1; seed != 9; ++seed) {
+    CAPTURE(seed);
+    exchange_records(seed);
+  }
 }
 
 TEST_CASE("ordinals take a byte or two in a position, and are restored; those that do not ascend are refused") {

@@ -116,6 +116,13 @@ void fetch_texts(const element_type& type, const char* elements, std::size_t n) 
 
 status held_elements::exchange(const std::uint32_t* places, block& in, char* to) {
   const std::uint32_t n = in.size();
+  if (slice_slots::holds(type_)) {
+    if (!slices_) slices_ = std::make_unique<slice_slots>();
+    const std::size_t more = owned_bytes(in.data(), n);
+    slices_->exchange(reinterpret_cast<slice*>(at(0)), places, in.as<slice>(), reinterpret_cast<slice*>(to), n);
+    in.forget_front(n);
+    return charge(more, owned_bytes(to, n));
+  }
   if (type_.compact) type_.compact(type_, in.data(), n);
   std::size_t more = owned_bytes(in.data(), n);
   type_.exchange(type_, to, at(0), in.data(), places, n);

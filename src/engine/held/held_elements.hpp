@@ -25,9 +25,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "element/batches/blocks.hpp"
+#include "engine/held/slice_slots.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/element/slab.hpp"
 
@@ -107,8 +109,9 @@ class held_elements {
   const std::size_t beside_bytes_;
   const bool owns_nothing_;
   slab elements_;
-  std::size_t places_ = 0;   ///< slots of the slab that were ever used
-  std::size_t charged_ = 0;  ///< bytes
+  std::size_t places_ = 0;               ///< slots of the slab that were ever used
+  std::size_t charged_ = 0;              ///< bytes
+  std::unique_ptr<slice_slots> slices_;  ///< of records and lines, from their first exchange on
   std::vector<bool> built_;  ///< for slots allocated after a resume: true if the element was built; empty once all are
 };
 
