@@ -82,24 +82,52 @@ struct packing_function final : size_keeping_function {
   packing_function(const element_type* text, example_schema s) : parsers_(std::move(s)) { in = out = text; }
   applied apply(const block& records, void* to, const element_place&) const override {
     const parsers::lease parser(parsers_);
-    packed_rows row;
-    for (std::uint32_t i = 0; i != records.size(); ++i) {
-      row.clear();
-      status why = parser->pack(in->text(records.at(i)), row);
-      if (!why.ok()) return {i, std::move(why)};
-      make_text(row.row(0), static_cast<char*>(to) + i * out->size);
+    packed_rows rows;
+    texts_at at{out, static_cast<char*>(to)};
+    status why;
+    for (std::uint32_t i = 0; i != records.size() && why.ok(); ++i) {
+      const std::string_view text = in->text(records.at(i));
+      if (rows.rows() == 0) rows.reserve(std::min(text.size() * (records.size() - i), kTogetherBytes));
+      why = parser->pack(text, rows);
+      if (rows.bytes() >= kTogetherBytes) at.make(rows);
     }
-    return {records.size(), {}};
+    at.make(rows);
+    return {at.made, std::move(why)};
   }
 
  private:
-  /// Each row has a buffer of its own, because the stages downstream hold rows for different times.
-  void make_text(std::string_view packed, char* to) const {
-    if (is_slice(*out)) return void(::new (static_cast<void*>(to)) slice(slice::copy_of(packed)));
-    const std::int32_t offsets[] = {0, static_cast<std::int32_t>(packed.size())};
-    const slice bytes = slice::copy_of(packed);
-    out->make_texts(to, 1, out->size, bytes.owner(), bytes.data(), offsets);
-  }
+  /// Rows are packed into one buffer up to this number of bytes.
+  static constexpr std::size_t kTogetherBytes = std::size_t{64} << 10;
+  /// A longer row has a buffer of its own.
+  static constexpr std::size_t kSharingRowBytesMax = std::size_t{2} << 10;
+
+  /// The place of the next texts.
+  struct texts_at {
+    const element_type* type;
+    char* to;
+    std::uint32_t made = 0;
+
+    /// Makes the texts of all rows, and begins new rows. Slices share the buffer of the rows, as records share that of
+    /// their file, unless it is much larger than the rows.
+    void make(packed_rows& rows) {
+      const std::size_t n = rows.rows();
+      const bool shares =
+          n > 1 && rows.bytes() <= n * kSharingRowBytesMax && rows.owner()->capacity() / 4 <= rows.bytes();
+      if (shares) {
+        type->make_texts(to + made * type->size, n, type->size, rows.owner(), rows.owner()->data(), rows.offsets());
+        made += static_cast<std::uint32_t>(n);
+        return rows.leave();
+      }
+      for (std::size_t i = 0; i != n; ++i, ++made) make_one(rows.row(i), to + made * type->size);
+      rows.clear();
+    }
+    void make_one(std::string_view packed, char* at) const {
+      if (is_slice(*type)) return void(::new (static_cast<void*>(at)) slice(slice::copy_of(packed)));
+      const std::int32_t offsets[] = {0, static_cast<std::int32_t>(packed.size())};
+      const slice bytes = slice::copy_of(packed);
+      type->make_texts(at, 1, type->size, bytes.owner(), bytes.data(), offsets);
+    }
+  };
   mutable parsers parsers_;
 };
 

@@ -99,7 +99,31 @@ void same_by_text(std::string (*example)(std::int64_t), const Parse& parse, cons
   }
 }
 
+/// Examples of a text of 0 to 20,000 bytes, mostly short ones; every 500th lacks its label.
+std::string example_of_any_size(std::int64_t i) {
+  example_writer w;
+  const std::size_t size = static_cast<std::size_t>(i * i % (i % 50 == 7 ? 20'000 : 90));
+  w.bytes("text", std::string(size, static_cast<char>('a' + i % 26)));
+  if (i % 500 != 499) w.int64("label", i);
+  return std::string(w.finish());
+}
+
 }  // namespace
+
+TEST_CASE("packed rows of any size become the structures of their records") {
+  const std::string schema = "text: bytes, label: int64";
+  const auto texts = range(3'000) | map(example_of_any_size);
+  const auto records = texts | map([](const std::string& s) { return record(slice::copy_of(s)); });
+  const auto packed = [&schema](const node_ptr& in, example_packing how) {
+    return make_stage(parse_example_op, arguments::of(parse_example_arguments{schema, how, {}}), in);
+  };
+  const printed_run parsed = run_of(by_text(records.plan(), schema), error_policy::skip);
+  REQUIRE(parsed.elements.size() == 2'994);
+  for (const node_ptr& in : {texts.plan(), records.plan()}) {
+    const node_ptr packs = packed(in, example_packing::pack);
+    CHECK(run_of(packed(packs, example_packing::unpack), error_policy::skip).elements == parsed.elements);
+  }
+}
 
 TEST_CASE("a struct and the text of its schema yield the same elements, alone and in batches") {
   same_by_text(example, [](map_options o) { return parse_example<sample>(o); }, kSchema);

@@ -43,6 +43,19 @@ class packed_rows {
     const auto at = static_cast<std::size_t>(offsets_[i]);
     return {bytes_->data() + at, static_cast<std::size_t>(offsets_[i + 1]) - at};
   }
+  /// Row i consists of the bytes offsets()[i] … offsets()[i + 1] of owner().
+  const std::int32_t* offsets() const { return offsets_.data(); }
+  /// The buffer that has the bytes of all rows; null before the first byte.
+  buffer* owner() const { return bytes_; }
+  /// Provides room for n bytes in all.
+  void reserve(std::size_t n) {
+    if (!bytes_ || bytes_->capacity() < n) grow(n);
+  }
+  /// Forgets all rows, and leaves their memory to those who hold references on owner().
+  void leave() {
+    if (bytes_) std::exchange(bytes_, nullptr)->drop_references(1);
+    clear();
+  }
   /// Forgets all rows, and keeps the memory.
   void clear() {
     size_ = 0;
