@@ -35,6 +35,21 @@ random.Random(1).shuffle(places)
 began = time.perf_counter()
 total = sum(len(r) for r in reader.read_indices_iter(places))
 """),
+    "array_record": ("array_record.python.array_record_module", "array_record", """
+module = sys.modules["array_record.python.array_record_module"]
+to = module.ArrayRecordWriter(path, "group_size:1,zstd:3")
+for r in records(): to.write(r)
+to.close()
+""", """
+from array_record.python import array_record_data_source
+source = array_record_data_source.ArrayRecordDataSource(path)
+places = list(range(len(source)))
+random.Random(1).shuffle(places)
+began = time.perf_counter()
+total = 0
+for begin in range(0, len(places), 1024):
+    total += sum(len(r) for r in source.__getitems__(places[begin:begin + 1024]))
+"""),
 }
 
 HEAD = """

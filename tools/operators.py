@@ -50,7 +50,7 @@ besides the present block.
 """
 # The groups of the page, in its order.
 GROUPS = {
-    "Sources: files": ["list_files", "csv", "jsonl", "lines", "tfrecord", "from_arrow", "load", "from_dataset_id", "parquet", "bagz", "npy", "tar", "webdataset", "zip_members", "sql",
+    "Sources: files": ["list_files", "csv", "jsonl", "lines", "tfrecord", "from_arrow", "load", "from_dataset_id", "parquet", "bagz", "array_record", "mds", "npy", "tar", "webdataset", "zip_members", "sql",
                        "fixed_length"],
     "Sources: numbers and memory": ["range", "counter", "random", "from_elements", "from_tensors", "from_tensor_slices", "generate",
                                     "from_channel"],

@@ -9,6 +9,7 @@
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/engine/register.hpp"
 // Operators: written by ./dev operators.
+#include "sluice/op/array_record.hpp"
 #include "sluice/op/assert_cardinality.hpp"
 #include "sluice/op/bagz.hpp"
 #include "sluice/op/batch.hpp"
@@ -48,6 +49,7 @@
 #include "sluice/op/list_files.hpp"
 #include "sluice/op/load.hpp"
 #include "sluice/op/map.hpp"
+#include "sluice/op/mds.hpp"
 #include "sluice/op/merge.hpp"
 #include "sluice/op/npy.hpp"
 #include "sluice/op/pack_sequences.hpp"

@@ -83,6 +83,8 @@ result<std::unique_ptr<element_encoder>> make_parquet_encoder(const element_type
                                                               std::uint64_t group_bytes);
 /// `codec`: zstd: each record is a frame; others: records are stored.
 std::unique_ptr<element_encoder> make_bagz_encoder(const element_type& type, compression codec);
+/// `codec`: none: chunks are stored; others: zstd.
+std::unique_ptr<element_encoder> make_array_record_encoder(const element_type& type, compression codec);
 result<std::unique_ptr<element_encoder>> make_npy_encoder(const element_type& type);
 
 }  // namespace sluice::lib

@@ -120,6 +120,11 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
     return invalid_argument_error(
                "a Parquet file is not compressed as a whole: end its name in .parquet, and its pages are compressed")
         .in_file(o.path);
+  if (o.format == output_format::array_records && o.compression != compression::none)
+    return invalid_argument_error(
+               "an ArrayRecord file is not compressed as a whole: end its name in .array_record; --compression none or "
+               "zstd is that of its chunks")
+        .in_file(o.path);
   if (o.format == output_format::bagz && o.compression != compression::none)
     return invalid_argument_error(
                "a Bagz file is not compressed as a whole: end its name in .bagz, and each record is a zstd frame; "

@@ -10,20 +10,28 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kFormatNames[] = {"automatic", "jsonl", "csv",          "raw",     "lines", "tfrecord",
-                                             "example",   "arrow", "arrow-binary", "parquet", "npy",   "bagz"};
+constexpr std::string_view kFormatNames[] = {"automatic", "jsonl",   "csv",         "raw",          "lines",
+                                             "tfrecord",  "example", "arrow",       "arrow-binary", "parquet",
+                                             "npy",       "bagz",    "array_record"};
 
 struct suffix {
   std::string_view text;
   output_format format;
 };
 // The elements decide the kind of a .tfrecord file.
-constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},        {".ndjson", output_format::jsonl},
-                                {".json", output_format::jsonl},         {".csv", output_format::csv},
-                                {".arrow", output_format::arrow},        {".arrows", output_format::arrow},
-                                {".parquet", output_format::parquet},    {".npy", output_format::numpy},
-                                {".txt", output_format::text_lines},     {".tfrecord", output_format::tfrecords},
-                                {".bagz", output_format::bagz},          {".bag", output_format::bagz},
+constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},
+                                {".ndjson", output_format::jsonl},
+                                {".json", output_format::jsonl},
+                                {".csv", output_format::csv},
+                                {".arrow", output_format::arrow},
+                                {".arrows", output_format::arrow},
+                                {".parquet", output_format::parquet},
+                                {".npy", output_format::numpy},
+                                {".txt", output_format::text_lines},
+                                {".tfrecord", output_format::tfrecords},
+                                {".bagz", output_format::bagz},
+                                {".bag", output_format::bagz},
+                                {".array_record", output_format::array_records},
                                 {".tfrecords", output_format::tfrecords}};
 
 status not_texts(output_format f, const element_type& type) {
@@ -65,7 +73,8 @@ named_format format_of_path(std::string_view path) {
 
 bool compresses_buffers(output_format f, compression c) {
   if (f == output_format::parquet) return c != compression::automatic;
-  if (f == output_format::bagz) return c == compression::none || c == compression::zstd;
+  if (f == output_format::bagz || f == output_format::array_records)
+    return c == compression::none || c == compression::zstd;
   const bool is_arrow = f == output_format::arrow || f == output_format::arrow_binary;
   return is_arrow && (c == compression::lz4 || c == compression::zstd);
 }
@@ -99,6 +108,9 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
       break;
     case bagz:
       if (type.text) return make_bagz_encoder(type, buffers);
+      break;
+    case array_records:
+      if (type.text) return make_array_record_encoder(type, buffers);
       break;
     case automatic: return invalid_argument_error("a format is needed: the name does not determine it");
   }

@@ -196,6 +196,8 @@ TEST_CASE("every operator has a verb case that contains it", "[every_verb]") {
   described.insert("load");
   // As load; it needs a dispatcher: tests/cli/service_datasets_test.py.
   described.insert("from_dataset_id");
+  // Its folder is read when a plan is built, from disk: tests/verbs/mds.tsv.
+  described.insert("mds");
   // It needs a folder for each plan: tests/pipeline/files/snapshot_test.cpp.
   described.insert("snapshot");
   for (auto* op : operators()) {

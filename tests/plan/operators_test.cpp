@@ -201,7 +201,7 @@ class plan_generator {
 /// become the plans that they name (pipeline/files/load_test.cpp, cli/service_datasets_test.py).
 bool is_drawn_elsewhere(const op_info& op) {
   return op.name == "from_elements" || op.name == "from_channel" || op.name == "group_by_window" ||
-         op.name == "group_by" || op.name == "load" || op.name == "from_dataset_id";
+         op.name == "group_by" || op.name == "load" || op.name == "from_dataset_id" || op.name == "mds";
 }
 
 bool equal(const node& a, const node& b) {

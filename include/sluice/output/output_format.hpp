@@ -17,18 +17,19 @@
 namespace sluice::lib {
 
 enum class output_format : std::uint8_t {
-  automatic,     ///< by the path; for .tfrecord by the elements: texts as records, others as tf.Examples
-  jsonl,         ///< a line of JSON for each element, as print() (element/type.hpp) writes it
-  csv,           ///< RFC 4180: a header, and a line for each element; of numbers, bools, texts and optionals of these
-  raw,           ///< the bytes of texts, consecutively, without separators
-  text_lines,    ///< texts without line ends, one per line, as lines() reads them
-  tfrecords,     ///< texts (records, lines, strings) as records
-  example,       ///< structures as tf.Examples, in TFRecords: a feature for each member
-  arrow,         ///< an Arrow IPC stream (docs/arrow_ipc.md)
-  arrow_binary,  ///< the same, with all texts as binary, even C++ strings
-  parquet,       ///< a Parquet file: a column for each member; needs a library (sluice/io/arrow_parquet.hpp)
-  numpy,         ///< one array of NumPy: numbers, arrays and tensors of one shape; the first dimension is the elements
-  bagz,          ///< texts as the records of a Bagz file; in a file named .bagz each is a zstd frame
+  automatic,      ///< by the path; for .tfrecord by the elements: texts as records, others as tf.Examples
+  jsonl,          ///< a line of JSON for each element, as print() (element/type.hpp) writes it
+  csv,            ///< RFC 4180: a header, and a line for each element; of numbers, bools, texts and optionals of these
+  raw,            ///< the bytes of texts, consecutively, without separators
+  text_lines,     ///< texts without line ends, one per line, as lines() reads them
+  tfrecords,      ///< texts (records, lines, strings) as records
+  example,        ///< structures as tf.Examples, in TFRecords: a feature for each member
+  arrow,          ///< an Arrow IPC stream (docs/arrow_ipc.md)
+  arrow_binary,   ///< the same, with all texts as binary, even C++ strings
+  parquet,        ///< a Parquet file: a column for each member; needs a library (sluice/io/arrow_parquet.hpp)
+  numpy,          ///< one array of NumPy: numbers, arrays and tensors of one shape; the first dimension is the elements
+  bagz,           ///< texts as the records of a Bagz file; in a file named .bagz each is a zstd frame
+  array_records,  ///< texts as the records of an ArrayRecord file, in chunks of one record each
 };
 
 /// "jsonl", "arrow-binary" …
@@ -41,11 +42,11 @@ struct named_format {
   lib::compression compression = lib::compression::none;
 };
 /// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .parquet,
-/// .npy, .txt (lines), .bagz and .bag, then .gz or .zst.
+/// .npy, .txt (lines), .bagz, .bag, .array_record, then .gz or .zst.
 named_format format_of_path(std::string_view path);
 
 /// Returns true if this compression, asked for by the user, is that of each buffer of Arrow's record batches, as pyarrow
-/// and Feather have it, or of the pages of Parquet or the records of Bagz, and not that of the file as a whole.
+/// and Feather have it, or of the pages of Parquet or the records of Bagz and ArrayRecord, and not that of the file as a whole.
 bool compresses_buffers(output_format f, compression c);
 /// The compression of buffers, pages or records in the file of this name, if the user asked for `given`. The name of a
 /// Bagz file decides whether its readers expect frames.

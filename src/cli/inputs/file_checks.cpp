@@ -104,7 +104,8 @@ file_check check_by(const std::string& file, const reader& found, const format_a
     format = "lines";
   }
   const reader& r = reader_named(format);
-  const bool takes_compression = r.op != "zip_members" && r.op != "parquet" && r.op != "bagz";
+  const bool takes_compression =
+      r.op != "zip_members" && r.op != "parquet" && r.op != "bagz" && r.op != "array_record" && r.op != "mds";
   const bool has_schema = r.op == "csv" || r.op == "jsonl" || r.op == "from_arrow" || r.op == "parquet";
   std::string text = plan_for(file, r.op == "csv" ? found : r, has_schema ? a : format_arguments());
   if (takes_compression && !options.empty()) text.insert(text.rfind(')'), options);

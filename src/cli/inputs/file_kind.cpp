@@ -263,14 +263,24 @@ bool is_arrow(std::string_view head) {
 
 bool is_zip_head(std::string_view head) { return head.starts_with("PK\x03\x04"sv) || head.starts_with("PK\x05\x06"sv); }
 
+/// The first block header of a file of Riegeli.
+constexpr std::string_view kRiegeliBeginning = "\x83\xaf\x70\xd1\x0d\x88\x4a\x3f\0\0\0\0\0\0\0\0"sv;
+
 /// Returns the format by content that one of the readers reads; empty if none is recognized.
 std::string_view readable_content(std::string_view head) {
   if (head.size() >= kTfrecordHeaderBytes && find_tfrecord({.bytes = head}, 0, 1) == 0) return "tfrecord";
   if (head.starts_with("\x93NUMPY"sv)) return "npy";
+  if (head.starts_with(kRiegeliBeginning)) return "array_record";
   if (is_arrow(head)) return "arrow";
   if (is_zip_head(head)) return "zip";
   if (find_tar_entry({.bytes = head}, 0, 1) == 0) return "tar";
   return {};
+}
+
+/// The index of a folder of MDS shards, which is the file to name in place of the folder.
+bool is_mds_index(const file_sample& file) {
+  const bool is_named = file.name == "index.json" || file.name.ends_with("/index.json");
+  return is_named && file.head.find("\"column_encodings\"") != file.head.npos;
 }
 
 /// A text may begin with the magic word of Parquet, and is one unless it also ends with it.
@@ -435,6 +445,7 @@ std::string_view kind_of_name(std::string_view name) {
   if (data.ends_with(".parquet")) return "parquet";
   if (data.ends_with(".zip")) return "zip";
   if (data.ends_with(".npz")) return "npz";
+  if (path.ends_with(".array_record") || path.ends_with(".arrayrecord")) return "array_record";
   if (path.ends_with(".bagz") || path.ends_with(".bag")) return "bagz";
   if (data.ends_with(".tsv") || data.ends_with(".tab")) return "tsv";
   switch (format_of_path(std::string(data)).format) {
@@ -460,6 +471,7 @@ result<std::string_view> kind_of(const file_sample& file) {
     if (by_content == "zip" && by_name == "npz") return by_name;
     return by_content;
   }
+  if (is_mds_index(file)) return "mds"sv;
   if (is_parquet(file) || by_name == "parquet") {
     if (has_parquet()) return "parquet"sv;
     return refused(file, "a Parquet file", kByDuckdb);

@@ -39,6 +39,8 @@ constexpr reader kReaders[] = {{"tfrecord", "tfrecord", ""},
                                {"arrow", "from_arrow", " | unbatch"},
                                {"parquet", "parquet", ""},
                                {"bagz", "bagz", ""},
+                               {"array_record", "array_record", ""},
+                               {"mds", "mds", ""},
                                {"npz", "zip_members", " | map({name: name, array: decode_npy(bytes)})"}};
 
 /// The reader of a text whose name ends in .csv or .tsv: in a .tsv the delimiter is always the tab.

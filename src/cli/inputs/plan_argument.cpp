@@ -115,6 +115,11 @@ std::string pattern_in(const std::string& folder) {
 
 /// Returns what to write in place of a folder.
 std::string ways_to_folder(const std::string& folder, std::string_view verb, std::string_view after = {}) {
+  std::error_code unknown;
+  if (const std::string index = absl::StrCat(folder_text(folder), "index.json");
+      std::filesystem::exists(index, unknown))
+    return absl::StrCat("is a folder with an index of shards; name that: sluice ", std::string(verb), " ",
+                        shell_word(index), std::string(after));
   const std::string pattern = verb == "verify" ? folder_text(folder) + "**" : pattern_in(folder);
   return absl::StrCat("is a folder: sluice ls ", shell_word(folder), " lists it; name a file",
                       pattern.empty() ? ""

@@ -45,10 +45,20 @@ std::string similar_file(const std::string& path) {
 /// Returns "is a CSV file".
 std::string content_of(const reader& r) {
   static constexpr std::pair<std::string_view, std::string_view> kContents[] = {
-      {"csv", "is a CSV file"},           {"tsv", "is a CSV file"},         {"jsonl", "contains JSON lines"},
-      {"npy", "is an npy file"},          {"tar", "is a tar archive"},      {"webdataset", "is a tar archive"},
-      {"zip", "is a zip archive"},        {"arrow", "contains Arrow"},      {"npz", "is an npz file"},
-      {"tfrecord", "contains TFRecords"}, {"parquet", "is a Parquet file"}, {"bagz", "is a Bagz file"}};
+      {"csv", "is a CSV file"},
+      {"tsv", "is a CSV file"},
+      {"jsonl", "contains JSON lines"},
+      {"npy", "is an npy file"},
+      {"tar", "is a tar archive"},
+      {"webdataset", "is a tar archive"},
+      {"zip", "is a zip archive"},
+      {"arrow", "contains Arrow"},
+      {"npz", "is an npz file"},
+      {"tfrecord", "contains TFRecords"},
+      {"parquet", "is a Parquet file"},
+      {"bagz", "is a Bagz file"},
+      {"array_record", "is an ArrayRecord file"},
+      {"mds", "is the index of an MDS folder"}};
   for (const auto& [format, words] : kContents)
     if (r.format == format) return std::string(words);
   return "contains lines of text";

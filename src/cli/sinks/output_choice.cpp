@@ -51,7 +51,8 @@ std::string_view way_to_suffix(std::string_view suffix) {
     if (suffix == packed) return "; outputs are compressed by gzip or zstd: end the name in .gz or .zst";
   if (suffix == ".json") return "; JSON is written as lines: end the name in .jsonl";
   if (suffix == ".feather" || suffix == ".ipc") return "; Arrow is written as a stream: end the name in .arrow";
-  return "; names end in .jsonl, .csv, .txt, .tfrecord, .arrow, .parquet, .bagz or .npy, and then .gz for gzip or .zst "
+  return "; names end in .jsonl, .csv, .txt, .tfrecord, .arrow, .parquet, .bagz, .array_record or .npy, and then .gz "
+         "for gzip or .zst "
          "for "
          "zstd";
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/files/record_bounds.hpp"
 #include "engine/files/record_stage.hpp"
 #include "format/codec/zstd_frames.hpp"
 #include "op/bagz/bagz_files.hpp"
@@ -27,12 +28,10 @@ class bagz_format final : public record_format {
   bagz_format(compression packed, std::unique_ptr<placed_input> limits_in)
       : packed_(packed), limits_in_(std::move(limits_in)) {}
 
-  std::uint64_t records() const override { return limits_.records; }
+  std::uint64_t records() const override { return bounds_.table().records; }
 
   task<void> open(placed_input& in, const record_file& planned) override {
-    window_.clear();
     is_packed_ = bagz_is_packed(in.path(), packed_);
-    records_bytes_ = in.size_bytes();
     if (limits_in_) {
       auto opening = limits_in_->open(bagz_limits_path(in.path()));
       co_await opening;
@@ -42,9 +41,10 @@ class bagz_format final : public record_format {
     // The plan has found the limits already. They are checked again, record by record.
     const bool is_known = planned.size_bytes == in.size_bytes() && !limits_in_ &&
                           planned.records <= size / kBagzLimitBytes && planned.records != 0;
+    bagz_limits limits;
     if (is_known) {
-      limits_.records = planned.records;
-      limits_.begin = size - planned.records * kBagzLimitBytes;
+      limits.records = planned.records;
+      limits.begin = size - planned.records * kBagzLimitBytes;
     } else {
       const std::uint64_t tail_bytes = std::min(size, kBagzLimitBytes);
       auto reading = from.read(size - tail_bytes, static_cast<std::size_t>(tail_bytes), placed_input::apart);
@@ -52,40 +52,23 @@ class bagz_format final : public record_format {
       const std::string_view bytes(tail->data(), static_cast<std::size_t>(tail_bytes));
       const result<bagz_limits> found = find_bagz_limits(bytes, size, limits_in_ != nullptr, in.size_bytes());
       if (!found.ok()) co_await fail(found.why());
-      limits_ = *found;
+      limits = *found;
     }
-    if (!limits_in_) records_bytes_ = limits_.begin;
+    const std::uint64_t records_end = limits_in_ ? in.size_bytes() : limits.begin;
+    bounds_.reset({.offset = limits.begin, .records = limits.records, .highest = records_end});
   }
 
   task<void> read(placed_input& in, record_wish wish, record_run& to) override {
-    const bool is_row = wish.where == placed_input::ahead;
-    if (!has_limits(wish.from)) {
-      auto reading =
-          read_limits(in, wish.from, std::max(is_row ? kLimitsInRow : kLimitsOfOne, is_row ? 0 : wish.records_max));
-      co_await reading;
+    if (!bounds_.has(wish.from)) {
+      const std::uint64_t n =
+          wish.where == placed_input::ahead ? kLimitsInRow : std::max(kLimitsOfOne, wish.records_max);
+      placed_input& from = limits_in_ ? *limits_in_ : in;
+      auto filling = bounds_.fill(from, wish.from, n);
+      co_await filling;
     }
-    to.first = wish.from;
-    const std::uint64_t begin = limit_before(wish.from);
-    std::uint64_t end = begin;
-    for (std::uint64_t i = wish.from; i - wish.from < wish.records_max && has_limits(i); ++i) {
-      const std::uint64_t limit = limit_before(i + 1);
-      if (limit < end || limit > records_bytes_) {
-        to.lost = 1;
-        to.why = damaged_limit(end, limit, in.path(), i);
-        break;
-      }
-      if (limit - begin > wish.bytes && i != wish.from) break;
-      to.places.push_back({end, static_cast<std::size_t>(end - begin), static_cast<std::size_t>(limit - end)});
-      end = limit;
-    }
-    if (!to.places.empty() && !to.why.ok()) {
-      to.why = {};  // it is found again after these records
-      to.lost = 0;
-    }
-    if (to.places.empty()) co_return;
-    auto reading = in.read(begin, static_cast<std::size_t>(end - begin), wish.where);
-    buffer_ref bytes = co_await reading;
-    to.bytes = std::move(bytes);
+    bounds_.take(wish, in.path(), to);
+    auto reading = read_run(in, wish.where, to);
+    co_await reading;
   }
 
   std::uint32_t build(placed_input& in, const record_run& run, std::size_t i, std::uint32_t n, char* to,
@@ -124,32 +107,6 @@ class bagz_format final : public record_format {
   }
 
  private:
-  bool has_limits(std::uint64_t record) const {
-    return record >= window_first_ && record - window_first_ + 1 < window_.size();
-  }
-  /// The end of the record before this one. REQUIRES: has_limits(record) or has_limits(record - 1).
-  std::uint64_t limit_before(std::uint64_t record) const {
-    return window_[static_cast<std::size_t>(record - window_first_)];
-  }
-  /// Reads the limits of up to n records from this one on, and the limit before it.
-  task<void> read_limits(placed_input& in, std::uint64_t record, std::uint64_t n) {
-    placed_input& from = limits_in_ ? *limits_in_ : in;
-    const std::uint64_t first = record == 0 ? 0 : record - 1;
-    const auto count =
-        static_cast<std::size_t>(std::min(limits_.records, record + std::min(n, limits_.records)) - first);
-    auto reading = from.read(limits_.begin + first * kBagzLimitBytes, count * kBagzLimitBytes, placed_input::apart);
-    const buffer_ref bytes = co_await reading;
-    window_.clear();
-    window_first_ = record;
-    if (record == 0) window_.push_back(0);
-    for (std::size_t i = 0; i != count; ++i) window_.push_back(bagz_limit_at(bytes->data() + i * kBagzLimitBytes));
-  }
-  status damaged_limit(std::uint64_t begin, std::uint64_t limit, const std::string& path, std::uint64_t record) const {
-    const std::string what = limit < begin ? absl::StrCat("before its beginning, which is ", begin)
-                                           : absl::StrCat("behind the records, which end at ", records_bytes_);
-    return data_loss_error(absl::StrCat("the limits are damaged: the record would end at byte ", limit, ", ", what))
-        .in_file(path, begin, record);
-  }
   std::uint32_t build_unsized(placed_input& in, std::string_view packed, char* to, status& why) {
     std::string bytes;
     why = frames_.inflate(packed, std::size_t{1} << 31, bytes);
@@ -166,10 +123,7 @@ class bagz_format final : public record_format {
   const compression packed_;
   const std::unique_ptr<placed_input> limits_in_;  ///< null: the limits are in the file itself
   bool is_packed_ = false;
-  bagz_limits limits_;
-  std::uint64_t records_bytes_ = 0;
-  std::vector<std::uint64_t> window_;  ///< the limits from record window_first_ on, after the one before it
-  std::uint64_t window_first_ = 0;
+  record_bounds bounds_;
   zstd_frames frames_;
   std::vector<std::size_t> sizes_;
 };

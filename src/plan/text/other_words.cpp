@@ -119,6 +119,8 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"load", "load(\"DIR\")"},
     {"tfrecord", "tfrecord(\"FILE.tfrecord\")"},
     {"bagz", "bagz(\"FILE.bagz\")"},
+    {"array_record", "array_record(\"FILE.array_record\")"},
+    {"mds", "mds(\"FOLDER\")"},
     {"npy", "npy(\"FILE.npy\")"},
     {"sql", "sql(\"FILE.db\", \"select * from t\")"},
     {"fixed_length", "fixed_length(\"FILE.bin\", 4)"},
@@ -381,10 +383,17 @@ std::string message_of_keys(const call_syntax& call) {
 }
 
 std::string source_reading(std::string_view path) {
-  static constexpr std::pair<std::string_view, std::string_view> kReaders[] = {
-      {".csv", "csv"},          {".jsonl", "jsonl"},        {".ndjson", "jsonl"}, {".tfrecord", "tfrecord"},
-      {".arrow", "from_arrow"}, {".feather", "from_arrow"}, {".npy", "npy"},      {".tar", "tar"},
-      {".zip", "zip_members"},  {".bagz", "bagz"}};
+  static constexpr std::pair<std::string_view, std::string_view> kReaders[] = {{".csv", "csv"},
+                                                                               {".jsonl", "jsonl"},
+                                                                               {".ndjson", "jsonl"},
+                                                                               {".tfrecord", "tfrecord"},
+                                                                               {".arrow", "from_arrow"},
+                                                                               {".feather", "from_arrow"},
+                                                                               {".npy", "npy"},
+                                                                               {".tar", "tar"},
+                                                                               {".zip", "zip_members"},
+                                                                               {".bagz", "bagz"},
+                                                                               {".array_record", "array_record"}};
   std::string_view reader = "lines";
   for (const auto& [suffix, name] : kReaders)
     if (path.ends_with(suffix)) reader = name;

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/riegeli/array_record_footer.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <array>
+#include <utility>
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::uint64_t kPostscriptMagic = 0x71930e704fdae05e;
+/// A footer that would decode to more bytes means that the file is damaged: a chunk takes about ten.
+constexpr std::uint64_t kFooterDecodedMax = std::uint64_t{1} << 32;
+
+bool take_field_number(std::string_view& from, std::uint64_t& n) {
+  n = 0;
+  for (unsigned shift = 0; shift < 64 && !from.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(from.front());
+    from.remove_prefix(1);
+    n |= std::uint64_t{byte & 127u} << shift;
+    if (byte < 128) return true;
+  }
+  return false;
+}
+
+/// The fields 1 to 4 of a message of protocol buffers: numbers, and for field 1 or 4 possibly bytes.
+struct message_fields {
+  std::array<std::uint64_t, 5> numbers{};
+  std::array<std::string_view, 5> bytes{};
+
+  bool read(std::string_view from) {
+    while (!from.empty()) {
+      std::uint64_t tag = 0, n = 0;
+      if (!take_field_number(from, tag)) return false;
+      const std::uint64_t number = tag >> 3, kind = tag & 7;
+      if (kind == 0) {
+        if (!take_field_number(from, n)) return false;
+        if (number < numbers.size()) numbers[number] = n;
+      } else if (kind == 2) {
+        if (!take_field_number(from, n) || n > from.size()) return false;
+        if (number < bytes.size()) bytes[number] = from.substr(0, static_cast<std::size_t>(n));
+        from.remove_prefix(static_cast<std::size_t>(n));
+      } else {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+void append_field(unsigned number, std::uint64_t n, std::string& to) {
+  to += static_cast<char>(number << 3);
+  for (; n >= 128; n >>= 7) to += static_cast<char>(n | 128);
+  to += static_cast<char>(n);
+}
+void append_bytes_field(unsigned number, std::string_view bytes, std::string& to) {
+  to += static_cast<char>(number << 3 | 2);
+  std::uint64_t n = bytes.size();
+  for (; n >= 128; n >>= 7) to += static_cast<char>(n | 128);
+  to += static_cast<char>(n);
+  to += bytes;
+}
+
+/// The records of a chunk that is small enough to be decoded into a string.
+status records_of(const file_bytes& from, std::uint64_t at, std::string& room, std::vector<std::string_view>& to) {
+  riegeli_chunk chunk;
+  if (status why = read_riegeli_chunk(from, at, chunk); !why.ok()) return why;
+  if (chunk.decoded_bytes > kFooterDecodedMax) return data_loss_error("the footer is damaged: it is too large");
+  room.resize(static_cast<std::size_t>(chunk.decoded_bytes));
+  std::vector<std::size_t> sizes;
+  zstd_frames frames;
+  if (status why = simple_records(chunk, frames, room.data(), sizes); !why.ok()) return why;
+  std::string_view rest = room;
+  for (const std::size_t n : sizes) {
+    to.push_back(rest.substr(0, n));
+    rest.remove_prefix(n);
+  }
+  return {};
+}
+
+status no_array_record(std::string_view what) {
+  return data_loss_error(absl::StrCat("no ArrayRecord file, or it was cut short: ", std::string(what)));
+}
+
+}  // namespace
+
+result<std::uint64_t> find_array_record_footer(std::string_view tail, std::uint64_t size_bytes) {
+  if (size_bytes == 0 || size_bytes % kRiegeliBlockBytes != 0 || tail.size() < kArrayRecordTailBytes)
+    return no_array_record(absl::StrCat("it has ", size_bytes, " bytes, no multiple of 64 KiB"));
+  const std::uint64_t at = size_bytes - kArrayRecordTailBytes;
+  std::string room;
+  std::vector<std::string_view> records;
+  const file_bytes from{tail.substr(tail.size() - kArrayRecordTailBytes), at};
+  if (status why = records_of(from, at, room, records); !why.ok())
+    return no_array_record(absl::StrCat("its last block: ", std::string(why.message())));
+  message_fields fields;
+  if (records.empty() || !fields.read(records[0]) || fields.numbers[2] != kPostscriptMagic)
+    return no_array_record("its last block does not refer to a footer");
+  if (fields.numbers[1] >= at) return no_array_record(absl::StrCat("its footer would be at byte ", fields.numbers[1]));
+  return fields.numbers[1];
+}
+
+result<array_record_chunks> parse_array_record_footer(const file_bytes& from, std::uint64_t footer) {
+  auto damaged = [](std::string_view what) {
+    return data_loss_error(absl::StrCat("the footer is damaged: ", std::string(what)));
+  };
+  std::string room;
+  std::vector<std::string_view> records;
+  if (status why = records_of(from, footer, room, records); !why.ok())
+    return why.with_message(absl::StrCat("the footer: ", std::string(why.message())));
+  message_fields first, about;
+  if (records.empty() || !first.read(records[0]) || !about.read(first.bytes[1])) return damaged("its first record");
+  if (about.numbers[2] != records.size() - 1)
+    return damaged(absl::StrCat("it states ", about.numbers[2], " chunks, and lists ", records.size() - 1));
+  array_record_chunks made;
+  made.end = footer;
+  made.offsets.reserve(records.size() - 1);
+  made.ends.reserve(records.size() - 1);
+  constexpr std::uint64_t kRecordsMax = std::uint64_t{1} << 56;
+  for (std::size_t i = 1; i != records.size(); ++i) {
+    message_fields chunk;
+    if (!chunk.read(records[i])) return damaged(absl::StrCat("its entry of chunk ", i - 1));
+    const std::uint64_t offset = chunk.numbers[1];
+    const bool is_after = made.offsets.empty() || offset > made.offsets.back();
+    if (!is_after || offset >= footer || chunk.numbers[3] > kRecordsMax - made.records())
+      return damaged(
+          absl::StrCat("chunk ", i - 1, " would be at byte ", offset, " with ", chunk.numbers[3], " records"));
+    made.ends.push_back(made.records() + chunk.numbers[3]);
+    made.offsets.push_back(offset);
+  }
+  if (about.numbers[3] != made.records())
+    return damaged(absl::StrCat("it states ", about.numbers[3], " records, and its chunks have ", made.records()));
+  return made;
+}
+
+void append_array_record_end(riegeli_writer& writer, const array_record_chunks& chunks,
+                             const std::vector<std::uint64_t>& decoded_bytes, std::string_view options, int level,
+                             std::string& to) {
+  std::string about;
+  append_field(1, 1, about);
+  append_field(2, chunks.offsets.size(), about);
+  append_field(3, chunks.records(), about);
+  append_bytes_field(4, options, about);
+  std::vector<std::string> messages(1);
+  append_bytes_field(1, about, messages[0]);
+  for (std::size_t i = 0; i != chunks.offsets.size(); ++i) {
+    std::string& m = messages.emplace_back();
+    append_field(1, chunks.offsets[i], m);
+    append_field(2, decoded_bytes[i], m);
+    append_field(3, chunks.ends[i] - (i == 0 ? 0 : chunks.ends[i - 1]), m);
+  }
+  const std::uint64_t footer =
+      writer.append(std::vector<std::string_view>(messages.begin(), messages.end()), level, to);
+  writer.pad(to);
+  std::string postscript;
+  append_field(1, footer, postscript);
+  append_field(2, kPostscriptMagic, postscript);
+  writer.append({postscript, postscript, postscript}, 0, to);
+  writer.pad(to);
+}
+
+}  // namespace sluice::lib
