@@ -426,7 +426,8 @@ std::string message_of_character(std::string_view text, std::size_t at) {
     return absl::StrCat("these quotes are typographic: write ", inside);
   if (c == '&' || c == '|' || c == '^' || c == '~')
     return absl::StrCat("'", std::string(1, c), "' is no operator of expressions; there are && and ||, and the ",
-                        "functions bit_and, bit_or, bit_xor and bit_not");
+                        "functions bit_and, bit_or, bit_xor and bit_not", c == '^' ? "; powers are pow(x, y)" : "");
+  if (c == '$') return "no expression has the character '$' here; columns have names, and the element is `it`";
   if (c == '?') return message_of_question_mark(text, at);
   if (c == '\'') return message_of_single_quote(text, at);
   const auto bytes = utf8_length(text.substr(at));

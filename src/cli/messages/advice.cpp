@@ -120,9 +120,18 @@ std::string way_to_folder_of(const std::string& path) {
   return absl::StrCat("; sluice ls '", (folder / "*").string(), "' lists the files that exist");
 }
 
+/// Returns how the folder of a file to create is created.
+std::string way_to_new_folder(const std::string& path) {
+  const std::string folder = std::filesystem::path(detail::without_file_scheme(path)).parent_path().string();
+  std::error_code unknown;
+  if (folder.empty() || std::filesystem::exists(folder, unknown)) return {};
+  return absl::StrCat("; the folder ", folder, " does not exist; create it: mkdir -p ", shell_word(folder));
+}
+
 /// Returns the advice for a file that does not exist.
 std::string way_to_missing(const status& why) {
   const std::string_view message = why.message();
+  if (contains(message, "the cache cannot be opened")) return way_to_new_folder(why.where().file);
   std::string advice = way_to_files(message, why.where().file);
   if (!advice.empty() || why.where().file.empty()) return advice;
   advice = similar_file(why.where().file);

@@ -148,6 +148,10 @@ int status_verb(const status_arguments& a) {
   service_link link(transport_of(rt), a.address, kStatusPatience);
   for (;;) {
     const result<status_reply> reply = sync_wait(rt, link.ask(status_request{}));
+    if (reply.why().code() == status_code::deadline_exceeded)
+      throw error(unavailable_error(absl::StrCat("no dispatcher answers at ", a.address, " within ",
+                                                 seconds_text(std::chrono::duration<double>(kStatusPatience).count()),
+                                                 "; if a run is served there: sluice top ", a.address)));
     if (!reply.ok()) throw error(reply.why());
     if (a.watches) absl::PrintF("\033[H\033[2J");
     if (a.as_json) absl::PrintF("%s\n", nlohmann::ordered_json::parse(to_json(*reply)).dump(2));

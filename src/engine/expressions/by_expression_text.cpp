@@ -143,7 +143,8 @@ struct unbound_expression final : unbound_function {
     if (!makes_elements && !accepts(probes_of_expressions().reduce)) return nullptr;
     auto* initial = dynamic_cast<const unbound_expression*>(context.initial);
     if (!initial)
-      throw expression_error(e.tree().at, "an expression needs an initial state before it, as in scan(0, state + it)");
+      throw expression_error(e.tree().at,
+                             "an expression needs an initial state before it, as in (0, state + it)");
     return make_expression_state(e, initial->e, context.in, wanted, makes_elements);
   }
   /// Returns the fields or functions that may be meant: ", and no field is named scores; did you mean score?"

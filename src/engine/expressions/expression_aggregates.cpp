@@ -361,6 +361,10 @@ std::string message_of_no_aggregate(const expression_tree& e, const std::string&
                             expressions::shown(e.parts[0]), ")");
     return absl::StrCat(as, ": there is no aggregate ", e.text, "; there are ", std::string(kWays));
   }
+  for (const std::string_view name : {"count", "sum", "mean", "min", "max", "first"})
+    if (e.kind == expression_tree::name && e.text == name)
+      return absl::StrCat(as, ": an aggregate is a call: write ", as, ": ", e.text,
+                          name == "count" ? "()" : "(COLUMN)");
   const expression_tree* within = aggregate_in(e);
   if (within)
     return absl::StrCat(as, ": the outermost call must be an aggregate, ", std::string(kWays), "; write ", as, ": ",

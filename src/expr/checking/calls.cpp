@@ -145,6 +145,19 @@ computed_ptr checker::built_in_call(const expression_tree& e, make_built_in make
   return has_optionals ? make_value(std::move(parts)) : lift(e, std::move(parts), make_value);
 }
 
+namespace {
+
+/// Returns "; csv is a stage: …" for a reader that is called in an expression; empty for other names.
+std::string way_to_reader(const expression_tree& e) {
+  for (const std::string_view reader : {"csv", "jsonl", "lines", "tfrecord", "from_arrow", "parquet", "npy", "tar"})
+    if (e.text == reader)
+      return absl::StrCat("; ", e.text, " is a stage, which reads all files of a pattern: write ", e.text, "(\"",
+                          reader == "csv" ? "*.csv\", header=true)" : "data/*\")");
+  return {};
+}
+
+}  // namespace
+
 computed_ptr checker::call(const expression_tree& e) {
   if (e.text == "if") {
     refuse_names(e);
@@ -158,7 +171,9 @@ computed_ptr checker::call(const expression_tree& e) {
   std::vector<std::string> known = built_in_names();
   for (std::string& name : functions_.names()) known.push_back(std::move(name));
   std::string way = way_to_function(e);
+  if (way.empty()) way = way_to_reader(e);
   if (way.empty()) way = detail::did_you_mean(e.text, known);
+  if (way.empty()) way = "; `sluice ops` lists the functions";
   fail(e, absl::StrCat("there is no function ", e.text, way));
 }
 

@@ -158,12 +158,28 @@ computed_ptr checker::name(const expression_tree& e) {
   refuse_name(e, false);
 }
 
+namespace {
+
+/// Returns "; write {id, city}" for the list [id, city].
+std::string way_to_structure(const expression_tree& list) {
+  std::string names;
+  for (const expression_tree& part : list.parts) {
+    if (part.kind != expression_tree::name) return {};
+    absl::StrAppend(&names, names.empty() ? "" : ", ", shown(part));
+  }
+  return absl::StrCat("; several fields stand in braces: write {", names, "}");
+}
+
+}  // namespace
+
 /// `may_be_text`: the name is compared with a text, and may lack its quotes.
 void checker::refuse_name(const expression_tree& e, bool may_be_text) const {
   std::vector<std::string> known = names_of(in_);
   if (scope_.state) known.emplace_back("state");
   std::string way = detail::did_you_mean(e.text, known);
   if (way.empty()) way = way_to_name(e.text);
+  if (scope_.state && (e.text == "acc" || e.text == "accumulator" || e.text == "memo" || e.text == "total"))
+    way = "; the state is named `state`";
   for (const member& m : in_.members)
     if (std::ranges::any_of(m.type->members, [&](const member& inner) { return inner.name == e.text; }))
       way = absl::StrCat("; write ", m.name, ".", e.text);
@@ -422,7 +438,7 @@ computed_ptr checker::list(const expression_tree& e) {
     else if (item->kind == kind::maybe) parts[k] = converted_to(e.parts[k], std::move(parts[k]), *item);
     else if (&parts[k]->type() != item)
       fail(e.parts[k], absl::StrCat("the items of a list have one type; the first is ", shown(*item), ", and ",
-                                    subject(e.parts[k]), " is ", shown(parts[k]->type())));
+                                    subject(e.parts[k]), " is ", shown(parts[k]->type()), way_to_structure(e)));
   }
   return std::make_unique<made_list>(*list, std::move(parts));
 }

@@ -317,7 +317,7 @@ result<csv_schema> infer_csv_schema(std::deque<file_pieces> files, const csv_dia
     return invalid_argument_error(
         files[0].path().empty()
             ? "the files are known only when the plan runs: name their columns, as in csv(schema=\"id: int64, text: "
-              "string\", header=true)"
+              "string\", header=true); csv(\"*.csv\", header=true) without list_files infers them"
             : "standard input is read once: name its columns, as in csv(\"-\", \"id: int64, text: string\", "
               "header=true)");
   if (files.size() == 1) {

@@ -172,11 +172,13 @@ result<const element_type*> infer_jsonl_type(std::deque<file_pieces> files, std:
   common_type type(lines, files.size() > 1);
   for (file_pieces& file : files) {
     if (!file.is_given() && (file.path().empty() || file.path() == "-"))
-      return invalid_argument_error(file.path().empty()
-                                        ? "the files are known only when the plan runs: name their members, as in "
-                                          "jsonl(schema=\"id: int64, text: string\")"
-                                        : "standard input is read once: name its members, as in "
-                                          "jsonl(\"-\", \"id: int64, text: string\")");
+      return invalid_argument_error(
+          file.path().empty()
+              ? "the files are known only when the plan runs: name their members, as in "
+                "jsonl(schema=\"id: int64, text: string\"); jsonl(\"*.jsonl\") without list_files infers "
+                "them"
+              : "standard input is read once: name its members, as in "
+                "jsonl(\"-\", \"id: int64, text: string\")");
     if (status why = type.add(file); !why.ok()) return why;
   }
   return type.type();

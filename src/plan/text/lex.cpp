@@ -52,7 +52,9 @@ void lexer::refuse_character() {
                                  " in place of " + std::string(rest.substr(0, word)));
   if (bytes != 0 && c >= 0x20 && c != 0x7F)
     throw plan_error(column, "no plan has the character '" + std::string(rest.substr(0, bytes)) + "' here" +
-                                 (c == '>' || c == '.' || c == ';' ? "; stages are separated by |" : ""));
+                                 (c == '>' || c == '.' || c == ';' ? "; stages are separated by |"
+                                  : c == '-'                       ? "; arguments stand in parentheses, as in take(2)"
+                                                                   : ""));
   constexpr char kHex[] = "0123456789abcdef";
   throw plan_error(column, std::string("no plan has the byte 0x") + kHex[c >> 4] + kHex[c & 15] + " here");
 }

@@ -108,6 +108,10 @@ std::string with_stage_before_batch(const std::string& why, const call_syntax& c
   const std::size_t at = why.find(kAdvice);
   const bool is_batch = input && input->inputs.size() == 1 && input->op->name == "batch";
   const std::string stage = text_of_call(call);
+  // A function of one value gets a whole batch: "expects a text, and `it` is line[]".
+  if (at == why.npos && is_batch && why.ends_with("[]") && why.find(": expects ") != why.npos &&
+      stage.find("…") == stage.npos)
+    return absl::StrCat(why, "; put ", call.name, " before batch: ", stage, " | ", stage_text(*input));
   if (at == why.npos || !is_batch || stage.find("…") != stage.npos) return why;
   return absl::StrCat(why.substr(0, at), "put ", call.name, " before batch: ", stage, " | ", stage_text(*input),
                       why.substr(at + kAdvice.size()));
@@ -122,9 +126,10 @@ std::string source_behind_stage(const call_syntax& call, const op_info& op) {
     const bool is_reader =
         std::ranges::any_of(op.arguments().fields, [](const field& f) { return f.type->is_later(); });
     return absl::StrCat(call.name, ": a source takes no input",
-                        is_reader ? absl::StrCat(": interleave(", call.name, ") opens one for each path that comes")
-                                  : absl::StrCat("; concatenate(A, ", text_of_call(call),
-                                                 ") appends it to A, the stages before the bar"));
+                        call.name == "csv" ? ": csv(\"*.csv\", header=true) reads all files of a pattern"
+                        : is_reader ? absl::StrCat(": interleave(", call.name, ") opens one for each path that comes")
+                                    : absl::StrCat("; concatenate(A, ", text_of_call(call),
+                                                   ") appends it to A, the stages before the bar"));
   }
   const bool is_listed = op.inputs_behind_list >= 0;
   return absl::StrCat(call.name, ": takes no input before a bar: write ", call.name,

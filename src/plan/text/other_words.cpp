@@ -91,6 +91,7 @@ constexpr other_word kOtherWords[] = {
     {"drop_nulls", "; write filter($1 != none)"},
     {"fillna", "; write map({$F})", "0"},
     {"fill_null", "; write map({$F})", "0"},
+    {"grep", "; write filter(contains($T, \"$1\"))", "text"},
     {"dedup", "; write unique()"},
     {"drop_duplicates", "; write unique()"},
     {"uniq", "; write unique()"},
@@ -299,6 +300,19 @@ std::string first_column(const element_type* in) {
 
 }  // namespace
 
+namespace {
+
+/// Returns the last column of text, or `it`.
+std::string text_column(const element_type* in) {
+  std::string found = "it";
+  if (in && in->kind == kind::structure)
+    for (const member& m : in->members)
+      if (m.type->kind == kind::text) found = quoted_column(m.name);
+  return found;
+}
+
+}  // namespace
+
 std::string with_plan(std::string message, std::string_view plan) {
   constexpr std::string_view kPlan = "'PLAN'";
   const std::size_t at = message.find(kPlan);
@@ -334,6 +348,7 @@ std::string way_to_verb(const call_syntax& call, const element_type* in) {
                               {"$F", filled_columns(in, first)},
                               {"$M", renamed_columns(call, in)},
                               {"$R", source_reading(first)},
+                              {"$T", text_column(in)},
                               {"$D", other_columns(call, in)}});
 }
 

@@ -133,6 +133,11 @@ class node_builder {
     const bool is_behind_function = may < fields.size() && may != 0 && fields[may - 1].type->takes_functions();
     const bool is_value = a.kind == argument::word || a.kind == argument::expression || a.kind == argument::plan;
     if (is_behind_function && !is_json_ && is_value && !a.source.empty()) refuse_second_function(a);
+    const bool is_part = a.kind == argument::number && a.text.size() == 3 && call_ && call_->arguments.size() > 1 &&
+                         call_->arguments[0].kind == argument::number && &a == &call_->arguments[1];
+    if (may < fields.size() && is_part)
+      reading_.refuse_name(
+          a, absl::StrCat("a number has no commas: write ", call_->arguments[0].text, a.text, ", or name the option"));
     if (may < fields.size()) reading_.refuse_name(a, absl::StrCat(written(a), " needs a name", way_to_option(a, may)));
     reading_.refuse_name(a, absl::StrCat("takes no more values, and found ", written(a)));
   }
@@ -301,6 +306,15 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   const op_info& op = op_named(call, input ? input->type : nullptr);
   check_form(call, input ? input->type : nullptr);
   const node_ptr before = input;
+  if (!input && op.shape == op_info::stage && !call.arguments.empty() && call.arguments[0].kind == argument::plan) {
+    const plan_syntax& first = call.arguments[0].calls;
+    const op_info* source = first.empty() ? nullptr : find_op(first[0].name);
+    call_syntax rest = call;
+    rest.arguments.erase(rest.arguments.begin());
+    if (source && source->shape != op_info::stage)
+      throw misplaced{call.at, absl::StrCat(call.name, ": the input stands before the stage: write ",
+                                            std::string(call.arguments[0].source), " | ", text_of_call(rest))};
+  }
   if (!input && op.shape == op_info::stage)
     throw misplaced{call.at,
                     absl::StrCat(call.name, ": a plan starts with a source, as in csv(\"FILE\", header=true) | ",

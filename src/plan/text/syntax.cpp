@@ -27,6 +27,7 @@ class syntax_reader {
     constexpr std::size_t kShownMax = 60;
     const token& now = lexer_.now();
     if (now.is(')')) return "; one ) is too many: remove it";
+    if (now.is(',')) return "; stages are separated by |";
     const bool is_value = now.kind == token::word || now.kind == token::number || now.kind == token::string;
     if (!is_value) return {};
     if (last_has_parentheses_) return now.kind == token::word ? "; a | is missing before " + now.text : std::string();
@@ -34,6 +35,11 @@ class syntax_reader {
     arguments = arguments.substr(0, arguments.find('|'));
     while (arguments.ends_with(' ') || arguments.ends_with('\n')) arguments.remove_suffix(1);
     if (arguments.starts_with("by ") && arguments.size() <= kShownMax) return way_to_by(arguments.substr(3));
+    const bool is_path = now.kind == token::word && arguments.find(' ') == arguments.npos &&
+                         arguments.find('.') != arguments.npos && arguments.size() <= kShownMax;
+    if (is_path)
+      return "; a path stands in quotes and parentheses: write " + last_name_ + "(\"" + std::string(arguments) + "\"" +
+             (last_name_ == "csv" ? ", header=true)" : ")");
     return "; arguments stand in parentheses" + (arguments.size() <= kShownMax
                                                      ? ": write " + last_name_ + "(" + std::string(arguments) + ")"
                                                      : std::string());
