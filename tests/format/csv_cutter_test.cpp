@@ -74,6 +74,7 @@ texts cut_and_parsed(std::string_view text, const csv_dialect& dialect, random_n
       while (next != s.rows && random.below(2) && rows[next].begin == rows[next - 1].end) ++next;
       std::string_view rest = window.substr(0, rows[next - 1].end).substr(rows[i].begin);
       std::uint64_t offset = at + rows[i].begin;
+      const std::size_t before = out.size();
       parser.begin_at(offset, rows[i].line);
       while (!rest.empty()) {
         const std::size_t used = parse_some(parser, rest, offset, 8, out);
@@ -81,6 +82,7 @@ texts cut_and_parsed(std::string_view text, const csv_dialect& dialect, random_n
         rest.remove_prefix(used);
         offset += used;
       }
+      REQUIRE(out.size() - before == next - i);  // each of them is a row or an error, and no comment
       i = next;
     }
     at += s.used_bytes;

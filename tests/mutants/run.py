@@ -52,7 +52,7 @@ def configure():
 def build(jobs):
     folder = COPY / "build"
     done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "optimizer_tests",
-                           "runners_tests", "pipeline_tests", "engine_tests", "splits_tests", "service_tests", "io_tests"], capture_output=True, text=True)
+                           "runners_tests", "pipeline_tests", "engine_tests", "splits_tests", "service_tests", "io_tests", "format_tests"], capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
 
@@ -79,6 +79,8 @@ def try_plans(plans, file="", times=1):
     rules = [(["optimizer_tests"], small, 300)] if file.startswith("src/optimizer/") else []
     if file.startswith("src/splits/"):
         rules = [(["runners_tests", "*split*"], full, 300), (["splits_tests"], small, 60)]
+    if file.startswith("src/format/"):
+        rules = [(["format_tests"], small, 300)]
     if file.startswith("io/messages/"):
         rules = [(["io_tests", "[transport]"], full, 60)]
     if file.startswith("src/service/"):
