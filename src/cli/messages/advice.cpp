@@ -70,6 +70,7 @@ std::string reader_of_content(const provenance& at, std::string_view message) {
   const bool is_beginning = at.offset_bytes == 0 || at.record_index == 0 ||
                             (!has_place && (message.starts_with("line 1: ") || at.element == provenance::kUnknown));
   const bool is_later_stage = has_place && at.element != provenance::kUnknown;  // not the stage that reads the file
+  if (at.stage == "mds") return {};  // shards show no format: index.json states it
   if (at.stage.empty() || is_later_stage || !is_beginning || at.file.empty() || !is_file(at.file)) return {};
   try {
     const reader found = reader_of(at.file);
