@@ -249,7 +249,7 @@ class Run(ProgramTest):
         self.assertIn("/nodir/x: cannot create", done.stderr)
 
     def test_a_checkpoint_that_is_a_directory_or_endless_is_told(self):
-        self.assertIn("cannot read the checkpoint: Is a directory", self.fails(1, "run", "range(3)", "--resume", "/"))
+        self.assertIn("cannot read the checkpoint: Is a directory", self.fails(2, "run", "range(3)", "--resume", "/"))
         self.assertIn("too long for a checkpoint", self.fails(1, "run", "range(3)", "--resume", "/dev/zero"))
 
     def test_a_request_to_terminate_is_told_from_an_interrupt(self):

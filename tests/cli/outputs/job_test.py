@@ -103,7 +103,7 @@ class Resume(Job):
         # What is there and no checkpoint is not passed over.
         pathlib.Path(self.here).write_text("")
         self.assertIn("data_loss", self.fails(1, *job))
-        self.assertIn("Is a directory", self.fails(1, "run", "range(3)", "--resume-or-start", self.folder.name))
+        self.assertIn("Is a directory", self.fails(2, "run", "range(3)", "--resume-or-start", self.folder.name))
 
 
 class Names(Job):
