@@ -214,7 +214,7 @@ class Verbs(ProgramTest):
         said = self.fails(2, "run", "-f", path)
         self.assertIn(f"{path}:2:5: shuffl: no such operator; did you mean shuffle?", said)
         self.assertIn("    | shuffl(5)\n      ^", sluice("run", "-f", path).stderr)
-        self.assertIn("/: cannot read the plan: Is a directory", self.fails(1, "run", "-f", "/"))
+        self.assertIn("/: cannot read the plan: Is a directory", self.fails(2, "run", "-f", "/"))
         self.assertIn("no-such-file", self.fails(1, "run", "-f", os.path.join(self.folder.name, "no-such-file")))
         self.assertIn("give the plan as an argument or with --file, not both", self.fails(2, "run", "range(3)", "-f", path))
 
