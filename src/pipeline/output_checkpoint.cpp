@@ -32,7 +32,7 @@ status check_replaceable(const std::string& path) {
   const int fd = open_again(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return errno_error(errno, "cannot read the file that the checkpoint would replace").in_file(path);
   char head[kCheckpointHeadBytes];
-  const auto n = ::pread(fd, head, sizeof head, 0);
+  const auto n = read_at(fd, head, sizeof head, 0);
   const int why = errno;
   ::close(fd);
   if (n < 0) return errno_error(why, "cannot read the file that the checkpoint would replace").in_file(path);
