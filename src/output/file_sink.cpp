@@ -125,7 +125,7 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
                "an ArrayRecord file is not compressed as a whole: end its name in .array_record; --compression none or "
                "zstd is that of its chunks")
         .in_file(o.path);
-  if (o.format == output_format::bagz && o.compression != compression::none)
+  if (o.format == output_format::bagz_records && o.compression != compression::none)
     return invalid_argument_error(
                "a Bagz file is not compressed as a whole: end its name in .bagz, and each record is a zstd frame; "
                "--compression none or zstd is that of the records")

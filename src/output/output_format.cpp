@@ -29,8 +29,8 @@ constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},
                                 {".npy", output_format::numpy},
                                 {".txt", output_format::text_lines},
                                 {".tfrecord", output_format::tfrecords},
-                                {".bagz", output_format::bagz},
-                                {".bag", output_format::bagz},
+                                {".bagz", output_format::bagz_records},
+                                {".bag", output_format::bagz_records},
                                 {".array_record", output_format::array_records},
                                 {".tfrecords", output_format::tfrecords}};
 
@@ -73,14 +73,14 @@ named_format format_of_path(std::string_view path) {
 
 bool compresses_buffers(output_format f, compression c) {
   if (f == output_format::parquet) return c != compression::automatic;
-  if (f == output_format::bagz || f == output_format::array_records)
+  if (f == output_format::bagz_records || f == output_format::array_records)
     return c == compression::none || c == compression::zstd;
   const bool is_arrow = f == output_format::arrow || f == output_format::arrow_binary;
   return is_arrow && (c == compression::lz4 || c == compression::zstd);
 }
 
 compression buffers_of_path(output_format f, std::string_view path, compression given) {
-  if (f != output_format::bagz || given != compression::automatic) return given;
+  if (f != output_format::bagz_records || given != compression::automatic) return given;
   return path.ends_with(".bagz") ? compression::zstd : compression::none;
 }
 
@@ -106,7 +106,7 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
     case tfrecords:
       if (type.text) return make_tfrecord_encoder(type);
       break;
-    case bagz:
+    case bagz_records:
       if (type.text) return make_bagz_encoder(type, buffers);
       break;
     case array_records:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // mds: the samples of a folder of MDS shards (MosaicML Streaming), as structures.
 //
-//   struct sample { std::string text; std::int64_t label; };
-//   mds<sample>("data/train")                                         // members are found by the names of columns
-//   mds<sample>("s3://bucket/train") | batch(64)
+//   struct caption { std::string text; std::int64_t label; };
+//   mds<caption>("data/train")                                         // members are found by the names of columns
+//   mds<caption>("s3://bucket/train") | batch(64)
 //
 // In plan text the columns are those of index.json, mds("data/train"), or the named ones, mds("data/train",
 // columns=["text"]); the structure is built at run time.

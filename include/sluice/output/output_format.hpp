@@ -28,7 +28,7 @@ enum class output_format : std::uint8_t {
   arrow_binary,   ///< the same, with all texts as binary, even C++ strings
   parquet,        ///< a Parquet file: a column for each member; needs a library (sluice/io/arrow_parquet.hpp)
   numpy,          ///< one array of NumPy: numbers, arrays and tensors of one shape; the first dimension is the elements
-  bagz,           ///< texts as the records of a Bagz file; in a file named .bagz each is a zstd frame
+  bagz_records,   ///< texts as the records of a Bagz file; in a file named .bagz each is a zstd frame
   array_records,  ///< texts as the records of an ArrayRecord file, in chunks of one record each
 };
 
