@@ -281,6 +281,7 @@ std::string_view position_reader::text() {
 }
 
 void position_reader::raw(void* data, std::size_t size_bytes) {
+  if (size_bytes == 0) return;  // `data` may then be null
   if (size_bytes > rest_.size()) {
     fail();
     std::memset(data, 0, size_bytes);
