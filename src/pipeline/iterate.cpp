@@ -284,7 +284,7 @@ sealed_position unseal_for(const node& plan, const iterate_options& o) {
 struct order_start {
   std::shared_ptr<order_log> log;  ///< null: it does not
   std::uint32_t site = 0;          ///< of the stage that counts
-  std::uint64_t to_pass = 0;       ///< elements that a run without that stage passes over first
+  std::uint64_t to_pass = 0;       ///< elements that a run without that stage skips first
 };
 
 /// Adapts the position of a checkpoint to a run with or without the stage that counts. Errors: thrown.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reader of numbered records has found in its files when the plan was built, as a member of its arguments that
-// is no argument: bagz, array_record, mds.
+// The files and record numbers that bagz, array_record and mds find when a plan is built. A reader keeps them beside its
+// arguments; plan text does not print them.
 #pragma once
 
 #include <memory>

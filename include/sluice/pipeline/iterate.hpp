@@ -128,7 +128,7 @@ struct run_report {
   run_verdict verdict;
   /// The values that the tuner has chosen for knobs, if the run has one.
   tuning_report tuning;
-  /// Of the elements that the consumer has received. Not counted in a report during a request.
+  /// Covers the elements that the consumer has received. A report during a request has none.
   order_fingerprint order;
 };
 

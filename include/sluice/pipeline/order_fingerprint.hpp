@@ -30,14 +30,14 @@ struct order_fingerprint {
   std::uint64_t ordered = 0;
   std::uint64_t rows = 0;       ///< elements, and instead of batches their rows
   std::uint64_t unordered = 0;  ///< of the rows
-  /// `ordered` after each `stride` elements, at most 64 values, so that two runs tell where they diverge.
+  /// `ordered` after each `stride` elements, at most 64 values, which show where two runs diverge.
   std::uint64_t stride = 1;
   std::vector<std::uint64_t> milestones = {};
 
   friend bool operator==(const order_fingerprint&, const order_fingerprint&) = default;
 };
 
-/// The place at which two runs diverge, as far as their fingerprints tell.
+/// The place at which two runs diverge, as far as their fingerprints show.
 struct order_divergence {
   bool is_different = false;
   /// The first `equal` elements are the same, and before the element `differs_by` a difference begins. Valid if

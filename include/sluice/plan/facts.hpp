@@ -36,7 +36,7 @@ enum class output_count : std::uint8_t {
   one_per_group,          ///< one for a group of consecutive inputs; groups may overlap
 };
 
-/// What a stage does with the members of its input elements. If a stage downstream reads only some members, those upstream
+/// The use that a stage makes of its input's members. If a stage downstream reads only some members, those upstream
 /// need not build the others (the rule prune_columns).
 enum class member_use : std::uint8_t {
   whole,     ///< any member may be in an output or in a position, or decide what the stage does

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stages that hold slices do with the buffers of these: copy short slices out of large buffers, and release the
-// references of many slices together.
+// Buffers behind held slices: copies short slices out of large buffers, and releases the references of many slices
+// together.
 #pragma once
 
 #include <cstddef>

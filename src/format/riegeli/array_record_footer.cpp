@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "format/example/wire.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -13,37 +15,22 @@ constexpr std::uint64_t kPostscriptMagic = 0x71930e704fdae05e;
 /// A footer that would decode to more bytes means that the file is damaged: a chunk takes about ten.
 constexpr std::uint64_t kFooterDecodedMax = std::uint64_t{1} << 32;
 
-bool take_field_number(std::string_view& from, std::uint64_t& n) {
-  n = 0;
-  for (unsigned shift = 0; shift < 64 && !from.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(from.front());
-    from.remove_prefix(1);
-    n |= std::uint64_t{byte & 127u} << shift;
-    if (byte < 128) return true;
-  }
-  return false;
-}
-
 /// The fields 1 to 4 of a message of protocol buffers: numbers, and for field 1 or 4 possibly bytes.
 struct message_fields {
   std::array<std::uint64_t, 5> numbers{};
   std::array<std::string_view, 5> bytes{};
 
   bool read(std::string_view from) {
-    while (!from.empty()) {
-      std::uint64_t tag = 0, n = 0;
-      if (!take_field_number(from, tag)) return false;
-      const std::uint64_t number = tag >> 3, kind = tag & 7;
-      if (kind == 0) {
-        if (!take_field_number(from, n)) return false;
-        if (number < numbers.size()) numbers[number] = n;
-      } else if (kind == 2) {
-        if (!take_field_number(from, n) || n > from.size()) return false;
-        if (number < bytes.size()) bytes[number] = from.substr(0, static_cast<std::size_t>(n));
-        from.remove_prefix(static_cast<std::size_t>(n));
-      } else {
-        return false;
-      }
+    for (detail::wire_reader in(from); !in.done();) {
+      std::uint32_t tag = 0;
+      if (!in.tag(tag)) return false;
+      std::uint64_t n = 0;
+      std::string_view text;
+      const std::uint32_t number = tag >> 3, kind = tag & 7;
+      if (kind == detail::kVarint ? !in.varint(n) : kind != detail::kBytes || !in.bytes(text)) return false;
+      if (number >= numbers.size()) continue;
+      if (kind == detail::kVarint) numbers[number] = n;
+      else bytes[number] = text;
     }
     return true;
   }

@@ -17,7 +17,6 @@
 #include "service/client/split_stages.hpp"
 #include "service/host/embedded.hpp"
 #include "sluice/base/random_bits.hpp"
-#include "sluice/element/type_text.hpp"
 #include "sluice/io/open_transport.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -37,10 +36,7 @@ split_options split_options_of(const distribute_options& o) {
 /// A stream as the dispatcher and the workers know it.
 dataset_info info_of(const std::string& plan, const element_type& type, const distribute_options& o,
                      error_policy on_error) {
-  dataset_info info;
-  info.plan = plan;
-  info.fingerprint = absl::StrCat(absl::Hex(fingerprint(*parse_plan(plan)), absl::kZeroPad16));
-  info.type = type_text(type);
+  dataset_info info = info_of_plan(plan, type, fingerprint(*parse_plan(plan)));
   info.visitation = std::string(to_string(o.visitation));
   info.splits = static_cast<std::uint64_t>(o.splits);
   info.split_bytes = static_cast<std::uint64_t>(o.split_bytes.value);

@@ -28,14 +28,9 @@ dataset_info info_of_whole(const node& plan) {
   if (!can_serialise(*plan.type))
     throw error(invalid_argument_error(
         absl::StrCat("elements of ", type_text(*plan.type), " cannot be sent to another process")));
-  dataset_info info;
-  info.plan = plan_text(plan);
-  info.fingerprint = absl::StrCat(absl::Hex(fingerprint(plan), absl::kZeroPad16));
-  info.type = type_text(*plan.type);
+  dataset_info info = info_of_plan(plan_text(plan), *plan.type, fingerprint(plan));
   if (const cardinality size = cardinality_of(plan); size.kind == cardinality::exact)
     info.cardinality = static_cast<std::uint64_t>(size.elements);
-  info.visitation = std::string(to_string(visitation::exactly_once));
-  info.on_error = "stop";
   return info;
 }
 

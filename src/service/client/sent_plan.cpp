@@ -3,10 +3,13 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
 #include "plan/plan_parts.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/element/type_text.hpp"
 #include "sluice/plan/text.hpp"
+#include "sluice/splits/split_plan.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -34,6 +37,16 @@ void check_sends(const node& n) {
     throw error(failed_precondition_error(
         "the plan cannot be sent to workers: it reads standard input (\"-\"), which no other process can read; write it "
         "to a file first"));
+}
+
+dataset_info info_of_plan(std::string text, const element_type& type, std::uint64_t fingerprint) {
+  dataset_info info;
+  info.fingerprint = absl::StrCat(absl::Hex(fingerprint, absl::kZeroPad16));
+  info.plan = std::move(text);
+  info.type = type_text(type);
+  info.visitation = std::string(to_string(visitation::exactly_once));
+  info.on_error = "stop";
+  return info;
 }
 
 node_ptr plan_of_dataset(const dataset_info& info) {

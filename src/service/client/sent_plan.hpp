@@ -2,6 +2,9 @@
 // The checks of a plan before it is sent to another process, and after it has arrived.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "service/core/messages.hpp"
 #include "sluice/plan/node.hpp"
 
@@ -9,6 +12,9 @@ namespace sluice::lib {
 
 /// Throws failed_precondition if a part of the plan cannot be sent; the message names the stage and the remedy.
 void check_sends(const node& n);
+/// Describes a plan with this text, elements and fingerprint, for workers that deliver each element once and stop at a bad
+/// one.
+dataset_info info_of_plan(std::string text, const element_type& type, std::uint64_t fingerprint);
 /// Reads the plan of a dataset. Errors: throws those of reading the plan; failed_precondition: its elements have another
 /// type here than where the plan was made.
 node_ptr plan_of_dataset(const dataset_info& info);

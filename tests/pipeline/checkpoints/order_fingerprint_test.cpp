@@ -146,7 +146,7 @@ TEST_CASE("the fingerprints of consumers add up, also after their number has cha
   }
 }
 
-TEST_CASE("two fingerprints tell where the runs diverge") {
+TEST_CASE("two fingerprints show where the runs diverge") {
   runtime rt({.workers = 1});
   const order_fingerprint a = print_of(rt, "range(10000)");
   for (std::uint64_t at : {0u, 1u, 255u, 256u, 5000u, 9999u}) {
