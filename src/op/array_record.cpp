@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/by_number/record_stage.hpp"
 #include "engine/files/file_tail.hpp"
-#include "engine/files/record_stage.hpp"
 #include "format/riegeli/array_record_footer.hpp"
 #include "io/plan_file_reader.hpp"
 #include "plan/codecs/arguments_of.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/lines.hpp"
 
+#include "engine/by_number/planned_index.hpp"
 #include "engine/files/file_stage.hpp"
-#include "engine/files/planned_index.hpp"
 #include "plan/codecs/index_codec.hpp"
 #include "plan/matching_files.hpp"
 #include "sluice/format/lines_scan.hpp"

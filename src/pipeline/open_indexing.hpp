@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "engine/files/element_places.hpp"
+#include "engine/by_number/element_places.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/runtime.hpp"

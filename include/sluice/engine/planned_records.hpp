@@ -9,7 +9,7 @@
 
 namespace sluice::lib {
 
-struct planned_records;  // engine/files/planned_records.hpp
+struct planned_records;  // engine/by_number/planned_records.hpp
 
 struct planned_records_ref {
   using no_argument = void;

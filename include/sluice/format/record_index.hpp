@@ -6,7 +6,7 @@
 //   std::string bytes = index_bytes(*index);
 //
 // An index is a file of its own, FILE.sluice-index. Readers use it to skip elements without reading them
-// (engine/files/used_index.hpp); write_index() (pipeline/index_file.hpp) and `sluice index` build it. It is valid for one
+// (engine/by_number/used_index.hpp); write_index() (pipeline/index_file.hpp) and `sluice index` build it. It is valid for one
 // state of its file, which is identified by the size and by the ETag or the time of modification.
 //
 // Format. "sluice index" 1 | kind | size of the file | time of modification, 8 bytes | ETag | elements | step |

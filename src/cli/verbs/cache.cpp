@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/messages/exit_status.hpp"
-#include "cli/options/cache_verb.hpp"
+#include "cli/verb_options/cache_verb.hpp"
 #include "cli/verbs.hpp"
 #include "engine/stored/plan_head.hpp"
 #include "store/cache_file.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/inputs/plan_argument.hpp"
-#include "cli/options/checkpoint_verb.hpp"
+#include "cli/verb_options/checkpoint_verb.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/checkpoint_text.hpp"
 #include "sluice/base/small_file.hpp"

@@ -12,8 +12,8 @@
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
-#include "cli/options/plan_verbs.hpp"
 #include "cli/reports/figures.hpp"
+#include "cli/verb_options/plan_verbs.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/plan/text.hpp"
@@ -81,7 +81,10 @@ void print_stream(const split_plan& parts, std::size_t number, const splits_argu
   absl::PrintF("# %s%s, %s\n", counted(splits.size(), "split"), name,
                s.keeps_order ? "in the plan's order" : "in another order than the plan's");
   if (splits.size() < a.splits)
-    absl::PrintF("# fewer than %d: only numbers, files of records of one length, and files with index=required are divided further\n", a.splits);
+    absl::PrintF(
+        "# fewer than %d: only numbers, files of records of one length, and files with index=required are divided "
+        "further\n",
+        a.splits);
   if (s.rounds != cardinality::of(1)) absl::PrintF("# round %d of rounds %s\n", round, rounds_text(s.rounds));
   if (!s.is_exact) absl::PrintF("# random draws, or groups, are those of each split\n");
   for (const plan_split& one : splits) {

@@ -4,8 +4,8 @@
 #include <absl/strings/str_cat.h>
 
 #include "coro/long_work.hpp"
-#include "engine/files/element_places.hpp"
-#include "engine/files/used_index.hpp"
+#include "engine/by_number/element_places.hpp"
+#include "engine/by_number/used_index.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/files/record_bounds.hpp"
-#include "engine/files/record_stage.hpp"
+#include "engine/by_number/record_bounds.hpp"
+#include "engine/by_number/record_stage.hpp"
 #include "format/codec/zstd_frames.hpp"
 #include "op/bagz/bagz_files.hpp"
 #include "plan/codecs/arguments_of.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/files/planned_records.hpp"
+#include "engine/by_number/planned_records.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/result.hpp"
 

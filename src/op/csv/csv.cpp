@@ -9,12 +9,12 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
+#include "engine/by_number/planned_index.hpp"
 #include "engine/files/chosen_columns.hpp"
 #include "engine/files/column_schema.hpp"
 #include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
 #include "engine/files/parsed_texts.hpp"
-#include "engine/files/planned_index.hpp"
 #include "op/csv/formats.hpp"
 #include "op/csv/infer.hpp"
 #include "plan/codecs/index_codec.hpp"

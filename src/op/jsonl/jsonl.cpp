@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/by_number/planned_index.hpp"
 #include "engine/files/chosen_columns.hpp"
 #include "engine/files/file_pieces.hpp"
 #include "engine/files/file_stage.hpp"
 #include "engine/files/parsed_texts.hpp"
-#include "engine/files/planned_index.hpp"
 #include "format/json/json_rows.hpp"
 #include "op/jsonl/formats.hpp"
 #include "op/jsonl/infer.hpp"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "coro/long_work.hpp"
+#include "engine/by_number/record_bounds.hpp"
+#include "engine/by_number/record_stage.hpp"
 #include "engine/files/chosen_columns.hpp"
-#include "engine/files/record_bounds.hpp"
-#include "engine/files/record_stage.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/paths/listed.hpp"
 #include "io/plan_file_reader.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/file_verbs.hpp"
+#include "cli/verb_options/file_verbs.hpp"
 
 #include <cstdio>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/files/record_stage.hpp"
+#include "engine/by_number/record_stage.hpp"
 
 #include <absl/strings/str_cat.h>
 

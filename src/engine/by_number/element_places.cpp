@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/files/element_places.hpp"
+#include "engine/by_number/element_places.hpp"
 
 namespace sluice::lib {
 

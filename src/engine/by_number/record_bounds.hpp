@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/files/record_stage.hpp"
+#include "engine/by_number/record_stage.hpp"
 
 namespace sluice::lib {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/service_verbs.hpp"
+#include "cli/verb_options/service_verbs.hpp"
 
 #include <memory>
 
@@ -85,7 +85,8 @@ void add_status(CLI::App& app, std::function<int()>& verb) {
 void add_register(CLI::App& app, reading_arguments& reading, std::function<int()>& verb) {
   auto a = std::make_shared<register_arguments>();
   auto* registering = app.add_subcommand(
-      "register", "give a plan to a dispatcher, and print the id by which from_dataset_id(\"ADDRESS\", \"ID\") reads it");
+      "register",
+      "give a plan to a dispatcher, and print the id by which from_dataset_id(\"ADDRESS\", \"ID\") reads it");
   registering->add_option("PLAN", a->plan, "the plan; or a file, which is read");
   auto* in_file = registering->add_option("-f,--file", a->plan_file,
                                           "read the plan, as text or JSON, from this file; - for standard input");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/cache_verb.hpp"
+#include "cli/verb_options/cache_verb.hpp"
 
 #include <memory>
 

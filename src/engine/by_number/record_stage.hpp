@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/by_number/planned_records.hpp"
 #include "engine/files/file_stage.hpp"
-#include "engine/files/planned_records.hpp"
 #include "input/placed_input.hpp"
 
 namespace sluice::lib {

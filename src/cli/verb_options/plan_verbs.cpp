@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/options/plan_verbs.hpp"
+#include "cli/verb_options/plan_verbs.hpp"
 
 #include <memory>
 #include <string>
 
-#include "cli/options/cache_verb.hpp"
-#include "cli/options/checkpoint_verb.hpp"
-#include "cli/options/compare_verb.hpp"
 #include "cli/options/option_checks.hpp"
+#include "cli/verb_options/cache_verb.hpp"
+#include "cli/verb_options/checkpoint_verb.hpp"
+#include "cli/verb_options/compare_verb.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/field_types.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/files/used_index.hpp"
+#include "engine/by_number/used_index.hpp"
 
 #include <absl/strings/str_cat.h>
 

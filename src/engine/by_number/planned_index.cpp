@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/files/planned_index.hpp"
+#include "engine/by_number/planned_index.hpp"
 
 #include <absl/base/thread_annotations.h>
 #include <absl/container/flat_hash_map.h>
