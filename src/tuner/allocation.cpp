@@ -20,7 +20,9 @@ constexpr double kSpreadMin = 0.05, kWhole = 0.02;
 constexpr double kLimited = 0.02, kRaise = 4;
 /// A share of the time in which the consumer waits that a larger parallelism may end.
 constexpr double kStarving = 0.05;
-constexpr double kStallHeadroom = 1.25;
+/// The share of its time that a consumer may lose to slow calls, and the elements that show bursts.
+constexpr double kSlowLoss = 0.02, kElementsOfBursts = 64;
+constexpr double kStallHeadroom = 1.25, kMoreThanStall = 1.25;
 /// The share of the ledger that the chosen values may fill.
 constexpr double kMemoryShare = 0.8;
 /// A wait of the consumer below this share of its time needs no larger buffer.
@@ -67,17 +69,28 @@ class allocator {
     if (s.calls <= 0 || s.call <= 0) return 0;
     const double calls = std::min(model_.calls_for(i, rate), s.scales.useful);
     const double spread = s.deviation < kSpreadMin * s.call ? 0 : std::min(1.0, s.deviation / s.call);
-    // The order of elements lets a slow call keep the finished ones behind it.
-    if (s.awaits)
-      return std::max(2.0, std::min(std::ceil(calls * (kHeadroom + 2 * spread) - kWhole), std::ceil(s.scales.useful)));
-    const double tasks = std::min(calls, static_cast<double>(b_.workers)) / kUtilization;
+    if (s.awaits) {
+      const double both = spread == 0 ? kHeadroom * calls : with_slow_calls(s, calls, rate, spread);
+      return std::max(2.0, std::min(std::ceil(both - kWhole), std::ceil(s.scales.useful)));
+    }
+    const auto workers = static_cast<double>(b_.workers);
+    // Tasks of equal times that keep all workers busy end together: one more would begin alone.
+    if (calls >= (1 - kWhole) * workers && spread == 0) return std::max(2.0, workers);
+    const double tasks = std::min(calls, workers) / kUtilization;
     return std::max(2.0, std::ceil(tasks * (1 + spread / 2) - kWhole) + 1);
+  }
+
+  /// The order of elements lets a slow call keep the finished ones behind it. While the slowest one is in flight, the
+  /// others that the consumer takes meanwhile must be, too. Seldom ones may delay it for kSlowLoss of the time.
+  double with_slow_calls(const stage_figures& s, double calls, double rate, double spread) const {
+    if (s.slow_share <= 0) return calls * (kHeadroom + 2 * spread);
+    return kHeadroom * std::max(calls, rate * s.visits * s.longest - kSlowLoss / s.slow_share);
   }
 
   std::int64_t limited(const stage_figures& s, const tunable_knob& k, double value) const {
     if (k.is_blocked || s.is_light || value <= 0) return k.value;
     if (k.name == "parallelism" && is_starving(s))
-      value = std::max({value, 2.0 * static_cast<double>(k.value), elements_of_stall(s)});
+      value = std::max({value, elements_of_stall(s), more_than(static_cast<double>(k.value), value)});
     if (k.name == "parallelism") value = std::max(value, static_cast<double>(std::min(k.floor, k.most)));
     if (k.name == "parallelism" && value > static_cast<double>(k.value)) {
       if (!is_saturated(s)) return k.value;
@@ -92,12 +105,20 @@ class allocator {
   }
   /// The consumer waits at times, and finished elements wait for their turn, or for the end of a burst, at others.
   bool is_starving(const stage_figures& s) const {
-    return s.awaits && f_.wait_share >= kStarving && s.starved >= kStarving;
+    const bool shows_bursts = f_.elements >= kElementsOfBursts || f_.stall > 0;
+    return shows_bursts && s.awaits && f_.wait_share >= kStarving && s.starved >= kStarving;
   }
 
   /// The elements that the consumer takes during one of its regular stalls: that number must be finished before it begins.
   double elements_of_stall(const stage_figures& s) const {
     return std::isfinite(rate_) ? std::ceil(rate_ * s.visits * f_.stall * kStallHeadroom) : 0;
+  }
+
+  /// The next value for a stage whose present one starves the consumer. The model may know it: its own value, or the elements
+  /// of a stall. Otherwise more is tried.
+  double more_than(double now, double needed) const {
+    if (needed > now) return needed;
+    return now * (f_.stall > 0 ? kMoreThanStall : 2);
   }
 
   std::vector<double> chosen(double rate) const {

@@ -12,11 +12,12 @@ namespace sluice::lib {
 
 class change_detector {
  public:
-  /// Returns true if the cost has changed; it begins again with this value then. Costs of 0 are unknown.
-  bool enter(double cost) {
+  /// Returns true if the cost has changed; it begins again with this value then. Costs of 0 are unknown. `doubt`: a
+  /// difference that the samples alone may cause.
+  bool enter(double cost, double doubt = 0) {
     if (cost <= 0) return false;
     if (usual_ <= 0) usual_ = cost;
-    const double x = std::log(cost / usual_);
+    const double x = std::abs(cost - usual_) <= doubt ? 0 : std::log(cost / usual_);
     up_ = std::max(0.0, up_ + x - kSlack);
     down_ = std::max(0.0, down_ - x - kSlack);
     if (up_ < kAlarm && down_ < kAlarm) return false;

@@ -33,10 +33,17 @@ std::uint64_t ahead(const site_report& s) {
   return n;
 }
 
-/// Over the elements that tasks have made.
-double sum_of_squares(const site_report& s) {
+/// Over this number of elements, which the site's mean and deviation describe.
+double sum_of_squares(const site_report& s, double elements) {
   const double mean = seconds_of(s.each), deviation = seconds_of(s.each_deviation);
-  return static_cast<double>(s.in_task_elements) * (mean * mean + deviation * deviation);
+  return elements * (mean * mean + deviation * deviation);
+}
+
+/// The standard deviation of the elements between two reports, whose mean is `mean`.
+double deviation_between(const site_report& was, double made_then, const site_report& now, double made_now,
+                         double mean) {
+  const double squares = sum_of_squares(now, made_now) - sum_of_squares(was, made_then);
+  return std::sqrt(std::max(0.0, ratio(squares, made_now - made_then) - mean * mean));
 }
 
 void set_times(const site_report& was, const site_report& now, double elapsed, stage_figures& to) {
@@ -47,12 +54,24 @@ void set_times(const site_report& was, const site_report& now, double elapsed, s
   const double in_tasks = seconds_of(now.in_tasks - was.in_tasks),
                in_flight = seconds_of(now.in_flight - was.in_flight);
   to.call = ratio(in_tasks, to.calls);
-  const double squares = sum_of_squares(now) - sum_of_squares(was);
-  to.deviation = std::sqrt(std::max(0.0, ratio(squares, to.calls) - to.call * to.call));
+  const auto made_in_tasks = [](const site_report& s) { return static_cast<double>(s.in_task_elements); };
+  to.deviation = deviation_between(was, made_in_tasks(was), now, made_in_tasks(now), to.call);
+  to.made = made;
+  const auto made_of = [](const site_report& s) { return static_cast<double>(s.elements + s.passed); };
+  if (now.in_task_elements == 0) to.own_deviation = deviation_between(was, made_of(was), now, made_of(now), to.own);
+  // Slow calls of the longest time, and all others of a shorter one, have this deviation.
+  if (now.longest > was.longest && seconds_of(now.longest) > to.call) {
+    to.longest = seconds_of(now.longest);
+    to.slow_share = std::pow(to.deviation / (to.longest - to.call), 2);
+  }
   to.running = ratio(in_tasks, elapsed);
   to.limited = ratio(seconds_of(waited(now, wait_reason::limit) - waited(was, wait_reason::limit)), elapsed);
   auto share = [&](wait_reason r) { return ratio(seconds_of(waited(now, r) - waited(was, r)), elapsed); };
-  to.starved = std::min(share(wait_reason::room), share(wait_reason::input) + share(wait_reason::calls));
+  const double input = share(wait_reason::input), room = share(wait_reason::room);
+  // While a call is in flight the reader waits for the call. It waits for the input if a burst of that has ended, although the
+  // task ahead could have taken more of the burst.
+  to.starved =
+      std::max(std::min(room, input + share(wait_reason::calls)), std::min(room + std::max(0.0, to.limited), input));
   to.awaits = in_flight * 2 > in_tasks;
   to.bytes = ratio(static_cast<double>(now.bytes), static_cast<double>(now.elements));
   to.reads = ratio(static_cast<double>(now.reads - was.reads), made);

@@ -41,14 +41,19 @@ struct stage_figures {
   bool opens_plans = false;         ///< it opens inner plans, and reads `parallelism` of them at once
   double visits = 1;
   double own = 0;  ///< of one element: computing in the task of its consumer
+  double own_deviation =
+      0;  ///< the standard deviation of it, of a stage without tasks; and the elements that were made
+  double made = 0;
   /// Of one element of its first input: the time in which the task ahead was not waiting for room. 0: unknown.
   double pull = 0;
-  double outside = 0;    ///< of one element: waiting for a disk, a network, the pace of the plan
-  double call = 0;       ///< of one element: the call, or the computation, in a task beside the stage
-  double deviation = 0;  ///< the standard deviation of it
-  double calls = 0;      ///< elements made by such tasks
-  double running = 0;    ///< such tasks at the same time, in the mean
-  double limited = -1;   ///< share of the time in which all that its parallelism allows were in use; -1: unknown
+  double outside = 0;     ///< of one element: waiting for a disk, a network, the pace of the plan
+  double call = 0;        ///< of one element: the call, or the computation, in a task beside the stage
+  double deviation = 0;   ///< the standard deviation of it
+  double longest = 0;     ///< the longest call; 0: unknown
+  double slow_share = 0;  ///< the share of the calls that take about as long; 0: unknown
+  double calls = 0;       ///< elements made by such tasks
+  double running = 0;     ///< such tasks at the same time, in the mean
+  double limited = -1;    ///< share of the time in which all that its parallelism allows were in use; -1: unknown
   /// Share of the time in which its reader waits for it while its channel is full: of finished elements behind a slow one,
   /// or at the times of other bursts.
   double starved = 0;

@@ -25,6 +25,11 @@ class known_knobs {
     std::uint64_t blocked_until = 0;  ///< the number of a look
     std::string reason;
     std::vector<scaling_point> settings;  ///< what its stage has measured with different values
+    /// The most elements in its channel, and by how much their number has fallen below that, since the last change. Elements
+    /// of calls that are beyond a lowered limit do not count.
+    double fill_most = 0, drawn = 0;
+    void note_fill(double elements);
+    void forget();
   };
 
   explicit known_knobs(unsigned workers) : workers_(workers) {}

@@ -12,6 +12,10 @@ namespace {
 constexpr int kPeriodsMax = 20;
 /// Fewer calls, or elements of the run, are no measurement.
 constexpr double kSamples = 4, kWatchedSamples = 16, kSampledElements = 64;
+/// One element of at most this number of slow ones is timed.
+constexpr double kElementsPerSample = 8;
+/// The number of rounds of tasks that compute at the same time over which the gain of a step is measured.
+constexpr double kTaskRounds = 16;
 /// The number of bursts over which the gain of a step is measured, if the step was made because of bursts.
 constexpr double kBursts = 3;
 /// A stage whose calls, or work, take less than this share of the run's time does not matter.
@@ -37,13 +41,14 @@ duration duration_of(double seconds) { return duration(static_cast<duration::rep
 model_tuner::model_tuner(budgets b, duration period)
     : budgets_(b), period_min_(period), period_max_(period * kPeriodsMax), period_(period), knobs_(b.workers) {}
 
-bool model_tuner::is_measured(const figures& f, double samples) {
+bool model_tuner::is_measured(const figures& f, double samples, bool is_check) {
   if (f.stages.empty() || f.elements < samples || f.seconds <= 0) return false;
   for (const stage_figures& s : f.stages) {
     const bool is_chosen = std::any_of(s.knobs.begin(), s.knobs.end(), [](auto& k) { return k.name == "parallelism"; });
     if (!is_chosen || !s.works_ahead || s.is_light || s.opens_plans) continue;
     // Calls that began together end together: a shorter time than that of a call may see all of them, or none.
     if (s.calls < samples || f.seconds < s.call) return false;
+    if (is_check && !s.awaits && s.calls < kTaskRounds * s.running) return false;
   }
   return true;
 }
@@ -81,7 +86,8 @@ bool model_tuner::keeps_up(const allocation& a, const figures& f) {
 void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d) {
   allocation a = allocate(f, budgets_);
   bool is_postponed = false;
-  if (!keeps_up(a, f)) {
+  // Fewer elements show no burst: what looks too high may be used by one.
+  if (!keeps_up(a, f) || averaged_ < kSampledElements) {
     for (knob_value& v : a.settings) {
       is_postponed |= static_cast<double>(v.was - v.value) > kLowering * static_cast<double>(v.was);
       v.value = std::max(v.value, v.was);
@@ -102,10 +108,10 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
   }
   if (is_correction) --corrections_left_;
   const double rate = f.elements / f.seconds;
-  step made{.before = std::max(rate, average_),
-            .expected = a.rate,
-            .undo = {},
-            .raises = a.rate > (1 + kGainMin) * a.rate_now,
+  // Elements that come in bursts make the rate of a short time too high, and the start makes that of a longer one too low.
+  step made{.before = averaged_<kSampledElements ? std::max(rate, average_) : average_, .expected = a.rate, .undo = {},
+                                .raises = a.rate>(1 + kGainMin) *
+                      a.rate_now,
             .is_for_bursts = false};
   std::vector<knob_setting> all;
   for (const knob_value& v : a.settings) {
@@ -166,11 +172,13 @@ figures model_tuner::measured(const observation& now) {
   const figures longer = figures_between(*base_, now);
   average_ = longer.seconds > 0 ? longer.elements / longer.seconds : 0;
   averaged_ = longer.elements;
-  if (f.consumer_samples < kSamples) f.consumer = longer.consumer;
+  if (f.consumer_samples <= kWatchedSamples) f.consumer = longer.consumer;
   for (std::size_t i = 0; i != f.stages.size(); ++i) {
     f.stages[i].own = longer.stages[i].own;
     f.stages[i].outside = longer.stages[i].outside;
     f.stages[i].pull = longer.stages[i].pull;
+    f.stages[i].longest = longer.stages[i].longest;
+    f.stages[i].slow_share = longer.stages[i].slow_share;
   }
   knobs_.enter(f, looks_);
   return f;
@@ -178,11 +186,14 @@ figures model_tuner::measured(const observation& now) {
 
 bool model_tuner::has_changed(const figures& f) {
   bool any = false;
-  auto enter = [&](std::uint64_t path, int which, double cost) { any |= detectors_[{path, which}].enter(cost); };
+  auto enter = [&](std::uint64_t path, int which, double cost, double doubt) {
+    any |= detectors_[{path, which}].enter(cost, doubt);
+  };
   const double rate = f.elements / f.seconds;
   for (const stage_figures& s : f.stages)
-    if (s.calls >= kWatchedSamples && s.visits * s.call * rate > kMatters) enter(s.path, 0, s.call);
-  if (f.consumer * rate > kMatters) enter(0, 2, f.consumer);
+    if (s.calls >= kWatchedSamples && s.visits * s.call * rate > kMatters)
+      enter(s.path, 0, s.call, 2 * s.deviation / std::sqrt(s.calls));
+  if (f.consumer * rate > kMatters) enter(0, 2, f.consumer, 0);
   return any;
 }
 
@@ -190,18 +201,17 @@ bool model_tuner::has_changed(const figures& f) {
 bool model_tuner::has_changed_slowly(const figures& longer) {
   bool any = false;
   const double rate = longer.elements / longer.seconds;
-  for (const stage_figures& s : longer.stages)
-    if (s.visits * (s.own + s.outside) * rate > kMatters) any |= detectors_[{s.path, 1}].enter(s.own + s.outside);
+  for (const stage_figures& s : longer.stages) {
+    if (s.visits * (s.own + s.outside) * rate <= kMatters) continue;
+    const double doubt = 2 * s.own_deviation / std::sqrt(std::max(1.0, s.made / kElementsPerSample));
+    any |= detectors_[{s.path, 1}].enter(s.own + s.outside, doubt);
+  }
   return any;
 }
 
 void model_tuner::begin_again(const observation& now) {
   ++changes_;
-  for (known_knobs::entry& e : knobs_.all()) {
-    e.settings.clear();
-    e.blocked_until = 0;
-    e.floor = 1;
-  }
+  for (known_knobs::entry& e : knobs_.all()) e.forget();
   detectors_.clear();
   base_ = window_;
   sampled_ = now;
@@ -242,7 +252,7 @@ decision model_tuner::look(const observation& now) {
     phase_ = phase::checking;
   }
   figures f = measured(now);
-  if (phase_ != phase::settling && is_measured(f, samples_needed(now))) {
+  if (phase_ != phase::settling && is_measured(f, samples_needed(now), phase_ == phase::checking)) {
     const phase was = phase_;
     if (phase_ == phase::measuring) {
       remember_settings(f);

@@ -34,7 +34,7 @@ class model_tuner final : public tuning_policy {
     bool is_for_bursts = false;
   };
 
-  static bool is_measured(const figures& f, double samples);
+  static bool is_measured(const figures& f, double samples, bool is_check);
   static bool keeps_up(const allocation& a, const figures& f);
   void begin_window(const observation& now) { window_ = now; }
   figures measured(const observation& now);

@@ -37,21 +37,13 @@ void read_word(const std::string& word, stage_figures& s, bool& is_blocked) {
   const std::vector<std::string> parts = absl::StrSplit(word, absl::MaxSplits('=', 1));
   const std::string& name = parts[0];
   const std::string value = parts.size() > 1 ? parts[1] : "";
-  const std::map<std::string, double*> numbers = {{"own", &s.own},
-                                                  {"outside", &s.outside},
-                                                  {"pull", &s.pull},
-                                                  {"call", &s.call},
-                                                  {"deviation", &s.deviation},
-                                                  {"visits", &s.visits},
-                                                  {"running", &s.running},
-                                                  {"bytes", &s.bytes},
-                                                  {"block", &s.block_elements},
-                                                  {"reads", &s.reads},
-                                                  {"read", &s.read},
-                                                  {"useful", &s.scales.useful},
-                                                  {"sigma", &s.scales.sigma},
-                                                  {"limited", &s.limited},
-                                                  {"starved", &s.starved}};
+  const std::map<std::string, double*> numbers = {
+      {"own", &s.own},         {"outside", &s.outside},      {"pull", &s.pull},
+      {"call", &s.call},       {"deviation", &s.deviation},  {"longest", &s.longest},
+      {"slow", &s.slow_share}, {"visits", &s.visits},        {"running", &s.running},
+      {"bytes", &s.bytes},     {"block", &s.block_elements}, {"reads", &s.reads},
+      {"read", &s.read},       {"useful", &s.scales.useful}, {"sigma", &s.scales.sigma},
+      {"limited", &s.limited}, {"starved", &s.starved}};
   const std::map<std::string, bool*> flags = {{"awaits", &s.awaits},
                                               {"light", &s.is_light},
                                               {"opens", &s.opens_plans},
@@ -59,6 +51,7 @@ void read_word(const std::string& word, stage_figures& s, bool& is_blocked) {
                                               {"blocked", &is_blocked}};
   if (auto n = numbers.find(name); n != numbers.end()) *n->second = number(value);
   else if (auto f = flags.find(name); f != flags.end()) *f->second = true;
+  else if (name == "floor") s.knobs.back().floor = whole(value);
   else if (name == "p" || name == "r") add_knob(s, "parallelism", value, name == "r");
   else if (name == "elements" || name == "reads_in_flight") add_knob(s, name, value, false);
   else throw std::invalid_argument("unknown word: " + word);
@@ -107,6 +100,7 @@ run_text read_run(const std::string& text) {
     else if (parts[0] == "wait") r.measured.wait_share = value;
     else if (parts[0] == "stall") r.measured.stall = value;
     else if (parts[0] == "cpu") r.measured.cpu = value;
+    else if (parts[0] == "elements") r.measured.elements = value;
     else throw std::invalid_argument("unknown word: " + word);
   }
   return r;

@@ -258,7 +258,7 @@ scenario_outcome best_of_grid(const scenario& s, unsigned cores) {
   const std::vector<int64> fine = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64}, coarse = {2, 6, 12, 24};
   const std::vector<int64>& grid = s.knobs() > 1 ? coarse : fine;
   scenario shorter = s;
-  shorter.elements = std::min<int64>(s.elements, s.knobs() > 1 ? 800 : 2000);
+  shorter.elements = std::min<int64>(s.elements, s.knobs() > 2 ? 800 : 2000);
   std::vector<std::size_t> place(s.knobs(), 0);
   std::vector<scenario_outcome> all;
   for (bool over = false; !over;) {
