@@ -21,6 +21,14 @@ enum class target_workers : std::uint8_t {
   remote,     ///< those of other hosts
 };
 
+/// How the elements of a worker in another process travel.
+enum class frame_compression : std::uint8_t {
+  automatic,  ///< compressed while the link is the limit and that saves more time than it costs; never over a Unix socket
+  none,       ///< as they are
+  zstd,       ///< always compressed, level 1
+  lz4,        ///< always compressed
+};
+
 struct distribute_options {
   sharding mode = sharding::dynamic;
   std::string job = {};       ///< consumers that name the same job share its elements; "": a job of its own
@@ -34,7 +42,8 @@ struct distribute_options {
   byte_size split_bytes = {};             ///< about this number of bytes of files in each split; 0: no limit
   std::int64_t split_elements = 0;        ///< this number of elements, or of files, in each split; 0: no limit
   count_up_to<1024> splits_at_once = 16;  ///< with an address: splits that are read at the same time
-  byte_size max_outstanding = std::int64_t{64} << 20;  ///< bytes that workers may send ahead of the consumer
+  byte_size max_outstanding = std::int64_t{64} << 20;            ///< bytes that workers may send ahead of the consumer
+  frame_compression compression = frame_compression::automatic;  ///< of the bytes between workers and this consumer
   /// how long the dispatcher may hear nothing of this consumer before others of its job get its splits; 0: without end
   wait_time silence_max = {};
   wait_time patience = {};  ///< how long to wait for a dispatcher or worker that cannot be reached; 0: without end
@@ -47,6 +56,7 @@ namespace sluice {
 
 // The public names.
 using lib::distribute_options;
+using lib::frame_compression;
 using lib::sharding;
 using lib::target_workers;
 using lib::visitation;

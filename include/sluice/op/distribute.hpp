@@ -25,7 +25,8 @@
 // Local:  elements of a worker that this process has started on the same runtime are handed over as they are. No message is
 //         sent, and max_outstanding does not limit them.
 // Owns:   at most max_outstanding bytes of elements that have arrived and are not delivered yet, charged as read-ahead. A
-//         small budget lowers them, down to 256 KiB for each split that is read.
+//         small budget lowers them, down to 256 KiB for each split that is read. Compressed elements are charged with
+//         their size before compression, too.
 // State:  the numbers of the splits that are being read, and of the next element of each. A resume asks for the same
 //         splits again, also if dispatcher and workers were restarted meanwhile.
 // See:    docs/service.md.

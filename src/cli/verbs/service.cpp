@@ -65,11 +65,25 @@ void announce(const std::string& address, const std::string& file) {
 
 std::string age_text(std::uint64_t ms) { return seconds_text(static_cast<double>(ms) / 1000); }
 
+void print_compression(const compression_status& c) {
+  const std::string link = c.link_bytes_per_second
+                               ? absl::StrCat(" (", short_bytes(static_cast<double>(c.link_bytes_per_second)), "/s)")
+                               : std::string();
+  const std::string what = c.codec == "none" ? "frames are not compressed"
+                           : c.is_forced     ? c.codec + " always"
+                                             : absl::StrCat(c.codec, " since the link is slow", link);
+  absl::PrintF("    to %s: %s, %s sent as %s, %s\n", c.consumer, what, short_bytes(static_cast<double>(c.raw_bytes)),
+               short_bytes(static_cast<double>(c.sent_bytes)),
+               c.switches == 1 ? "1 switch" : absl::StrCat(c.switches, " switches"));
+}
+
 void print_workers(const status_reply& s) {
   absl::PrintF("%s\n", counted(s.workers.size(), "worker"));
   for (const worker_status& w : s.workers) {
     std::string state = w.is_draining ? "is being stopped" : w.is_alive ? "" : "silent for " + age_text(w.silent_ms);
     absl::PrintF("  %-28s %s%s%s\n", w.worker, counted(w.reads, "split"), state.empty() ? "" : ", ", state);
+    if (w.compression)
+      for (const compression_status& c : *w.compression) print_compression(c);
   }
 }
 

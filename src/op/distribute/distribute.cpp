@@ -7,6 +7,7 @@
 
 #include "engine/lowering/types.hpp"
 #include "engine/service/dispatcher_address.hpp"
+#include "engine/service/frame_compression_codec.hpp"
 #include "engine/service/sharding_codec.hpp"
 #include "op/distribute/hints.hpp"
 #include "op/distribute/open_distribute.hpp"

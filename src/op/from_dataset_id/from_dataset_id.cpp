@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/service/dispatcher_address.hpp"
+#include "engine/service/frame_compression_codec.hpp"
 #include "engine/service/sharding_codec.hpp"
 #include "op/from_dataset_id/registered_plan.hpp"
 #include "plan/codecs/arguments_of.hpp"

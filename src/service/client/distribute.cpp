@@ -16,6 +16,7 @@
 #include "service/client/sent_plan.hpp"
 #include "service/client/split_stages.hpp"
 #include "service/host/embedded.hpp"
+#include "service/wire/packed_frames.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/io/open_transport.hpp"
 #include "sluice/plan/text.hpp"
@@ -45,12 +46,21 @@ dataset_info info_of(const std::string& plan, const element_type& type, const di
   return info;
 }
 
+void check_codec(frame_compression wanted) {
+  if (wanted == frame_compression::automatic || wanted == frame_compression::none) return;
+  const frame_codec c = wanted == frame_compression::zstd ? frame_codec::zstd : frame_codec::lz4;
+  if (std::ranges::find(frame_codecs(), c) != frame_codecs().end()) return;
+  throw error(unimplemented_error(absl::StrCat("distribute: this build has no ", std::string(name_of(c)),
+                                               "; write compression=automatic, or build with the library")));
+}
+
 class distributing {
  public:
   distributing(const node& n, open_context& context)
       : node_(n), context_(context), options_(n.as<distribute_arguments>().options) {
     options_.order = context.order_of(options_.order);
     const std::string& address = n.as<distribute_arguments>().address;
+    check_codec(options_.compression);
     link_ = address.empty() ? embedded_service(context.run, options_)
                             : std::make_shared<service_link>(transport_of(*context.run->rt), address,
                                                              std::chrono::nanoseconds(options_.patience.value));

@@ -7,7 +7,9 @@
 #include <utility>
 #include <variant>
 
+#include "runtime/run_task.hpp"
 #include "service/host/local_workers.hpp"
+#include "service/wire/packed_frames.hpp"
 #include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib {
@@ -17,6 +19,8 @@ constexpr std::size_t kFrameBytesAccepted = std::size_t{1} << 30;
 /// Blocks of a worker of this process may be small, and a report costs as much as some elements.
 constexpr duration kLocalReportTime = std::chrono::milliseconds(1);
 constexpr std::uint32_t kLocalBlocksMax = 256;
+constexpr duration kMeasureTime = std::chrono::milliseconds(250);
+constexpr duration kMeasureCallTime = std::chrono::seconds(2);
 
 reader_options options_of_reader(const consumer& me) {
   reader_options o;
@@ -27,6 +31,28 @@ reader_options options_of_reader(const consumer& me) {
   o.seed = me.incarnation();
   o.queued_max = 1;  // the next frame is received when the elements of the last one are used
   return o;
+}
+
+/// Adds the codecs that the consumer reads. A Unix socket is faster than each of them.
+void ask_for_codecs(frame_compression wanted, const std::string& worker, read_request& request) {
+  if (wanted == frame_compression::none) return;
+  std::vector<std::string> names;
+  if (wanted == frame_compression::automatic) {
+    if (worker.starts_with("unix:")) return;
+    for (const frame_codec c : frame_codecs()) names.emplace_back(name_of(c));
+  } else {
+    names.emplace_back(name_of(wanted == frame_compression::zstd ? frame_codec::zstd : frame_codec::lz4));
+    request.is_compressed_always = true;
+  }
+  if (!names.empty()) request.codecs = std::move(names);
+}
+
+/// A worker that is gone, or older, needs no measurement.
+run_task report_to_worker(std::shared_ptr<run_context>& run, std::shared_ptr<message_channel> to,
+                          measured_request what) {
+  auto channel = std::move(to);
+  auto calling = channel->call("measured", to_json(what), run->time->now() + kMeasureCallTime);
+  (void)co_await calling.as_result();
 }
 
 }  // namespace
@@ -116,6 +142,8 @@ task<> split_reading::open() {
   if (is_static(me_->options().mode)) request.mode = std::string(to_string(me_->options().mode));
   request.seed = split_.seed;
   request.epoch = split_.epoch;
+  ask_for_codecs(me_->options().compression, what.worker, request);
+  is_measured_ = request.codecs && !request.is_compressed_always;
   if (std::shared_ptr<worker_host> here = local_workers::find(me_->link(), what.worker)) {
     auto opening = open_local(std::move(here), std::move(request));
     co_await opening;
@@ -192,13 +220,42 @@ task<> split_reading::receive_local() {
   stream_.reset();
 }
 
+void split_reading::report_measured() {
+  const duration passed = now_ - measured_at_;
+  if (!is_measured_ || passed < kMeasureTime) return;
+  measured_at_ = now_;
+  measured_request what = std::exchange(measured_, {});
+  if (10 * std::chrono::microseconds(what.waited_us) < passed && what.unpacked_bytes == 0) return;
+  what.iteration = split_.iteration;
+  what.split = split_.split;
+  what.consumer = split_.consumer;
+  std::shared_ptr<run_context> run = me_->run();
+  report_to_worker(run, channel_, std::move(what));
+}
+
 task<> split_reading::receive() {
+  const time_point asked = is_measured_ ? me_->run()->time->now() : time_point();
   auto waiting = reader_->next(due_);
   auto frame = co_await waiting.as_result();
   now_ = me_->run()->time->now();
   const std::uint64_t read = read_;
+  if (is_measured_) {
+    const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(now_ - asked).count();
+    measured_.waited_us += static_cast<std::uint64_t>(waited);
+    report_measured();
+  }
   if (frame.ok() && frame->ok() && **frame) {
-    const status why = use(read, ***frame);
+    slice bytes = std::move(***frame);
+    wire_bytes_ += bytes.size();
+    status why;
+    if (packed_frame::is_one(bytes.view())) {
+      auto unpacking = unpacked(std::move(bytes));
+      result<slice> raw = co_await unpacking;
+      why = raw.ok() ? use(read, *raw) : raw.why();
+      if (!raw.ok()) why = damage(why);
+    } else {
+      why = use(read, bytes);
+    }
     if (!why.ok()) step({reader_event::handler_error{read, why}});
     co_return;
   }
@@ -216,9 +273,27 @@ task<> split_reading::receive() {
   else step({reader_event::handler_error{read, frame->why()}});
 }
 
+status split_reading::damage(const status& why) const {
+  return why.with_message(
+      absl::StrCat("worker ", core_->worker(), ", split ", split_.split, ": ", std::string(why.message())));
+}
+
+task<result<slice>> split_reading::unpacked(slice frame) {
+  const result<packed_frame> head = packed_frame::read(frame.view(), kFrameBytesAccepted);
+  if (!head.ok()) co_return head.why();
+  arriving_.charge_frame(frame.size() + static_cast<std::size_t>(head->raw_bytes));
+  const time_point began = me_->run()->time->now();
+  auto unpacking = unpack_frame(*head);
+  result<slice> raw = co_await unpacking;
+  const duration took = me_->run()->time->now() - began;
+  measured_.unpacked_bytes += head->raw_bytes;
+  measured_.unpack_ns += static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
+  co_return raw;
+}
+
 status split_reading::use(std::uint64_t read, const slice& bytes) {
   result<element_frame> f = element_frame::read(bytes.view());
-  if (!f.ok()) return f.why();
+  if (!f.ok()) return damage(f.why());
   if (f->what == element_frame::failure) return f->why;
   if (f->what == element_frame::keepalive) return step({reader_event::keepalive{read}}), status();
   if (f->what == element_frame::end) {
@@ -230,7 +305,7 @@ status split_reading::use(std::uint64_t read, const slice& bytes) {
   }
   arriving_.charge_frame(bytes.view().size());
   status why = f->parse(bytes.owner(), ready_);
-  if (!why.ok()) return why;
+  if (!why.ok()) return damage(why);
   delivered_.reset();
   step({reader_event::frame{read, f->first, ready_.size(), false}});
   const reader_action::deliver part = delivered_.value_or(reader_action::deliver{ready_.size(), 0});

@@ -10,7 +10,7 @@
 //
 // Local:  a worker of this process hands over blocks of its own stream: in.local() is then the next one.
 // Errors: the status of the element that the worker could not make; those of the dispatcher; unavailable: no worker for as
-//         long as `patience`; data_loss: the elements of a worker are damaged. With visitation::at_most_once a split that
+//         long as `patience`; data_loss: the elements of a worker are damaged, with its address and the split. With visitation::at_most_once a split that
 //         breaks ends, with a warning of the run.
 // Thread: the stage's.
 #pragma once
@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "service/client/consumer.hpp"
@@ -87,6 +88,8 @@ class split_reading {
   void count_taken(std::uint32_t n) { first_ += n; }
   /// After a fill() without elements: what the worker's stages have dropped in the split.
   const std::vector<dropped_elements>& dropped() const { return dropped_; }
+  /// Returns the bytes that have arrived from workers elsewhere since the last call.
+  std::uint64_t take_wire_bytes() { return std::exchange(wire_bytes_, 0); }
   /// After a fill() without elements: the number of elements of the split.
   std::uint64_t length() const { return length_; }
 
@@ -104,6 +107,11 @@ class split_reading {
   task<> receive_local();
   task<> rest();
   status use(std::uint64_t read, const slice& frame);
+  /// Decompresses a frame, whose bytes are charged before.
+  task<result<slice>> unpacked(slice frame);
+  status damage(const status& why) const;
+  /// Reports to the worker what was measured, if enough time has passed.
+  void report_measured();
 
   const std::shared_ptr<consumer> me_;
   const assigned_split split_;
@@ -113,7 +121,11 @@ class split_reading {
   std::optional<reader_action::open> to_open_;
   std::optional<reader_action::deliver> delivered_;
   time_point due_ = time_point::max();
-  std::uint64_t read_ = 0;                           ///< the number of the open read
+  std::uint64_t read_ = 0;          ///< the number of the open read
+  bool is_measured_ = false;        ///< the worker of reader_ may compress
+  measured_request measured_ = {};  ///< since the last report
+  time_point measured_at_{};
+  std::uint64_t wire_bytes_ = 0;                     ///< of all frames; take_wire_bytes() resets it
   std::shared_ptr<message_channel> channel_;         ///< outlives the reader
   arriving_bytes arriving_;                          ///< of reader_
   std::unique_ptr<frame_reader> reader_;             ///< null: no read of a worker elsewhere is open

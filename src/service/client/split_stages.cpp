@@ -170,7 +170,7 @@ dropped_errors dropped_here(run_context& run, const std::vector<dropped_elements
 }
 
 erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::shared_ptr<consumer> me,
-                                  assigned_split split, std::string label) {
+                                  assigned_split split, std::string label, site_record* site) {
   split_reading in(me, split, out.type());
   block_fit fit(out.type());
   place->in = &in;
@@ -190,6 +190,7 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
       }
       auto filling = in.fill(wanted);
       status why = co_await filling;
+      if (const std::uint64_t bytes = in.take_wire_bytes()) stage_counts::add(site->counts().read_bytes, bytes);
       if (!why.ok()) co_await fail(why.in_stage(label));
       if (!in.local().empty()) {
         place->at = wanted + in.local().size();
@@ -221,11 +222,11 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
   if (!why.ok()) co_await fail(why.in_stage(label));
 }
 
-erased_stream open_split_elements(const node& n, open_context&) {
+erased_stream open_split_elements(const node& n, open_context& context) {
   const split_source& from = n.as<split_elements_arguments>().from;
   outlet out(*n.type);
   saved<elements_place> place;
-  return split_elements_loop(out, std::move(place), from.of, from.split, "distribute");
+  return split_elements_loop(out, std::move(place), from.of, from.split, "distribute", &context.site(n));
 }
 
 const op_info split_elements_op{

@@ -24,6 +24,10 @@ std::uint64_t milliseconds(duration d) {
       std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count(), 0));
 }
 
+std::optional<std::vector<compression_status>> shown_compression(const worker_entry& w) {
+  return w.compression.empty() ? std::nullopt : std::optional(w.compression);
+}
+
 }  // namespace
 
 dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, register_dataset_request& r, time_point) {
@@ -236,7 +240,7 @@ status_reply dispatcher_core::describe(time_point now) const {
   if (!log_.last_error().ok()) all.store_error = log_.last_error().to_string();
   for (const auto& [address, w] : workers_.all())
     all.workers.push_back({address, w.host, w.tags, w.slots, w.placed, milliseconds(now - w.last_seen),
-                           workers_.is_alive(w, now), w.is_draining});
+                           workers_.is_alive(w, now), w.is_draining, shown_compression(w)});
   for (const auto& [id, it] : iterations_) {
     const open_job_request& o = it->record.opened;
     iteration_status s{.iteration = id,

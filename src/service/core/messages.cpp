@@ -117,6 +117,7 @@ template <class Message> constexpr std::string_view kMessageName = "";
 SLUICE_SERVICE_CALLS(SLUICE_CALL)
 #undef SLUICE_CALL
 template <> constexpr std::string_view kMessageName<read_request> = "read";
+template <> constexpr std::string_view kMessageName<measured_request> = "measured";
 template <> constexpr std::string_view kMessageName<dataset_info> = "dataset";
 template <> constexpr std::string_view kMessageName<epoch_record> = "record of the epoch";
 template <> constexpr std::string_view kMessageName<job_record> = "record of a job";
@@ -152,6 +153,7 @@ template <class Message> result<Message> from_json(std::string_view text) {
 #define SLUICE_CALL(name) SLUICE_MESSAGE(name##_request) SLUICE_MESSAGE(name##_reply)
 SLUICE_SERVICE_CALLS(SLUICE_CALL)
 SLUICE_MESSAGE(read_request)
+SLUICE_MESSAGE(measured_request)
 SLUICE_MESSAGE(dataset_info)
 SLUICE_MESSAGE(epoch_record)
 SLUICE_MESSAGE(job_record)

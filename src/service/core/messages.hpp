@@ -175,6 +175,15 @@ struct running_read {
   std::uint64_t incarnation = 0, attempt = 0;  ///< of read_request
   std::uint64_t offset = 0, age_ms = 0;
 };
+/// What a worker sends to one consumer that reads compressed frames.
+struct compression_status {
+  std::string consumer;
+  std::string codec;  ///< "none": the frames are sent as they are now
+  bool is_forced = false;
+  std::uint64_t raw_bytes = 0, sent_bytes = 0;
+  std::uint64_t link_bytes_per_second = 0;  ///< 0: it has not limited yet
+  std::uint64_t switches = 0;
+};
 /// Registers a worker, and reports that it lives.
 struct heartbeat_request {
   std::string worker;             ///< the address at which it serves reads
@@ -185,6 +194,7 @@ struct heartbeat_request {
   bool is_draining = false;
   std::vector<running_read> reads;
   std::optional<std::string> process;
+  std::optional<std::vector<compression_status>> compression = {};
 };
 struct read_name {
   std::string iteration;
@@ -210,6 +220,7 @@ struct worker_status {
   std::uint32_t slots = 0;
   std::uint64_t reads = 0, silent_ms = 0;
   bool is_alive = false, is_draining = false;
+  std::optional<std::vector<compression_status>> compression = {};
 };
 struct split_status {
   std::uint64_t split = 0;
@@ -249,6 +260,19 @@ struct read_request {
   std::string on_error;
   std::string mode;                          ///< static modes: what the shard divides
   std::optional<std::uint64_t> seed, epoch;  ///< of the iteration; the payloads of dynamic have their own
+  /// The codecs in which the consumer reads frames, the preferred one first. None: it is older, or wants frames as they are.
+  std::optional<std::vector<std::string>> codecs = {};
+  std::optional<bool> is_compressed_always = {};  ///< in the first codec, without measurement
+};
+
+/// A call of a worker: what a consumer of compressed frames has measured since the last one. Errors: unimplemented: an
+/// older worker.
+struct measured_request {
+  std::string iteration;
+  std::uint64_t split = 0;
+  std::string consumer;
+  std::uint64_t waited_us = 0;                      ///< for frames that had not arrived
+  std::uint64_t unpacked_bytes = 0, unpack_ns = 0;  ///< of decompressed frames
 };
 
 // --- JSON -------------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ bool worker_table::heartbeat(const heartbeat_request& r, time_point now) {
   w.slots = std::max<std::uint32_t>(r.slots, 1);
   w.is_draining = r.is_draining;
   w.last_seen = now;
+  w.compression = r.compression.value_or(std::vector<compression_status>());
   return !is_known;
 }
 

@@ -29,6 +29,7 @@ struct worker_entry {
   std::uint32_t slots = 1;
   bool is_draining = false;
   time_point last_seen{};
+  std::vector<compression_status> compression = {};
   std::uint64_t placed = 0;      ///< reads that are placed on it now
   std::uint64_t placements = 0;  ///< all reads that were ever placed on it
 };

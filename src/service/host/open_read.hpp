@@ -59,7 +59,11 @@ class worker_host::open_read {
   void began(status why) { begun_.try_send(std::move(why)); }
 
   const read_request request;
-  std::atomic<bool> has_sent{false};  ///< since the last keepalive
+  std::atomic<bool> has_sent{false};      ///< since the last keepalive
+  std::shared_ptr<sent_frames> to;        ///< null: frames are sent as they are
+  std::atomic<duration::rep> blocked{0};  ///< how long it has waited until it could send, since the last measurement
+  frame_packer packer;
+  std::string packed;
 
  private:
   worker_host& host_;

@@ -36,9 +36,19 @@ void worker_host::start(worker_options o) {
 
 void worker_host::serve_locally(const std::string& address) { local_workers::add(*link_, address, shared_me()); }
 
-task<std::string> worker_host::on_call(std::string method, std::string) {
-  throw error(unimplemented_error(absl::StrCat("a worker has no call ", method, "; it has the stream read")));
-  co_return std::string();
+task<std::string> worker_host::on_call(std::string method, std::string request) {
+  if (method != "measured")
+    throw error(unimplemented_error(
+        absl::StrCat("a worker has no call ", method, "; it has the call measured and the stream read")));
+  const result<measured_request> m = from_json<measured_request>(request);
+  if (!m.ok()) throw error(m.why());
+  mutex_lock lock(reads_mutex_);
+  for (auto& [stream, read] : reads_) {
+    const read_request& r = read->request;
+    if (!read->to || r.split != m->split || r.iteration != m->iteration || r.consumer != m->consumer) continue;
+    read->to->measured(*m, duration(read->blocked.exchange(0, std::memory_order_relaxed)));
+  }
+  co_return std::string("{}");
 }
 
 task<> worker_host::on_stream(std::string method, std::string request, frame_writer& out) {
@@ -47,7 +57,10 @@ task<> worker_host::on_stream(std::string method, std::string request, frame_wri
   result<read_request> read = from_json<read_request>(request);
   if (!read.ok()) throw error(read.why());
   if (!is_started_.load(std::memory_order_acquire)) throw error(unavailable_error("the worker is starting"));
+  result<std::shared_ptr<sent_frames>> to = sent_.of(*read);
+  if (!to.ok()) throw error(to.why());
   open_read mine(*this, *std::move(read));
+  mine.to = *std::move(to);
   auto opening = mine.open();
   status why = co_await opening;
   if (!why.ok()) throw error(why);
@@ -132,6 +145,35 @@ task<> worker_host::keep_alive(open_read& mine, frame_writer& out) {
   }
 }
 
+task<status> worker_host::send_frame(open_read& mine, frame_maker& frames, frame_writer& out) {
+  if (!mine.to) {
+    auto writing = out.write(frames.take());
+    status why = co_await writing.as_result();
+    co_return why;
+  }
+  environment* env = co_await this_environment();
+  const std::size_t raw = frames.bytes();
+  slice frame;
+  if (const auto codec = mine.to->codec_for_next()) {
+    const time_point began = env->time->now();
+    auto packing = mine.packer.pack(*codec, frames.view(), mine.packed);
+    status why = co_await packing;
+    if (!why.ok()) co_return why;
+    mine.to->packed(*codec, raw, mine.packed.size(), env->time->now() - began);
+    if (mine.packed.size() < raw) frame = slice::copy_of(mine.packed);
+  }
+  if (frame.empty()) frame = frames.take();
+  frames.clear();
+  const std::size_t wire = frame.size();
+  const time_point began = env->time->now();
+  auto writing = out.write(std::move(frame));
+  status why = co_await writing.as_result();
+  const time_point ended = env->time->now();
+  mine.blocked.fetch_add((ended - began).count(), std::memory_order_relaxed);
+  if (why.ok()) mine.to->sent(raw, wire, ended);
+  co_return why;
+}
+
 task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& out) {
   environment* env = co_await this_environment();
   auto counting = dropped_before(mine, run);
@@ -158,8 +200,8 @@ task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& 
     next = {0, is_fast ? std::min(2 * next.elements, kFrameElementsMax) : std::max(next.elements / 2, 1u), kFrameBytes};
     if (frames.bytes() < kFrameBytes && now - frame_began < kFrameTime) continue;
     mine.moved(frames.next());
-    auto writing = out.write(frames.take());
-    why = co_await writing.as_result();
+    auto sending = send_frame(mine, frames, out);
+    why = co_await sending;
     if (!why.ok()) break;
     mine.has_sent.store(true, std::memory_order_relaxed);
   }
@@ -167,8 +209,8 @@ task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& 
   const std::uint64_t ended = frames.next() - std::min(frames.next(), in.skip_left());
   const bool is_stopped = why.code() == status_code::cancelled;
   if (!is_stopped && !frames.empty()) {
-    auto writing = out.write(frames.take());
-    (void)co_await writing.as_result();
+    auto sending = send_frame(mine, frames, out);
+    (void)co_await sending;
   }
   if (!is_stopped) {
     auto writing =
@@ -182,6 +224,8 @@ task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& 
 
 void worker_host::perform(worker_action& a) {
   if (auto* beating = std::get_if<worker_action::heartbeat>(&a.what)) {
+    std::vector<compression_status> sent = sent_.describe();
+    if (!sent.empty()) beating->request.compression = std::move(sent);
     beat(run_, shared_me(), std::move(beating->request));
   } else if (auto* waking = std::get_if<worker_action::wake_at>(&a.what)) {
     wake_at<worker_event::woken>(waking->when);

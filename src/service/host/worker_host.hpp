@@ -5,7 +5,9 @@
 //   auto server = co_await transport->listen("0.0.0.0:0", *host);
 //   host->start({.address = server->address()});          // registers, and reports until the run is stopped
 //
-// Streams: "read" (read_request): frames (wire/element_frames.hpp), one at least every kKeepaliveTime. Calls: none.
+// Streams: "read" (read_request): frames (wire/element_frames.hpp), one at least every kKeepaliveTime. They are compressed
+//         if the consumer reads that and it pays (sent_frames.hpp).
+// Calls:  "measured" (measured_request): what a consumer of compressed frames has measured.
 // Errors: of a read: invalid_argument (not a request), unavailable (the worker drains), aborted (a later attempt runs), and
 //         those of worker_plans. The error of an element is a frame.
 // Thread: any. Owns: one run for each read.
@@ -19,6 +21,7 @@
 
 #include "service/core/worker_core.hpp"
 #include "service/host/core_loop.hpp"
+#include "service/host/sent_frames.hpp"
 #include "service/host/worker_plans.hpp"
 #include "service/wire/element_frames.hpp"
 #include "sluice/coro/channel.hpp"
@@ -68,6 +71,8 @@ class worker_host final : public core_loop<worker_core, worker_event, worker_act
   task<std::vector<dropped_elements>> dropped_before(open_read& mine, split_run run);
   task<> serve(open_read& mine, frame_writer& out);
   task<> send_elements(open_read& mine, split_run run, frame_writer& out);
+  /// Sends what `frames` has, compressed if that pays.
+  static task<status> send_frame(open_read& mine, frame_maker& frames, frame_writer& out);
   static task<> send_all(worker_host& me, open_read& mine, split_run run, frame_writer& out, scope& all);
   static task<> keep_alive(open_read& mine, frame_writer& out);
   static run_task end_drain(std::shared_ptr<run_context>&, std::shared_ptr<worker_host> shared, duration patience);
@@ -75,6 +80,7 @@ class worker_host final : public core_loop<worker_core, worker_event, worker_act
 
   const std::shared_ptr<service_link> link_;
   worker_plans plans_;
+  sent_frames_by_consumer sent_;
   std::atomic<bool> is_started_{false};
   std::atomic<duration::rep> heard_at_{0};  ///< of the dispatcher, since the clock's epoch
   channel<bool> drained_{channel_limits{.elements = 1}};

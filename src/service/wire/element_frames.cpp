@@ -12,13 +12,20 @@
 namespace sluice::lib {
 namespace {
 
-void put_number(std::uint64_t n, std::string& out) {
-  for (; n >= 0x80; n >>= 7) out += static_cast<char>(n | 0x80);
-  out += static_cast<char>(n);
+std::string frame_head(element_frame::kind what, std::uint64_t first) {
+  std::string bytes(1, what);
+  append_frame_number(first, bytes);
+  return bytes;
 }
 
-/// Takes a varint from the front. Returns false if there is none.
-bool take_number(std::string_view& from, std::uint64_t& n) {
+}  // namespace
+
+void append_frame_number(std::uint64_t n, std::string& to) {
+  for (; n >= 0x80; n >>= 7) to += static_cast<char>(n | 0x80);
+  to += static_cast<char>(n);
+}
+
+bool take_frame_number(std::string_view& from, std::uint64_t& n) {
   n = 0;
   for (int shift = 0; shift < 64 && !from.empty(); shift += 7) {
     const auto byte = static_cast<unsigned char>(from.front());
@@ -29,21 +36,13 @@ bool take_number(std::string_view& from, std::uint64_t& n) {
   return false;
 }
 
-std::string frame_head(element_frame::kind what, std::uint64_t first) {
-  std::string bytes(1, what);
-  put_number(first, bytes);
-  return bytes;
-}
-
-}  // namespace
-
 void frame_maker::add(const block& elements) {
   if (elements.empty()) return;
   if (bytes_.empty()) {
     bytes_ += static_cast<char>(element_frame::elements);
-    put_number(next_, bytes_);
+    append_frame_number(next_, bytes_);
   }
-  put_number(elements.size(), bytes_);
+  append_frame_number(elements.size(), bytes_);
   const std::size_t at = bytes_.size();
   bytes_.append(sizeof(std::uint32_t), '\0');  // the number of bytes, when it is known
   serialise_elements(type_, elements.data(), elements.size(), bytes_);
@@ -53,7 +52,7 @@ void frame_maker::add(const block& elements) {
 }
 slice frame_maker::take() {
   slice frame = slice::copy_of(bytes_);
-  bytes_.clear();  // keeps its memory for the next frame
+  clear();
   return frame;
 }
 
@@ -76,7 +75,7 @@ result<element_frame> element_frame::read(std::string_view bytes) {
   if (what < elements || what > keepalive) return data_loss_error("a frame of elements that begins with no kind");
   f.what = static_cast<kind>(what);
   bytes.remove_prefix(1);
-  if (!take_number(bytes, f.first)) return data_loss_error("a frame of elements that ends within a number");
+  if (!take_frame_number(bytes, f.first)) return data_loss_error("a frame of elements that ends within a number");
   f.rest = bytes;
   if (f.what != failure) return f;
   status damage = read_status(bytes, f.why);
@@ -104,7 +103,7 @@ status element_frame::parse(buffer* owner, slab& to) const {
   while (!left.empty()) {
     std::uint64_t n = 0;
     std::uint32_t size = 0;
-    if (!take_number(left, n) || left.size() < sizeof size)
+    if (!take_frame_number(left, n) || left.size() < sizeof size)
       return data_loss_error("a frame of elements that ends within a block");
     std::memcpy(&size, left.data(), sizeof size);
     left.remove_prefix(sizeof size);

@@ -37,6 +37,9 @@ class frame_maker {
   frame_maker(const element_type& type, std::uint64_t first) : type_(type), next_(first) {}
   void add(const block& elements);
   std::size_t bytes() const { return bytes_.size(); }
+  /// The frame, until add(), take() or clear().
+  std::string_view view() const { return bytes_; }
+  void clear() { bytes_.clear(); }  // keeps its memory for the next frame
   bool empty() const { return bytes_.empty(); }
   /// The ordinal of the next element.
   std::uint64_t next() const { return next_; }
@@ -61,17 +64,23 @@ std::string end_frame(std::uint64_t elements, const std::vector<dropped_elements
 std::string failure_frame(std::uint64_t at, const status& why);
 
 struct element_frame {
-  enum kind : char { elements = 1, end = 2, failure = 3, keepalive = 4 } what = end;
+  /// packed: see wire/packed_frames.hpp; only for consumers that have asked for it.
+  enum kind : char { elements = 1, end = 2, failure = 3, keepalive = 4, packed = 5 } what = end;
   std::uint64_t first = 0;     ///< for an end: the number of elements of the split
   std::string_view rest = {};  ///< of the bytes that were read
   status why = {};             ///< for a failure
 
+  /// Errors: also for a packed frame, which is unpacked before.
   static result<element_frame> read(std::string_view bytes);
   /// For an end: what the worker has dropped in the split.
   std::vector<dropped_elements> dropped() const;
   /// Builds the elements behind those of `to`. `owner`: the buffer that `rest` is a part of; null: texts are copied.
   status parse(buffer* owner, slab& to) const;
 };
+
+void append_frame_number(std::uint64_t n, std::string& to);
+/// Removes a varint from the front. Returns false if there is none.
+bool take_frame_number(std::string_view& from, std::uint64_t& n);
 
 /// A status as JSON, with its place.
 std::string status_json(const status& why);
