@@ -9,6 +9,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "sluice/base/utf8.hpp"
 #include "sluice/format/npy.hpp"
 
 namespace sluice::lib {
@@ -51,24 +52,6 @@ std::vector<std::uint64_t> fortran_strides(const npy_head& h) {
   return strides;
 }
 
-void append_utf8(std::uint32_t c, std::string& out) {
-  if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
-    throw_status(data_loss_error("not a file of NumPy, or damaged: a text has an invalid character"));
-  auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (c < 0x80) return put(c);
-  if (c < 0x800) {
-    put(0xC0 | c >> 6);
-  } else if (c < 0x10000) {
-    put(0xE0 | c >> 12);
-    put(0x80 | (c >> 6 & 0x3F));
-  } else {
-    put(0xF0 | c >> 18);
-    put(0x80 | (c >> 12 & 0x3F));
-    put(0x80 | (c >> 6 & 0x3F));
-  }
-  put(0x80 | (c & 0x3F));
-}
-
 std::string text_of_utf32(const char* bytes, std::size_t size, bool swapped) {
   std::string out;
   std::size_t zeros = 0;  // zeros within a text count, zeros after it do not
@@ -81,6 +64,8 @@ std::string text_of_utf32(const char* bytes, std::size_t size, bool swapped) {
       continue;
     }
     out.append(std::exchange(zeros, 0), '\0');
+    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+      throw_status(data_loss_error("not a file of NumPy, or damaged: a text has an invalid character"));
     append_utf8(c, out);
   }
   return out;

@@ -170,9 +170,8 @@ const op_info batch_op{
               .size =
                   [](const node& n) {
                     auto& a = n.as<batch_arguments>();
-                    cardinality in = cardinality_of(*n.inputs[0]);
-                    if (!a.options.timeout.is_given()) return in.in_groups(a.size, a.options.drop_remainder);
-                    return in.kind == cardinality::infinite || in == cardinality::of(0) ? in : cardinality();
+                    if (a.options.timeout.is_given()) return batches_of_any_size(n);
+                    return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
                   },
               .rows =
                   [](const node& n) {

@@ -58,11 +58,7 @@ const op_info batch_by_bytes_op{
     .type = type_by_bytes,
     .spec = [](const node& n) { return spec_of_batches(n, 1, false); },
     .facts = {.always = {.outputs = output_count::one_per_group, .keeps_order = true},
-              .size =
-                  [](const node& n) {
-                    cardinality in = cardinality_of(*n.inputs[0]);
-                    return in.kind == cardinality::infinite || in == cardinality::of(0) ? in : cardinality();
-                  },
+              .size = batches_of_any_size,
               .rows =
                   [](const node& n) {
                     bool all = !n.as<batch_by_bytes_arguments>().options.drop_remainder;

@@ -3,8 +3,7 @@
 
 #include <new>
 
-#include "engine/files/file_stage.hpp"
-#include "format/archive/tar_archive.hpp"
+#include "engine/files/tar_files.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "plan/matching_files.hpp"
 
@@ -12,7 +11,7 @@ namespace sluice::lib {
 
 namespace {
 
-class tar_format final : public element_format {
+class tar_members_format final : public tar_format {
  public:
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
     auto* members = static_cast<tar_member*>(to);
@@ -24,31 +23,19 @@ class tar_format final : public element_format {
     });
   }
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
-    found f;
-    if (elements_max == 0) {
-      f.needed_bytes = kTarBlockBytes;
-      f.ended = w.last && w.bytes.empty();
-      return f;
-    }
+    if (elements_max == 0) return none_in(w);
     return find(w, elements_max, false, [](std::size_t, tar_entry&&, std::size_t) {});
   }
   std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
     return find_tar_entry(framed(w), from, to);
   }
-  std::size_t overlap_bytes() const override { return kTarBlockBytes - 1; }
-  bool may_begin(const byte_window& rest, std::string_view) const override {
-    return rest.offset % kTarBlockBytes == 0 || (rest.last && rest.bytes.empty());
-  }
 
  private:
-  static tar_window framed(const byte_window& w) {
-    return {.bytes = w.view(), .end = w.end, .offset = w.offset, .last = w.last};
-  }
   /// Calls `made(index, entry, place of its data)` for each file.
   template <class F> found find(const byte_window& w, std::uint64_t elements_max, bool needs_data, F made) const {
     found f;
     const tar_window archive = framed(w);
-    if (is_in_tail_) return behind_end(archive);
+    if (is_in_tail_) return behind_end(w);
     while (f.elements != elements_max && f.used_bytes <= w.bytes.size()) {
       tar_step s = read_tar_entry(archive, static_cast<std::size_t>(f.used_bytes), needs_data);
       if (s.is == tar_step::kind::entry) {
@@ -58,7 +45,7 @@ class tar_format final : public element_format {
         continue;
       }
       if (f.used_bytes != 0) return f;  // elements before it are delivered first
-      if (s.is == tar_step::kind::end) return behind_end(archive);
+      if (s.is == tar_step::kind::end) return behind_end(w);
       f.needed_bytes = s.needed_bytes;
       f.why = std::move(s.why);
       f.damaged_bytes = s.size_bytes;
@@ -66,22 +53,10 @@ class tar_format final : public element_format {
     }
     return f;
   }
-  found behind_end(const tar_window& archive) const {
-    tar_tail tail = read_tar_tail(archive);
-    is_in_tail_ = tail.why.ok();
-    found f;
-    f.used_bytes = tail.used_bytes;
-    f.needed_bytes = tail.needed_bytes;
-    f.ended = tail.has_ended;
-    f.why = std::move(tail.why);
-    return f;
-  }
-
-  mutable bool is_in_tail_ = false;  // a stage has a format of its own: one thread at a time
 };
 
 erased_stream open_tar(const node& n, open_context& context) {
-  return open_file_stage(n, context, reading_with<tar_arguments>(n, context), std::make_shared<tar_format>());
+  return open_file_stage(n, context, reading_with<tar_arguments>(n, context), std::make_shared<tar_members_format>());
 }
 
 }  // namespace

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <new>
 
-#include "engine/files/file_stage.hpp"
-#include "format/archive/tar_archive.hpp"
+#include "engine/files/tar_files.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "plan/matching_files.hpp"
 
@@ -97,7 +96,7 @@ sample_step read_sample(const tar_window& w, std::size_t from, bool needs_data) 
   }
 }
 
-class webdataset_format final : public element_format {
+class webdataset_format final : public tar_format {
  public:
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
     auto* samples = static_cast<webdataset_sample*>(to);
@@ -112,12 +111,7 @@ class webdataset_format final : public element_format {
     });
   }
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
-    found f;
-    if (elements_max == 0) {
-      f.needed_bytes = kTarBlockBytes;
-      f.ended = w.last && w.bytes.empty();
-      return f;
-    }
+    if (elements_max == 0) return none_in(w);
     return find(w, elements_max, false, [](std::size_t, sample_step&&) {});
   }
   /// Finds the next sample after the damage, and not after the first file of the damaged sample.
@@ -126,20 +120,13 @@ class webdataset_format final : public element_format {
     if (behind >= to) return std::string_view::npos;
     return find_tar_entry(framed(w), std::max(from, static_cast<std::size_t>(behind)), to);
   }
-  std::size_t overlap_bytes() const override { return kTarBlockBytes - 1; }
-  bool may_begin(const byte_window& rest, std::string_view) const override {
-    return rest.offset % kTarBlockBytes == 0 || (rest.last && rest.bytes.empty());
-  }
 
  private:
-  static tar_window framed(const byte_window& w) {
-    return {.bytes = w.view(), .end = w.end, .offset = w.offset, .last = w.last};
-  }
   /// Calls `made(index, sample)` for each sample.
   template <class F> found find(const byte_window& w, std::uint64_t elements_max, bool needs_data, F made) const {
     found f;
     const tar_window archive = framed(w);
-    if (is_in_tail_) return behind_end(w);
+    if (is_in_tail_) return behind_files(w);
     while (f.elements != elements_max) {
       sample_step s = read_sample(archive, static_cast<std::size_t>(f.used_bytes), needs_data);
       if (s.is == tar_step::kind::entry) {
@@ -163,22 +150,14 @@ class webdataset_format final : public element_format {
     is_in_tail_ = true;
     found f;
     f.used_bytes = s.size_bytes;
-    return f.used_bytes != 0 ? f : behind_end(w);
+    return f.used_bytes != 0 ? f : behind_files(w);
   }
-  found behind_end(const byte_window& w) const {
-    tar_tail tail = read_tar_tail(framed(w));
-    is_in_tail_ = tail.why.ok();
+  found behind_files(const byte_window& w) const {
     damage_at_ = w.offset;
-    found f;
-    f.used_bytes = tail.used_bytes;
-    f.needed_bytes = tail.needed_bytes;
-    f.ended = tail.has_ended;
-    f.why = std::move(tail.why);
-    return f;
+    return behind_end(w);
   }
 
   mutable std::uint64_t damage_at_ = 0;  // a stage has a format of its own: one thread at a time
-  mutable bool is_in_tail_ = false;
 };
 
 erased_stream open_webdataset(const node& n, open_context& context) {

@@ -61,7 +61,6 @@ class example_parser {
   };
   class field_row;
   class column_row;
-  template <class Row> class last_list;
 
   template <class Row> status read(std::string_view example, Row row);
   template <class Row> bool read_usual(std::string_view example, Row& row);

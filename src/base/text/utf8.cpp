@@ -53,4 +53,21 @@ bool is_utf8(std::string_view s) noexcept {
   }
 }
 
+void append_utf8(std::uint32_t code, std::string& to) {
+  SLUICE_ASSERT(code <= 0x10FFFF, "a character is at most U+10FFFF");
+  const auto put = [&to](std::uint32_t byte) { to += static_cast<char>(byte); };
+  if (code < 0x80) return put(code);
+  if (code < 0x800) {
+    put(0xC0 | code >> 6);
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3F));
+  } else {
+    put(0xF0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3F));
+    put(0x80 | (code >> 6 & 0x3F));
+  }
+  put(0x80 | (code & 0x3F));
+}
+
 }  // namespace sluice::lib

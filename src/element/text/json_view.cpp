@@ -7,6 +7,7 @@
 #include "base/text/ascii.hpp"
 #include "base/text/byte_order_mark.hpp"
 #include "sluice/base/status.hpp"
+#include "sluice/base/utf8.hpp"
 
 namespace sluice::lib::detail {
 
@@ -87,22 +88,6 @@ std::uint32_t four_digits(std::string_view s, std::size_t at) {
   std::uint32_t v = 0;
   for (std::size_t i = 0; i != 4; ++i) v = v * 16 + static_cast<std::uint32_t>(hex_digit(s[at + i]));
   return v;
-}
-
-void append_utf8(std::uint32_t c, std::string& out) {
-  auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (c < 0x80) return put(c);
-  if (c < 0x800) {
-    put(0xC0 | c >> 6);
-  } else if (c < 0x10000) {
-    put(0xE0 | c >> 12);
-    put(0x80 | (c >> 6 & 0x3F));
-  } else {
-    put(0xF0 | c >> 18);
-    put(0x80 | (c >> 12 & 0x3F));
-    put(0x80 | (c >> 6 & 0x3F));
-  }
-  put(0x80 | (c & 0x3F));
 }
 
 /// Decodes a string with its quotes.

@@ -48,6 +48,11 @@ cardinality rows_in_batches(const node& n, const count& size, bool drop_remainde
   return drop_remainder ? rows.in_groups(size, true).times(size) : rows;
 }
 
+cardinality batches_of_any_size(const node& n) {
+  cardinality in = cardinality_of(*n.inputs[0]);
+  return in.kind == cardinality::infinite || in == cardinality::of(0) ? in : cardinality();
+}
+
 status row_error(const status& why, const std::string& label, std::uint64_t element) {
   return why.code() == status_code::invalid_argument ? why.in_stage(label, element) : why.in_stage(label);
 }

@@ -65,6 +65,9 @@ const element_type* type_of_batch(const element_type& row, std::string& why);
 void empty_scratch(slab& rows);
 /// Returns the number of rows in batches of `size` elements of n's input.
 cardinality rows_in_batches(const node& n, const count& size, bool drop_remainder);
+/// Returns the number of batches of n's input if their sizes are not known before: none of none, infinitely many of
+/// infinitely many elements.
+cardinality batches_of_any_size(const node& n);
 /// Returns the error of row `which` of a batch that begins at element `first`, or an error that concerns no single
 /// element.
 status row_error(const status& why, const std::string& label, std::uint64_t element);

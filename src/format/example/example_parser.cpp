@@ -417,32 +417,6 @@ status example_parser::look_through(std::string_view example) {
   return {};
 }
 
-/// Forwards the values of an entry's last list.
-template <class Row> class example_parser::last_list {
- public:
-  last_list(Row& to, std::size_t lists) : to_(to), lists_(lists) {}
-  void begin(feature_kind kind) {
-    if (kind_ == kind) return;
-    kind_ = kind;
-    --lists_;
-  }
-  void bytes(std::string_view value) {
-    if (lists_ == 0) to_.bytes(i_++, value);
-  }
-  void floats(const char* raw, std::size_t count) {
-    if (lists_ == 0) to_.floats(std::exchange(i_, i_ + count), raw, count);
-  }
-  void int64(std::int64_t value) {
-    if (lists_ == 0) to_.int64(i_++, value);
-  }
-
- private:
-  Row& to_;
-  std::size_t lists_;
-  std::size_t i_ = 0;
-  feature_kind kind_ = feature_kind::none;
-};
-
 template <class Row> void example_parser::write_found(Row& row) const {
   for (std::size_t i = 0; i != schema_.members(); ++i) {
     const found_feature& f = found_[i];
@@ -450,7 +424,7 @@ template <class Row> void example_parser::write_found(Row& row) const {
     if (f.kind == feature_kind::none || !schema_.slots()[i].parts.empty() || !schema_.slots()[i].is_built) continue;
     row.begin(i);
     if (f.kind != feature_kind::bytes) row.room(f.count);
-    last_list<Row> values(row, f.lists);
+    detail::last_list values(row, f.lists);
     (void)detail::read_entry_values(f.entry, values);  // checked before
     row.end(f.count);
   }
@@ -473,7 +447,7 @@ void example_parser::gather(std::size_t slot, feature_values& to) const {
   const found_feature& f = found_[slot];
   if (f.kind == feature_kind::none) return;
   gathering row{to};
-  last_list<gathering> values(row, f.lists);
+  detail::last_list values(row, f.lists);
   (void)detail::read_entry_values(f.entry, values);  // checked before
 }
 

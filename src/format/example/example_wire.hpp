@@ -9,6 +9,8 @@
 // oneof counts, and lists of one kind are joined.
 #pragma once
 
+#include <utility>
+
 #include "format/example/wire.hpp"
 #include "sluice/format/example.hpp"
 
@@ -16,23 +18,27 @@ namespace sluice::lib::detail {
 
 inline status not_an_example() { return data_loss_error("the bytes are no tf.Example: its wire format is damaged"); }
 
-/// A sink has: void begin(feature_kind), which also drops a list of another kind; void bytes(std::string_view); void
-/// floats(const char* raw, std::size_t count); void int64(std::int64_t).
-template <class Sink> bool read_bytes_list(std::string_view list, Sink& sink) {
-  wire_reader in(list);
+/// Calls on_bytes(its bytes) → bool for each field `number` of a message, and skips other fields. Returns false if the
+/// message is damaged, or if on_bytes does.
+template <class OnBytes> bool read_each(std::string_view message, std::uint32_t number, OnBytes on_bytes) {
+  wire_reader in(message);
   while (!in.done()) {
     std::uint32_t tag;
-    std::string_view value;
+    std::string_view bytes;
     if (!in.tag(tag)) return false;
-    if (tag != tag_of(1, kBytes)) {
+    if (tag != tag_of(number, kBytes)) {
       if (!in.skip(tag)) return false;
-    } else if (in.bytes(value)) {
-      sink.bytes(value);
-    } else {
+    } else if (!in.bytes(bytes) || !on_bytes(bytes)) {
       return false;
     }
   }
   return true;
+}
+
+/// A sink has: void begin(feature_kind), which also drops a list of another kind; void bytes(std::string_view); void
+/// floats(const char* raw, std::size_t count); void int64(std::int64_t).
+template <class Sink> bool read_bytes_list(std::string_view list, Sink& sink) {
+  return read_each(list, 1, [&](std::string_view value) { return sink.bytes(value), true; });
 }
 
 template <class Sink> bool read_float_list(std::string_view list, Sink& sink) {
@@ -120,44 +126,38 @@ inline bool read_key(std::string_view entry, std::string_view& key) {
 
 /// Reads all values of a map entry, merged.
 template <class Sink> bool read_entry_values(std::string_view entry, Sink& sink) {
-  wire_reader in(entry);
-  while (!in.done()) {
-    std::uint32_t tag;
-    std::string_view text;
-    if (!in.tag(tag)) return false;
-    if (tag != tag_of(2, kBytes)) {
-      if (!in.skip(tag)) return false;
-    } else if (!in.bytes(text) || !read_feature(text, sink)) {
-      return false;
-    }
-  }
-  return true;
+  return read_each(entry, 2, [&](std::string_view feature) { return read_feature(feature, sink); });
 }
+
+/// Forwards the values of the last of `lists` lists of a Feature: a list of another kind replaces those before it.
+template <class Sink> class last_list {
+ public:
+  last_list(Sink& to, std::size_t lists) : to_(to), lists_(lists) {}
+  void begin(feature_kind kind) {
+    if (kind_ == kind) return;
+    kind_ = kind;
+    --lists_;
+  }
+  void bytes(std::string_view value) {
+    if (lists_ == 0) to_.bytes(i_++, value);
+  }
+  void floats(const char* raw, std::size_t count) {
+    if (lists_ == 0) to_.floats(std::exchange(i_, i_ + count), raw, count);
+  }
+  void int64(std::int64_t value) {
+    if (lists_ == 0) to_.int64(i_++, value);
+  }
+
+ private:
+  Sink& to_;
+  std::size_t lists_;
+  std::size_t i_ = 0;
+  feature_kind kind_ = feature_kind::none;
+};
 
 /// Calls on_entry(bytes of one map entry) → bool for each feature.
 template <class OnEntry> bool read_example(std::string_view example, OnEntry on_entry) {
-  wire_reader in(example);
-  while (!in.done()) {
-    std::uint32_t tag;
-    std::string_view features;
-    if (!in.tag(tag)) return false;
-    if (tag != tag_of(1, kBytes)) {
-      if (!in.skip(tag)) return false;
-      continue;
-    }
-    if (!in.bytes(features)) return false;
-    wire_reader inside(features);
-    while (!inside.done()) {
-      std::string_view entry;
-      if (!inside.tag(tag)) return false;
-      if (tag != tag_of(1, kBytes)) {
-        if (!inside.skip(tag)) return false;
-      } else if (!inside.bytes(entry) || !on_entry(entry)) {
-        return false;
-      }
-    }
-  }
-  return true;
+  return read_each(example, 1, [&](std::string_view features) { return read_each(features, 1, on_entry); });
 }
 
 // --- The usual form of a record: each message occurs once and fills its parent, no length takes more than two bytes,

@@ -58,39 +58,13 @@ class step_writer {
   buffer* const owner_;
 };
 
-/// Forwards the values of a Feature's last list.
-class last_values {
- public:
-  last_values(step_writer& to, std::size_t lists) : to_(to), lists_(lists) {}
-  void begin(feature_kind kind) {
-    if (kind_ == kind) return;
-    kind_ = kind;
-    --lists_;
-  }
-  void bytes(std::string_view value) {
-    if (lists_ == 0) to_.bytes(i_++, value);
-  }
-  void floats(const char* raw, std::size_t count) {
-    if (lists_ == 0) to_.floats(std::exchange(i_, i_ + count), raw, count);
-  }
-  void int64(std::int64_t value) {
-    if (lists_ == 0) to_.int64(i_++, value);
-  }
-
- private:
-  step_writer& to_;
-  std::size_t lists_;
-  std::size_t i_ = 0;
-  feature_kind kind_ = feature_kind::none;
-};
-
 /// Reads a step of any form. `to`: null to check it only.
 status read_any_step(const sequence_slot& slot, std::size_t index, std::string_view feature, step_writer* to) {
   feature_count found;
   if (!detail::read_feature(feature, found)) return detail::not_a_sequence_example();
   if (status why = check_step(slot, index, found); !why.ok() || !to) return why;
   if (slot.kind != feature_kind::bytes) to->room(found.count);
-  last_values values(*to, found.lists);
+  detail::last_list values(*to, found.lists);
   (void)detail::read_feature(feature, values);  // checked before
   to->end(found.count);
   return {};

@@ -18,28 +18,7 @@ inline status not_a_sequence_example() {
 /// Calls on_step(bytes of one Feature) → bool for each step of a map entry of FeatureLists. Returns false if the entry
 /// is damaged.
 template <class OnStep> bool read_steps(std::string_view entry, OnStep on_step) {
-  wire_reader in(entry);
-  while (!in.done()) {
-    std::uint32_t tag;
-    std::string_view list;
-    if (!in.tag(tag)) return false;
-    if (tag != tag_of(2, kBytes)) {
-      if (!in.skip(tag)) return false;
-      continue;
-    }
-    if (!in.bytes(list)) return false;
-    wire_reader inside(list);
-    while (!inside.done()) {
-      std::string_view step;
-      if (!inside.tag(tag)) return false;
-      if (tag != tag_of(1, kBytes)) {
-        if (!inside.skip(tag)) return false;
-      } else if (!inside.bytes(step) || !on_step(step)) {
-        return false;
-      }
-    }
-  }
-  return true;
+  return read_each(entry, 2, [&](std::string_view list) { return read_each(list, 1, on_step); });
 }
 
 /// Calls on_context(its field, including the tag) for each context, and on_entry(bytes of one map entry) → bool for
@@ -61,16 +40,7 @@ bool read_sequence_example(std::string_view record, OnContext on_context, OnEntr
       on_context(std::string_view(field, static_cast<std::size_t>(in.position() - field)));
       continue;
     }
-    wire_reader inside(message);
-    while (!inside.done()) {
-      std::string_view entry;
-      if (!inside.tag(tag)) return false;
-      if (tag != tag_of(1, kBytes)) {
-        if (!inside.skip(tag)) return false;
-      } else if (!inside.bytes(entry) || !on_entry(entry)) {
-        return false;
-      }
-    }
+    if (!read_each(message, 1, on_entry)) return false;
   }
   return true;
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sluice/base/utf8.hpp"
+
 namespace sluice::lib::json {
 namespace {
 
@@ -15,23 +17,6 @@ std::uint32_t hexadecimal(const char* p) {
     value = value * 16 + static_cast<std::uint32_t>(digit);
   }
   return value;
-}
-
-void append_character(std::uint32_t code, std::string& to) {
-  const auto put = [&to](std::uint32_t byte) { to += static_cast<char>(byte); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800) {
-    put(0xC0 | code >> 6);
-  } else {
-    if (code < 0x10000) {
-      put(0xE0 | code >> 12);
-    } else {
-      put(0xF0 | code >> 18);
-      put(0x80 | (code >> 12 & 0x3F));
-    }
-    put(0x80 | (code >> 6 & 0x3F));
-  }
-  put(0x80 | (code & 0x3F));
 }
 
 /// Appends the character that begins after `\u`; `rest` begins with its digits. Returns the number of bytes read, 0 for
@@ -49,7 +34,7 @@ std::size_t append_code(std::string_view rest, std::string& to) {
   } else if (code > 0xFFFF || (code >= 0xDC00 && code <= 0xDFFF)) {
     return 0;
   }
-  append_character(code, to);
+  append_utf8(code, to);
   return used;
 }
 

@@ -25,7 +25,7 @@ struct scalar_encoding {
   dtype values;
 };
 template <class T> constexpr scalar_encoding scalar(std::string_view name, dtype values) {
-  return {name, [] -> const element_type& { return type_of<T>(); }, sizeof(T), values};
+  return {name, []() -> const element_type& { return type_of<T>(); }, sizeof(T), values};
 }
 constexpr std::array kScalars = {
     scalar<std::int64_t>("int", dtype::int64),      scalar<std::uint8_t>("uint8", dtype::uint8),

@@ -13,29 +13,13 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(ROOT / ".cache/formats"))
+from parquet_libraries import ROOT, drawn, duckdb, polars
+from parquet_libraries import pyarrow as pa
 from program import main, sluice
 
-try:
-    import duckdb
-    import polars
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-except ImportError as e:
-    print(f"skipped: {e}; ./dev deps formats installs it")
-    print("0 passed, 0 failed")
-    sys.exit(0)
-
-
-def option(name, default):
-    return int(sys.argv[sys.argv.index(name) + 1]) if name in sys.argv else default
-
-
-TABLES, SEED = option("--tables", 25), option("--seed", random.randrange(10**9))
-if "--tables" in sys.argv or "--seed" in sys.argv:
-    del sys.argv[1:]
+pq = pa.parquet
+TABLES, SEED = drawn(25)
 
 WORDS = ["", "a", "ab", "b", "ba", "z", "é", "中", "z" * 70 + "a", "z" * 70 + "b"]
 TYPES = [pa.int8(), pa.int32(), pa.int64(), pa.uint32(), pa.uint64(), pa.float32(), pa.float64(), pa.string()]
