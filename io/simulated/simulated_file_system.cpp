@@ -39,6 +39,7 @@ struct simulated_file_system::shared_state {
   std::size_t open = 0;
   std::uint64_t opens = 0, looks = 0, reads = 0;
   std::size_t waiting = 0, waiting_max = 0;
+  time_point link_free{};  ///< the moment from which on the shared link has no bytes of earlier reads
 };
 
 using detail::another_file;
@@ -93,6 +94,10 @@ class simulated_file final : public file {
     status why;
     auto from = from_ ? result(from_) : home_.find(path());
     duration delay = from.ok() && (*from)->hangs ? detail::kSilence : home_.draw_delay();
+    if (from.ok()) {
+      const std::uint64_t size = (*from)->bytes.size();
+      delay = home_.transfer(delay, std::min<std::uint64_t>(n, size - std::min(size, offset)));
+    }
     auto answering = home_.answer_after(delay, path(), offset, deadline);
     co_await answering;
     why = settle();
@@ -199,6 +204,16 @@ task<> simulated_file_system::answer_after(duration delay, std::string path, std
   if (due <= deadline) co_return;
   status why = status(status_code::deadline_exceeded, "no answer until the deadline").in_file(path, offset);
   co_await fail(std::move(why));
+}
+
+duration simulated_file_system::transfer(duration delay, std::uint64_t bytes) {
+  const auto time_for = [bytes](double per_second) {
+    const double ns = per_second > 0 ? static_cast<double>(bytes) / per_second * 1e9 : 0;
+    return duration(static_cast<duration::rep>(ns));
+  };
+  const time_point now = world_.now(), begins = now + delay;
+  state_->link_free = std::max(state_->link_free, begins) + time_for(behaviour_.bytes_per_second);
+  return std::max(begins + time_for(behaviour_.read_bytes_per_second), state_->link_free) - now;
 }
 
 std::size_t simulated_file_system::read_head(const content& from, const open_options& o) {

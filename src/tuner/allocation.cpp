@@ -27,6 +27,8 @@ constexpr double kStallHeadroom = 1.25, kMoreThanStall = 1.25;
 constexpr double kMemoryShare = 0.8;
 /// A wait of the consumer below this share of its time needs no larger buffer.
 constexpr double kWaitShare = 0.02;
+/// Reads in flight are raised by this factor, if this share of them is in use.
+constexpr double kMoreReads = 2, kReadsUsed = 0.5;
 /// A block of a channel that has no size in elements of its own.
 constexpr double kPrefetchBlock = 256, kPrefetchBlocks = 8;
 
@@ -70,8 +72,9 @@ class allocator {
     const double calls = std::min(model_.calls_for(i, rate), s.scales.useful);
     const double spread = s.deviation < kSpreadMin * s.call ? 0 : std::min(1.0, s.deviation / s.call);
     if (s.awaits) {
+      // One more has its place while the element that it is made from is awaited.
       const double both = spread == 0 ? kHeadroom * calls : with_slow_calls(s, calls, rate, spread);
-      return std::max(2.0, std::min(std::ceil(both - kWhole), std::ceil(s.scales.useful)));
+      return std::max(2.0, std::min(std::ceil(std::max(both, calls + 1) - kWhole), std::ceil(s.scales.useful)));
     }
     const auto workers = static_cast<double>(b_.workers);
     // Tasks of equal times that keep all workers busy end together: one more would begin alone.
@@ -152,7 +155,7 @@ class allocator {
   }
 
   knob_value value_of(const stage_figures& s, const tunable_knob& k) const {
-    knob_value v{s.path, s.name, k.name, k.value, k.value, k.most, k.is_requested, false, {}};
+    knob_value v{s.path, s.name, k.name, k.value, k.value, k.most, k.is_requested, false, false, {}};
     if (!std::isfinite(rate_)) {
       v.reason = absl::StrCat(grouped_number(k.value), ": nothing was measured that limits the run");
     } else if (k.name == "parallelism") {
@@ -206,12 +209,31 @@ class allocator {
 
   void choose_reads(const stage_figures& s, const tunable_knob& k, knob_value& v) const {
     const double calls = rate_ * s.visits * s.reads * s.read;
+    const double useful = std::ceil(s.reads_useful);
+    if (s.reads > 0 && needs_more_reads(s, k)) {
+      v.value = limited(s, k, std::min(useful, kMoreReads * static_cast<double>(k.value)));
+      v.is_reads = v.value > v.was;
+      v.reason = absl::StrCat(count_text(v), " reads in flight: ", time_text_of(s.read),
+                              " each, and the stage waits for them");
+      return;
+    }
+    if (s.reads > 0 && useful < static_cast<double>(k.value)) {
+      v.value = limited(s, k, useful);
+      v.reason = absl::StrCat(count_text(v), " reads in flight: ", time_text_of(s.read), " each; more were not faster");
+      return;
+    }
     if (s.reads <= 0 || calls * kHeadroom <= static_cast<double>(k.value)) {
       v.reason = absl::StrCat(grouped_number(k.value), s.reads <= 0 ? ": no read has waited" : ": they are enough");
       return;
     }
     v.value = limited(s, k, std::ceil(calls * kHeadroom));
     v.reason = absl::StrCat(count_text(v), " reads in flight: ", time_text_of(s.read), " each, ", why_text(s));
+  }
+
+  /// All of its reads are in flight, and it still waits. The model does not know the rate of more reads: they are tried.
+  static bool needs_more_reads(const stage_figures& s, const tunable_knob& k) {
+    const auto now = static_cast<double>(k.value);
+    return s.read_wait >= kStarving && s.reading >= kReadsUsed * now && s.reads_useful > now;
   }
 
   void choose_buffer(const stage_figures& s, const tunable_knob& k, knob_value& v) const {

@@ -41,6 +41,7 @@ struct knob_value {
   std::int64_t most = 0;
   bool is_requested = false;
   bool is_starved = false;  ///< raised because the consumer has waited for it, although the rates allow less
+  bool is_reads = false;    ///< a larger number of reads in flight, which is tried
   std::string reason;
 };
 

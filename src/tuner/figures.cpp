@@ -75,6 +75,8 @@ void set_times(const site_report& was, const site_report& now, double elapsed, s
   to.awaits = in_flight * 2 > in_tasks;
   to.bytes = ratio(static_cast<double>(now.bytes), static_cast<double>(now.elements));
   to.reads = ratio(static_cast<double>(now.reads - was.reads), made);
+  to.reading = ratio(seconds_of(now.reads_took - was.reads_took), elapsed);
+  to.read_wait = ratio(to.outside * made, elapsed);
   to.read = ratio(seconds_of(now.reads_took - was.reads_took), static_cast<double>(now.reads - was.reads));
 }
 

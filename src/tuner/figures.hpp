@@ -63,6 +63,9 @@ struct stage_figures {
   double bytes = 0;            ///< memory of one element
   double block_elements = 1;   ///< elements of one block of its channel
   double reads = 0, read = 0;  ///< reads of files for one element, and the time of one
+  double reading = 0;          ///< reads in flight, in the mean
+  double read_wait = 0;        ///< share of the time in which the stage waits for a file
+  double reads_useful = 1e9;   ///< more reads at the same time than this have not been faster
   scaling scales = {};
   std::vector<tunable_knob> knobs = {};
 };

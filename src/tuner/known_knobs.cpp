@@ -78,6 +78,7 @@ void known_knobs::enter(figures& f, std::uint64_t look) const {
       s.knobs.push_back({e.knob, e.value, e.most, e.is_requested, std::max(e.floor, std::min(drawn, e.value)),
                          look < e.blocked_until});
       if (e.knob == "parallelism") s.scales = fit_scaling(e.settings);
+      if (e.knob == "reads_in_flight") s.reads_useful = fit_scaling(e.settings).useful;
     }
   }
 }

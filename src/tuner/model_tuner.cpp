@@ -12,6 +12,8 @@ namespace {
 constexpr int kPeriodsMax = 20;
 /// Fewer calls, or elements of the run, are no measurement.
 constexpr double kSamples = 4, kWatchedSamples = 16, kSampledElements = 64;
+/// The number of reads in flight, times this, are measured after a step.
+constexpr double kReadRounds = 4;
 /// One element of at most this number of slow ones is timed.
 constexpr double kElementsPerSample = 8;
 /// The number of rounds of tasks that compute at the same time over which the gain of a step is measured.
@@ -45,6 +47,12 @@ bool model_tuner::is_measured(const figures& f, double samples, bool is_check) {
   if (f.stages.empty() || f.elements < samples || f.seconds <= 0) return false;
   for (const stage_figures& s : f.stages) {
     const bool is_chosen = std::any_of(s.knobs.begin(), s.knobs.end(), [](auto& k) { return k.name == "parallelism"; });
+    for (const tunable_knob& k : s.knobs) {
+      const bool shows_reads =
+          k.name != "reads_in_flight" || s.reads <= 0 ||
+          (s.reads * s.made >= kReadRounds * static_cast<double>(k.value) && f.seconds >= 2 * s.read);
+      if (is_check && !shows_reads) return false;
+    }
     if (!is_chosen || !s.works_ahead || s.is_light || s.opens_plans) continue;
     // Calls that began together end together: a shorter time than that of a call may see all of them, or none.
     if (s.calls < samples || f.seconds < s.call) return false;
@@ -102,17 +110,20 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
     phase_ = phase::measuring;
     return;
   }
-  if (!is_worth_it(a) || (is_correction && corrections_left_ == 0)) {
+  // Each number of reads that was faster makes the next one worth a try.
+  const bool tries_reads = std::any_of(a.settings.begin(), a.settings.end(), [](auto& v) { return v.is_reads; });
+  if (!is_worth_it(a) || (is_correction && corrections_left_ == 0 && !tries_reads)) {
     phase_ = phase::watching;
     return;
   }
-  if (is_correction) --corrections_left_;
+  if (is_correction && !tries_reads) --corrections_left_;
   const double rate = f.elements / f.seconds;
   // Elements that come in bursts make the rate of a short time too high, and the start makes that of a longer one too low.
   step made{.before = averaged_<kSampledElements ? std::max(rate, average_) : average_, .expected = a.rate, .undo = {},
                                 .raises = a.rate>(1 + kGainMin) *
                       a.rate_now,
-            .is_for_bursts = false};
+            .is_for_bursts = false,
+            .is_for_reads = tries_reads};
   std::vector<knob_setting> all;
   for (const knob_value& v : a.settings) {
     if (v.value == v.was) continue;
@@ -122,6 +133,7 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
     if (known_knobs::entry* e = knobs_.find(v.path, v.knob); e && v.is_starved) e->floor = v.value;
   }
   // A rate between two bursts would make the rate over bursts look like a loss. A few elements do not show the rate.
+  if (made.is_for_reads) made.before = rate;
   if (made.is_for_bursts) made.before = averaged_ < kSampledElements ? 0 : average_;
   set(all, d);
   ++steps_;
@@ -137,11 +149,15 @@ duration model_tuner::settle_time(const figures& f) const {
 }
 
 void model_tuner::remember_settings(const figures& f) {
-  for (const stage_figures& s : f.stages) {
-    known_knobs::entry* e = knobs_.find(s.path, "parallelism");
-    if (!e || s.calls < kSamples || s.call <= 0) continue;
+  const auto remember = [this](const stage_figures& s, std::string_view knob, const scaling_point& measured) {
+    known_knobs::entry* e = knobs_.find(s.path, knob);
+    if (!e) return;
     if (e->settings.size() == kSettingsKept) e->settings.erase(e->settings.begin());
-    e->settings.push_back({s.running, s.call, s.deviation, s.calls});
+    e->settings.push_back(measured);
+  };
+  for (const stage_figures& s : f.stages) {
+    if (s.calls >= kSamples && s.call > 0) remember(s, "parallelism", {s.running, s.call, s.deviation, s.calls});
+    if (s.reads * s.made >= kSamples && s.read > 0) remember(s, "reads_in_flight", {s.reading, s.read, 0, 0});
   }
 }
 
@@ -151,7 +167,8 @@ void model_tuner::check_step(const figures& f, decision& d) {
   remember_settings(f);
   if (made.expected > 0 && errors_.size() < kErrorsKept) errors_.push_back(std::abs(rate / made.expected - 1));
   const bool is_ineffective = made.raises && rate - made.before < kEffective * (made.expected - made.before);
-  if (is_ineffective || rate < kSlower * made.before) {
+  const bool reads_gain_nothing = made.is_for_reads && rate < (1 + kGainMin) * made.before;
+  if (is_ineffective || reads_gain_nothing || rate < kSlower * made.before) {
     set(made.undo, d);
     for (const knob_setting& s : made.undo)
       if (known_knobs::entry* e = knobs_.find(s.path, s.knob)) {

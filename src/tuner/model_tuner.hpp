@@ -32,6 +32,7 @@ class model_tuner final : public tuning_policy {
     std::vector<knob_setting> undo;
     bool raises = false;
     bool is_for_bursts = false;
+    bool is_for_reads = false;
   };
 
   static bool is_measured(const figures& f, double samples, bool is_check);

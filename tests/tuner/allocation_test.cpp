@@ -61,7 +61,7 @@ TEST_CASE("an allocation that is applied asks for no other one") {
       std::size_t next = 0;
       for (stage_figures& s : run.measured.stages) {
         s.limited = -1;  // with the new value, which is not measured yet
-        s.starved = 0;
+        s.starved = s.read_wait = 0;
         for (tunable_knob& k : s.knobs) k.value = a.settings[next++].value;
       }
     }

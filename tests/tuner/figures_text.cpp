@@ -37,13 +37,26 @@ void read_word(const std::string& word, stage_figures& s, bool& is_blocked) {
   const std::vector<std::string> parts = absl::StrSplit(word, absl::MaxSplits('=', 1));
   const std::string& name = parts[0];
   const std::string value = parts.size() > 1 ? parts[1] : "";
-  const std::map<std::string, double*> numbers = {
-      {"own", &s.own},         {"outside", &s.outside},      {"pull", &s.pull},
-      {"call", &s.call},       {"deviation", &s.deviation},  {"longest", &s.longest},
-      {"slow", &s.slow_share}, {"visits", &s.visits},        {"running", &s.running},
-      {"bytes", &s.bytes},     {"block", &s.block_elements}, {"reads", &s.reads},
-      {"read", &s.read},       {"useful", &s.scales.useful}, {"sigma", &s.scales.sigma},
-      {"limited", &s.limited}, {"starved", &s.starved}};
+  const std::map<std::string, double*> numbers = {{"own", &s.own},
+                                                  {"outside", &s.outside},
+                                                  {"pull", &s.pull},
+                                                  {"call", &s.call},
+                                                  {"deviation", &s.deviation},
+                                                  {"longest", &s.longest},
+                                                  {"slow", &s.slow_share},
+                                                  {"visits", &s.visits},
+                                                  {"running", &s.running},
+                                                  {"bytes", &s.bytes},
+                                                  {"block", &s.block_elements},
+                                                  {"reads", &s.reads},
+                                                  {"read", &s.read},
+                                                  {"reading", &s.reading},
+                                                  {"read_wait", &s.read_wait},
+                                                  {"reads_useful", &s.reads_useful},
+                                                  {"useful", &s.scales.useful},
+                                                  {"sigma", &s.scales.sigma},
+                                                  {"limited", &s.limited},
+                                                  {"starved", &s.starved}};
   const std::map<std::string, bool*> flags = {{"awaits", &s.awaits},
                                               {"light", &s.is_light},
                                               {"opens", &s.opens_plans},

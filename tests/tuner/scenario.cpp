@@ -4,9 +4,12 @@
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "sluice/coro/sleep_until.hpp"
@@ -48,13 +51,21 @@ scenario::stage read_stage(const std::vector<std::string>& words) {
   return s;
 }
 
-/// The state of a run, which the stages' functions use.
+/// The state of a run, which the stages' functions use: of simulated cores, or of this machine.
 struct world_of {
-  explicit world_of(const scenario& s, unsigned cores) : of(s), world(11, {.cores = cores}) {}
+  world_of(const scenario& s, unsigned cores, bool is_real) : of(s), began(std::chrono::steady_clock::now()) {
+    if (!is_real) simulated.emplace(11, simulation_options{.cores = cores});
+  }
+  duration elapsed() const { return simulated ? simulated->elapsed() : std::chrono::steady_clock::now() - began; }
+  void spend(duration work) {
+    if (simulated) return simulated->spend(work);
+    const duration end = elapsed() + work;
+    while (elapsed() < end) {}
+  }
   double factor(const std::string& name) const {
     double f = 1;
     for (const scenario::change& c : of.changes)
-      if (c.name == name && world.elapsed() >= c.at) f *= c.factor;
+      if (c.name == name && elapsed() >= c.at) f *= c.factor;
     return f;
   }
   duration time_of(const scenario::stage& s, int64 element, int64 running) const {
@@ -66,21 +77,27 @@ struct world_of {
     if (s.slots) t *= std::max(1.0, static_cast<double>(running) / static_cast<double>(s.slots));
     return duration(static_cast<duration::rep>(t));
   }
+  void call_begins() {
+    const int64 now = ++in_flight;
+    int64 most = in_flight_most.load();
+    while (most < now && !in_flight_most.compare_exchange_weak(most, now)) {}
+  }
   const scenario& of;
-  simulation world;
-  int64 in_flight = 0, in_flight_most = 0;
+  const std::chrono::steady_clock::time_point began;
+  std::optional<simulation> simulated;
+  std::atomic<int64> in_flight{0}, in_flight_most{0};
   std::vector<double> at;
 };
 
 struct awaited {
   world_of* w;
   const scenario::stage* s;
-  std::shared_ptr<int64> running;
+  std::shared_ptr<std::atomic<int64>> running;
   task<int64> operator()(int64 x) const { return made(w, s, running, x); }
-  static task<int64> made(world_of* w, const scenario::stage* s, std::shared_ptr<int64> running, int64 x) {
-    ++*running;
-    w->in_flight_most = std::max(w->in_flight_most, ++w->in_flight);
-    co_await sleep_for(w->time_of(*s, x, *running));
+  static task<int64> made(world_of* w, const scenario::stage* s, std::shared_ptr<std::atomic<int64>> running, int64 x) {
+    const int64 now = ++*running;
+    w->call_begins();
+    co_await sleep_for(w->time_of(*s, x, now));
     --w->in_flight;
     --*running;
     co_return x;
@@ -90,7 +107,7 @@ struct computed {
   world_of* w;
   const scenario::stage* s;
   int64 operator()(int64 x) const {
-    w->world.spend(w->time_of(*s, x, 1));
+    w->spend(w->time_of(*s, x, 1));
     return x;
   }
 };
@@ -100,7 +117,7 @@ dataset<int64> pipeline_of(world_of& w, const std::vector<int64>& values) {
   dataset<int64> ds = range(w.of.elements);
   std::size_t next = 0;
   for (const scenario::stage& s : w.of.stages) {
-    const awaited call{&w, &s, std::make_shared<int64>(0)};
+    const awaited call{&w, &s, std::make_shared<std::atomic<int64>>(0)};
     if (s.of == scenario::kind::wait) {
       ds = ds | map(call);
       continue;
@@ -116,7 +133,7 @@ task<void> consume(world_of& w, any_stream& s) {
   for (;;) {
     auto x = co_await s.next_block({.elements = 1});
     if (!x) break;
-    w.at.push_back(std::chrono::duration<double>(w.world.elapsed()).count());
+    w.at.push_back(std::chrono::duration<double>(w.elapsed()).count());
     const double step = static_cast<double>(w.of.consumer.count()) * w.factor("consumer");
     if (step > 0) co_await sleep_for(duration(static_cast<duration::rep>(step)));
   }
@@ -170,16 +187,19 @@ void add_gains(const scenario& of, const run_report& r, scenario_outcome& o) {
   }
 }
 
-scenario_outcome run_scenario(const scenario& s, unsigned cores, const std::vector<int64>& values, bool is_tuned,
-                              const policy_maker* policy) {
-  world_of w(s, cores);
-  runtime rt(w.world);
-  any_stream stream = open_run(rt, pipeline_of(w, values).plan(), {.seed = 1, .tune = is_tuned});
+struct run_kind {
+  bool is_tuned = false, is_real = false;
+  const policy_maker* policy = nullptr;
+};
+
+scenario_outcome run_in(runtime& rt, world_of& w, unsigned cores, const std::vector<int64>& values, run_kind kind) {
+  const scenario& s = w.of;
+  any_stream stream = open_run(rt, pipeline_of(w, values).plan(), {.seed = 1, .tune = kind.is_tuned});
   std::shared_ptr<tuning> other;
-  if (policy) {
+  if (kind.policy) {
     erased_stream& root = detail::engine_access::of(stream);
-    auto spent = [world = &w.world] { return world->spent(); };
-    other = start_tuning(root.stage()->env->run->shared_from_this(), root.shared_run(), (*policy)(cores), spent,
+    auto spent = [world = &*w.simulated] { return world->spent(); };
+    other = start_tuning(root.stage()->env->run->shared_from_this(), root.shared_run(), (*kind.policy)(cores), spent,
                          std::chrono::milliseconds(5));
   }
   sync_wait(rt, consume(w, stream));
@@ -192,6 +212,16 @@ scenario_outcome run_scenario(const scenario& s, unsigned cores, const std::vect
   for (const auto& k : r.tuning.knobs) o.reasons.push_back(k.stage + ": " + k.reason);
   sync_wait(rt, cleanup(std::move(stream)));
   return o;
+}
+
+scenario_outcome run_scenario(const scenario& s, unsigned cores, const std::vector<int64>& values, run_kind kind) {
+  world_of w(s, cores, kind.is_real);
+  if (w.simulated) {
+    runtime rt(*w.simulated);
+    return run_in(rt, w, cores, values, kind);
+  }
+  runtime rt({.workers = cores});
+  return run_in(rt, w, cores, values, kind);
 }
 
 }  // namespace
@@ -246,12 +276,15 @@ std::vector<scenario> all_scenarios() {
   return all;
 }
 
-scenario_outcome run_tuned(const scenario& s, unsigned cores) { return run_scenario(s, cores, {}, true, nullptr); }
+scenario_outcome run_tuned(const scenario& s, unsigned cores) { return run_scenario(s, cores, {}, {.is_tuned = true}); }
 scenario_outcome run_with(const scenario& s, unsigned cores, const policy_maker& policy) {
-  return run_scenario(s, cores, {}, false, &policy);
+  return run_scenario(s, cores, {}, {.policy = &policy});
+}
+scenario_outcome run_really(const scenario& s, unsigned workers, const std::vector<std::int64_t>& values) {
+  return run_scenario(s, workers, values, {.is_tuned = values.empty(), .is_real = true});
 }
 scenario_outcome run_fixed(const scenario& s, unsigned cores, const std::vector<int64>& values) {
-  return run_scenario(s, cores, values, false, nullptr);
+  return run_scenario(s, cores, values, {});
 }
 
 scenario_outcome best_of_grid(const scenario& s, unsigned cores) {

@@ -84,6 +84,9 @@ scenario_outcome run_with(const scenario& s, unsigned cores, const policy_maker&
 /// With fixed values.
 scenario_outcome run_fixed(const scenario& s, unsigned cores, const std::vector<std::int64_t>& values);
 
+/// On this machine, on a runtime with this number of workers; tuned if `values` is empty.
+scenario_outcome run_really(const scenario& s, unsigned workers, const std::vector<std::int64_t>& values);
+
 /// The fastest setting of a grid, and among those that are as fast (within 2 %) the one with the least sum.
 scenario_outcome best_of_grid(const scenario& s, unsigned cores);
 

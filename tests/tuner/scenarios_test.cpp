@@ -3,6 +3,8 @@
 // algorithms behind the same interface. SLUICE_TEST_LOUD=1 prints the table, SLUICE_TEST_SCENARIO=NAME runs only one.
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -49,6 +51,28 @@ TEST_CASE("scenarios: the tuner reaches the share of the best setting of a grid 
       if (is_loud()) compare_baselines(s, cores, best);
     }
   }
+}
+
+// Minutes of real time, and rates of this machine: for a person, on a machine without other work.
+TEST_CASE("scenarios: on this machine, the tuner reaches the best setting of the simulated grid", "[.real]") {
+  constexpr unsigned kWorkers = 2;
+  constexpr std::int64_t kElements = 1500;
+  std::size_t number = 0;
+  for (scenario s : all_scenarios()) {
+    static const std::set<std::string> kReal = {"quiz",           "slow_consumer", "sequential_bound",
+                                                "jitter",         "three_calls",   "long_tail",
+                                                "server_of_four", "jitter_of_two", "one_in_ten_is_slow"};
+    if (!kReal.contains(s.name)) continue;
+    ++number;
+    scenario_outcome best = best_of_grid(s, kWorkers);
+    s.elements = std::min(s.elements, kElements);
+    const scenario_outcome fixed = run_really(s, kWorkers, best.values), tuned = run_really(s, kWorkers, {});
+    best.rate = fixed.rate;
+    print(s, kWorkers, "real", tuned, best);
+    CAPTURE(s.name, tuned.values, best.values, tuned.rate, fixed.rate);
+    CHECK(tuned.rate >= s.reaches * fixed.rate);
+  }
+  CHECK(number >= (std::getenv("SLUICE_TEST_SCENARIO") ? 1 : 8));
 }
 
 }  // namespace sluice::lib::scenarios_test

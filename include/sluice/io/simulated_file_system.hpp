@@ -32,6 +32,9 @@ struct simulated_io {
   double heads = 0.5;
   double open_failures = 0;  ///< EMFILE
   double read_failures = 0;  ///< EIO
+  /// The bytes that one read, and that all reads together, receive in a second after the delay; 0: no limit. So
+  /// `delay_min` is the time to the first byte of a server.
+  double read_bytes_per_second = 0, bytes_per_second = 0;
 };
 
 class simulated_file_system final : public file_system {
@@ -88,6 +91,8 @@ class simulated_file_system final : public file_system {
   }
   static task<> answer_after(duration delay, std::string path, std::uint64_t offset, time_point deadline);
   duration draw_delay();
+  /// The time until this number of bytes has arrived, if the first one takes `delay`.
+  duration transfer(duration delay, std::uint64_t bytes);
   std::size_t read_head(const content& from, const open_options& o);
   content& make(std::string path, std::string bytes);
   result<std::shared_ptr<content>> find(const std::string& path) const;
