@@ -56,19 +56,22 @@ std::size_t input_memory::tight_bytes() const {
 
 status input_memory::make_buffer(std::size_t bytes, buffer_ref& made) {
   if (is_tight()) trim_stock();
-  buffer_ref fresh(is_tight() && bytes <= kTightBytesMax ? buffer::make_exact(bytes) : buffer::make(bytes));
-  std::size_t charged = fresh->capacity();
-  if (!run_->ledger->charge_within(charged, kOverdraftBytes, windows_)) {
-    auto budget = static_cast<std::int64_t>(run_->ledger->budget_bytes());
-    return resource_exhausted_error(
-        "a piece of " + std::to_string(bytes) +
-        " bytes of this file is needed at once, and does not fit into the memory budget of " + print_byte_size(budget) +
-        " beside the held memory (" + run_->ledger->report().to_string() +
-        "); raise the budget, or hold fewer or smaller elements");
+  memory_ledger& ledger = *run_->ledger;
+  // Nothing is allocated for a damaged length.
+  if (bytes <= ledger.budget_bytes() || bytes - ledger.budget_bytes() <= kOverdraftBytes) {
+    buffer_ref fresh(is_tight() && bytes <= kTightBytesMax ? buffer::make_exact(bytes) : buffer::make(bytes));
+    const std::size_t charged = fresh->capacity();
+    if (ledger.charge_within(charged, kOverdraftBytes, windows_)) {
+      fresh->charge(&windows_, charged);
+      made = std::move(fresh);
+      return {};
+    }
   }
-  fresh->charge(&windows_, charged);
-  made = std::move(fresh);
-  return {};
+  return resource_exhausted_error("a piece of " + std::to_string(bytes) +
+                                  " bytes of this file is needed at once, and does not fit into the memory budget of " +
+                                  print_byte_size(static_cast<std::int64_t>(ledger.budget_bytes())) +
+                                  " beside the held memory (" + ledger.report().to_string() +
+                                  "); raise the budget, or hold fewer or smaller elements");
 }
 
 bool input_memory::make_buffer_ahead(std::size_t bytes, buffer_ref& made, buffer_ref spare) {

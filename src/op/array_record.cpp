@@ -21,6 +21,10 @@ namespace {
 
 /// Records that are decoded together have about this size. Chunks of more are decoded by a thread that may take its time.
 constexpr std::uint64_t kDecodedInline = std::uint64_t{1} << 20;
+/// Records that are decoded together, except those of one chunk.
+constexpr std::uint64_t kRecordsAtOnce = std::uint64_t{1} << 16;
+/// What a record takes beside its bytes while its chunk is decoded: its size, packed and unpacked, and its place.
+constexpr std::uint64_t kBytesBesideRecord = 10 + sizeof(std::size_t) + sizeof(record_run::place);
 
 using chunks_ptr = std::shared_ptr<const array_record_chunks>;
 
@@ -69,7 +73,6 @@ struct chunk_decoding {
   file_bytes from;
   std::size_t begin, end;  ///< the chunks
   record_run* to;
-  const std::vector<std::uint64_t>* decoded_bytes;  ///< of each of them
   zstd_frames* frames;
 
   /// Stops before the first chunk that is damaged, and returns its error; `to` has the records before it.
@@ -80,11 +83,6 @@ struct chunk_decoding {
       riegeli_chunk chunk;
       const std::uint64_t at = chunks->offsets[c];
       status why = read_riegeli_chunk(from, at, chunk);
-      const std::uint64_t records = chunks->ends[c] - (c == 0 ? 0 : chunks->ends[c - 1]);
-      const std::uint64_t room_bytes = (*decoded_bytes)[c - begin];
-      if (why.ok() && (chunk.records != records || chunk.decoded_bytes != room_bytes))
-        why =
-            data_loss_error(absl::StrCat("the chunk has ", chunk.records, " records, and the footer states ", records));
       if (why.ok()) why = simple_records(chunk, *frames, room, sizes);
       if (!why.ok()) return why;
       auto place = static_cast<std::size_t>(room - to->bytes->data());
@@ -92,7 +90,7 @@ struct chunk_decoding {
         to->places.push_back({at, place, n});
         place += n;
       }
-      room += room_bytes;
+      room += chunk.decoded_bytes;
     }
     return {};
   }
@@ -140,20 +138,26 @@ class array_record_format final : public record_format {
     const file_bytes from{std::string_view(raw->data(), bytes), offset};
     // The room that all records need, as far as the headers of the chunks are sound.
     status why;
-    std::vector<std::uint64_t> decoded;
-    std::uint64_t room_bytes = 0;
-    for (std::size_t c = begin; c != end && why.ok(); ++c) {
+    std::uint64_t room_bytes = 0, records = 0;
+    std::size_t sound_end = begin;
+    for (; sound_end != end; ++sound_end) {
       riegeli_chunk chunk;
       std::uint64_t data_bytes = 0;
-      why = read_riegeli_header(from, all.offsets[c], chunk, data_bytes);
-      if (!why.ok() || (c != begin && room_bytes + chunk.decoded_bytes > 4 * kDecodedInline)) break;
-      decoded.push_back(chunk.decoded_bytes);
+      why = read_riegeli_header(from, all.offsets[sound_end], chunk, data_bytes);
+      const std::uint64_t stated = all.records_in(sound_end);
+      if (why.ok() && chunk.records != stated)
+        why =
+            data_loss_error(absl::StrCat("the chunk has ", chunk.records, " records, and the footer states ", stated));
+      const bool is_too_much = chunk.decoded_bytes > 4 * kDecodedInline ||
+                               room_bytes + chunk.decoded_bytes > 4 * kDecodedInline ||
+                               records + stated > kRecordsAtOnce;
+      if (!why.ok() || (sound_end != begin && is_too_much)) break;
       room_bytes += chunk.decoded_bytes;
+      records += stated;
     }
-    if (!decoded.empty()) {
-      why = in.memory().make_buffer(static_cast<std::size_t>(std::max<std::uint64_t>(room_bytes, 1)), to.bytes);
-      if (!why.ok()) co_await fail(why.in_file(in.path(), offset));
-      chunk_decoding work{&all, from, begin, begin + decoded.size(), &to, &decoded, &frames_};
+    if (sound_end != begin) why = make_room(in, room_bytes, records, to);
+    if (sound_end != begin && why.ok()) {
+      chunk_decoding work{&all, from, begin, sound_end, &to, &frames_};
       if (room_bytes < kDecodedInline) {
         why = work();
       } else {
@@ -169,6 +173,15 @@ class array_record_format final : public record_format {
   }
 
  private:
+  /// Charges what decoding takes. Errors: resource_exhausted.
+  static status make_room(placed_input& in, std::uint64_t bytes, std::uint64_t records, record_run& to) {
+    status why = in.memory().make_buffer(static_cast<std::size_t>(std::max<std::uint64_t>(bytes, 1)), to.bytes);
+    if (why.ok() && records > kRecordsAtOnce)
+      why = in.memory().make_buffer(static_cast<std::size_t>(records * kBytesBesideRecord), to.beside);
+    if (why.ok()) to.places.reserve(static_cast<std::size_t>(records));
+    return why;
+  }
+
   const std::shared_ptr<run_context> run_;
   const std::shared_ptr<const planned_array_records> planned_;
   chunks_ptr chunks_;
@@ -179,11 +192,17 @@ class array_record_format final : public record_format {
 void find_array_records(arguments& args) {
   array_record_arguments a = args.as<array_record_arguments>();
   const std::string& path = a.path.value;
-  if (!a.path.is_given || path.empty() || path == "-" || (a.planned.of && a.planned.of->path == path)) return;
+  if (!a.path.is_given || path.empty() || path == "-") return;
+  if (a.planned.of && a.planned.of->path == path && a.planned.of->why.ok()) return;
   auto planned = plan_array_records(path);
   if (!planned.ok() && detail::is_pattern_for_plan(path)) throw_status(planned.why());
-  if (!planned.ok()) return;
-  a.planned.of = *planned;
+  if (planned.ok()) {
+    a.planned.of = *planned;
+  } else {
+    planned_records none{path};
+    none.why = planned.why();
+    a.planned.of = std::make_shared<const planned_records>(std::move(none));
+  }
   args = arguments::of(std::move(a));
 }
 

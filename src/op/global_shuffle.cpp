@@ -163,6 +163,7 @@ erased_stream open_global_shuffle(const node& n, open_context& context) {
 const element_type* globally_shuffled_type(const node& n, std::string& why) {
   cardinality there = cardinality_of(*n.inputs[0]);
   status seeks = why_not_seekable(*n.inputs[0]);
+  if (!seeks.ok() && seeks.code() != status_code::failed_precondition) throw_status(std::move(seeks));
   if (!seeks.ok()) return why = "the input cannot seek: " + std::string(seeks.message()), nullptr;
   if (there.kind == cardinality::infinite) return why = "the input never ends: limit it with take(n)", nullptr;
   if (there.is_most()) return why = "the input has more elements than can be counted: limit it with take(n)", nullptr;

@@ -423,6 +423,7 @@ erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const nod
 any_stream detail::open_at(runtime& rt, const node_ptr& plan, std::int64_t index, const iterate_options& o) {
   if (index < 0) throw_status(out_of_range_error("at(" + std::to_string(index) + "): elements are numbered from 0"));
   status seeks = plan ? why_not_seekable(*plan) : status();
+  if (!seeks.ok() && seeks.code() != status_code::failed_precondition) throw_status(seeks);
   if (!seeks.ok()) throw_status(failed_precondition_error("at(): " + std::string(seeks.message())));
   if (o.on_error == error_policy::skip)
     throw_status(failed_precondition_error("at(): where bad elements are dropped, elements have no numbers"));

@@ -289,7 +289,10 @@ status why_not_seekable(const node& n) {
     return failed_precondition_error(absl::StrCat(std::string(n.op->name),
                                                   " drops bad elements (on_error=skip), so the number of an element is "
                                                   "known only after all elements before it were built"));
-  if (n.op->facts.seeks && n.op->facts.seeks(n)) return {};
+  // A reader would seek if its file could be read.
+  try {
+    if (n.op->facts.seeks && n.op->facts.seeks(n)) return {};
+  } catch (const error& unreadable) { return unreadable.why(); }
   return failed_precondition_error(absl::StrCat(
       std::string(n.op->name), " cannot give its element number i without making those before it",
       n.op->arguments().find("index") ? "; an index names the places: sluice index FILE, and index=required" : ""));

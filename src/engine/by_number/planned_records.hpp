@@ -30,6 +30,7 @@ struct planned_records {
   std::string path;  ///< the argument that these files belong to
   std::vector<record_file> files{};
   std::vector<std::uint64_t> ends{};  ///< for each file the number of records up to its end
+  status why{};                       ///< why the file could not be read; it then has no records
 
   std::uint64_t total() const { return ends.empty() ? 0 : ends.back(); }
   std::uint64_t begin_of(std::size_t file) const { return file == 0 ? 0 : ends[file - 1]; }
@@ -47,15 +48,25 @@ struct planned_records {
   }
 };
 
-/// Returns the records of the node if they were found for its present path; otherwise null.
-template <class Arguments> std::shared_ptr<const planned_records> planned_of(const node& n) {
+/// What was found for the present path of the node; null: nothing was looked for.
+template <class Arguments> std::shared_ptr<const planned_records> found_of(const node& n) {
   const auto& a = n.as<Arguments>();
   return a.planned.of && a.path.is_given && a.planned.of->path == a.path.value ? a.planned.of : nullptr;
+}
+/// Returns the records of the node if they were found for its present path; otherwise null.
+template <class Arguments> std::shared_ptr<const planned_records> planned_of(const node& n) {
+  auto found = found_of<Arguments>(n);
+  return found && found->why.ok() ? found : nullptr;
 }
 template <class Arguments> cardinality size_of_planned(const node& n) {
   const auto planned = planned_of<Arguments>(n);
   return planned ? cardinality::of_many(planned->total()) : cardinality();
 }
-template <class Arguments> bool seeks_if_planned(const node& n) { return planned_of<Arguments>(n) != nullptr; }
+/// Throws why the file could not be read.
+template <class Arguments> bool seeks_if_planned(const node& n) {
+  if (planned_of<Arguments>(n)) return true;
+  if (const auto found = found_of<Arguments>(n)) throw_status(found->why.in_stage(n.op->name));
+  return false;
+}
 
 }  // namespace sluice::lib

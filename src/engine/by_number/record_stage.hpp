@@ -27,6 +27,7 @@ struct record_run {
   std::uint64_t first = 0;  ///< the number in the file of the first one
   buffer_ref bytes{};
   std::vector<place> places{};
+  buffer_ref beside{};     ///< never written: it charges the places, if they are many
   status why{};            ///< the error of the `lost` records after these
   std::uint64_t lost = 0;  ///< not 0 if `why` is not ok
 

@@ -66,17 +66,19 @@ status zstd_frames::deflate(std::string_view, int, std::string&) { return lacks_
 zstd_frames::zstd_frames() : state_(std::make_unique<state>()) {}
 zstd_frames::~zstd_frames() = default;
 
-status zstd_frames::inflate(std::string_view frames, std::size_t bytes_max, std::string& out) {
+result<std::uint64_t> zstd_frames::measure(std::string_view frame, std::uint64_t bytes_max,
+                                           std::span<char> room) const {
   inflater unpacking(compression::zstd);
-  for (;;) {
-    const std::size_t have = out.size();
-    out.resize(have + (std::size_t{64} << 10));
-    inflate_step s = unpacking.step(frames, true, out.data() + have, out.size() - have);
-    frames.remove_prefix(s.consumed);
-    out.resize(have + s.produced);
-    if (!s.why.ok()) return std::move(s.why);
-    if (s.ended) return {};
-    if (out.size() > bytes_max) return resource_exhausted_error("the record is larger than the memory budget");
+  std::uint64_t total = 0;
+  for (std::size_t have = 0;;) {
+    if (have == room.size()) have = 0;  // the bytes before are counted only
+    const inflate_step s = unpacking.step(frame, true, room.data() + have, room.size() - have);
+    frame.remove_prefix(s.consumed);
+    have += s.produced;
+    total += s.produced;
+    if (!s.why.ok()) return s.why;
+    if (s.ended) return total;
+    if (total > bytes_max) return resource_exhausted_error("the record is larger than the memory budget");
     if (s.consumed == 0 && s.produced == 0)
       return data_loss_error("the zstd frame of the record is cut short, or needs too large a window");
   }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,9 @@ class zstd_frames {
   result<std::uint64_t> content_bytes(std::string_view frame) const;
   /// Decompresses one frame or several to exactly `bytes` bytes.
   status inflate(std::string_view frames, char* out, std::size_t bytes);
-  /// Decompresses frames of unknown length. Errors: also resource_exhausted: more than bytes_max.
-  status inflate(std::string_view frames, std::size_t bytes_max, std::string& out);
+  /// Returns the length of a frame whose header does not state it, and which this decompresses for it. `room`: receives
+  /// the bytes if they are fewer than its size. Errors: also resource_exhausted: more than bytes_max.
+  result<std::uint64_t> measure(std::string_view frame, std::uint64_t bytes_max, std::span<char> room) const;
   /// Appends a frame of `in`, whose header has its length, to `out`.
   status deflate(std::string_view in, int level, std::string& out);
 

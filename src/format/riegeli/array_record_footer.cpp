@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,8 +13,13 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::uint64_t kPostscriptMagic = 0x71930e704fdae05e;
-/// A footer that would decode to more bytes means that the file is damaged: a chunk takes about ten.
-constexpr std::uint64_t kFooterDecodedMax = std::uint64_t{1} << 32;
+/// A footer of more bytes means that the file is damaged.
+constexpr std::uint64_t kArrayFooterMax = std::uint64_t{1} << 32;
+/// The first message of a footer, with the options of the writer, has at most this size.
+constexpr std::uint64_t kFooterHeadMax = std::uint64_t{1} << 20;
+
+/// The most bytes of a footer at this offset. The entry of a chunk is smaller than the header of the chunk itself.
+std::uint64_t footer_bytes_max(std::uint64_t footer) { return std::min(footer + kFooterHeadMax, kArrayFooterMax); }
 
 /// The fields 1 to 4 of a message of protocol buffers: numbers, and for field 1 or 4 possibly bytes.
 struct message_fields {
@@ -49,11 +55,19 @@ void append_bytes_field(unsigned number, std::string_view bytes, std::string& to
   to += bytes;
 }
 
+/// What a chunk may state, so that a damaged one takes no memory.
+struct chunk_limits {
+  std::uint64_t records, decoded_bytes;
+};
+
 /// The records of a chunk that is small enough to be decoded into a string.
-status records_of(const file_bytes& from, std::uint64_t at, std::string& room, std::vector<std::string_view>& to) {
+status records_of(const file_bytes& from, std::uint64_t at, chunk_limits most, std::string& room,
+                  std::vector<std::string_view>& to) {
   riegeli_chunk chunk;
   if (status why = read_riegeli_chunk(from, at, chunk); !why.ok()) return why;
-  if (chunk.decoded_bytes > kFooterDecodedMax) return data_loss_error("the footer is damaged: it is too large");
+  if (chunk.records > most.records || chunk.decoded_bytes > most.decoded_bytes)
+    return data_loss_error(absl::StrCat("it states ", chunk.records, " records of ", chunk.decoded_bytes,
+                                        " bytes, more than the file can have"));
   room.resize(static_cast<std::size_t>(chunk.decoded_bytes));
   std::vector<std::size_t> sizes;
   zstd_frames frames;
@@ -79,13 +93,17 @@ result<std::uint64_t> find_array_record_footer(std::string_view tail, std::uint6
   std::string room;
   std::vector<std::string_view> records;
   const file_bytes from{tail.substr(tail.size() - kArrayRecordTailBytes), at};
-  if (status why = records_of(from, at, room, records); !why.ok())
+  const chunk_limits most{kRiegeliBlockBytes, kRiegeliBlockBytes};
+  if (status why = records_of(from, at, most, room, records); !why.ok())
     return no_array_record(absl::StrCat("its last block: ", std::string(why.message())));
   message_fields fields;
   if (records.empty() || !fields.read(records[0]) || fields.numbers[2] != kPostscriptMagic)
     return no_array_record("its last block does not refer to a footer");
-  if (fields.numbers[1] >= at) return no_array_record(absl::StrCat("its footer would be at byte ", fields.numbers[1]));
-  return fields.numbers[1];
+  const std::uint64_t footer = fields.numbers[1];
+  // Packed bytes are at most some more than the footer has unpacked; headers and padding of blocks come to them.
+  if (footer >= at || at - footer > footer_bytes_max(footer) + kFooterHeadMax)
+    return no_array_record(absl::StrCat("its footer would be at byte ", footer, ", of ", size_bytes));
+  return footer;
 }
 
 result<array_record_chunks> parse_array_record_footer(const file_bytes& from, std::uint64_t footer) {
@@ -94,7 +112,8 @@ result<array_record_chunks> parse_array_record_footer(const file_bytes& from, st
   };
   std::string room;
   std::vector<std::string_view> records;
-  if (status why = records_of(from, footer, room, records); !why.ok())
+  const chunk_limits most{footer / kRiegeliChunkHeaderBytes + 1, footer_bytes_max(footer)};
+  if (status why = records_of(from, footer, most, room, records); !why.ok())
     return why.with_message(absl::StrCat("the footer: ", std::string(why.message())));
   message_fields first, about;
   if (records.empty() || !first.read(records[0]) || !about.read(first.bytes[1])) return damaged("its first record");

@@ -26,6 +26,7 @@ struct array_record_chunks {
   std::uint64_t end = 0;                 ///< the offset of the footer, which follows the last chunk
 
   std::uint64_t records() const { return ends.empty() ? 0 : ends.back(); }
+  std::uint64_t records_in(std::size_t chunk) const { return ends[chunk] - (chunk == 0 ? 0 : ends[chunk - 1]); }
   std::uint64_t end_of(std::size_t chunk) const { return chunk + 1 == offsets.size() ? end : offsets[chunk + 1]; }
 };
 

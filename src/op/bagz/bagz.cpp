@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -22,6 +23,9 @@ namespace {
 constexpr std::uint64_t kLimitsInRow = 8192, kLimitsOfOne = 512;
 /// The size of decompressed records of one block.
 constexpr std::uint64_t kUnpackedBytes = std::uint64_t{256} << 10;
+/// Records of unknown size: the bytes that are decompressed at a time to find it, and the most that one may have.
+constexpr std::size_t kUnsizedRoomBytes = std::size_t{64} << 10;
+constexpr std::uint64_t kUnsizedBytesMax = std::uint64_t{1} << 31;
 
 class bagz_format final : public record_format {
  public:
@@ -107,16 +111,20 @@ class bagz_format final : public record_format {
   }
 
  private:
+  /// A record whose frame does not state its size, which is found before memory is charged for it.
   std::uint32_t build_unsized(placed_input& in, std::string_view packed, char* to, status& why) {
-    std::string bytes;
-    why = frames_.inflate(packed, std::size_t{1} << 31, bytes);
-    if (!why.ok()) return 0;
+    unsized_.resize(kUnsizedRoomBytes);
+    const auto size = frames_.measure(packed, kUnsizedBytesMax, unsized_);
+    if (!size.ok()) return why = size.why(), 0;
+    const auto bytes = static_cast<std::size_t>(*size);
     buffer_ref room;
-    why = in.memory().make_buffer(std::max<std::size_t>(bytes.size(), 1), room);
+    why = in.memory().make_buffer(std::max<std::size_t>(bytes, 1), room);
     if (!why.ok()) return 0;
-    bytes.copy(room->data(), bytes.size());
+    if (bytes < unsized_.size()) std::memcpy(room->data(), unsized_.data(), bytes);
+    else why = frames_.inflate(packed, room->data(), bytes);
+    if (!why.ok()) return 0;
     room->add_references(1);
-    ::new (static_cast<void*>(to)) record(room.get(), room->data(), bytes.size());
+    ::new (static_cast<void*>(to)) record(room.get(), room->data(), bytes);
     return 1;
   }
 
@@ -126,17 +134,20 @@ class bagz_format final : public record_format {
   record_bounds bounds_;
   zstd_frames frames_;
   std::vector<std::size_t> sizes_;
+  std::vector<char> unsized_;  ///< the beginning of a record of unknown size
 };
 
 /// Finds the files and their records. A single file that cannot be read is reported by the run.
 void find_bagz_records(arguments& args) {
   bagz_arguments a = args.as<bagz_arguments>();
   const std::string& path = a.path.value;
-  if (!a.path.is_given || path.empty() || path == "-" || (a.planned.of && a.planned.of->path == path)) return;
+  if (!a.path.is_given || path.empty() || path == "-") return;
+  if (a.planned.of && a.planned.of->path == path && a.planned.of->why.ok()) return;
   auto planned = plan_bagz(path, a.options.separate_limits);
   if (!planned.ok() && is_bagz_set(path)) throw_status(planned.why());
-  if (!planned.ok()) return;
-  a.planned.of = std::make_shared<const planned_records>(*std::move(planned));
+  planned_records none{path};
+  if (!planned.ok()) none.why = planned.why();
+  a.planned.of = std::make_shared<const planned_records>(planned.ok() ? *std::move(planned) : std::move(none));
   args = arguments::of(std::move(a));
 }
 

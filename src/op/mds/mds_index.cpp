@@ -45,6 +45,12 @@ status no_index(std::string_view what) {
   return data_loss_error(absl::StrCat("no index of MDS, or damaged: ", std::string(what)));
 }
 
+/// Throws data_loss for a number that is no size.
+std::uint64_t whole(const json& number, std::string_view what) {
+  if (number.is_number_unsigned()) return number.get<std::uint64_t>();
+  throw_status(no_index(absl::StrCat(std::string(what), " must be a whole number from 0 on, and is ", number.dump())));
+}
+
 /// "ndarray", "ndarray:int16", "ndarray:int16:2,2".
 status read_array(const std::string& encoding, mds_column& to) {
   const std::vector<std::string> parts = absl::StrSplit(encoding, ':');
@@ -117,7 +123,7 @@ status read_columns_of(const json& shard, std::vector<mds_column>& to) {
     column.name = names[i].get<std::string>();
     status why = read_encoding(encodings[i].get<std::string>(), column);
     if (!why.ok()) return why;
-    const std::uint64_t size = sizes[i].is_null() ? 0 : sizes[i].get<std::uint64_t>();
+    const std::uint64_t size = sizes[i].is_null() ? 0 : whole(sizes[i], "a size of a column");
     if (size != column.bytes)
       return no_index(absl::StrCat("the column \"", column.name, "\" has values of ", size,
                                    " bytes, which is not the size of its encoding"));
@@ -151,7 +157,7 @@ status read_packing(const json& shard, mds_shard& to) {
 status read_file(const json& file, std::string& name, std::uint64_t& bytes) {
   if (file.is_null()) return {};
   name = file.at("basename").get<std::string>();
-  bytes = file.at("bytes").get<std::uint64_t>();
+  bytes = whole(file.at("bytes"), "the bytes of a shard");
   const bool is_outside = name.empty() || name.front() == '/' || ("/" + name + "/").find("/../") != std::string::npos ||
                           name.find("://") != std::string::npos || name.find('\0') != std::string::npos;
   return is_outside ? no_index(absl::StrCat("the name of a shard, \"", name, "\", is not one within the folder"))
@@ -159,7 +165,7 @@ status read_file(const json& file, std::string& name, std::uint64_t& bytes) {
 }
 
 status read_shard(const json& shard, mds_index& to) {
-  if (shard.at("version").get<std::int64_t>() != 2)
+  if (shard.at("version") != 2)
     return unimplemented_error(absl::StrCat("MDS of version ", shard.at("version").dump(), "; version 2 is read"));
   if (const auto format = shard.at("format").get<std::string>(); format != "mds")
     return unimplemented_error(absl::StrCat("a folder of streaming in the format ", format, "; mds is read"));
@@ -178,7 +184,7 @@ status read_shard(const json& shard, mds_index& to) {
     if (!is_same) return unimplemented_error("its shards have different columns: write them into folders of their own");
   }
   mds_shard made;
-  made.samples = shard.at("samples").get<std::uint64_t>();
+  made.samples = whole(shard.at("samples"), "the samples of a shard");
   why = read_file(shard.at("raw_data"), made.raw_name, made.raw_bytes);
   if (why.ok() && shard.contains("zip_data")) why = read_file(shard.at("zip_data"), made.zip_name, made.zip_bytes);
   if (why.ok() && !made.zip_name.empty()) why = read_packing(shard, made);
@@ -195,12 +201,14 @@ result<mds_index> parse_mds_index(std::string_view text) {
   mds_index made;
   try {
     const json all = json::parse(text);
-    if (all.at("version").get<std::int64_t>() != 2)
+    if (all.at("version") != 2)
       return unimplemented_error(absl::StrCat("an index of version ", all.at("version").dump(), "; version 2 is read"));
     for (const json& shard : all.at("shards"))
       if (status why = read_shard(shard, made); !why.ok())
         return why.with_message(absl::StrCat("shard ", made.shards.size(), ": ", std::string(why.message())));
-  } catch (const json::exception& e) { return no_index(e.what()); }
+  } catch (const json::exception& e) { return no_index(e.what()); } catch (const error& e) {
+    return e.why();
+  }
   if (made.shards.empty()) return no_index("it has no shards, so that its columns are unknown");
   std::vector<member> members;
   for (const mds_column& c : made.columns) members.push_back({c.name, 0, c.type});

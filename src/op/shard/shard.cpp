@@ -105,8 +105,8 @@ constexpr std::uint32_t kStridedBytesMax = 16, kStridedAtOnce = 256;
 
 bool are_free(const node& source) {
   const element_type& t = *source.type;
-  return source.op->shape == op_info::source && source.op->facts.seeks && source.op->facts.seeks(source) &&
-         t.kind == kind::scalar && t.size <= kStridedBytesMax;
+  return source.op->shape == op_info::source && t.kind == kind::scalar && t.size <= kStridedBytesMax &&
+         source.op->facts.seeks && source.op->facts.seeks(source);
 }
 
 erased_stream strided_loop(outlet out, saved<own_part> part, erased_stream in) {

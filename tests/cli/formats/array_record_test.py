@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ArrayRecord by the program: head, cat, count, convert, verify, describe, what the library of ArrayRecord writes, and damaged files. The
 library's part is skipped where it is missing (./dev deps formats)."""
+import json
 import pathlib
 import random
 import subprocess
@@ -8,6 +9,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import PROGRAM, ProgramTest, lines_of, main, sluice
+from riegeli_files import RiegeliFile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DATA = ROOT / "tests/verbs/data/array_record"
@@ -80,6 +82,68 @@ class ArrayRecord(ProgramTest):
             data = pathlib.Path(self.path("out.bag")).read_bytes()
             self.assertEqual(data[:sum(sizes)], b"".join(records), codec)
             self.assertEqual(lines_of(self.ok("run", f'array_record("{path}") | map(length(it))', "--output", "jsonl")), sizes)
+
+    def peak_of(self, status, path, *options):
+        """The peak of the process in a run with a budget of 64 MiB."""
+        said = self.fails(status, "run", f'array_record("{path}")', "--memory-budget", "64MiB", "--output", "null",
+                          "--report", f"json:{self.path('report.json')}", *options)
+        run = json.loads(pathlib.Path(self.path("report.json")).read_text())["run"]
+        return said, run["memory"]["process_peak_bytes"]
+
+    def test_sizes_of_chunks_that_wrap_together_take_the_room_of_each(self):
+        file = RiegeliFile()
+        big = 3 << 20
+        first = file.packed(1, big)
+        second = file.stored([b"x"], (1 << 64) - big)
+        path = self.write("wraps", file.ended(file.stored(file.footer([(first, big, 1), (second, 1, 1)]))))
+        said = self.fails(1, "run", f'array_record("{path}") | map(length(it))', "--output", "null")
+        self.assertIn("record 1: a piece of 18446744073706405888 bytes", said)
+
+    def test_a_footer_that_states_too_much_takes_no_memory(self):
+        sound = RiegeliFile()
+        at = sound.stored([b"r"])
+        chunks = sound.footer([(at, 1, 1)])
+        stated, bombs, empties = [RiegeliFile() for _ in range(3)]
+        for file in (stated, bombs, empties):
+            file.stored([b"r"])
+        files = {
+            "stated": stated.ended(stated.stored(chunks, 1 << 32)),
+            "bomb": bombs.ended(bombs.packed(1, 1 << 30)),
+            "empties": empties.ended(empties.packed(1 << 27, 0)),
+            "postscript": sound.ended(sound.stored(chunks), 1 << 32),
+        }
+        for name, data in files.items():
+            said, peak = self.peak_of(1, self.write(name, data))
+            self.assertIn("more than the file can have", said, name)
+            self.assertLess(peak, 128 << 20, name)
+
+    def test_a_footer_at_the_beginning_of_a_large_file_is_not_read(self):
+        file = RiegeliFile()
+        begin = file.ended(file.stored(file.footer([])))
+        path = self.path("sparse")
+        with open(path, "wb") as to:
+            to.write(begin[:100])
+            to.seek((2 << 30) - 65536)
+            to.write(begin[-65536:])
+        said, peak = self.peak_of(1, path)
+        self.assertIn("its footer would be at byte 64, of 2147483648", said)
+        self.assertLess(peak, 128 << 20)
+
+    def test_many_records_in_a_chunk_count_toward_the_budget(self):
+        file = RiegeliFile()
+        n = 10_000_000
+        chunk = file.packed(n, 0)
+        path = self.write("empty", file.ended(file.stored(file.footer([(chunk, 0, n)]))))
+        said, peak = self.peak_of(1, path)
+        self.assertIn("is needed at once, and does not fit into the memory budget of 64MiB", said)
+        self.assertLess(peak, 128 << 20)
+        done = self.ok("run", f'array_record("{path}") | batch({n}) | map(length(it))', "--output", "jsonl")
+        self.assertEqual(lines_of(done), [n])
+
+    def test_a_file_that_cannot_be_read_is_named_where_numbers_are_needed(self):
+        cut = self.write("cut", ZSTD.read_bytes()[:-1])
+        for path, words in ((self.path("missing"), "not_found"), (cut, "cut short")):
+            self.assertIn(words, self.fails(1, "run", f'array_record("{path}") | global_shuffle()'))
 
     def test_every_changed_byte_gives_an_error_or_the_same_records(self):
         good = ZSTD.read_bytes()

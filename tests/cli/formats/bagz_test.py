@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bagz by the program: head, cat, count, convert both ways, verify, describe, shards, outputs that the library of Bagz reads, and damaged
 files. The library's part is skipped where it is missing (./dev deps formats)."""
+import json
 import os
 import pathlib
 import random
+import struct
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import PROGRAM, ProgramTest, lines_of, main, sluice
+from riegeli_files import zeros
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DATA = ROOT / "tests/verbs/data/bagz"
@@ -52,6 +55,29 @@ class Bagz(ProgramTest):
         done = sluice("verify", DATA / "cut.bagz")
         self.assertEqual(done.returncode, 1)
         self.assertIn("cut short", done.stdout + done.stderr)
+
+    def bag_of(self, name, records):
+        ends = [sum(map(len, records[:i + 1])) for i in range(len(records))]
+        return self.write(name, b"".join(records) + struct.pack(f"<{len(ends)}Q", *ends))
+
+    def test_records_whose_frames_state_no_size_are_within_the_budget(self):
+        path = self.bag_of("large.bagz", [zeros(1 << 30), b""])
+        said = self.fails(1, "run", f'bagz("{path}")', "--memory-budget", "64MiB", "--output", "null",
+                          "--report", f"json:{self.path('report.json')}")
+        self.assertIn("a piece of 1073741824 bytes", said)
+        run = json.loads(pathlib.Path(self.path("report.json")).read_text())["run"]
+        self.assertLess(run["memory"]["process_peak_bytes"], 128 << 20)
+        sizes = [0, 1, 65535, 65536, 65537, 300000, 40_000_000]
+        path = self.bag_of("sizes.bagz", [zeros(n) for n in sizes])
+        done = self.ok("run", f'bagz("{path}") | map(length(it))', "--memory-budget", "64MiB", "--output", "jsonl")
+        self.assertEqual(lines_of(done), sizes)
+        whole = self.path("whole")
+        self.ok("run", f'bagz("{path}")', "--output", f"raw:{whole}")
+        self.assertEqual(pathlib.Path(whole).read_bytes(), bytes(sum(sizes)))
+
+    def test_a_file_that_cannot_be_read_is_named_where_numbers_are_needed(self):
+        for path, words in ((self.path("missing.bagz"), "not_found"), (DATA / "cut.bagz", "cut short")):
+            self.assertIn(words, self.fails(1, "run", f'bagz("{path}") | skip(2) | global_shuffle()'))
 
     def test_outputs_are_read_back(self):
         for name in ("out.bagz", "out.bag", "bagz:other"):

@@ -2,6 +2,7 @@
 """MDS folders by the program: head, cat, count, verify, explain, batches, and damaged shards. What is expected was written down from what
 the library of MDS reads (tests/verbs/make_mds.py has written the folders with it)."""
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,19 @@ class Mds(ProgramTest):
         index = folder / "index.json"
         index.write_text(index.read_text().replace("shard.00001.mds", "../shard.00001.mds"))
         self.assertIn("not one within the folder", self.fails(1, "run", f'mds("{folder}")'))
+
+    def test_numbers_of_an_index_that_are_no_sizes_are_named(self):
+        good = (DATA / "numbers/index.json").read_text()
+        folder = pathlib.Path(self.path("m"))
+        shutil.copytree(DATA / "numbers", folder)
+        for member, value, words in (("samples", "-1", "the samples of a shard must be a whole number from 0 on, and is -1"),
+                                     ("samples", "1e300", "the samples of a shard must be"),
+                                     ("bytes", "1e300", "the bytes of a shard must be"), ("bytes", "-4", "the bytes of a shard must be"),
+                                     ("version", "1e300", "version 1e+300; version 2 is read")):
+            damaged = re.sub(rf'"{member}": *\d+', f'"{member}": {value}', good)
+            self.assertNotEqual(damaged, good)
+            (folder / "index.json").write_text(damaged)
+            self.assertIn(words, self.fails(2 if member == "version" else 1, "run", f'mds("{folder}")'))
 
     def test_every_changed_byte_gives_an_error_or_samples(self):
         good = (DATA / "arrays/shard.00000.mds").read_bytes()
