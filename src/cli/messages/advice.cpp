@@ -18,6 +18,7 @@
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/options/typed_command.hpp"
 #include "io/paths/file_router.hpp"
+#include "output/data_folder.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib::cli {
@@ -71,6 +72,10 @@ std::string reader_of_content(const provenance& at, std::string_view message) {
                             (!has_place && (message.starts_with("line 1: ") || at.element == provenance::kUnknown));
   const bool is_later_stage = has_place && at.element != provenance::kUnknown;  // not the stage that reads the file
   if (at.stage == "mds") return {};  // shards show no format: index.json states it
+  // A manifest states the format of the files of its folder.
+  if ((at.stage == "load" || at.stage == "snapshot") &&
+      is_file((std::filesystem::path(at.file).parent_path() / kManifestName).string()))
+    return {};
   if (at.stage.empty() || is_later_stage || !is_beginning || at.file.empty() || !is_file(at.file)) return {};
   try {
     const reader found = reader_of(at.file);

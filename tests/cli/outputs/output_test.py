@@ -157,6 +157,13 @@ class Resume(Outputs):
         self.run_to("--resume", self.here, output="tfrecord:" + self.path("copy"))
         self.assertEqual(pathlib.Path(self.path("copy")).read_bytes(), self.whole())
 
+    def test_a_damaged_file_of_a_data_folder_is_named_with_its_size(self):
+        folder = self.path("rows")
+        self.ok("run", "range(1000)", "--output", folder + "/")
+        os.truncate(os.path.join(folder, "part.arrow"), 100)
+        self.assertIn("part.arrow: the file has 100 bytes, and the folder's manifest states",
+                      self.fails(1, "run", f'load("{folder}")'))
+
     def test_an_output_of_another_format_is_refused(self):
         self.run_to("--limit", 20, "--checkpoint", self.here)
         self.assertIn("the checkpoint's output is tfrecord, not jsonl", self.refused(output=f"jsonl:{self.out}"))
