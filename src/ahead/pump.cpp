@@ -18,22 +18,32 @@ std::size_t error_bytes(ring_slot* slot) {
 /// Charges a slot with inputs and without outputs: the bytes that were reserved for both stay charged.
 void charge_inputs(slot_supply& ring, ring_slot* slot, bool computed) {
   std::size_t payload = payload_bytes(slot->input), bytes = payload + room_bytes(slot->input) + error_bytes(slot);
+  slot->input_bytes = payload;
   if (computed && bytes <= slot->charged_bytes) return;
   if (!computed) ring.memory().estimate().learn(payload, slot->input.size());
   ring.charge(slot, bytes);
 }
 
 /// Charges a slot whose inputs are used up, and which contains only outputs. Inputs and outputs existed at the same
-/// time, so the estimate for the next block includes both.
-void charge_outputs(slot_supply& ring, ring_slot* slot) {
+/// time, so the estimate for the next block includes both. Returns the memory of an output, or of its input if that is
+/// larger.
+std::size_t charge_outputs(slot_supply& ring, ring_slot* slot) {
   std::size_t outputs = payload_bytes(slot->output), inputs = payload_bytes(slot->input);
   ring.memory().estimate().learn(outputs + inputs / slot->input.size() * slot->count, slot->count);
-  if (slot->rest) return ring.charge(slot, outputs + room_bytes(slot->output) + inputs);
+  const std::size_t input = slot->input_bytes / slot->input.size();
+  const std::size_t each = std::max(input, slot->output.size() ? outputs / slot->output.size() : 0);
+  if (slot->rest) {
+    ring.charge(slot, outputs + room_bytes(slot->output) + inputs);
+    return each;
+  }
   drop_large_room(slot->input);
   ring.charge(slot, outputs + room_bytes(slot->output) + room_bytes(slot->input) + error_bytes(slot));
+  return each;
 }
 
-run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<slot_supply> shared_ring, ring_slot* slot) {
+/// `counts`: those of the stage, to which its waits for threads belong.
+run_task compute_slot(std::shared_ptr<run_context>& run, stage_counts&, std::shared_ptr<slot_supply> shared_ring,
+                      ring_slot* slot) {
   auto ring = std::move(shared_ring);
   auto computation = ring->computation();
   clock* time = run->time;
@@ -42,8 +52,8 @@ run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<slot_su
   auto work = computation->compute(*ring, slot);
   status why = co_await work.as_result();
   if (!why.ok()) slot->why = std::move(why);
-  charge_outputs(*ring, slot);
-  ring->commit_outputs(slot, time->now() - began);
+  const std::size_t each_bytes = charge_outputs(*ring, slot);
+  ring->commit_outputs(slot, time->now() - began, each_bytes);
 }
 
 /// Computes how far one slot may reach without mixing elements that were delivered, elements that will be replayed, and
@@ -184,7 +194,8 @@ run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
 
 void start_computing(std::shared_ptr<slot_supply> ring, ring_slot* slot) {
   std::shared_ptr<run_context> run = ring->run();
-  compute_slot(run, std::move(ring), slot);
+  stage_counts& counts = ring->memory().counts();
+  compute_slot(run, counts, std::move(ring), slot);
 }
 
 void start_pump(std::shared_ptr<slot_supply> ring, erased_stream in, pump_options options) {

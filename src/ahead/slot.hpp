@@ -42,6 +42,7 @@ struct ring_slot {
   std::optional<mark> taken;           ///< the input's position before this slot
   status why;  ///< error of the first input without an output, reported after all outputs of this slot
   std::size_t charged_bytes = 0;
+  std::size_t input_bytes = 0;     ///< the memory of all inputs, before a computation moves them
   std::size_t guessed_bytes = 0;   ///< the part of charged_bytes that is a guess
   slab* outputs_in = nullptr;      ///< in state `done`: the slab with the outputs,
   char* outputs_at = nullptr;      ///< the first of them,

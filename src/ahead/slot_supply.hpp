@@ -112,8 +112,9 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// of these.
   void cut_short(ring_slot* s, std::uint32_t count);
   /// The outputs are in slot->output. `took`: the time to compute them, which determines the size of later blocks,
-  /// unless calls are awaited. Returns the same as commit_inputs().
-  bool commit_outputs(ring_slot* s, duration took);
+  /// unless calls are awaited. `each_bytes`: the memory of one output, or of its input if that is larger. Returns the same
+  /// as commit_inputs().
+  bool commit_outputs(ring_slot* s, duration took, std::size_t each_bytes);
 
   // Called by the reader, in any order of slots.
   status why() const {

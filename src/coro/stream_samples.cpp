@@ -14,8 +14,37 @@ namespace {
 
 /// One block of four intervals is timed: with 32 or 64 blocks between two looks, about 1 % of the blocks.
 constexpr std::uint16_t kIntervalsPerSample = 4;
+/// The memory of at most this number of elements of a timed block is measured one by one.
+constexpr std::uint32_t kSizedElements = 16;
 /// Blocks of short intervals take more than 60 µs each. One of each interval is timed.
 constexpr std::uint16_t kShortInterval = 8;
+
+/// Adds the sizes of some of the `n` elements, which stand for all, with their weight. Returns the bytes of all.
+std::size_t add_sizes(stage_counts& counts, const block& of, std::uint32_t n, std::uint64_t weight) {
+  const element_type& t = of.type();
+  if (n == 0) return 0;
+  const auto enter = [&](std::size_t bytes, double elements) {
+    const auto each = static_cast<double>(bytes);
+    counts.sized_bytes.fetch_add(each * elements, std::memory_order_relaxed);
+    counts.sized_square.fetch_add(each * each * elements, std::memory_order_relaxed);
+    if (bytes > counts.largest_bytes.load(std::memory_order_relaxed))  // as for longest_ns
+      counts.largest_bytes.store(bytes, std::memory_order_relaxed);
+  };
+  const std::uint64_t all = n * weight;
+  stage_counts::add(counts.sized_elements, all);
+  std::size_t bytes = n * t.size;
+  if (!t.footprint) {
+    enter(t.size, static_cast<double>(all));
+    return bytes;
+  }
+  bytes += t.footprint(t, of.data(), n);
+  const std::uint32_t sized = std::min(n, kSizedElements);
+  for (std::uint32_t i = 0; i != sized; ++i) {
+    const char* at = of.data() + std::uint64_t{i} * n / sized * t.size;
+    enter(t.size + t.footprint(t, at, 1), static_cast<double>(all) / sized);
+  }
+  return bytes;
+}
 
 }  // namespace
 
@@ -37,6 +66,7 @@ void stream_base::begin_sample(const environment* env, std::uint32_t weight) {
   if (!c || !env || !env->time) return;
   c->sample_weight_ = weight;
   c->others_took_ = duration(0);
+  c->input_bytes_ = 0;
   sampled_passed_ = passed_;
   sampled_at_ = env->time->now();
 }
@@ -47,10 +77,14 @@ void stream_base::end_sample(std::uint32_t n) {
   const time_point now = c->env->time->now();
   duration took = now - sampled_at_;
   promise_base* owner = c->waiter;
+  stage_base* reader = owner && !owner->is_task() ? static_cast<stage_base*>(owner) : nullptr;
   // If the library lowers one node to several stages, only one of them has counters, and its time includes that of the
   // others.
-  if (owner && !owner->is_task()) static_cast<stage_base*>(owner)->others_took_ += c->counts_ ? took : c->others_took_;
-  if (!c->counts_) return;
+  if (reader) reader->others_took_ += c->counts_ ? took : c->others_took_;
+  if (!c->counts_) {
+    if (reader) reader->input_bytes_ += c->input_bytes_;
+    return;
+  }
   stage_counts& counts = *c->counts_;
   const std::uint64_t elements = n + passed_ - sampled_passed_;
   if (tracing()) [[unlikely]]
@@ -59,10 +93,12 @@ void stream_base::end_sample(std::uint32_t n) {
   const auto ns = static_cast<std::uint64_t>(std::max(took - c->others_took_, duration(0)).count());
   stage_counts::add(counts.sampled_ns, ns * weight);
   counts.add_squares(counts.sampled_square, ns, elements, weight);
-  const element_type& t = c->type();
-  std::size_t bytes = n * t.size;
-  if (n && t.footprint) bytes += t.footprint(t, c->handed_.data(), n);
+  const std::size_t bytes = add_sizes(counts, c->handed_, n, weight);
   stage_counts::add(counts.sampled_bytes, bytes * weight);
+  if (reader) reader->input_bytes_ += bytes;
+  // The times of a stage with parallel tasks are those of the tasks.
+  if (n && counts.computed_elements.load(std::memory_order_relaxed) == 0)
+    counts.add_to_class(std::max(bytes, c->input_bytes_) / n, elements * weight, ns * weight);
 }
 
 namespace {

@@ -202,8 +202,9 @@ void trace_arrow(trace_series s, std::uint32_t from, time_point began, time_poin
 
 void trace_wait(trace_series s, wait_reason why, time_point began, time_point ended) noexcept {
   static constexpr std::array<std::string_view, kWaitReasons> kFor = {
-      " waits for input",    " waits for its calls",  " waits for a disk",          " waits for the network",
-      " waits for its pace", " waits for room ahead", " waits for its parallelism", " waits for memory"};
+      " waits for input",       " waits for its calls",       " waits for a disk",
+      " waits for the network", " waits for its pace",        " waits for a thread",
+      " waits for room ahead",  " waits for its parallelism", " waits for memory"};
   if (ended - began < kTracedWaitMin) return;
   try {
     const std::string name = known_name(s).append(kFor[static_cast<std::size_t>(why)]);

@@ -134,6 +134,25 @@ void write_counts(metrics_writer& w, const std::vector<labeled_stage>& stages) {
        [](const site_report& s) { return seconds_of(s.busy); });
   each({"sluice_stage_element_seconds", "gauge", "seconds", "The mean time for one element; estimated."},
        [](const site_report& s) { return seconds_of(s.each); });
+  each(
+      {"sluice_stage_element_deviation_seconds", "gauge", "seconds", "The standard deviation of that time; estimated."},
+      [](const site_report& s) { return seconds_of(s.each_deviation); });
+  each({"sluice_stage_element_bytes", "gauge", "bytes", "The mean memory of one element; estimated."},
+       [](const site_report& s) { return s.each_bytes; });
+  each({"sluice_stage_element_deviation_bytes", "gauge", "bytes",
+        "The standard deviation of the memory of one element; estimated."},
+       [](const site_report& s) { return s.each_bytes_deviation; });
+  each({"sluice_stage_in_flight_seconds", "gauge", "seconds", "The time for which its parallel tasks awaited calls."},
+       [](const site_report& s) { return seconds_of(s.in_flight); });
+  each({"sluice_stage_reads", "counter", nullptr, "Reads of files that had to wait."},
+       [](const site_report& s) { return s.reads; });
+  each({"sluice_stage_read_wait_seconds", "counter", "seconds",
+        "The sum of the times of these reads; its rate is the number of reads in flight."},
+       [](const site_report& s) { return seconds_of(s.reads_took); });
+  each({"sluice_stage_first_bytes", "counter", nullptr, "Files whose first byte was waited for."},
+       [](const site_report& s) { return s.first_bytes; });
+  each({"sluice_stage_first_byte_seconds", "counter", "seconds", "The sum of the times from their open to that byte."},
+       [](const site_report& s) { return seconds_of(s.first_byte_took); });
   each({"sluice_stage_memory_used_bytes", "gauge", "bytes", "Memory that the stage has charged now."},
        [](const site_report& s) {
          std::uint64_t sum = 0;
@@ -145,8 +164,8 @@ void write_counts(metrics_writer& w, const std::vector<labeled_stage>& stages) {
 }
 
 void write_time(metrics_writer& w, const std::vector<labeled_stage>& stages) {
-  static constexpr const char* kReasons[kWaitReasons] = {"input", "calls", "disk",  "network",
-                                                         "pace",  "room",  "limit", "memory"};
+  static constexpr const char* kReasons[kWaitReasons] = {"input",     "calls", "disk",  "network", "pace",
+                                                         "call_pool", "room",  "limit", "memory"};
   w.begin({"sluice_stage_time_ratio", "gauge", "ratio",
            "Shares of the time: busy, waiting for input, blocked by the consumer; their sum is 1."});
   for (const labeled_stage& s : stages) {
@@ -162,6 +181,24 @@ void write_time(metrics_writer& w, const std::vector<labeled_stage>& stages) {
   for (const labeled_stage& s : stages)
     for (std::size_t i = 0; i != kWaitReasons; ++i)
       w.add(s.labels + "," + label("reason", kReasons[i]), seconds_of(s.site->waits_by_reason[i].took));
+}
+
+/// `bytes_max`: "+Inf" for the class without a limit.
+std::string size_label(const size_class_report& c) {
+  return label("bytes_max", c.bytes_max ? absl::StrCat(c.bytes_max) : std::string("+Inf"));
+}
+
+void write_sizes(metrics_writer& w, const std::vector<labeled_stage>& stages) {
+  auto each = [&](const metric_family& f, auto value) {
+    w.begin(f);
+    for (const labeled_stage& s : stages)
+      for (const size_class_report& c : s.site->by_size) w.add(s.labels + "," + size_label(c), value(c));
+  };
+  each({"sluice_stage_timed_elements", "gauge", nullptr,
+        "Elements by the memory of each; as far as they were timed, estimated."},
+       [](const size_class_report& c) { return c.elements; });
+  each({"sluice_stage_timed_seconds", "gauge", "seconds", "The time for these elements; estimated."},
+       [](const size_class_report& c) { return seconds_of(c.took); });
 }
 
 void write_channels(metrics_writer& w, const std::vector<labeled_stage>& stages) {
@@ -205,6 +242,7 @@ std::string metrics_text(runtime& rt, metrics_format f) {
   write_consumers(w, runs);
   write_counts(w, stages);
   write_time(w, stages);
+  write_sizes(w, stages);
   write_channels(w, stages);
   return w.finish();
 }

@@ -28,7 +28,12 @@ stage_flow::stage_flow(std::vector<site_report>& sites, duration elapsed, unsign
 }
 
 double stage_flow::outside(const site_report& s) const {
-  return share(waited(s, wait_reason::disk) + waited(s, wait_reason::network) + waited(s, wait_reason::pace));
+  return share(waited(s, wait_reason::disk) + waited(s, wait_reason::network) + waited(s, wait_reason::pace)) +
+         for_threads(s);
+}
+
+double stage_flow::for_threads(const site_report& s) const {
+  return s.in_tasks > duration(0) ? 0 : share(waited(s, wait_reason::call_pool));
 }
 
 void stage_flow::set_inline_shares() {
@@ -78,7 +83,8 @@ void stage_flow::enter_task(const std::vector<index>& first, double lanes) {
     const std::pair<double, limit_cause> parts[] = {{own(s), limit_cause::stage},
                                                     {share(waited(s, wait_reason::disk)), limit_cause::disk},
                                                     {share(waited(s, wait_reason::network)), limit_cause::network},
-                                                    {share(waited(s, wait_reason::pace)), limit_cause::pace}};
+                                                    {share(waited(s, wait_reason::pace)), limit_cause::pace},
+                                                    {for_threads(s), limit_cause::call_pool}};
     for (auto [part, cause] : parts) {
       if (part <= most) continue;
       most = part;
@@ -94,7 +100,10 @@ void stage_flow::enter_task(const std::vector<index>& first, double lanes) {
 void stage_flow::enter_parallel(index i) {
   const site_report& s = sites_[i];
   const double n = parallelism(s), used = share(s.in_tasks) / n;
-  if (s.in_tasks > duration(0) && used > busiest_.utilization) busiest_ = {used, &s, limit_cause::parallel};
+  if (s.in_tasks > duration(0) && used > busiest_.utilization) {
+    const bool is_short_of_threads = waited(s, wait_reason::call_pool) * 2 > s.in_tasks;
+    busiest_ = {used, &s, is_short_of_threads ? limit_cause::call_pool : limit_cause::parallel};
+  }
   const bool has_computation = s.in_tasks > duration(0);
   enter_task(inputs_[i], has_computation ? 1 : n);
 }

@@ -54,8 +54,10 @@ class stage_flow {
   }
   /// Its own work in the task of its consumer.
   double own(const site_report& s) const { return share(s.busy - s.in_tasks); }
-  /// Its waits for files and for the pace of the plan.
+  /// Its waits for files, for the pace of the plan, and for threads.
   double outside(const site_report& s) const;
+  /// Its waits for a thread of the call pool; 0 if these are waits of its parallel tasks.
+  double for_threads(const site_report& s) const;
   void set_inline_shares();
   /// The sum of the inline shares of its inputs.
   double upstream_share(index i) const;

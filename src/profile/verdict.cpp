@@ -46,6 +46,18 @@ std::int64_t value_of_knob(const site_report& s, std::string_view name) {
   return 0;
 }
 
+std::string thread_text(const site_report& s, const consumer_report& c) {
+  const duration took = s.waits_by_reason[static_cast<std::size_t>(wait_reason::call_pool)].took;
+  const std::string whose =
+      s.in_tasks > duration(0)
+          ? absl::StrCat("its calls wait ",
+                         percent(static_cast<double>(took.count()) / static_cast<double>(s.in_tasks.count())),
+                         " of their time for a thread")
+          : absl::StrCat("it waits ", percent(share_of(s, wait_reason::call_pool, c.elapsed)),
+                         " of the time for a thread");
+  return absl::StrCat(whose, ", because all threads for blocking calls are in use; raise blocking_threads_max");
+}
+
 /// The end of the verdict's line: what the cause does, and what helps.
 std::string explanation(limit_cause cause, const site_report& s, const consumer_report& c, const machine_use& m) {
   const std::string each = s.each > duration(0) ? absl::StrCat(", ", time_text(s.each), " for an element") : "";
@@ -78,6 +90,7 @@ std::string explanation(limit_cause cause, const site_report& s, const consumer_
     case limit_cause::workers:
       return absl::StrCat("all ", m.workers, m.workers == 1 ? " worker is" : " workers are",
                           " busy, and it computes most", each);
+    case limit_cause::call_pool: return thread_text(s, c);
     case limit_cause::none: break;
   }
   return {};
@@ -129,8 +142,8 @@ std::string_view to_string(bound b) {
 }
 
 std::string_view to_string(limit_cause c) {
-  static constexpr std::string_view kNames[] = {"none", "stage",   "parallel", "disk",   "network",
-                                                "pace", "channel", "memory",   "workers"};
+  static constexpr std::string_view kNames[] = {"none", "stage",   "parallel", "disk",    "network",
+                                                "pace", "channel", "memory",   "workers", "call_pool"};
   return kNames[static_cast<std::size_t>(c)];
 }
 

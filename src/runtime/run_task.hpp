@@ -9,6 +9,7 @@
 // The task starts at once, on the caller's thread, and frees itself at its end. The run counts it, so that cleanup()
 // and the runtime's destructor wait for it. Resources belong in its local variables: parameters outlive the promise,
 // and therefore the count.
+// If the counters of a stage come second, the task works beside that stage, and its waits for threads belong to it.
 // Errors: an exception that leaves the task ends the program.
 #pragma once
 
@@ -28,6 +29,10 @@ class run_task {
       env = run.get();
       run_->task_started();
     }
+    template <class... A>
+    explicit promise_type(std::shared_ptr<run_context>& run, stage_counts& of, A&...) : promise_type(run) {
+      counts_ = &of;
+    }
     ~promise_type() {
       std::shared_ptr<run_context> run = std::move(run_);
       run->task_ended();
@@ -38,11 +43,13 @@ class run_task {
     }
     std::suspend_never initial_suspend() const noexcept { return {}; }
     std::suspend_never final_suspend() const noexcept { return {}; }
+    stage_counts* counts_of_task() const noexcept override { return counts_; }
     void return_void() const noexcept {}
     void unhandled_exception() const noexcept { SLUICE_ASSERT(false, "a task of a run let an exception out"); }
 
    private:
     std::shared_ptr<run_context> run_;
+    stage_counts* counts_ = nullptr;  // they live as long as the run
   };
 };
 

@@ -24,7 +24,9 @@ const site_report& earlier(const observation& before, const site_report& now, st
 
 duration waited(const site_report& s, wait_reason r) { return s.waits_by_reason[static_cast<std::size_t>(r)].took; }
 duration outside(const site_report& s) {
-  return waited(s, wait_reason::disk) + waited(s, wait_reason::network) + waited(s, wait_reason::pace);
+  const bool has_tasks = s.in_tasks > duration(0);  // then these are their waits
+  return waited(s, wait_reason::disk) + waited(s, wait_reason::network) + waited(s, wait_reason::pace) +
+         (has_tasks ? duration(0) : waited(s, wait_reason::call_pool));
 }
 
 std::uint64_t ahead(const site_report& s) {

@@ -192,6 +192,7 @@ class stage_base : public promise_base {
   stage_counts* counts_ = nullptr;
   absent_stages* absent_ = nullptr;  // owned; null: none
   duration others_took_{};           // while a request is timed: waits, and the time of its inputs
+  std::size_t input_bytes_ = 0;      // while a request is timed: the memory of what its inputs have delivered
   std::string_view label_;
   std::shared_ptr<const void> kept_;
 };

@@ -11,6 +11,7 @@
 // four longer ones. Each of these stages adds the time that its own coroutine took, without its inputs and without
 // waiting, multiplied by the number of blocks that the timed one stands for. So the sums are unbiased, whatever the
 // costs of the blocks and their order. Waits and the work of parallel tasks are not sampled: all of them are counted.
+// The memory of at most 16 elements of a timed block is measured one by one.
 //   double ns_each = double(c.sampled_ns.load()) / double(c.sampled_elements.load());          // without its inputs
 //   double busy_ns = ns_each * double(c.elements.load() + c.passed.load());                    // an estimate
 //
@@ -22,6 +23,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,13 +38,25 @@ enum class wait_reason : std::uint8_t {
   disk,     ///< a local file
   network,  ///< a remote file
   pace,     ///< the time that the plan itself demands: rate_limit, sleep
-  room,     ///< the task ahead: the channel is full of blocks that the consumer has not taken
-  limit,    ///< the task ahead: as many blocks as `parallelism` allows are being made
-  memory,   ///< the task ahead: the memory budget is used up
+  /// a thread of the pool of blocking calls (runtime/blocking.hpp): all of its threads are in use
+  call_pool,
+  room,    ///< the task ahead: the channel is full of blocks that the consumer has not taken
+  limit,   ///< the task ahead: as many blocks as `parallelism` allows are being made
+  memory,  ///< the task ahead: the memory budget is used up
 };
-inline constexpr std::size_t kWaitReasons = 8;
+inline constexpr std::size_t kWaitReasons = 9;
 /// Returns true if the stage itself waits; false if only its task ahead does, while the stage may deliver blocks.
 constexpr bool delays_stage(wait_reason r) { return r < wait_reason::room; }
+
+/// Elements are divided into classes by their memory: at most 64 bytes, 256 bytes, 1 KiB, and so on. The last class has
+/// no limit.
+inline constexpr std::size_t kSizeClasses = 12;
+constexpr std::uint64_t bytes_max_of_class(std::size_t i) { return std::uint64_t{64} << (2 * i); }
+constexpr std::size_t size_class_of(std::uint64_t bytes) {
+  if (bytes <= bytes_max_of_class(0)) return 0;
+  const auto i = static_cast<std::size_t>(std::bit_width(bytes - 1) - 5) / 2;
+  return i < kSizeClasses ? i : kSizeClasses - 1;
+}
 
 struct stage_counts {
   using number = std::atomic<std::uint64_t>;
@@ -67,8 +81,18 @@ struct stage_counts {
     number times{0}, ns{0};
   };
   std::array<wait, kWaitReasons> waits{};
-  number read_bytes{0};     ///< read from files, before inflating
-  number reads{0};          ///< reads of files that had to wait, including those ahead of the stage
+  wait task_pool_waits{};  ///< waits of the stage's tasks for a thread of the call pool; several tasks wait at once
+  /// The elements of the timed blocks, and the time spent on them, by the mean memory of an element of the block, or of
+  /// its input if that is larger. Weighted; of the stage's tasks if it has some.
+  struct size_class {
+    number elements{0}, ns{0};
+  };
+  std::array<size_class, kSizeClasses> by_size{};
+  number sized_elements{0};              ///< elements whose memory was measured, one by one; weighted, as the next two
+  real sized_bytes{0}, sized_square{0};  ///< the sums of their bytes, and of the squares of these
+  number largest_bytes{0};               ///< the most memory of one of them
+  number read_bytes{0};                  ///< read from files, before inflating
+  number reads{0};                       ///< reads of files that had to wait, including those ahead of the stage
   number reads_ns{0};       ///< the sum of their times: divided by the run's time, the mean number in flight
   number first_bytes{0};    ///< files whose first byte was waited for
   number first_byte_ns{0};  ///< from the open to the first byte
@@ -84,6 +108,12 @@ struct stage_counts {
   void add_wait(wait_reason why, duration took) noexcept {
     wait& w = waits[static_cast<std::size_t>(why)];
     add(w.times, w.ns, took);
+  }
+  /// Adds the time of `count` elements of about `each_bytes`.
+  void add_to_class(std::uint64_t each_bytes, std::uint64_t count, std::uint64_t ns) noexcept {
+    size_class& c = by_size[size_class_of(each_bytes)];
+    add(c.elements, count);
+    add(c.ns, ns);
   }
   /// Adds the squares of the times of `count` elements that took `ns` in all, and stand for `weight` times as many.
   void add_squares(real& to, std::uint64_t ns, std::uint64_t count, std::uint64_t weight) noexcept {

@@ -52,10 +52,11 @@ enum class limit_cause : std::uint8_t {
   parallel,  ///< the number of blocks or calls of a stage that run at the same time
   disk,
   network,
-  pace,     ///< the plan itself: rate_limit, sleep
-  channel,  ///< a channel is too small for the bursts of its two sides
-  memory,   ///< the memory budget
-  workers,  ///< all cores are busy
+  pace,       ///< the plan itself: rate_limit, sleep
+  channel,    ///< a channel is too small for the bursts of its two sides
+  memory,     ///< the memory budget
+  workers,    ///< all cores are busy
+  call_pool,  ///< the number of threads for blocking calls
 };
 std::string_view to_string(limit_cause c);
 

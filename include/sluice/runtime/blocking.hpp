@@ -18,15 +18,32 @@
 
 namespace sluice::lib {
 
+/// The time in which a call waits for a thread. It belongs to the stage that awaits the call, or for which a task
+/// awaits it.
+class thread_wait {
+ public:
+  /// The call is submitted.
+  void begin(const environment& env) noexcept;
+  /// A thread has taken the call. Without this call, the wait took no time.
+  void end(const environment& env) noexcept;
+  /// Adds the time to the counters of the stage. REQUIRES: the call has ended, and `caller` is running again.
+  void count(promise_base& caller) const noexcept;
+
+ private:
+  time_point began_{}, ended_{};
+};
+
 /// A submitted call; part of the frame that awaits it.
 struct blocking_call {
   /// Calls the function, and posts the coroutine. When this returns, the call may no longer exist.
   void (*run)(blocking_call&) noexcept = nullptr;
   blocking_call* next = nullptr;  ///< used by the service
-  environment* env = nullptr;
+  environment* env = nullptr;     ///< null: nobody counts the wait
+  thread_wait wait;               ///< the service calls its end()
 };
 
-/// Executes blocking calls: a pool of threads, or a simulation, which executes them at some later virtual time.
+/// Executes blocking calls: a pool of threads, or a simulation, which executes them at some later virtual time, on any
+/// number of threads.
 class blocking_service {
  public:
   /// Arranges that `call.run(call)` is called once, later, on a thread of the service. Thread: any.
@@ -51,9 +68,11 @@ template <class F> class [[nodiscard]] blocking final : blocking_call {
     handle_ = h;
     env = promise_->env;
     run = &blocking::call;
+    wait.begin(*env);
     service_.submit(*this);
   }
   returned await_resume() {
+    wait.count(*promise_);
     promise_->throw_if_failed();
     if constexpr (!std::is_void_v<returned>) return std::move(*value_);
   }

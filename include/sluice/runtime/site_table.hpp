@@ -53,6 +53,13 @@ struct site_wait {
   duration took{};
 };
 
+/// Elements of similar size, and the time for them.
+struct size_class_report {
+  std::uint64_t bytes_max = 0;  ///< the most memory of such an element; 0: no limit
+  std::uint64_t elements = 0;   ///< their number, as far as they were timed; estimated
+  duration took{};              ///< the time for them
+};
+
 /// The counters of one site. Streams add theirs when they look at the clock, every half millisecond or 64 blocks, so
 /// the numbers may lag behind by that much.
 struct site_report {
@@ -78,11 +85,16 @@ struct site_report {
   duration room_waited{};              ///< how long these waits took
   /// The same by their reason: `waits_by_reason[std::size_t(wait_reason::disk)]`.
   std::array<site_wait, kWaitReasons> waits_by_reason{};
-  std::uint64_t bytes = 0;        ///< memory of its elements, estimated from samples
-  std::uint64_t elements_in = 0;  ///< elements that its inputs have delivered
-  std::uint64_t bytes_in = 0;     ///< their memory, and the bytes read from files
-  std::uint64_t read_bytes = 0;   ///< read from files, before inflating
-  std::uint64_t reads = 0;        ///< reads of files that had to wait
+  /// Times by the memory of an element, or of the input that it was made from if that is larger; the smallest first,
+  /// classes without elements left out. Elements of one block count with their mean.
+  std::vector<size_class_report> by_size;
+  std::uint64_t bytes = 0;                          ///< memory of its elements, estimated from samples
+  double each_bytes = 0, each_bytes_deviation = 0;  ///< the mean memory of one element, and the standard deviation
+  std::uint64_t largest_bytes = 0;                  ///< the most memory of one element, as far as they were measured
+  std::uint64_t elements_in = 0;                    ///< elements that its inputs have delivered
+  std::uint64_t bytes_in = 0;                       ///< their memory, and the bytes read from files
+  std::uint64_t read_bytes = 0;                     ///< read from files, before inflating
+  std::uint64_t reads = 0;                          ///< reads of files that had to wait
   duration reads_took{};          ///< the sum of their times: divided by the run's time, the mean number in flight
   std::uint64_t first_bytes = 0;  ///< files whose first byte was waited for
   duration first_byte_took{};     ///< the sum of the times from the open to the first byte
@@ -140,6 +152,7 @@ namespace sluice {
 using lib::knob_report;
 using lib::site_report;
 using lib::site_table;
+using lib::size_class_report;
 using lib::wait_reason;
 
 }  // namespace sluice

@@ -206,7 +206,7 @@ function showCharts() {
 }
 
 // Tables ----------------------------------------------------------------------------------------------------------
-const reasons = { input: "input", calls: "its calls", disk: "a disk", network: "the network", pace: "its pace", room: "room ahead", limit: "its parallelism", memory: "memory" };
+const reasons = { input: "input", calls: "its calls", disk: "a disk", network: "the network", pace: "its pace", call_pool: "a thread", room: "room ahead", limit: "its parallelism", memory: "memory" };
 function waitText(s) {
   const all = Object.entries(s.waits_by_reason).sort((a, b) => b[1].seconds - a[1].seconds);
   return all.length ? all.slice(0, 2).map(([why, w]) => `${seconds(w.seconds)} for ${reasons[why] || why}`).join(", ") : "–";
@@ -216,12 +216,15 @@ function shares(s) {
   for (const kind of ["busy", "input", "blocked"]) bar.append(make("span", { class: kind, style: `width: ${100 * (s[kind + "_share"] || 0)}%` }));
   return bar;
 }
+// The mean and the standard deviation, if elements differ.
+const sizeText = (s) => !s.element_bytes ? "–" : bytes(s.element_bytes) + (s.element_deviation_bytes > 0.005 * s.element_bytes ? " ± " + bytes(s.element_deviation_bytes) : "");
 const columns = [
   ["Stage", null, (s) => title(s)], ["Share of the time", null, shares], ["Works", (s) => s.busy_share, (s) => percent(s.busy_share)],
   ["Waits", (s) => s.input_share, (s) => percent(s.input_share)], ["Blocked", (s) => s.blocked_share, (s) => percent(s.blocked_share)],
   ["Elements", (s) => s.elements, (s) => number(s.elements)], ["For each", (s) => s.element_seconds, (s) => s.element_seconds ? seconds(s.element_seconds) : "–"],
-  ["Own time", (s) => s.own_seconds, (s) => seconds(s.own_seconds)], ["Output", (s) => s.bytes, (s) => bytes(s.bytes)],
-  ["Read", (s) => s.read_bytes, (s) => s.read_bytes ? bytes(s.read_bytes) : "–"], ["Memory", (s) => s.memory_peak_bytes, (s) => s.memory_peak_bytes ? bytes(s.memory_peak_bytes) : "–"],
+  ["Own time", (s) => s.own_seconds, (s) => seconds(s.own_seconds)], ["Size of each", (s) => s.element_bytes, sizeText], ["Output", (s) => s.bytes, (s) => bytes(s.bytes)],
+  ["Read", (s) => s.read_bytes, (s) => s.read_bytes ? bytes(s.read_bytes) : "–"],
+  ["Reads in flight", (s) => s.reads_in_flight || 0, (s) => s.reads ? number(s.reads_in_flight) : "–"], ["First byte", (s) => s.first_byte_seconds || 0, (s) => s.first_byte_seconds ? seconds(s.first_byte_seconds) : "–"], ["Memory", (s) => s.memory_peak_bytes, (s) => s.memory_peak_bytes ? bytes(s.memory_peak_bytes) : "–"],
   ["Waited", null, waitText]];
 function showStages() {
   const cause = run().verdict && run().verdict.path;
@@ -249,6 +252,18 @@ function showStages() {
 function table(id, names, rows) {
   replace($(id).tHead, make("tr", {}, ...names.map((n, i) => make("th", { scope: "col", class: i < 2 || i > 5 ? "text" : null }, n))));
   replace($(id).tBodies[0], ...rows.map((r) => make("tr", {}, ...r.map((c, i) => i === 0 ? make("th", { scope: "row" }, c) : make("td", { class: i < 2 || i > 5 ? "text" : null }, String(c))))));
+}
+// A stage is shown if its elements have different sizes.
+function showSizes() {
+  const rows = [];
+  for (const s of run().stages || []) {
+    const all = (s.by_size || []).reduce((sum, c) => sum + c.elements, 0);
+    const shown = (s.by_size || []).filter((c) => c.elements >= 0.01 * all);
+    if (shown.length < 2 || s.busy_share < 0.02) continue;
+    for (const c of shown) rows.push([title(s), c.bytes_max === null ? "more" : "up to " + bytes(c.bytes_max), percent(c.elements / all), seconds(c.element_seconds)]);
+  }
+  table("size-table", ["Stage", "Size of an element", "Share of the elements", "For each"], rows);
+  $("sizes").hidden = rows.length === 0;
 }
 function showKnobs() {
   const choices = (run().tuner && run().tuner.choices) || [];
@@ -280,7 +295,7 @@ function showAdvice() {
 function showMemory() {
   table("memory-table", ["Stage", "Purpose", "Peak"], (run().memory ? run().memory.holders : []).map((l) => [l.stage || "the run", l.purpose, bytes(l.peak_bytes)]));
 }
-function show() { showHead(); showGraph(); showCharts(); showStages(); showKnobs(); showAdvice(); showMemory(); }
+function show() { showHead(); showGraph(); showCharts(); showStages(); showSizes(); showKnobs(); showAdvice(); showMemory(); }
 
 // Controls --------------------------------------------------------------------------------------------------------
 const themes = ["system", "light", "dark"];

@@ -22,12 +22,21 @@ json json_of(const knob_report& k) {
 }
 
 json waits_of(const site_report& s) {
-  static constexpr const char* kNames[kWaitReasons] = {"input", "calls", "disk",  "network",
-                                                       "pace",  "room",  "limit", "memory"};
+  static constexpr const char* kNames[kWaitReasons] = {"input",     "calls", "disk",  "network", "pace",
+                                                       "call_pool", "room",  "limit", "memory"};
   json all = json::object();
   for (std::size_t i = 0; i != kWaitReasons; ++i)
     if (const site_wait& w = s.waits_by_reason[i]; w.times)
       all[kNames[i]] = {{"times", w.times}, {"seconds", seconds_of(w.took)}};
+  return all;
+}
+
+json sizes_of(const site_report& s) {
+  json all = json::array();
+  for (const size_class_report& c : s.by_size)
+    all.push_back({{"bytes_max", c.bytes_max ? json(c.bytes_max) : json()},
+                   {"elements", c.elements},
+                   {"element_seconds", seconds_of(c.took) / static_cast<double>(c.elements)}});
   return all;
 }
 
@@ -71,12 +80,16 @@ json json_of(const site_report& s, duration elapsed) {
           {"element_seconds", seconds_of(s.each)},
           {"element_deviation_seconds", seconds_of(s.each_deviation)},
           {"longest_element_seconds", seconds_of(s.longest)},
+          {"by_size", sizes_of(s)},
           {"waits", s.waits},
           {"waited_seconds", seconds_of(s.waited)},
           {"room_waits", s.room_waits},
           {"room_waited_seconds", seconds_of(s.room_waited)},
           {"waits_by_reason", waits_of(s)},
           {"bytes", s.bytes},
+          {"element_bytes", s.each_bytes},
+          {"element_deviation_bytes", s.each_bytes_deviation},
+          {"largest_element_bytes", s.largest_bytes},
           {"read_bytes", s.read_bytes},
           {"reads", s.reads},
           {"reads_in_flight", run > 0 ? json(seconds_of(s.reads_took) / run) : json()},

@@ -58,6 +58,27 @@ void add_waits(site_report& r, const stage_counts& c) {
     (delays ? r.waits : r.room_waits) += w.times;
     (delays ? r.waited : r.room_waited) += w.took;
   }
+  // Several tasks beside the stage wait at the same time, so their waits are no part of the stage's own.
+  site_wait& pool = r.waits_by_reason[static_cast<std::size_t>(wait_reason::call_pool)];
+  pool.times += read(c.task_pool_waits.times);
+  pool.took += duration(static_cast<duration::rep>(read(c.task_pool_waits.ns)));
+}
+
+void set_sizes(site_report& r, const stage_counts& c) {
+  for (std::size_t i = 0; i != kSizeClasses; ++i) {
+    const std::uint64_t elements = read(c.by_size[i].elements);
+    if (elements == 0) continue;
+    const bool is_last = i + 1 == kSizeClasses;
+    r.by_size.push_back({.bytes_max = is_last ? 0 : bytes_max_of_class(i),
+                         .elements = elements,
+                         .took = duration(static_cast<duration::rep>(read(c.by_size[i].ns)))});
+  }
+  const auto sized = static_cast<double>(read(c.sized_elements));
+  if (sized <= 0) return;
+  r.each_bytes = c.sized_bytes.load(std::memory_order_relaxed) / sized;
+  const double squares = c.sized_square.load(std::memory_order_relaxed) / sized;
+  r.each_bytes_deviation = std::sqrt(std::max(0.0, squares - r.each_bytes * r.each_bytes));
+  r.largest_bytes = read(c.largest_bytes);
 }
 
 /// Adds what the stages upstream have delivered.
@@ -196,6 +217,7 @@ site_report site_record::report(std::uint64_t number) const {
   r.longest = nanoseconds(read(c.longest_ns));
   r.bytes = scaled(read(c.sampled_bytes), sampled, made);
   add_waits(r, c);
+  set_sizes(r, c);
   r.read_bytes = read(c.read_bytes);
   r.reads = read(c.reads);
   r.reads_took = nanoseconds(read(c.reads_ns));

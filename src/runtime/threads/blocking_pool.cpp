@@ -56,6 +56,7 @@ void blocking_pool::run(std::size_t slot) {
       if (!first_) last_ = nullptr;
       --waiting_;
       lock.unlock();
+      if (call->env) call->wait.end(*call->env);
       call->run(*call);  // resumes the awaiter elsewhere; the call no longer exists
       lock.lock();
       continue;

@@ -51,6 +51,8 @@
 
 namespace sluice::lib {
 
+struct stage_counts;
+
 /// The effect on a coroutine when an operation that it awaits fails.
 enum class on_failure : std::uint8_t {
   throws,                ///< tasks and all other coroutines that are not stages: the co_await throws
@@ -81,6 +83,8 @@ struct promise_base {
   /// and the next request on the stage fails with `failure`. Returns null if no such output exists. May replace
   /// `failure` by the status of an error that comes earlier in the stream.
   virtual std::coroutine_handle<> flush() noexcept { return {}; }
+  /// The counters of the stage for which this task works beside it (a call of a parallel map); null: it is no such task.
+  virtual stage_counts* counts_of_task() const noexcept { return nullptr; }
   /// Throws the status that the wait failed with, if it failed. Every awaiter that uses fail_wait() calls it in
   /// await_resume.
   void throw_if_failed() {
