@@ -130,14 +130,17 @@ function showGraph() {
   nodes.forEach((n, i) => {
     const { x, y } = at.get(n.s.path), s = n.s;
     const isCause = s.path === cause;
-    const a = svg("a", { href: "#stage-" + s.path, class: isCause ? "cause" : "", "data-key": "node" + s.path, "aria-label": `${title(s)}${isCause ? ", the cause" : ""}: ${busyText(s)}` });
+    const name = cut(title(s), isCause ? 23 : 30);
+    const work = cut(`${percent(s.busy_share)} busy` + (s.element_seconds ? `, ${seconds(s.element_seconds)} each` : ""), 36);
+    // Its name for screen readers is its text, and its title.
+    const a = svg("a", { href: "#stage-" + s.path, class: isCause ? "cause" : "", "data-key": "node" + s.path });
     const clip = "clip" + i;
     a.append(svg("title", {}, `${title(s)}: ${busyText(s)}`), svg("clipPath", { id: clip }, svg("rect", { x, y, width: w, height: h, rx: 8 })));
     a.append(svg("rect", { class: "node-back", x, y, width: w, height: h, rx: 8 }));
     a.append(svg("rect", { class: "node-fill", x, y, width: (w * Math.min(1, s.busy_share || 0)).toFixed(1), height: h, "clip-path": `url(#${clip})` }));
     a.append(svg("rect", { class: "node-line", x, y, width: w, height: h, rx: 8 }));
-    a.append(svg("text", { x: x + 12, y: y + 24 }, cut(title(s), isCause ? 23 : 30)));
-    a.append(svg("text", { class: "small", x: x + 12, y: y + 44 }, cut(`${percent(s.busy_share)} busy` + (s.element_seconds ? `, ${seconds(s.element_seconds)} each` : ""), 36)));
+    a.append(svg("text", { x: x + 12, y: y + 24 }, name));
+    a.append(svg("text", { class: "small", x: x + 12, y: y + 44 }, work));
     if (isCause) a.append(svg("text", { class: "cause-mark", x: x + w - 12, y: y + 24, "text-anchor": "end" }, "* cause"));
     picture.append(a);
   });
@@ -170,7 +173,7 @@ function chart(name, times, series, write, limit) {
     parts.push(svg("line", { class: "grid", x1: left, x2: w - right, y1: y(t), y2: y(t) }));
     parts.push(svg("text", { x: left - 6, y: y(t) + 4, "text-anchor": "end" }, write(t)));
   }
-  for (const t of ticks(span)) parts.push(svg("text", { x: x(first + t), y: h - 7, "text-anchor": "middle" }, seconds(first > span / 100 ? first + t : t)));
+  for (const t of ticks(span)) parts.push(svg("text", { x: x(first + t), y: h - 7, "text-anchor": x(first + t) > w - right - 14 ? "end" : "middle" }, seconds(first > span / 100 ? first + t : t)));
   if (limit && limit.shown) parts.push(svg("line", { class: "limit", x1: left, x2: w - right, y1: y(limit.value), y2: y(limit.value) }));
   const dashes = ["", "7 3", "2 3", "9 3 2 3", "4 2", "1 2"];
   series.forEach((s, i) => {
@@ -192,7 +195,12 @@ function showCharts() {
   const past = report.history;
   const box = $("charts");
   if (!past || past.seconds.length < 2) { replace(box, make("p", { class: "hint" }, "The run was too short for a history: it has a value for each 200 ms.")); return; }
-  const rates = past.elements.map((n, i) => i === 0 ? (past.seconds[0] > 0 ? n / past.seconds[0] : 0) : (n - past.elements[i - 1]) / Math.max(past.seconds[i] - past.seconds[i - 1], 1e-9));
+  const rates = [];
+  past.elements.forEach((n, i) => {
+    const took = i === 0 ? past.seconds[0] : past.seconds[i] - past.seconds[i - 1];
+    // The last moment is the end of the run, which may follow the one before at once.
+    rates.push(i > 0 && took < 0.05 ? rates[i - 1] : took > 0 ? (n - (i === 0 ? 0 : past.elements[i - 1])) / took : 0);
+  });
   const memory = run().memory || {};
   const top = Math.max(...past.memory_bytes);
   const charts = [chart("Elements per second", past.seconds, [{ name: "elements", values: rates }], large),
@@ -226,9 +234,13 @@ const columns = [
   ["Read", (s) => s.read_bytes, (s) => s.read_bytes ? bytes(s.read_bytes) : "–"],
   ["Reads in flight", (s) => s.reads_in_flight || 0, (s) => s.reads ? number(s.reads_in_flight) : "–"], ["First byte", (s) => s.first_byte_seconds || 0, (s) => s.first_byte_seconds ? seconds(s.first_byte_seconds) : "–"], ["Memory", (s) => s.memory_peak_bytes, (s) => s.memory_peak_bytes ? bytes(s.memory_peak_bytes) : "–"],
   ["Waited", null, waitText]];
+const rare = ["Read", "Reads in flight", "First byte", "Memory"];
 function showStages() {
   const cause = run().verdict && run().verdict.path;
-  const head = columns.map(([name, value], i) => {
+  // A column without a number is left out; the others keep their place in `columns`.
+  const shown = columns.map((c, i) => i).filter((i) => !rare.includes(columns[i][0]) || (run().stages || []).some((s) => columns[i][1](s)));
+  const head = shown.map((i) => {
+    const [name, value] = columns[i];
     const kind = i < 2 || i === columns.length - 1 ? "text" : null;
     if (!value) return make("th", { scope: "col", class: kind }, name);
     const button = make("button", { type: "button", "data-key": "sort" + i }, name);
@@ -241,7 +253,8 @@ function showStages() {
   replace($("stage-table").tBodies[0], ...stages.map((s) => {
     const isCause = s.path === cause;
     const row = make("tr", { id: "stage-" + s.path, class: isCause ? "cause" : null });
-    columns.forEach(([, , write], i) => {
+    shown.forEach((i) => {
+      const write = columns[i][2];
       if (i === 0) row.append(make("th", { scope: "row" }, isCause ? make("span", { class: "tag" }, "* cause") : null, write(s)));
       else if (i === 1) row.append(make("td", { class: "text" }, write(s), make("span", { class: "hidden" }, busyText(s))));
       else row.append(make("td", { class: i === columns.length - 1 ? "text" : null }, write(s)));
@@ -253,14 +266,22 @@ function table(id, names, rows) {
   replace($(id).tHead, make("tr", {}, ...names.map((n, i) => make("th", { scope: "col", class: i < 2 || i > 5 ? "text" : null }, n))));
   replace($(id).tBodies[0], ...rows.map((r) => make("tr", {}, ...r.map((c, i) => i === 0 ? make("th", { scope: "row" }, c) : make("td", { class: i < 2 || i > 5 ? "text" : null }, String(c))))));
 }
+// Limits of classes are powers of two.
+function classLimit(n) {
+  const units = ["B", "KiB", "MiB", "GiB"];
+  let i = 0;
+  while (n >= 1024 && i < units.length - 1) { n /= 1024; ++i; }
+  return n + " " + units[i];
+}
 // A stage is shown if its elements have different sizes.
 function showSizes() {
   const rows = [];
   for (const s of run().stages || []) {
     const all = (s.by_size || []).reduce((sum, c) => sum + c.elements, 0);
-    const shown = (s.by_size || []).filter((c) => c.elements >= 0.01 * all);
+    const time = (s.by_size || []).reduce((sum, c) => sum + c.elements * c.element_seconds, 0);
+    const shown = (s.by_size || []).filter((c) => c.elements >= 0.01 * all || c.elements * c.element_seconds >= 0.01 * time);
     if (shown.length < 2 || s.busy_share < 0.02) continue;
-    for (const c of shown) rows.push([title(s), c.bytes_max === null ? "more" : "up to " + bytes(c.bytes_max), percent(c.elements / all), seconds(c.element_seconds)]);
+    for (const c of shown) rows.push([title(s), c.bytes_max === null ? "more" : "up to " + classLimit(c.bytes_max), percent(c.elements / all), seconds(c.element_seconds)]);
   }
   table("size-table", ["Stage", "Size of an element", "Share of the elements", "For each"], rows);
   $("sizes").hidden = rows.length === 0;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "base/seconds.hpp"
@@ -67,34 +69,49 @@ std::string reasons_text(const site_report& s, double seconds) {
   return text;
 }
 
-/// Elements of less than this share of all do not make a class of their own; times differ from this factor on.
+/// A class with less than this share of the elements, and of their time, is not shown; times differ from this factor on.
 constexpr double kClassShareMin = 0.01, kTimesDiffer = 2;
 /// A stage that works less than this share of the time is not worth a line.
 constexpr double kWorksMin = 0.02;
 
-/// Returns "map(decode): 310 µs for an element of at most 4.10 kB (90 %), 12 ms at most 1.05 MB (10 %)"; empty if its
-/// elements are of one size, or take the same time.
-std::string sizes_line(const site_report& s) {
-  std::uint64_t all = 0;
-  for (const size_class_report& c : s.by_size) all += c.elements;
-  std::vector<const size_class_report*> shown;
-  double least = 1e300, most = 0;
+/// Returns "256 B", "16 KiB", "4 MiB": the limits of classes are powers of two.
+std::string class_limit(std::uint64_t bytes) {
+  static constexpr const char* kUnits[] = {" B", " KiB", " MiB", " GiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
+  return absl::StrCat(bytes, kUnits[unit]);
+}
+
+std::vector<const size_class_report*> classes_shown(const site_report& s) {
+  double elements = 0, seconds = 0;
   for (const size_class_report& c : s.by_size) {
-    if (static_cast<double>(c.elements) < kClassShareMin * static_cast<double>(all)) continue;
-    const double each = seconds_of(c.took) / static_cast<double>(c.elements);
-    least = std::min(least, each);
-    most = std::max(most, each);
-    shown.push_back(&c);
+    elements += static_cast<double>(c.elements);
+    seconds += seconds_of(c.took);
+  }
+  std::vector<const size_class_report*> shown;
+  for (const size_class_report& c : s.by_size)
+    if (static_cast<double>(c.elements) >= kClassShareMin * elements || seconds_of(c.took) >= kClassShareMin * seconds)
+      shown.push_back(&c);
+  return shown;
+}
+
+/// Returns "map(decode): 310 µs for an element of up to 4 KiB (90 %), 12.0 ms of up to 1 MiB (10 %)"; empty if its elements
+/// are of one size, or take the same time.
+std::string sizes_line(const site_report& s) {
+  const std::vector<const size_class_report*> shown = classes_shown(s);
+  const auto each = [](const size_class_report* c) { return seconds_of(c->took) / static_cast<double>(c->elements); };
+  double all = 0, least = std::numeric_limits<double>::max(), most = 0;
+  for (const size_class_report* c : shown) {
+    all += static_cast<double>(c->elements);
+    least = std::min(least, each(c));
+    most = std::max(most, each(c));
   }
   if (shown.size() < 2 || most < kTimesDiffer * least || s.busy_share < kWorksMin) return {};
   std::string text;
   for (const size_class_report* c : shown)
-    absl::StrAppend(&text, text.empty() ? "" : ", ",
-                    short_seconds(seconds_of(c->took) / static_cast<double>(c->elements)),
-                    text.empty() ? " for an element" : "",
-                    c->bytes_max ? absl::StrCat(" of up to ", short_bytes(static_cast<double>(c->bytes_max)))
-                                 : std::string(" of more"),
-                    " (", percent(static_cast<double>(c->elements) / static_cast<double>(all)), ")");
+    absl::StrAppend(&text, text.empty() ? "" : ", ", short_seconds(each(c)), text.empty() ? " for an element" : "",
+                    c->bytes_max ? absl::StrCat(" of up to ", class_limit(c->bytes_max)) : std::string(" of more"), " (",
+                    percent(static_cast<double>(c->elements) / all), ")");
   return absl::StrCat("  ", numbered(s.name, s.number), ": ", text, "\n");
 }
 

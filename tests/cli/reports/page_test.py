@@ -14,6 +14,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import page_rules
 from program import ProgramTest, main
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -52,6 +53,12 @@ def browse(page, *options):
                "--virtual-time-budget=5000", *options, page]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def lines_of_two_sizes(path):
+    """Lines of which one in ten is long, so that splitting it takes longer."""
+    pathlib.Path(path).write_text("".join("a," * (50_000 if i % 10 == 0 else 50) + "\n" for i in range(1200)))
+    return f'lines("{path}") | rate_limit(elements_per_second=4000, burst=1) | map(length(split(it, ",")))'
 
 
 class Pages(ProgramTest):
@@ -131,7 +138,8 @@ class Browser(Pages):
         self.assertEqual([a["id"] for a in rows if a.get("class") == "cause"], ["stage-" + report["run"]["verdict"]["path"]])
         nodes = [a for tag, a in tags if tag == "a" and a.get("href", "").startswith("#stage-")]
         self.assertEqual(len(nodes), len(rows))
-        self.assertTrue(all(a["aria-label"] for a in nodes))
+        for s in report["run"]["stages"]:
+            self.assertIn(s["name"][:20], shown.texts["graph"])
         self.assertEqual([a["class"] for a in nodes].count("cause"), 1)
         self.assertEqual(len([1 for tag, a in tags if a.get("class") == "edge"]), len(report["run"]["edges"]) + 1)
         charts = [a["aria-label"] for tag, a in tags if tag == "svg" and a.get("role") == "img"]
@@ -154,6 +162,35 @@ class Browser(Pages):
                 shown = self.shown(path)
                 for s in self.object_of(text)["run"]["stages"]:
                     self.assertIn(s["name"], shown.texts["stage-table"])
+
+    def check_rules(self, dom):
+        found = page_rules.findings(dom)
+        self.assertGreater(found["rules"], 20)
+        self.assertEqual([v for v in found["violations"] if v["impact"] in page_rules.SERIOUS], [])
+
+    @unittest.skipUnless(page_rules.RULES.exists(), "no axe-core: ./dev deps servers")
+    def test_axe_finds_nothing_serious(self):
+        sizes = lines_of_two_sizes(self.path("lines.txt"))
+        for plan, status in [(PLAN, 0), (sizes, 0), ("range(3)", 0), ("range(100) | map(6 / (it - 50))", 1)]:
+            path, text = self.page(plan, *(["--limit", 150, "--seed", 1] if plan == PLAN else []), status=status)
+            pathlib.Path(path).write_text(page_rules.with_rules(text))
+            for scheme in (0, 1):
+                for width in (1280, 500):
+                    with self.subTest(plan=plan, scheme=("dark", "light")[scheme], width=width):
+                        dom, _ = browse("file://" + path, "--dump-dom", "--virtual-time-budget=20000", f"--window-size={width},2000",
+                                        f"--blink-settings=preferredColorScheme={scheme}")
+                        self.check_rules(dom)
+
+    def test_sizes_have_a_table(self):
+        path, text = self.page(lines_of_two_sizes(self.path("lines.txt")))
+        shown = self.shown(path)
+        stage = next(s for s in self.object_of(text)["run"]["stages"] if s["name"].startswith("map"))
+        self.assertGreaterEqual(len(stage["by_size"]), 2)
+        self.assertIn("up to 256 KiB", shown.texts["size-table"])
+        self.assertIn("±", shown.texts["stage-table"])
+        self.assertNotIn("hidden", next(a for _, a in shown.tags if a.get("id") == "sizes"))
+        path, _ = self.page("range(3)")
+        self.assertIn("hidden", next(a for _, a in self.shown(path).tags if a.get("id") == "sizes"))
 
     def test_nothing_is_wider_than_a_phone(self):
         path, _ = self.page(PLAN, "--limit", 100, "--seed", 1)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`sluice run --serve` and `sluice top`: pages, metrics by the rules of Prometheus and OpenMetrics, and bad requests."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -12,11 +13,12 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import page_rules
 import page_test
 from program import PROGRAM, ProgramTest, main
 from terminal import run_on_terminal
 
-PROMTOOL = shutil.which("promtool")
+PROMTOOL = shutil.which("promtool", path=os.environ["PATH"] + os.pathsep + str(pathlib.Path.home() / ".cache/sluice-servers/debian/usr/bin"))
 NAME = r'quo\"te</script>'
 PLAN = f'counter | rate_limit(elements_per_second=2000) | filter("{NAME}" != "a") | map(it + 1) | prefetch(4) | batch(10) | prefetch(2)'
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
@@ -132,6 +134,16 @@ class Pages(Served):
         self.assertIn(NAME, shown.texts["stage-table"])
 
 
+    @unittest.skipUnless(page_test.CHROMIUM and page_rules.RULES.exists(), "no Chromium or axe-core: ./dev deps servers")
+    def test_axe_finds_nothing_serious_in_the_live_page(self):
+        live = page_rules.live(self.url)
+        self.addCleanup(live.close)
+        dom, _ = page_test.browse(live.url, "--dump-dom", "--virtual-time-budget=20000")
+        found = page_rules.findings(dom)
+        self.assertGreater(found["rules"], 20)
+        self.assertEqual([v for v in found["violations"] if v["impact"] in page_rules.SERIOUS], [])
+
+
 class Metrics(Served):
     def test_the_text_of_prometheus(self):
         headers, text = self.get("metrics")
@@ -177,7 +189,7 @@ class Metrics(Served):
             if family["unit"]:
                 self.assertTrue(name.endswith("_" + family["unit"]), name)
 
-    @unittest.skipUnless(PROMTOOL, "no promtool: apt-get install prometheus")
+    @unittest.skipUnless(PROMTOOL, "no promtool: ./dev deps servers")
     def test_promtool_accepts_it(self):
         done = subprocess.run([PROMTOOL, "check", "metrics"], input=self.get("metrics")[1], capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))

@@ -212,6 +212,25 @@ class Reports(ProgramTest):
         self.assertEqual({(e["from"], e["to"]) for e in run["edges"]}, {(i, s["path"]) for s in run["stages"] for i in s["inputs"]})
         self.assertEqual(run["knobs"][0]["stage"], "prefetch")
 
+    def test_the_report_has_times_and_memory_by_size(self):
+        lines = self.path("lines.txt")
+        pathlib.Path(lines).write_text("".join("a," * (50_000 if i % 10 == 0 else 50) + "\n" for i in range(1200)))
+        plan = f'lines("{lines}") | rate_limit(elements_per_second=4000, burst=1) | map(length(split(it, ",")))'
+        report, _ = self.report("run", plan)
+        split, _, read = report["run"]["stages"]
+        sizes = [c["bytes_max"] for c in split["by_size"]]
+        self.assertEqual(sizes, sorted(sizes))
+        self.assertIn(256, sizes)
+        self.assertIn(256 << 10, sizes)
+        by_size = {c["bytes_max"]: c["element_seconds"] for c in split["by_size"]}
+        self.assertGreater(by_size[256 << 10], by_size[256])
+        self.assertEqual((split["element_bytes"], split["element_deviation_bytes"], split["largest_element_bytes"]), (8, 0, 8))
+        self.assertGreater(read["element_deviation_bytes"], 0)
+        self.assertGreaterEqual(read["largest_element_bytes"], 100_000)
+        self.assertRegex(self.ok("run", plan, "--report").stderr, r"\ntime by size:\n  map\(.*: .*s for an element of up to 256 B \(.* of up to 256 KiB \(")
+        report, _ = self.report("run", "range(1000)")
+        self.assertEqual([c["bytes_max"] for c in report["run"]["stages"][0]["by_size"]], [64])
+
     def test_the_report_as_text_begins_with_the_verdict(self):
         for words in (["--report", self.SLOW], [self.SLOW, "--report"], [self.SLOW, "--report", "full"], ["--report", "--seed", 1, self.SLOW]):
             lines = self.ok("run", *words).stderr.splitlines()
