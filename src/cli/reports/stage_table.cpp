@@ -110,8 +110,8 @@ std::string sizes_line(const site_report& s) {
   std::string text;
   for (const size_class_report* c : shown)
     absl::StrAppend(&text, text.empty() ? "" : ", ", short_seconds(each(c)), text.empty() ? " for an element" : "",
-                    c->bytes_max ? absl::StrCat(" of up to ", class_limit(c->bytes_max)) : std::string(" of more"), " (",
-                    percent(static_cast<double>(c->elements) / all), ")");
+                    c->bytes_max ? absl::StrCat(" of up to ", class_limit(c->bytes_max)) : std::string(" of more"),
+                    " (", percent(static_cast<double>(c->elements) / all), ")");
   return absl::StrCat("  ", numbered(s.name, s.number), ": ", text, "\n");
 }
 
