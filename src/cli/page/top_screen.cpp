@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -87,6 +88,18 @@ std::string summary_of(const page_json& report, const page_json& run) {
                          large(number(memory, "budget_bytes"), 1000) + "B", number(run, "workers"));
 }
 
+/// Adds the text in as many lines as it needs, at most a quarter of the screen.
+void add_wrapped(std::vector<std::string>& lines, const std::string& text, screen_size size) {
+  const std::string whole = wrapped(without_controls(text), size.columns, 2, 0);
+  const std::size_t most = std::max<std::size_t>(1, size.rows / 4);
+  std::vector<std::string> parts = absl::StrSplit(whole, '\n');
+  if (parts.size() > most) {
+    parts.resize(most);
+    parts.back() += " …";
+  }
+  lines.insert(lines.end(), parts.begin(), parts.end());
+}
+
 }  // namespace
 
 bool is_running(const std::string& report_json) { return object_of(report_json).value("outcome", "") == "running"; }
@@ -97,10 +110,10 @@ std::string top_screen(const std::string& report_json, screen_size size) {
   const page_json verdict = run.value("verdict", page_json::object());
   const std::size_t columns = std::max(size.columns, kColumnsMin + kNumberColumns / 2);
   std::vector<std::string> lines;
-  lines.push_back(without_controls(verdict.value("text", std::string("the run has not begun"))));
+  add_wrapped(lines, verdict.value("text", std::string("the run has not begun")), size);
   for (const page_json& note : verdict.value("notes", page_json::array()))
-    lines.push_back(without_controls(note.get<std::string>()));
-  lines.push_back(summary_of(report, run));
+    add_wrapped(lines, note.get<std::string>(), size);
+  add_wrapped(lines, summary_of(report, run), size);
   lines.push_back("");
   lines.push_back(filled("  stage", columns - kNumberColumns) +
                   absl::StrFormat("%6s%6s%6s%9s%9s%8s", "busy", "input", "block", "elements", "each", "channel"));

@@ -208,6 +208,8 @@ class Top(Served):
             text = self.ok("top", address).stdout
             lines = text.splitlines()
             self.assertTrue(lines[0].startswith("highly input-bound"), text)
+            self.assertTrue(lines[1].strip().endswith("demands this pace"), text)  # the verdict is whole
+            self.assertRegex(text, r"workers \d")
             self.assertLessEqual(len(lines), 24)
             self.assertEqual([line for line in lines if len(line) > 80], [])
             self.assertEqual([line.split()[1] for line in lines if line.startswith("* ")], ["rate_limit"])
