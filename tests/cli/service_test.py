@@ -86,6 +86,16 @@ class Service(ServiceTest):
             self.assertEqual(again, address)
         self.assertEqual(finish(), list(range(3000)))
 
+    def test_splits_in_flight_are_read_to_their_end_while_the_dispatcher_is_stopped(self):
+        dispatcher, address = self.start("dispatcher")
+        self.start("worker", "--dispatcher", address)
+        plan = f'range(1200) | filter(it >= 0) | sleep(2ms) | distribute("{address}", splits=12, splits_at_once=4)'
+        wait_for, finish = self.consume_in_steps(plan)
+        wait_for(20)
+        with self.paused(dispatcher):
+            wait_for(400)  # four splits of 100 elements
+        self.assertEqual(finish(".*"), list(range(1200)))
+
     def test_consumers_of_one_job_share_its_elements(self):
         _, address = self.start("dispatcher")
         for _ in range(2):

@@ -326,6 +326,118 @@ TEST_CASE("bad elements that a worker makes again for a later split count once")
   CHECK(report.first_errors[1].where().element == 13);
 }
 
+namespace {
+
+/// Cuts off the dispatcher for a minute, and counts what the consumer gets meanwhile.
+task<> cut_off_dispatcher(simulated_network* net, const numbers* got, std::size_t* before, std::size_t* after) {
+  sleep_for reading(1500ms);
+  co_await reading;
+  net->unplug("m0:1");
+  *before = got->size();
+  sleep_for gone(60s);
+  co_await gone;
+  *after = got->size();
+  net->plug("m0:1");
+}
+
+task<> read_without_dispatcher(runtime* rt, simulated_network* net, numbers* got, std::size_t* before,
+                               std::size_t* after) {
+  dispatcher_config config;
+  config.listen = "m0:1";
+  auto starting = dispatcher::start(*rt, config);
+  dispatcher d = co_await starting;
+  worker_config w;
+  w.listen = "m1:1";
+  auto beginning = worker::start(*rt, d.address(), w);
+  worker one = co_await beginning;
+  any_stream s = open_run(
+      *rt, parse_plan("range(600) | filter(it >= 0) | sleep(20ms) | distribute(\"m0:1\", splits=12, splits_at_once=4)"),
+      {});
+  environment* env = co_await this_environment();
+  scope cutting(*env);
+  cutting.spawn(cut_off_dispatcher(net, got, before, after));
+  while (auto b = co_await s.next_block({0, 1}))
+    for (std::uint32_t i = 0; i != b.size(); ++i) got->push_back(b.as<std::int64_t>()[i]);
+  co_await cutting.join();
+  auto closing = cleanup(std::move(s));
+  co_await closing;
+  auto closing_worker = one.close();
+  co_await closing_worker;
+  auto closing_dispatcher = d.close();
+  co_await closing_dispatcher;
+}
+
+}  // namespace
+
+namespace {
+
+/// Reads all, with or without a pause of the dispatcher, and returns its status right after the end.
+task<> read_and_ask(runtime* rt, simulated_network* net, std::string* status) {
+  dispatcher_config config;
+  config.listen = "m0:1";
+  auto starting = dispatcher::start(*rt, config);
+  dispatcher d = co_await starting;
+  worker_config w;
+  w.listen = "m1:1";
+  auto beginning = worker::start(*rt, d.address(), w);
+  worker one = co_await beginning;
+  any_stream s = open_run(
+      *rt,
+      parse_plan("range(60) | filter(it >= 0) | sleep(20ms) | distribute(\"m0:1\", splits=4, splits_at_once=4, "
+                 "job=\"j\", consumer=\"c\")"),
+      {});
+  numbers got, unused;
+  std::size_t before = 0, after = 0;
+  environment* env = co_await this_environment();
+  scope cutting(*env);
+  auto first = read_some(s, 5, got);
+  co_await first;
+  cutting.spawn(cut_off_dispatcher(net, &unused, &before, &after));
+  auto rest = read_some(s, 1000, got);
+  co_await rest;
+  *status = d.status_json();
+  co_await cutting.join();
+  auto closing = cleanup(std::move(s));
+  co_await closing;
+  auto closing_worker = one.close();
+  co_await closing_worker;
+  auto closing_dispatcher = d.close();
+  co_await closing_dispatcher;
+}
+
+}  // namespace
+
+TEST_CASE("a consumer that ends has reported all of its splits") {
+  for (std::uint64_t seed = 1; seed != 6; ++seed) {
+    CAPTURE(seed);
+    simulation world(seed);
+    simulated_network net(world, {});
+    runtime rt(world);
+    set_transport(rt, make_message_transport(net));
+    std::string status;
+    sync_wait(rt, read_and_ask(&rt, &net, &status));
+    CHECK(status.find("\"done\":4") != std::string::npos);
+    set_transport(rt, nullptr);
+  }
+}
+
+TEST_CASE("splits that are being read come to their end while the dispatcher is away") {
+  for (std::uint64_t seed = test::first_seed(); seed != test::first_seed() + test::cases(10); ++seed) {
+    CAPTURE(seed);
+    simulation world(seed);
+    simulated_network net(world, {});
+    runtime rt(world);
+    set_transport(rt, make_message_transport(net));
+    numbers got;
+    std::size_t before = 0, after = 0;
+    sync_wait(rt, read_without_dispatcher(&rt, &net, &got, &before, &after));
+    CHECK(before < 300);
+    CHECK(after >= 400);  // splits 4 to 7, of 50 elements each, were in flight
+    CHECK(got == up_to(600));
+    set_transport(rt, nullptr);
+  }
+}
+
 TEST_CASE("each element comes once while workers and the dispatcher are cut off, and after a resume") {
   for (std::uint64_t seed = test::first_seed(); seed != test::first_seed() + test::cases(12); ++seed) {
     CAPTURE(seed);

@@ -93,8 +93,10 @@ TEST_CASE("a reader gives a silent worker up after the limit, unless its own con
   CHECK(r.later(seconds(3600)) == "");
   CHECK(r.step({reader_event::took{1}}) == "");
   CHECK(r.later(milliseconds(2000)) == "cancel 0, place 1 not w:1");
-  CHECK(r.later(seconds(5)) == "");  // the dispatcher does not answer: a delay
-  CHECK(r.later(milliseconds(20)) == "place 2 not w:1");
+  CHECK(r.later(seconds(5)) == "");                       // the dispatcher does not answer: a delay
+  CHECK(r.later(milliseconds(20)) == "open 2 w:1 at 2");  // the last worker may have returned
+  CHECK(r.broke(2) == "");
+  CHECK(r.later(milliseconds(40)) == "place 3 not w:1");
 }
 
 TEST_CASE("a reader ends with the error of the elements, with the dispatcher's refusal, or after its time limit") {

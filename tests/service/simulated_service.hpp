@@ -16,7 +16,7 @@
 namespace sluice::lib::service_simulation {
 
 inline constexpr duration kSecond = std::chrono::seconds(1);
-inline constexpr duration kFaultPhase = 20 * kSecond, kLiveness = 120 * kSecond;
+inline constexpr duration kLiveness = 120 * kSecond;
 
 template <class... F> struct overloaded : F... {
   using F::operator()...;
@@ -169,6 +169,7 @@ class simulation {
 
   // --- the end
   void check_end();
+  void check_flow() const;
   /// A client that died, lost what it had delivered since its checkpoint, and did not return.
   bool is_lost(const std::string& name) const;
 

@@ -15,10 +15,11 @@ outcome simulation::run() {
       if (i < s_.leaving && s_.clients > s_.leaving) w_.after(kSecond + w_.upto(10 * kSecond), [this, i] { leave(i); });
     }
     for (const fault& f : s_.faults) w_.at(kStart + f.at, [this, f] { begin(f); });
-    w_.at(kStart + kFaultPhase, [this] { heal(); });
+    w_.at(kStart + s_.fault_phase, [this] { heal(); });
+    if (s_.flows_at.count()) w_.at(kStart + s_.flows_at, [this] { check_flow(); });
     const auto is_complete = [](const client& c) { return c.is_complete || c.is_gone; };
     while (!std::all_of(clients_.begin(), clients_.end(), is_complete)) {
-      if (w_.now > kStart + kFaultPhase + kLiveness) throw violated(absl::StrCat("I7: not finished: ", describe()));
+      if (w_.now > kStart + s_.fault_phase + kLiveness) throw violated(absl::StrCat("I7: not finished: ", describe()));
       if (!w_.step()) throw violated("I7: nothing happens any more");
     }
     check_end();
@@ -182,6 +183,13 @@ void simulation::check_end() {
       }
     }
   }
+}
+
+void simulation::check_flow() const {
+  for (const client& c : clients_)
+    for (const auto& [ordinal, s] : c.slots)
+      if (s.reader && !s.reader->worker().empty() && s.delivered < elements_of(s.payload))
+        throw violated(absl::StrCat("I9: split ", s.split, " of ", c.name, " stands at element ", s.delivered));
 }
 
 bool simulation::is_lost(const std::string& name) const {

@@ -5,7 +5,7 @@
 //   outcome o = simulate(make_scenario(17));
 //   o.violation                               // empty, or which invariant broke, and when
 //
-// The first 20 s are the safety phase, with faults. Then all faults end, all processes run, and every client must finish.
+// The first 20 s (fault_phase) are the safety phase, with faults. Then all faults end, all processes run, and every client must finish.
 //
 // Checked after each commit, reply and frame:
 //   I1 an element is delivered at most once by the consumers' lineages. A client that dies loses what it has delivered since
@@ -16,6 +16,7 @@
 //   I5 the store assigns a split to at most one consumer that is not closed, and an ordinal to one split.
 //   I6 no commit of an older epoch happens.
 //   I7 after the faults have ended, all clients finish within 120 s.
+//   I9 at `flows_at` no client has an open split with a worker: only the dispatcher is away by then.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +67,8 @@ struct scenario {
   duration store_delay{};            ///< calls of the store need at most this
   dispatcher_options dispatcher;
   std::vector<fault> faults;
+  duration fault_phase = std::chrono::seconds(20);
+  duration flows_at{};  ///< 0: I9 is not checked
 };
 scenario make_scenario(std::uint64_t seed);
 std::string to_string(const scenario& s);

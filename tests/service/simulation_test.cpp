@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -58,6 +59,22 @@ TEST_CASE("the service delivers each element once, whatever fails") {
 
 TEST_CASE("seeds that failed once do not fail again") {
   for (const std::uint64_t seed : kFailedOnce) CHECK(failure_of(seed) == "");
+}
+
+TEST_CASE("splits in flight come to their end while the dispatcher is cut off for 60 s, or does not run") {
+  const std::uint64_t first = number_of("SLUICE_TEST_SEED", 1);
+  for (std::uint64_t seed = first; seed < first + 300; ++seed) {
+    scenario s = make_scenario(seed);
+    const auto at = std::chrono::milliseconds(1000 + 10 * (seed % 100));
+    const fault_kind kinds[] = {fault_kind::partition, fault_kind::pause, fault_kind::kill};
+    s.faults = {{at, kinds[seed % 3], "d", std::chrono::seconds(60)}};
+    s.drop = s.twice = 0;
+    s.delay = std::min<duration>(s.delay, std::chrono::milliseconds(20));
+    s.fault_phase = std::chrono::seconds(70);
+    s.flows_at = std::chrono::seconds(30);
+    CAPTURE(to_string(s));
+    CHECK(simulate(s).violation == "");
+  }
 }
 
 TEST_CASE("a seed repeats the same events") {

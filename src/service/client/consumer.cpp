@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -24,7 +25,7 @@ consumer_options options_of_core(const consumer& me, std::string iteration, std:
   consumer_options o;
   o.iteration = std::move(iteration);
   o.consumer = std::move(name);
-  o.report_every = duration();  // a stage waits for each report, and those of the others are under way meanwhile
+  o.report_every = duration();  // a consumer that dies without a checkpoint leaves few finished splits unreported
   if (me.link().patience() != duration()) o.give_up_after = me.link().patience();
   if (me.options().silence_max.is_given())
     o.heartbeat = std::min(o.heartbeat, duration(std::chrono::nanoseconds(me.options().silence_max.value / 4)));
@@ -71,14 +72,44 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     if (!answer) co_return cancelled_error();
     co_return *std::move(answer);
   }
+  /// The split needs no reply of the dispatcher, which may be away, so that the splits after it are read meanwhile. After
+  /// the last split it waits until all reports are stored.
   task<status> finished(std::uint64_t split, bool is_empty) {
-    auto stored = std::make_shared<channel<status>>(channel_limits{.elements = 1});
+    bool is_last = false;
     {
       mutex_lock lock(reports_mutex_);
       if (!failure_.ok()) co_return failure_;
-      reports_[split] = stored;
+      unstored_.insert(split);
+      is_last = is_ended_;
     }
     step({consumer_event::finished{split, is_empty}});
+    if (!is_last) co_return status();
+    auto waiting = all_stored();
+    status why = co_await waiting;
+    co_return why;
+  }
+  void was_finished(std::uint64_t split) {
+    {
+      mutex_lock lock(reports_mutex_);
+      unstored_.insert(split);
+    }
+    step({consumer_event::finished{split}});
+  }
+  void resume_at(std::uint64_t ordinal) {
+    {
+      mutex_lock lock(reports_mutex_);
+      unstored_.insert(kBelow);
+    }
+    step({consumer_event::resumed{ordinal}});
+  }
+  /// Waits until the dispatcher has stored all reports.
+  task<status> all_stored() {
+    auto stored = std::make_shared<channel<status>>(channel_limits{.elements = 1});
+    {
+      mutex_lock lock(reports_mutex_);
+      if (!failure_.ok() || unstored_.empty()) co_return failure_;
+      waiting_.push_back(stored);
+    }
     auto receiving = stored->receive();
     std::optional<status> why = co_await receiving;
     co_return why ? *std::move(why) : cancelled_error();
@@ -89,7 +120,7 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     if (auto* calling = std::get_if<consumer_action::call>(&a.what))
       call(run_, std::static_pointer_cast<joined_consumer>(shared_from_this()), std::move(*calling));
     else if (auto* getting = std::get_if<consumer_action::got>(&a.what)) answer(std::move(getting->split));
-    else if (std::get_if<consumer_action::ended>(&a.what)) answer(std::nullopt);
+    else if (std::get_if<consumer_action::ended>(&a.what)) end();
     else if (auto* waking = std::get_if<consumer_action::wake_at>(&a.what))
       wake_at<consumer_event::woken>(waking->when);
     else if (auto* failing = std::get_if<consumer_action::fail>(&a.what)) fail_all(failing->why);
@@ -102,7 +133,10 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
                        consumer_action::call what) {
     auto me = std::move(shared);
     std::vector<std::uint64_t> done;
-    if (auto* progress = std::get_if<progress_request>(&what.request)) done = progress->done;
+    if (auto* progress = std::get_if<progress_request>(&what.request)) {
+      done = progress->done;
+      if (progress->done_below != 0) done.push_back(kBelow);
+    }
     auto asking = me->link_->ask_any_once(std::move(what.request));
     auto reply = co_await asking.as_result();
     if (!reply.ok() && reply.why().code() == status_code::cancelled) co_return;
@@ -118,23 +152,36 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
                             link_->dispatcher(), " shows the splits in flight"));
   }
   void answer(std::optional<next_split_reply> split) { next_.try_send(next_answer(std::move(split))); }
+  void end() {
+    {
+      mutex_lock lock(reports_mutex_);
+      is_ended_ = true;
+    }
+    answer(std::nullopt);
+  }
   void stored(const std::vector<std::uint64_t>& done) {
     mutex_lock lock(reports_mutex_);
-    for (std::uint64_t split : done)
-      if (auto node = reports_.extract(split)) node.mapped()->try_send({});
+    for (std::uint64_t split : done) unstored_.erase(split);
+    if (unstored_.empty()) wake_all({});
   }
   void fail_all(const status& why) {
     next_.try_send(next_answer(why));
     mutex_lock lock(reports_mutex_);
     failure_ = why;
-    for (auto& [split, stored] : std::exchange(reports_, {})) stored->try_send(status(why));
+    wake_all(why);
+  }
+  void wake_all(const status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reports_mutex_) {
+    for (auto& each : std::exchange(waiting_, {})) each->try_send(status(why));
   }
 
+  static constexpr std::uint64_t kBelow = ~std::uint64_t{0};  ///< in unstored_: all splits before a resume
   const std::shared_ptr<service_link> link_;
   channel<next_answer> next_{channel_limits{.elements = 2}};
   mutex reports_mutex_;
   status failure_ ABSL_GUARDED_BY(reports_mutex_);
-  std::map<std::uint64_t, std::shared_ptr<channel<status>>> reports_ ABSL_GUARDED_BY(reports_mutex_);
+  std::set<std::uint64_t> unstored_ ABSL_GUARDED_BY(reports_mutex_);  ///< finished splits
+  bool is_ended_ ABSL_GUARDED_BY(reports_mutex_) = false;
+  std::vector<std::shared_ptr<channel<status>>> waiting_ ABSL_GUARDED_BY(reports_mutex_);
 };
 
 consumer::consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, dataset_info info,
@@ -218,8 +265,15 @@ task<result<bool>> consumer::knows(std::uint64_t ordinal) {
   co_return reply.why();
 }
 
-void consumer::resume_at(std::uint64_t ordinal) { joined()->step({consumer_event::resumed{ordinal}}); }
-void consumer::was_finished(const assigned_split& split) { joined()->step({consumer_event::finished{split.split}}); }
+void consumer::resume_at(std::uint64_t ordinal) { joined()->resume_at(ordinal); }
+void consumer::was_finished(const assigned_split& split) { joined()->was_finished(split.split); }
+
+task<status> consumer::all_stored() {
+  const std::shared_ptr<joined_consumer> core = joined();
+  auto waiting = core->all_stored();
+  status why = co_await waiting;
+  co_return why;
+}
 
 void consumer::waits(const assigned_split& split, const std::string& worker) {
   joined()->step({consumer_event::waits{split.split, worker}});

@@ -4,7 +4,7 @@
 //
 //   auto joining = me->join(place);                                  // registers the plan, opens the job's iteration
 //   auto asking = me->next_split(ordinal);                           // nullopt: the end
-//   auto reporting = me->finished(split);                            // returns when the dispatcher has stored it
+//   auto reporting = me->finished(split);                            // the dispatcher stores it later
 //
 // Thread: any.
 #pragma once
@@ -69,8 +69,11 @@ class consumer {
   void resume_at(std::uint64_t ordinal);
   /// The split was finished before.
   void was_finished(const assigned_split& split);
-  /// `is_empty`: it had no element.
+  /// Reports the split. Does not wait for the dispatcher, which may be away, except after the last split: then until it
+  /// has stored the reports of all splits. `is_empty`: it had no element.
   task<status> finished(assigned_split split, bool is_empty);
+  /// After next_split() has returned no split: waits until the dispatcher has stored all reports.
+  task<status> all_stored();
   /// For the watch over stuck splits: the stage waits for an element of the split, and does not wait any more.
   void waits(const assigned_split& split, const std::string& worker);
   void waits_no_more(const assigned_split& split);

@@ -111,6 +111,9 @@ erased_stream assigned_splits_loop(outlet out, saved<splits_place> at, std::shar
     ::new (static_cast<void*>(out.room(1))) std::string((*next)->text());
     co_yield out.made(1);
   }
+  auto storing = me->all_stored();
+  why = co_await storing;
+  if (!why.ok()) co_await fail(why.in_stage(label));
 }
 
 erased_stream open_assigned_splits(const node& n, open_context& context) {

@@ -70,6 +70,7 @@ void split_reader_core::happened(const reader_event::place_failed& e, time_point
   if (state_ != state::placing) return;
   if (!may_be_repeated(e.why)) return fail(e.why, out);
   failures_ = std::max<std::uint64_t>(failures_, 1);
+  is_dispatcher_away_ = true;
   again(e.why, now, out);
 }
 
@@ -118,9 +119,14 @@ void split_reader_core::happened(const reader_event::took& e, time_point now, ac
 void split_reader_core::happened(const reader_event::woken&, time_point now, actions& out) {
   if (now < due_) return;
   due_ = time_point::max();
-  if (state_ == state::waiting) return place(now, out);
+  if (state_ == state::waiting) {
+    // Nobody can name another worker: the last one may have returned.
+    if (std::exchange(is_dispatcher_away_, false) && !worker_.empty()) return open(now, out);
+    return place(now, out);
+  }
   if (state_ == state::placing) {
     failures_ = std::max<std::uint64_t>(failures_, 1);
+    is_dispatcher_away_ = true;
     return again(unavailable_error("the dispatcher does not answer"), now, out);
   }
   if (state_ != state::reading) return;

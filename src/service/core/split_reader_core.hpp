@@ -12,7 +12,8 @@
 // Visitation: exactly_once: after a failure, the next read begins at the first element that is missing. at_most_once:
 //         a split that breaks after its first element ends. at_least_once: it begins again at 0.
 // Errors: a broken read, silence, and a dispatcher that does not answer are repeated: the first time at once, then with
-//         growing delays, until `give_up_after` without a new element. An error of the elements themselves ends the split.
+//         growing delays, until `give_up_after` without a new element. While the dispatcher does not answer, the last worker
+//         is tried again between two calls. An error of the elements themselves ends the split.
 #pragma once
 
 #include <cstdint>
@@ -147,7 +148,7 @@ class split_reader_core {
   std::uint64_t failures_ = 0;  ///< since the last new element
   std::uint64_t queued_ = 0;
   status last_error_;
-  bool has_warned_ = false;
+  bool has_warned_ = false, is_dispatcher_away_ = false;
   time_point due_ = time_point::max(), asked_ = time_point::max(), moved_{};
 };
 
