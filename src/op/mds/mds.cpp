@@ -21,8 +21,12 @@
 #include "op/mds/mds_samples.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/base/small_file.hpp"
+#include "sluice/coro/stop_token.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/format/inflate.hpp"
+#include "sluice/runtime/blocking.hpp"
+#include "sluice/runtime/run_context.hpp"
+#include "sluice/runtime/runtime.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -90,7 +94,7 @@ class mds_format final : public record_format {
                                                  planned.size_bytes, ": it is damaged, or of another index")));
     buffer_ref head;
     if (planned_->is_packed[i]) {
-      auto inflating = inflate(in, shard);
+      auto inflating = inflated(in, shard);
       co_await inflating;
       head = raw_;
     }
@@ -149,6 +153,36 @@ class mds_format final : public record_format {
   }
 
  private:
+  task<void> inflated(placed_input& in, const mds_shard& shard) {
+    if (shard.whole == whole_codec::none) return inflate(in, shard);
+    return inflate_at_once(in, shard);
+  }
+
+  /// Reads a compressed shard, and decompresses it in one call on a thread for blocking calls.
+  task<void> inflate_at_once(placed_input& in, const mds_shard& shard) {
+    const auto zip_bytes = static_cast<std::size_t>(shard.zip_bytes),
+               wanted = static_cast<std::size_t>(shard.raw_bytes);
+    buffer_ref room, packed;
+    status why = in.memory().make_buffer(std::max<std::size_t>(wanted, 1), room);
+    if (why.ok()) why = in.memory().make_buffer(std::max<std::size_t>(zip_bytes, 1), packed);
+    if (!why.ok()) co_await fail(std::move(why));
+    for (std::size_t at = 0; at != zip_bytes;) {
+      const std::size_t n = std::min(zip_bytes - at, kMdsInflatedAtOnce);
+      auto reading = in.read(at, n, placed_input::ahead);
+      const buffer_ref bytes = co_await reading;
+      std::memcpy(packed->data() + at, bytes->data(), n);
+      at += n;
+    }
+    environment* env = co_await this_environment();
+    const auto unpack = [from = packed.get(), to = room.get(), zip_bytes, wanted, c = shard.whole] {
+      return inflate_whole(c, std::string_view(from->data(), zip_bytes), to->data(), wanted);
+    };
+    blocking unpacking(env->run->rt->blocking_calls(), unpack);
+    why = co_await unpacking;
+    if (!why.ok()) co_await fail(why.in_file(in.path()));
+    raw_ = std::move(room);
+  }
+
   /// Reads a compressed shard, and decompresses it.
   task<void> inflate(placed_input& in, const mds_shard& shard) {
     long_work work;

@@ -148,9 +148,14 @@ status read_packing(const json& shard, mds_shard& to) {
       if (is_built_in(c)) return {};
       return unimplemented_error(absl::StrCat("shards are compressed by ", name, ", which this build lacks"));
     }
-  return unimplemented_error(
-      absl::StrCat("shards are compressed by ", name,
-                   ", which is not read: write them with zstd, gz or bz2, or without compression"));
+  if (name == "br") to.whole = whole_codec::brotli;
+  if (name == "snappy") to.whole = whole_codec::snappy_block;
+  if (to.whole == whole_codec::none)
+    return unimplemented_error(
+        absl::StrCat("shards are compressed by ", name,
+                     ", which is not read: write them with zstd, gz, bz2, br or snappy, or without compression"));
+  if (is_built_in(to.whole)) return {};
+  return unimplemented_error(absl::StrCat("shards are compressed by ", name, ", which this build lacks"));
 }
 
 /// Names of shards are within the folder: an index must not lead elsewhere.

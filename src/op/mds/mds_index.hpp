@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/codec/whole_codecs.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/element/tensor.hpp"
@@ -34,7 +35,7 @@ struct mds_shard {
   std::string raw_name, zip_name;  ///< empty: no such file
   std::uint64_t raw_bytes = 0, zip_bytes = 0;
   compression packed = compression::none;  ///< of the file zip_name
-  bool is_snappy_block = false;            ///< it is one block of snappy, without frames
+  whole_codec whole = whole_codec::none;   ///< in place of `packed`: the file is decompressed in one call
   std::uint64_t samples = 0;
 };
 

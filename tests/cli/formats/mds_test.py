@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """MDS folders by the program: head, cat, count, verify, explain, batches, and damaged shards. What is expected was written down from what
 the library of MDS reads (tests/verbs/make_mds.py has written the folders with it)."""
+import gzip
+import json
 import pathlib
 import re
 import shutil
@@ -8,6 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / ".cache/formats"))
 from program import PROGRAM, ProgramTest, lines_of, main, sluice
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "verbs/data/mds"
@@ -76,6 +79,41 @@ class Mds(ProgramTest):
                 if codec != "zstd" and done.returncode == 0:
                     self.assertEqual(lines_of(done), [0, 1, 2, 3, 4])
                 self.assertIn(done.returncode, (0, 1), done.stderr)
+
+    def packed_again(self, name, suffix, pack):
+        """The samples of a compressed folder, whose shard is compressed by another codec."""
+        folder = pathlib.Path(self.path(name))
+        shutil.copytree(DATA / "gz", folder)
+        index = json.loads((folder / "index.json").read_text())
+        shard = index["shards"][0]
+        old = folder / shard["zip_data"]["basename"]
+        packed = pack(gzip.decompress(old.read_bytes()))
+        old.unlink()
+        shard["compression"] = suffix
+        shard["zip_data"] = {"basename": f"shard.00000.mds.{suffix}", "bytes": len(packed), "hashes": {}}
+        (folder / "index.json").write_text(json.dumps(index))
+        (folder / f"shard.00000.mds.{suffix}").write_bytes(packed)
+        return folder / f"shard.00000.mds.{suffix}"
+
+    def test_brotli_and_snappy_shards_are_read_and_their_damage_is_an_error(self):
+        try:
+            import pyarrow
+        except ImportError:
+            self.skipTest("pyarrow is missing: ./dev deps formats")
+        for suffix, codec in (("br", "brotli"), ("snappy", "snappy")):
+            shard = self.packed_again(suffix, suffix, lambda raw: pyarrow.compress(raw, codec=codec, asbytes=True))
+            self.assertEqual(lines_of(self.ok("run", f'mds("{shard.parent}") | map(id)', "--output", "jsonl")), [0, 1, 2, 3, 4])
+            good = shard.read_bytes()
+            for at in range(0, len(good), 5):
+                flipped = bytearray(good)
+                flipped[at] ^= 1 << (at % 8)
+                shard.write_bytes(flipped)
+                done = sluice("run", f'mds("{shard.parent}") | map(id)', "--output", "jsonl")
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+            shard.write_bytes(good[:-1])
+            self.assertIn("index.json states", self.fails(1, "run", f'mds("{shard.parent}")'))
+            shard.write_bytes(bytes([255]) * len(good))
+            self.assertIn("is damaged, or has not exactly", self.fails(1, "run", f'mds("{shard.parent}")'))
 
 
 if __name__ == "__main__":
