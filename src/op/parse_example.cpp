@@ -15,6 +15,7 @@
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/mapped_stage.hpp"
 #include "engine/lowering/types.hpp"
+#include "format/example/packed_reader.hpp"
 #include "format/example/packed_rows.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -37,10 +38,29 @@ class parsers : public parser_pool<example_parser> {
 
 bool is_slice(const element_type& t) { return &t == &type_of<record>() || &t == &type_of<line>(); }
 
-/// Parses a block of records, or unpacks packed rows, into structures of any layout.
+/// Returns the buffer of a record, if members are slices that share it.
+buffer* owner_of(const element_type& in, const char* r) {
+  return is_slice(in) ? reinterpret_cast<const slice*>(r)->owner() : nullptr;
+}
+
+/// Writes n structures at `to` by write(text, at, owner) → status.
+template <class F> applied write_structures(const block_function& f, const block& records, void* to, F write) {
+  auto* room = static_cast<char*>(to);
+  f.out->construct(*f.out, room, records.size(), f.out->size);
+  for (std::uint32_t i = 0; i != records.size(); ++i) {
+    const char* r = records.at(i);
+    char* at = room + i * f.out->size;
+    status why = write(f.in->text(r), at, owner_of(*f.in, r));
+    if (why.ok()) continue;
+    f.out->destroy(*f.out, at, records.size() - i);
+    return {i, std::move(why)};
+  }
+  return {records.size(), {}};
+}
+
+/// Parses a block of records into structures of any layout.
 struct example_function final : block_function {
-  example_function(const element_type* from, const element_type* to, example_schema s, bool unpacks)
-      : unpacks_(unpacks), parsers_(std::move(s)) {
+  example_function(const element_type* from, const element_type* to, example_schema s) : parsers_(std::move(s)) {
     in = from;
     out = to;
     appends_rows = true;
@@ -48,41 +68,59 @@ struct example_function final : block_function {
   applied append_rows(const block& records, column& rows, const element_place&) const override {
     const parsers::lease parser(parsers_);
     for (std::uint32_t i = 0; i != records.size(); ++i) {
-      const std::string_view text = in->text(records.at(i));
-      status why = unpacks_ ? parser->append_packed(rows, text) : parser->append_to(rows, text);
+      status why = parser->append_to(rows, in->text(records.at(i)));
       if (!why.ok()) return {i, std::move(why)};
     }
     return {records.size(), {}};
   }
   applied apply(const block& records, void* to, const element_place&) const override {
-    auto* room = static_cast<char*>(to);
-    out->construct(*out, room, records.size(), out->size);
     const parsers::lease parser(parsers_);
-    for (std::uint32_t i = 0; i != records.size(); ++i) {
-      const char* r = records.at(i);
-      char* at = room + i * out->size;
-      status why =
-          unpacks_ ? parser->unpack(in->text(r), at, owner_of(r)) : parser->parse(in->text(r), at, owner_of(r));
-      if (why.ok()) continue;
-      out->destroy(*out, at, records.size() - i);
-      return {i, std::move(why)};
-    }
-    return {records.size(), {}};
+    return write_structures(*this, records, to, [&](std::string_view text, char* at, buffer* owner) {
+      return parser->parse(text, at, owner);
+    });
   }
 
  private:
-  /// Returns the buffer of a record, if members are slices that share it.
-  buffer* owner_of(const char* r) const { return is_slice(*in) ? reinterpret_cast<const slice*>(r)->owner() : nullptr; }
-  const bool unpacks_;
   mutable parsers parsers_;
+};
+
+/// Unpacks a block of packed rows into structures of any layout.
+struct unpacking_function final : block_function {
+  unpacking_function(const element_type* from, const element_type* to, example_schema s)
+      : schema_(std::move(s)), reader_(schema_) {
+    in = from;
+    out = to;
+    appends_rows = true;
+  }
+  applied append_rows(const block& packed, column& rows, const element_place&) const override {
+    constexpr std::uint32_t kAtOnce = 256;
+    std::string_view texts[kAtOnce];
+    for (std::uint32_t done = 0; done != packed.size();) {
+      const std::uint32_t n = std::min(kAtOnce, packed.size() - done);
+      in->texts(packed.at(done), n, in->size, texts);
+      packed_reader::built b = reader_.append_to(rows, {texts, n});
+      done += static_cast<std::uint32_t>(b.rows);
+      if (!b.why.ok()) return {done, std::move(b.why)};
+    }
+    return {packed.size(), {}};
+  }
+  applied apply(const block& packed, void* to, const element_place&) const override {
+    return write_structures(*this, packed, to, [&](std::string_view text, char* at, buffer* owner) {
+      return reader_.unpack(text, at, owner);
+    });
+  }
+
+ private:
+  const example_schema schema_;
+  const packed_reader reader_;
 };
 
 /// Checks a block of records, and packs their members.
 struct packing_function final : size_keeping_function {
-  packing_function(const element_type* text, example_schema s) : parsers_(std::move(s)) { in = out = text; }
+  packing_function(const element_type* text, example_schema s) : layout_(s), parsers_(std::move(s)) { in = out = text; }
   applied apply(const block& records, void* to, const element_place&) const override {
     const parsers::lease parser(parsers_);
-    packed_rows rows;
+    packed_rows rows(layout_);
     texts_at at{out, static_cast<char*>(to)};
     status why;
     for (std::uint32_t i = 0; i != records.size() && why.ok(); ++i) {
@@ -128,6 +166,7 @@ struct packing_function final : size_keeping_function {
       type->make_texts(at, 1, type->size, bytes.owner(), bytes.data(), offsets);
     }
   };
+  const packed_layout layout_;
   mutable parsers parsers_;
 };
 
@@ -313,24 +352,29 @@ spec parsed_spec(const node& n) {
                        batches.any_shape ? spec::kUnknown : batches.shape.at(0));
 }
 
+/// The function for elements that are texts. REQUIRES: it makes structures.
+function_ptr structures_of_texts(const node& n) {
+  auto& a = n.as<parse_example_arguments>();
+  const element_type* in = n.inputs[0]->type;
+  if (a.packing == example_packing::unpack)
+    return std::make_shared<unpacking_function>(in, n.type, schema_for(*n.type, a));
+  return std::make_shared<example_function>(in, n.type, schema_for(*n.type, a));
+}
+
 erased_stream open_parse_example(const node& n, open_context& context) {
   auto& a = n.as<parse_example_arguments>();
   const element_type* in = n.inputs[0]->type;
-  const bool unpacks = a.packing == example_packing::unpack;
   function_ptr f;
   if (a.packing == example_packing::pack) f = std::make_shared<packing_function>(in, schema_of(a.schema));
-  else if (in->text) f = std::make_shared<example_function>(in, n.type, schema_for(*n.type, a), unpacks);
+  else if (in->text) f = structures_of_texts(n);
   else f = std::make_shared<batch_example_function>(in, n.type, schema_for(*n.type->element, a));
   return open_mapped(n, context, f, a.options);
 }
 
 erased_stream open_example_rows(const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
   auto& a = n.as<parse_example_arguments>();
-  const element_type* in = n.inputs[0]->type;
-  if (!in->text || a.packing == example_packing::pack) return {};
-  const bool unpacks = a.packing == example_packing::unpack;
-  function_ptr f = std::make_shared<example_function>(in, n.type, schema_for(*n.type, a), unpacks);
-  return open_mapped_rows(n, context, f, a.options, landing);
+  if (!n.inputs[0]->type->text || a.packing == example_packing::pack) return {};
+  return open_mapped_rows(n, context, structures_of_texts(n), a.options, landing);
 }
 
 /// Prints and reads the schema as text. Structure types of the program distinguish those with equal schemas.

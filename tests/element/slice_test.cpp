@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstring>
+#include <vector>
 
 #include "sluice/element/slab.hpp"
 
@@ -62,6 +63,24 @@ TEST_CASE("runs of different owners are each let go once") {
   s.clear();
   CHECK(a->unshared());
   CHECK(b->unshared());
+}
+
+TEST_CASE("owners that alternate, more of them than are collected, are each let go") {
+  constexpr std::size_t kOwners = 200, kSlices = 1000;
+  std::vector<buffer_ref> owners;
+  for (std::size_t i = 0; i != kOwners; ++i) owners.emplace_back(buffer::make(8));
+  slab s(type_of<line>());
+  auto* to = reinterpret_cast<line*>(s.reserve(kSlices));
+  for (std::size_t i = 0; i != kSlices; ++i) {
+    const std::size_t k = (i + 1) / 2;
+    buffer* owner = owners[k % 3 ? k % 5 : k * 7 % kOwners].get();
+    owner->add_references(1);
+    ::new (static_cast<void*>(to + i)) line(owner, "abc", 3);
+  }
+  s.set_live(0, kSlices);
+  CHECK_FALSE(owners[0]->unshared());
+  s.clear();
+  for (const buffer_ref& b : owners) CHECK(b->unshared());
 }
 
 TEST_CASE("compacted slices let a large buffer go and keep their bytes") {

@@ -641,4 +641,10 @@ MUTANTS = [
      "if (may_fail_within(n)) return", "if (false) return"),
     ("prune_columns passes a stage that needs whole elements", "src/optimizer/rules/prune_columns.cpp",
      'if (uses != member_use::passed && uses != member_use::stacked) return refused(n, "it needs whole elements");', ""),
+    ("a packed text has the size of its row", "src/format/example/packed_rows.hpp",
+     "count = to_.row_bytes() - begin_;", "count = to_.row_bytes();"),
+    ("a packed row may have bytes that no value has", "src/format/example/packed_reader.cpp",
+     "return bytes == text.size();", "return true;"),
+    ("references of owners that alternate are released once for each run", "src/element/tensors/slice_owners.hpp",
+     "e.count += references;", "e.count += 1;"),
 ]

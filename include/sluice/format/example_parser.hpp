@@ -37,14 +37,10 @@ class example_parser {
   /// After an error the column is unchanged. Errors: those of parse; resource_exhausted, as in element/column.hpp;
   /// throws std::bad_alloc.
   status append_to(column& rows, std::string_view example);
-  /// Checks the example, and adds its members to `to` as a packed row, from which append_packed() builds the row that
-  /// append_to() builds. After an error `to` is unchanged. Errors: those of parse. REQUIRES: the schema has no parts.
+  /// Checks the example, and adds its members to `to` as a packed row, from which packed_reader builds the row that
+  /// append_to() builds. After an error `to` is unchanged. Errors: those of parse. REQUIRES: the schema is that of `to`,
+  /// and has no parts.
   status pack(std::string_view example, packed_rows& to);
-  /// Appends a packed row of a parser with an equal schema. Errors: data_loss: the bytes are no such row; the column is
-  /// unchanged. Throws those of column.
-  status append_packed(column& rows, std::string_view packed);
-  /// Writes a packed row to the struct at `to`. Errors: the same; the struct is valid but unspecified then.
-  status unpack(std::string_view packed, void* to, buffer* owner = nullptr);
 
  private:
   struct known_entry {
@@ -59,15 +55,12 @@ class example_parser {
     /// The number of lists, each of another kind than the one before. The last one counts.
     std::size_t lists = 0;
   };
-  class field_row;
-  class column_row;
 
-  template <class Row> status read(std::string_view example, Row row);
+  template <class Row> status read(std::string_view example, Row& row);
   template <class Row> bool read_usual(std::string_view example, Row& row);
   status look_through(std::string_view example);
   template <class Row> void write_found(Row& row) const;
   template <class Row> void write_missing(Row& row, std::size_t i) const;
-  template <class Row> bool read_packed(std::string_view packed, Row& row);
   template <class Row> void write_parts(Row& row, std::size_t i) const;
   void gather(std::size_t slot, feature_values& to) const;
   std::size_t slot_of(std::string_view name, const feature_key& key, std::size_t position);

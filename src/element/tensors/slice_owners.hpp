@@ -27,7 +27,7 @@ class left_buffers {
     for (const auto& e : entries_)
       if (e.count) e.owner->drop_references(e.count);
   }
-  void add(buffer* owner) noexcept {
+  void add(buffer* owner, std::uint32_t references = 1) noexcept {
     // Buffers of one size are mapped at multiples of it, so all bits of the address count.
     const std::size_t hash = reinterpret_cast<std::uintptr_t>(owner) * 0x9e3779b97f4a7c15u >> (64 - kBits);
     std::size_t tried = 0;  // of kTried entries
@@ -37,7 +37,7 @@ class left_buffers {
       if (e.count) e.owner->drop_references(e.count);
       e = {owner, 0};
     }
-    ++e.count;
+    e.count += references;
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "format/example/example_parts.hpp"
+#include "format/example/example_rows.hpp"
 #include "format/example/example_wire.hpp"
 #include "format/example/packed_rows.hpp"
 #include "sluice/element/column.hpp"
@@ -30,270 +31,45 @@ status check_found(const feature_slot& slot, feature_kind kind, std::size_t coun
   return {};
 }
 
-status no_packed_row() {
-  return data_loss_error("the bytes are no packed row of this schema, as parse_example makes it with packing=pack");
-}
-
-/// Ends the present row of a member whose values were stored.
-inline void end_member(column& member) {
-  switch (member.form()) {
-    case column_form::lists: return member.append_list();
-    case column_form::fixed: return member.append_row();
-    case column_form::maybe: end_member(member.child(0)); return member.append_valid(true);
-    default: return;
-  }
-}
-
-/// Returns the spec of a tensor with this number of values.
-tensor_spec spec_of(const feature_slot& slot, std::size_t values) {
-  std::vector<std::int64_t> dims = slot.shape;
-  if (dims[0] == feature_slot::kUnknown) dims[0] = static_cast<std::int64_t>(values / slot.each);
-  const dtype d = slot.kind == feature_kind::floats   ? dtype::float32
-                  : slot.kind == feature_kind::int64s ? dtype::int64
-                                                      : dtype::string;
-  return {d, dims};
-}
-
 }  // namespace
-
-// --- Rows. A row has begin(slot's index), room(values) for numbers, the values in order, and end(values); or
-// missing(slot's index) for an optional; forget_owner() if bytes are not in the record; clear() for an unfinished row
-// ---
-
-/// The fields of a struct.
-class example_parser::field_row {
- public:
-  field_row(const std::vector<feature_slot>& slots, void* to, buffer* owner) : slots_(slots), to_(to), owner_(owner) {}
-
-  void clear() { texts_.clear(); }  // each field is written again
-  void begin(std::size_t i) {
-    slot_ = &slots_[i];
-    field_ = first_ = static_cast<char*>(to_) + slot_->offset;
-    is_tensor_ = slot_->form == field_form::tensor;
-  }
-  void forget_owner() { owner_ = nullptr; }
-  void room(std::size_t count) {
-    if (slot_->resize) first_ = slot_->resize(*slot_, field_, count);
-    else if (is_tensor_) first_ = room_of_tensor(count);
-  }
-  void bytes(std::size_t i, std::string_view value) {
-    if (is_tensor_) return texts_.push_back(value);
-    slot_->store(slot_->resize ? slot_->resize(*slot_, field_, i + 1) : field_, i, value, owner_);
-  }
-  void floats(std::size_t i, const char* raw, std::size_t count) {
-    if (count) std::memcpy(static_cast<float*>(first_) + i, raw, count * sizeof(float));
-  }
-  void int64(std::size_t i, std::int64_t value) { static_cast<std::int64_t*>(first_)[i] = value; }
-  void int64s(const char* raw, std::size_t count) {
-    if (count) std::memcpy(first_, raw, count * sizeof(std::int64_t));
-  }
-  void end(std::size_t count) {
-    if (slot_->resize) slot_->resize(*slot_, field_, count);  // removes values that the struct had before
-    else if (is_tensor_ && slot_->kind == feature_kind::bytes) end_texts();
-  }
-  void missing(std::size_t i) { slots_[i].reset(slots_[i], static_cast<char*>(to_) + slots_[i].offset); }
-  /// Stores a sparse or ragged tensor.
-  template <class T> void object(std::size_t i, T made) {
-    *reinterpret_cast<T*>(static_cast<char*>(to_) + slots_[i].offset) = std::move(made);
-  }
-
- private:
-  void* room_of_tensor(std::size_t count) {
-    auto& t = *static_cast<tensor*>(field_);
-    const tensor_spec spec = spec_of(*slot_, count);
-    if (!t.is_writable() || t.spec() != spec) t = tensor::make(spec.dtype, spec.shape);
-    return t.empty() ? nullptr : t.writable_data();
-  }
-  void end_texts() {
-    const tensor_spec spec = spec_of(*slot_, texts_.size());
-    *static_cast<tensor*>(field_) = tensor::of(std::span<const std::string_view>(texts_), spec.shape);
-    texts_.clear();
-  }
-
-  const std::vector<feature_slot>& slots_;
-  void* const to_;
-  buffer* owner_;
-  std::vector<std::string_view> texts_{};  ///< for a tensor of strings
-  const feature_slot* slot_ = nullptr;
-  bool is_tensor_ = false;
-  void *field_ = nullptr, *first_ = nullptr;
-};
-
-/// A row of columns.
-class example_parser::column_row {
- public:
-  column_row(const std::vector<feature_slot>& slots, column& rows) : slots_(slots), rows_(rows), row_(rows.rows()) {}
-
-  void clear() {
-    rows_.truncate(row_);
-    texts_.clear();
-  }
-  void forget_owner() {}
-  void begin(std::size_t i) {
-    slot_ = &slots_[i];
-    is_tensor_ = slot_->form == field_form::tensor;
-    member_ = values_ = &rows_.child(slot_->child);
-    while (values_->children()) values_ = &values_->child(0);
-  }
-  void room(std::size_t count) {
-    if (is_tensor_) named([&] { tensor_ = member_->append_tensor(spec_of(*slot_, count)); });
-  }
-  /// Stores a sparse or ragged tensor.
-  template <class T> void object(std::size_t i, T made) {
-    alignas(T) std::byte room[sizeof(T)];
-    T* at = ::new (static_cast<void*>(room)) T(std::move(made));
-    try {
-      column& member = rows_.child(slots_[i].child);
-      member.growth(at, 1, sizeof(T), 0);
-      member.append(at, 1, sizeof(T));
-    } catch (...) {
-      at->~T();
-      throw;
-    }
-  }
-  void bytes(std::size_t, std::string_view value) {
-    if (is_tensor_) return texts_.push_back(value);
-    values_->append_text(value);
-  }
-  void floats(std::size_t i, const char* raw, std::size_t count) {
-    if (!is_tensor_) return values_->append_values<float>(raw, count);
-    if (count) std::memcpy(tensor_ + i * sizeof(float), raw, count * sizeof(float));
-  }
-  void int64(std::size_t i, std::int64_t value) {
-    if (!is_tensor_) return values_->append_value(value);
-    std::memcpy(tensor_ + i * sizeof value, &value, sizeof value);
-  }
-  void int64s(const char* raw, std::size_t count) {
-    if (!is_tensor_) return values_->append_values<std::int64_t>(raw, count);
-    if (count) std::memcpy(tensor_, raw, count * sizeof(std::int64_t));
-  }
-  void end(std::size_t) {
-    if (!is_tensor_) return end_member(*member_);
-    if (slot_->kind == feature_kind::bytes) end_texts();
-  }
-  void missing(std::size_t i) { rows_.child(slots_[i].child).append_valid(false); }
-
- private:
-  void end_texts() {
-    const tensor_spec spec = spec_of(*slot_, texts_.size());
-    named([&] { member_->append_tensor(tensor::of(std::span<const std::string_view>(texts_), spec.shape)); });
-    texts_.clear();
-  }
-  /// Adds the member's name to the errors of f.
-  template <class F> void named(F f) {
-    try {
-      f();
-    } catch (const error& e) {
-      throw error(
-          e.why().with_message(absl::StrCat("member ", slot_->member_name(), ": ", std::string(e.why().message()))));
-    }
-  }
-
-  const std::vector<feature_slot>& slots_;
-  column& rows_;
-  const std::size_t row_;
-  const feature_slot* slot_ = nullptr;
-  bool is_tensor_ = false;
-  column *member_ = nullptr, *values_ = nullptr;
-  char* tensor_ = nullptr;                 ///< the bytes of the present row
-  std::vector<std::string_view> texts_{};  ///< for a tensor of strings
-};
 
 // --- The parser ---
 
 example_parser::example_parser(const example_schema& schema) : schema_(schema), found_in_(schema.slots().size()) {}
 
 status example_parser::parse(std::string_view example, void* to, buffer* owner) {
-  return read(example, field_row(schema_.slots(), to, owner));
+  detail::field_row row(schema_.slots(), to, owner);
+  return read(example, row);
 }
 
 status example_parser::append_to(column& rows, std::string_view example) {
-  const std::size_t row = rows.rows();
+  const std::size_t before = rows.rows();
   status why;
   try {
-    why = read(example, column_row(schema_.slots(), rows));
+    detail::column_row row(schema_.slots(), rows);
+    why = read(example, row);
     if (why.ok()) rows.append_row();
   } catch (const error& e) { why = e.why(); } catch (...) {
-    rows.truncate(row);
+    rows.truncate(before);
     throw;
   }
-  if (!why.ok()) rows.truncate(row);
+  if (!why.ok()) rows.truncate(before);
   return why;
 }
 
 status example_parser::pack(std::string_view example, packed_rows& to) {
   status why;
   try {
-    why = read(example, detail::packed_row(to));
+    detail::packed_row row(to);
+    why = read(example, row);
   } catch (const error& e) { why = e.why(); }
   if (why.ok()) to.end_row();
   else to.drop_row();
   return why;
 }
 
-status example_parser::append_packed(column& rows, std::string_view packed) {
-  const std::size_t before = rows.rows();
-  column_row row(schema_.slots(), rows);
-  try {
-    if (read_packed(packed, row)) return rows.append_row(), status();
-  } catch (...) {
-    rows.truncate(before);
-    throw;
-  }
-  rows.truncate(before);
-  return no_packed_row();
-}
-
-status example_parser::unpack(std::string_view packed, void* to, buffer* owner) {
-  field_row row(schema_.slots(), to, owner);
-  return read_packed(packed, row) ? status() : no_packed_row();
-}
-
-/// Reads all entries of a packed row. Returns false if it is damaged; the row may have some of its values then.
-template <class Row> bool example_parser::read_packed(std::string_view packed, Row& row) {
-  const char *p = packed.data(), *const end = p + packed.size();
-  const std::vector<feature_slot>& slots = schema_.slots();
-  const std::uint64_t record = ++record_;
-  auto left = [&p, end] { return static_cast<std::size_t>(end - p); };
-  std::size_t found = 0;
-  for (std::uint32_t header[2]; p != end; ++found) {
-    if (left() < sizeof header) return false;
-    std::memcpy(header, p, sizeof header);
-    p += sizeof header;
-    const std::size_t i = header[0], count = header[1];
-    if (i >= slots.size() || std::exchange(found_in_[i], record) == record) return false;
-    const feature_slot& slot = slots[i];
-    if (count == packed_rows::kNoValue) {
-      if (!slot.is_optional) return false;
-      row.missing(i);
-      continue;
-    }
-    if (!slot.takes(count)) return false;
-    row.begin(i);
-    if (slot.kind == feature_kind::bytes) {
-      for (std::size_t k = 0; k != count; ++k) {
-        std::uint32_t size;
-        if (left() < sizeof size) return false;
-        std::memcpy(&size, p, sizeof size);
-        if (left() - sizeof size < size) return false;
-        row.bytes(k, {p + sizeof size, size});
-        p += sizeof size + size;
-      }
-    } else {
-      const std::size_t each = slot.kind == feature_kind::floats ? sizeof(float) : sizeof(std::int64_t);
-      if (left() / each < count) return false;
-      row.room(count);
-      if (slot.kind == feature_kind::floats) row.floats(0, p, count);
-      else row.int64s(p, count);
-      p += count * each;
-    }
-    row.end(count);
-  }
-  return found == slots.size();
-}
-
 /// Reads a record. After an error the row may have some of the values.
-template <class Row> status example_parser::read(std::string_view example, Row row) {
+template <class Row> status example_parser::read(std::string_view example, Row& row) {
   if (!schema_.has_parts() && read_usual(example, row)) return {};
   status why = look_through(example);
   if (!why.ok()) return why;

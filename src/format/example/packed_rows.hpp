@@ -3,13 +3,12 @@
 // holds packed rows instead of structures with allocations of their own, or instead of records with features that nobody
 // reads.
 //
-//   packed_rows rows;
-//   status why = parser.pack(record, rows);            // checks the record as example_parser::parse does
-//   why = parser.append_packed(column, rows.row(0));   // later, once for each row
+//   packed_layout layout(schema);
+//   packed_rows rows(layout);
+//   status why = parser.pack(record, rows);    // checks the record as example_parser::parse does
+//   rows.row(0)                                // packed_reader builds a row of columns from it
 //
-// A row has an entry for each slot of the schema, in any order: the slot's number and the number of values, 4 bytes each,
-// then the values. Numbers have the bytes that they have in memory; a text has its size in 4 bytes, then its bytes. A
-// member without a value has kNoValue as its number of values. A row belongs to one process and one schema.
+// packed_layout.hpp describes the bytes of a row. A row belongs to one process and one schema.
 // Owns:   the bytes.
 // Thread: none; it belongs to its user.
 #pragma once
@@ -21,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/example/packed_layout.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/base/buffer.hpp"
 
@@ -28,15 +28,14 @@ namespace sluice::lib {
 
 class packed_rows {
  public:
-  static constexpr std::uint32_t kNoValue = ~std::uint32_t{0};
-  static constexpr std::size_t kHeaderBytes = 8;
-
-  packed_rows() = default;
+  /// `layout` must outlive it.
+  explicit packed_rows(const packed_layout& layout) : layout_(layout) {}
   packed_rows(const packed_rows&) = delete;
   ~packed_rows() {
     if (bytes_) bytes_->drop_references(1);
   }
 
+  const packed_layout& layout() const { return layout_; }
   std::size_t rows() const { return offsets_.size() - 1; }
   std::size_t bytes() const { return size_; }
   std::string_view row(std::size_t i) const {
@@ -62,8 +61,10 @@ class packed_rows {
     offsets_.resize(1);
   }
 
-  // Writing a row: entries, then end_row().
+  // Writing a row: begin_row(), its values in any order, then end_row() or drop_row().
 
+  /// Makes room for the fixed part, whose bytes are not initialized. Errors: those of add().
+  void begin_row() { add(layout_.fixed_bytes()); }
   /// Room for n more bytes, which are part of the present row. Errors: throws resource_exhausted for more than 2 GiB, and
   /// std::bad_alloc; drop_row() then.
   char* add(std::size_t n) {
@@ -74,23 +75,12 @@ class packed_rows {
     char* at = add(n);
     if (n) std::memcpy(at, bytes, n);
   }
-  /// Its size, then its bytes.
-  void add_text(std::string_view text) {
-    const auto size = static_cast<std::uint32_t>(text.size());
-    char* at = add(sizeof size + text.size());
-    std::memcpy(at, &size, sizeof size);
-    if (size) std::memcpy(at + sizeof size, text.data(), size);
+  /// The number of bytes of the present row.
+  std::uint32_t row_bytes() const {
+    return static_cast<std::uint32_t>(size_ - static_cast<std::size_t>(offsets_.back()));
   }
-  /// Begins an entry; the number of its values is not known yet.
-  void begin_entry(std::size_t slot) {
-    const std::uint32_t header[] = {static_cast<std::uint32_t>(slot), kNoValue};
-    std::memcpy(add(kHeaderBytes), header, kHeaderBytes);
-    count_at_ = size_ - sizeof kNoValue;
-  }
-  void end_entry(std::size_t count) {
-    const auto n = static_cast<std::uint32_t>(count);
-    std::memcpy(bytes_->data() + count_at_, &n, sizeof n);
-  }
+  /// The fixed part of the present row. Adding bytes may move it.
+  char* fixed() { return bytes_->data() + offsets_.back(); }
   void end_row() { offsets_.push_back(static_cast<std::int32_t>(size_)); }
   /// Removes an unfinished row.
   void drop_row() { size_ = static_cast<std::size_t>(offsets_.back()); }
@@ -98,31 +88,60 @@ class packed_rows {
  private:
   void grow(std::size_t n);
 
+  const packed_layout& layout_;
   buffer* bytes_ = nullptr;
-  std::size_t size_ = 0, count_at_ = 0;
+  std::size_t size_ = 0;
   std::vector<std::int32_t> offsets_ = {0};
 };
 
 namespace detail {
 
-/// A row in the sense of example_parser.cpp, which writes a packed row.
+/// A row in the sense of example_rows.hpp, which writes a packed row.
 class packed_row {
  public:
-  explicit packed_row(packed_rows& to) : to_(to) {}
+  explicit packed_row(packed_rows& to) : to_(to) { to_.begin_row(); }
 
-  void clear() { to_.drop_row(); }
+  void clear() {
+    to_.drop_row();
+    to_.begin_row();
+  }
   void forget_owner() {}
-  void begin(std::size_t i) { to_.begin_entry(i); }
+  void begin(std::size_t i) {
+    place_ = to_.layout()[i];
+    begin_ = to_.row_bytes();
+  }
   void room(std::size_t) {}
-  void bytes(std::size_t, std::string_view value) { to_.add_text(value); }
-  void floats(std::size_t, const char* raw, std::size_t count) { to_.add_bytes(raw, count * sizeof(float)); }
-  void int64(std::size_t, std::int64_t value) { to_.add_bytes(&value, sizeof value); }
-  void end(std::size_t count) { to_.end_entry(count); }
-  void missing(std::size_t i) { to_.begin_entry(i); }
+  void bytes(std::size_t, std::string_view value) {
+    if (place_.how == packed_layout::way::values) {
+      const auto size = static_cast<std::uint32_t>(value.size());
+      to_.add_bytes(&size, sizeof size);
+    }
+    to_.add_bytes(value.data(), value.size());
+  }
+  void floats(std::size_t i, const char* raw, std::size_t count) { numbers(i * 4, raw, count * 4); }
+  void int64(std::size_t i, std::int64_t value) { numbers(i * 8, &value, 8); }
+  void end(std::size_t count) {
+    if (place_.how == packed_layout::way::inside) return;
+    if (place_.how == packed_layout::way::text) count = to_.row_bytes() - begin_;
+    write_header({begin_, static_cast<std::uint32_t>(count)});
+  }
+  void missing(std::size_t i) {
+    place_ = to_.layout()[i];
+    write_header({0, packed_layout::kNoValue});
+  }
   template <class T> void object(std::size_t, T) { SLUICE_ASSERT(false, "sparse and ragged tensors are not packed"); }
 
  private:
+  /// REQUIRES: the example has no more numbers than the slot takes.
+  void numbers(std::size_t at, const void* raw, std::size_t size) {
+    if (place_.how != packed_layout::way::inside) return to_.add_bytes(raw, size);
+    if (size) std::memcpy(to_.fixed() + place_.at + at, raw, size);
+  }
+  void write_header(packed_layout::header h) { std::memcpy(to_.fixed() + place_.at, &h, sizeof h); }
+
   packed_rows& to_;
+  packed_layout::place place_{};
+  std::uint32_t begin_ = 0;
 };
 
 }  // namespace detail
