@@ -11,18 +11,23 @@
 
 #include "absl/container/flat_hash_set.h"
 
+#include "base/text/redacted.hpp"
 #include "coro/positions/position_records.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/options_in_force.hpp"
 #include "pipeline/delivered_order.hpp"
+#include "pipeline/delivered_place.hpp"
 #include "pipeline/live_runs.hpp"
 #include "pipeline/moved_files.hpp"
 #include "pipeline/open_indexing.hpp"
+#include "pipeline/open_replay.hpp"
+#include "pipeline/order_start.hpp"
 #include "pipeline/position_parts.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/plan_depth.hpp"
 #include "plan/plan_parts.hpp"
 #include "runtime/held_memory.hpp"
+#include "runtime/quarantine_sink.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "runtime/warm_channels.hpp"
 #include "sluice/base/mutex.hpp"
@@ -30,6 +35,7 @@
 #include "sluice/op/with_options.hpp"
 #include "sluice/optimizer/optimize.hpp"
 #include "sluice/pipeline/one_element.hpp"
+#include "sluice/plan/text.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "tuner/model_tuner.hpp"
 #include "tuner/tuning_task.hpp"
@@ -120,6 +126,27 @@ class run final : public run_base {
                           .order = std::move(order),
                           .position = std::move(position)});
   }
+  /// Returns the place before a bad element, for its entry in a quarantine. Thread: that which counts the element.
+  run_place place_at(const delivered_place& place) const {
+    std::call_once(printed_, [this] {
+      const std::vector<function_identity> all = identities_of(*written_);
+      printed_plan_ = detail::redacted(plan_text(*written_));
+      printed_identities_ = written_identities(all);
+      printed_fingerprint_ = sluice::lib::fingerprint(*written_);
+    });
+    run_place at{.plan = printed_plan_, .seed = context_->seed, .delivered = place.elements(), .position = {}};
+    std::string position = place.position();
+    if (position.empty() || !context_->inputs->resumable().ok()) return at;
+    at.position = seal_position({.fingerprint = printed_fingerprint_,
+                                 .seed = context_->seed,
+                                 .on_error = context_->on_error,
+                                 .epoch = epoch_,
+                                 .inputs = context_->inputs->bytes(),
+                                 .identities = printed_identities_,
+                                 .order = {},
+                                 .position = std::move(position)});
+    return at;
+  }
   /// Reads the fingerprint and the identities of the plan once. A run that starts from a checkpoint warns at once.
   void look_now() const {
     std::call_once(looked_, [this] {
@@ -176,6 +203,10 @@ class run final : public run_base {
   mutable std::once_flag looked_;
   mutable std::uint64_t fingerprint_ = 0;  ///< valid once looked_ is set
   mutable std::string identities_;         ///< valid once looked_ is set
+  // The same, and the plan's text, for entries of quarantines, which warn of nothing.
+  mutable std::once_flag printed_;
+  mutable std::uint64_t printed_fingerprint_ = 0;
+  mutable std::string printed_plan_, printed_identities_;
   mutable mutex mutex_;
   mutable std::vector<std::string> warnings_ ABSL_GUARDED_BY(mutex_);
   const live_run listed_{*context_->rt, *this};  // last: reports may look at the run from here on
@@ -220,10 +251,6 @@ task<void> drain(std::shared_ptr<run_base> run) {
   idle_awaiter idle(*run);
   co_await idle;
 }
-
-}  // namespace
-
-namespace {
 
 /// The options of a run: those of iterate_options first, then those of the plan.
 void set_shared_options(const node& plan, const iterate_options& o, run_options& to) {
@@ -280,72 +307,38 @@ sealed_position unseal_for(const node& plan, const iterate_options& o) {
   }
 }
 
-/// How a run counts its order, and from where.
-struct order_start {
-  std::shared_ptr<order_log> log;  ///< null: it does not
-  std::uint32_t site = 0;          ///< of the stage that counts
-  std::uint64_t to_pass = 0;       ///< elements that a run without that stage skips first
-};
-
-/// Adapts the position of a checkpoint to a run with or without the stage that counts. Errors: thrown.
-order_start start_of_order(const node& written, const iterate_options& o, bool on_demand, sealed_position& from) {
-  order_start start;
-  start.site = order_site(written);
-  const bool had = !from.order.empty();
-  order_fingerprint before;
-  if (had && !read_order(from.order, before)) throw_status(damaged_position());
-  const bool counts = !on_demand && (o.order_fingerprint.is_given() ? o.order_fingerprint.is_on() : had);
-  if (counts && !can_count_order(*written.type))
-    throw_status(invalid_argument_error("order_fingerprint: the contents of " + type_text(*written.type) +
-                                        " are not known to the library; leave the option out, or end the plan with "
-                                        "a map to values"));
-  std::uint64_t ordinal = 0;
-  if (!from.position.empty()) {
-    const std::vector<position_part> parts = parts_of_position(from.position);
-    if (parts.empty() || (had && parts.front().record.site != start.site)) throw_status(damaged_position());
-    const position_record& first = parts.front().record;
-    ordinal = had ? first.ordinal : 0;
-    if (!before.is_counted) before = {.is_counted = true, .since = before.since + first.ordinal};
-    if (had && !counts) {
-      start.to_pass = first.to_pass;
-      from.position.erase(0, parts.front().bytes.size());
-    } else if (counts && !had) {
-      std::string longer;
-      append_record({.site = start.site, .version = 0, .ordinal = 0, .to_pass = 0, .saved = std::string(1, '\0')},
-                    longer);
-      from.position.insert(0, longer);
-    }
-  }
-  if (counts) start.log = std::make_shared<order_log>(std::move(before), ordinal);
-  return start;
-}
-
-/// Lowers the plan, and restores its position.
+/// Lowers the plan, and restores its position. `place`: null, or receives the place of the run.
 erased_stream open_at_position(const open_context& top, const node_ptr& plan, std::string position,
-                               const order_start& order) {
-  if (!order.log) {
-    result<erased_stream> opened = top.resume(plan, std::move(position));
-    if (!opened.ok()) throw_status(opened.why());
-    erased_stream root = *std::move(opened);
-    root.pass_over(order.to_pass);
-    return root;
+                               const order_start& order, std::shared_ptr<delivered_place> place) {
+  erased_stream root = top.open(plan);
+  if (place) root = keep_place(std::move(root), *top.run, std::move(place));
+  if (order.log) {
+    root = count_order(std::move(root), order.log);
+    root.stage()->set_label(kOrderStage);
+    root.stage()->set_identity({.site = order.site});
+    root.set_environment(top.run.get());
   }
-  erased_stream root = count_order(top.open(plan), order.log);
-  root.stage()->set_label(kOrderStage);
-  root.stage()->set_identity({.site = order.site});
-  root.set_environment(top.run.get());
   root.may_go_back();
-  if (position.empty()) return root;
-  position_records records(std::move(position));
-  root.restore(records);
-  if (status fits = records.finish(); !fits.ok()) throw_status(fits);
+  if (!position.empty()) {
+    position_records records(std::move(position));
+    root.restore(records);
+    if (status fits = records.finish(); !fits.ok()) throw_status(fits);
+  }
+  root.pass_over(order.to_pass);
   return root;
 }
 
-/// `on_demand`: no stage works ahead of the root's requests.
+/// What a run has besides its plan and options.
+struct run_extras {
+  bool on_demand = false;  ///< no stage works ahead of the root's requests
+  std::shared_ptr<element_places> places = {};
+  std::shared_ptr<error_watch> watch = {};
+};
+
 /// `given`: the plan that runs; null: the optimized form of `written`.
 erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given, const iterate_options& o,
-                        bool on_demand, std::shared_ptr<element_places> places = nullptr) {
+                        run_extras extras = {}) {
+  const bool on_demand = extras.on_demand;
   const node_ptr written = given ? plan : in_order(plan, o);
   if (!written) throw_status(invalid_argument_error("open_run: there is no plan"));
   if (!is_plan_depth_possible(std::max(written->depth, given ? given->depth : 0)))
@@ -375,7 +368,8 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
                  : rt.options().seed ? rt.options().seed
                                      : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
-  context->places = std::move(places);
+  context->places = std::move(extras.places);
+  context->quarantines->set_watch(std::move(extras.watch));
   auto started = std::make_shared<run>(context, written, rewritten, epoch);
   status fits = started->hold_plan(nodes_to_charge(*rewritten));
   if (!fits.ok()) throw_status(fits);
@@ -384,9 +378,17 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   warm_channels channels;
   const bool is_warm = !on_demand && starts_warm(*written, o);
   if (is_warm) context->to_warm = &channels;
+  std::shared_ptr<delivered_place> place;
+  if (!context->quarantines->watch() && (o.quarantine.is_given() || names_quarantine(*written))) {
+    place = std::make_shared<delivered_place>();
+    context->quarantines->set_place([of = std::weak_ptr<run>(started), place] {
+      const std::shared_ptr<run> live = of.lock();
+      return live ? live->place_at(*place) : run_place();
+    });
+  }
   erased_stream root;
   try {
-    root = open_at_position(top, rewritten, std::move(from.position), order);
+    root = open_at_position(top, rewritten, std::move(from.position), order, std::move(place));
   } catch (...) {
     context->to_warm = nullptr;
     throw;
@@ -406,18 +408,23 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
 }  // namespace
 
 any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
-  return any_stream(open_root(rt, plan, nullptr, o, false));
+  return any_stream(open_root(rt, plan, nullptr, o));
+}
+
+any_stream open_replay(runtime& rt, const node_ptr& plan, const iterate_options& o,
+                       std::shared_ptr<error_watch> watch) {
+  return any_stream(open_root(rt, plan, plan, o, {.watch = std::move(watch)}));
 }
 
 erased_stream open_indexing_run(runtime& rt, const node_ptr& reader, std::shared_ptr<element_places> places) {
   iterate_options o;
-  return open_root(rt, reader, reader, o, true, std::move(places));
+  return open_root(rt, reader, reader, o, {.on_demand = true, .places = std::move(places)});
 }
 
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
                                  const iterate_options& o) {
   if (!rewritten) throw_status(invalid_argument_error("open_run: there is no plan"));
-  return open_root(rt, written, rewritten, o, false);
+  return open_root(rt, written, rewritten, o);
 }
 
 any_stream detail::open_at(runtime& rt, const node_ptr& plan, std::int64_t index, const iterate_options& o) {
@@ -427,7 +434,7 @@ any_stream detail::open_at(runtime& rt, const node_ptr& plan, std::int64_t index
   if (!seeks.ok()) throw_status(failed_precondition_error("at(): " + std::string(seeks.message())));
   if (o.on_error == error_policy::skip)
     throw_status(failed_precondition_error("at(): where bad elements are dropped, elements have no numbers"));
-  erased_stream root = open_root(rt, plan, plan, o, true);
+  erased_stream root = open_root(rt, plan, plan, o, {.on_demand = true});
   root.pass_over(static_cast<std::uint64_t>(index));
   return any_stream(std::move(root));
 }

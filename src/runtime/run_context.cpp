@@ -127,7 +127,8 @@ std::vector<stage_errors> run_context::errors_by_stage() const {
 }
 
 std::size_t run_context::errors_kept_apart() const {
-  const bool all_are_wanted = errors_max != ~std::uint64_t{0} || sites->has_error_limits() || !quarantines->empty();
+  const bool all_are_wanted =
+      errors_max != ~std::uint64_t{0} || sites->has_error_limits() || !quarantines->empty() || quarantines->watch();
   return all_are_wanted ? dropped_errors::kKeptApart : kErrorsKept;
 }
 

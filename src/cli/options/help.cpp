@@ -109,6 +109,11 @@ constexpr verb_help kVerbHelps[] = {
      "find the first element in which two outputs or plans differ",
      {"sluice compare a.jsonl b.csv", "sluice compare out/ again/",
       "sluice compare 'range(9) | shuffle(3)' 'range(9)' --seed 7"}},
+    {"replay",
+     kProcessGroup,
+     "make a dropped bad element again, step by step",
+     {"sluice replay bad.jsonl#0", "sluice replay 'bad.tfrecord#12' --plan \"$PLAN\"",
+      "sluice replay bad.jsonl#3 --rebase /mnt/old=/mnt/new"}},
     {"ops",
      kProcessGroup,
      "list the operators and functions of plans",
@@ -172,7 +177,8 @@ constexpr option_group kOptionGroups[] = {
     {"Bad elements", " --on-error --errors-max --quarantine "},
     {"Resuming", " --checkpoint --every --resume --resume-or-start --changed-inputs --identity --rebase "},
     {"Reports",
-     " --quiet --progress --progress-every --report --report-every --order-fingerprint --stages --html --serve --trace --trace-events "},
+     " --quiet --progress --progress-every --report --report-every --order-fingerprint --stages --html --serve --trace "
+     "--trace-events "},
     {"Resources", " --memory-budget --workers --io --io-timeout --attempts "}};
 constexpr const char* kDefaultGroup = "Options";
 

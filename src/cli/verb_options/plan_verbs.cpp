@@ -8,6 +8,7 @@
 #include "cli/verb_options/cache_verb.hpp"
 #include "cli/verb_options/checkpoint_verb.hpp"
 #include "cli/verb_options/compare_verb.hpp"
+#include "cli/verb_options/replay_verb.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/field_types.hpp"
 
@@ -64,6 +65,7 @@ void add_splits(CLI::App& app, reading_arguments& reading, std::function<int()>&
   add_cache(app, verb);  // the next ones in the help
   add_checkpoint(app, verb);
   add_compare(app, reading, verb);
+  add_replay(app, reading, verb);
 }
 
 void add_index(CLI::App& app, reading_arguments& reading, format_arguments& format, std::function<int()>& verb) {

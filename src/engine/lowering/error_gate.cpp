@@ -5,12 +5,20 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/quarantine_sink.hpp"
 #include "runtime/sites/error_account.hpp"
 #include "sluice/runtime/ledger.hpp"
 
 namespace sluice::lib {
 
 status error_gate::located(const status& why, std::uint64_t element) const {
+  status found = with_origin(why, element);
+  if (error_watch* watch = run_->quarantines->watch()) [[unlikely]]
+    watch->failed(*site_, found);
+  return found;
+}
+
+status error_gate::with_origin(const status& why, std::uint64_t element) const {
   const status here = why.in_stage(label_, element);
   if (!origin_.file || !here.where().file.empty()) return here;
   if (origin_.first_line == element_origin::kUnknown || element == provenance::kUnknown)

@@ -80,6 +80,8 @@ class error_gate {
   error_account* account() const { return account_; }
 
  private:
+  status with_origin(const status& why, std::uint64_t element) const;
+
   run_context* run_;
   site_record* site_;
   std::string label_;

@@ -59,6 +59,17 @@ erased_stream open_context::open(const node_ptr& plan) const {
   erased_stream s = open_fused(*plan, context);
   if (!s) s = plan->op->lowering.open(*plan, context);
   finish(*plan, record, s);
+  if (error_watch* watch = run->quarantines->watch()) [[unlikely]]
+    s = watched(std::move(s), record, *watch);
+  return s;
+}
+
+erased_stream open_context::watched(erased_stream made, const site_record& record, error_watch& watch) const {
+  const std::string_view label = made.stage()->label();
+  erased_stream s = watch.watched(std::move(made), record);
+  s.stage()->set_label(label);
+  s.stage()->stay_nameless();
+  s.set_environment(run.get());
   return s;
 }
 
@@ -71,7 +82,7 @@ site_record& open_context::enter_part(const node& n) {
 }
 
 erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const {
-  if (!plan->op->lowering.open_rows) return {};
+  if (!plan->op->lowering.open_rows || run->quarantines->watch()) return {};
   if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
   context.enter_removed(*plan);
@@ -180,6 +191,7 @@ live_knob& open_context::live(const node& n, const knob& k, std::int64_t tuned) 
   for (const field& f : n.op->arguments().fields) {
     if (static_cast<std::ptrdiff_t>(f.offset) != offset || !f.type->is_knob()) continue;
     std::int64_t value = k.is_autotuned() ? tuned : k.value;
+    if (run->quarantines->watch()) value = 1;  // one element after the other
     std::int64_t most = f.type->most() == codec::kUnlimited ? std::max(kSetMax, value) : f.type->most();
     return site(n).knob(f.name, value, 1, most, k.is_autotuned());
   }
@@ -207,9 +219,12 @@ error_gate open_context::gate(const node& n) const {
 }
 
 quarantine_sink* open_context::quarantine_of(const node& n) const {
+  if (error_watch* watch = run->quarantines->watch()) return watch;
   const quarantine& into = n.errors.quarantine.is_given() ? n.errors.quarantine : run->quarantine;
   if (!into.is_given()) return nullptr;
-  return run->quarantines->of(into.path, [&] { return open_quarantine_file(into.path); });
+  return run->quarantines->of(into.path, [&] {
+    return open_quarantine_file(into.path, kQuarantineEntriesMax, kQuarantineBytesMax, run->quarantines.get());
+  });
 }
 
 open_context open_context::ignoring_errors(const node& n, error_limit errors_max) const {

@@ -23,6 +23,7 @@ stage_identity identity_of(const node& n);
 
 class element_group;  // engine/data/given_elements.hpp
 class epoch_links;    // engine/inner/next_epoch.hpp
+class error_watch;    // runtime/quarantine_sink.hpp
 
 /// The context of a plan within a run: the inputs of combines, the inner plans and the epochs that it is opened in.
 /// Every random draw depends on it.
@@ -36,7 +37,7 @@ struct open_context {
   /// first
   std::uint64_t passes = 0;
   std::uint64_t epoch_number = 0;  ///< of the repeats around this plan, as plan_split::epoch counts
-  std::uint32_t depth = 0;  ///< the number of stages below each other in the plans around this inner plan
+  std::uint32_t depth = 0;         ///< the number of stages below each other in the plans around this inner plan
 
   /// The error policy of stages without one of their own. It is set by the nearest ignore_errors downstream, by the
   /// stage that opened this inner plan, or else by the run's options.
@@ -129,6 +130,8 @@ struct open_context {
   std::uint64_t seed_of(const node& n, std::int64_t own, bool same_each_epoch = false) const;
 
  private:
+  /// Returns a stream of the same elements that shows them to `watch`.
+  erased_stream watched(erased_stream made, const site_record& record, error_watch& watch) const;
   /// Returns the record of `n` as an input of the stage that reads it, and makes it the reader in `inside`.
   site_record& enter(const node& n, open_context& inside) const;
   /// Makes the records of the nodes that rules have removed downstream of `n`, and the last of them the reader.

@@ -2,7 +2,6 @@
 #include "engine/lowering/quarantine_file.hpp"
 
 #include <absl/container/flat_hash_set.h>
-#include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,11 +14,9 @@
 #include <utility>
 
 #include "base/files/locked_target.hpp"
-#include "engine/lowering/error_gate.hpp"
-#include "sluice/base/hash.hpp"
+#include "engine/lowering/quarantine_entry.hpp"
 #include "sluice/base/mutex.hpp"
-#include "sluice/element/type.hpp"
-#include "sluice/format/example.hpp"
+#include "sluice/base/small_file.hpp"
 #include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib {
@@ -28,67 +25,6 @@ namespace {
 constexpr std::string_view kQuarantineFull =
     "this file is full: bad elements that were dropped after these are not kept";
 constexpr const char* kCannotOpen = "cannot open the file for bad elements";
-constexpr std::string_view kFirstMember = "{\"error\":";
-/// The first bytes of the entry of feature "error" in a tf.Example. Entries are recognized by them, so that the reader
-/// of whole examples need not be linked.
-constexpr std::string_view kFirstFeature =
-    "\x0a\x05"
-    "error";
-
-/// Writes one entry, member by member, in either form.
-class entry_writer {
- public:
-  explicit entry_writer(bool json) : json_(json) {}
-  void text(std::string_view name, std::string_view value) {
-    if (!json_) {
-      example_.bytes(name, value);
-      return;
-    }
-    begin(name);
-    print_json_text(value, line_);
-  }
-  void number(std::string_view name, std::uint64_t value) {
-    if (value == provenance::kUnknown) return;
-    if (!json_) {
-      example_.int64(name, static_cast<std::int64_t>(value));
-      return;
-    }
-    begin(name);
-    absl::StrAppend(&line_, value);
-  }
-  /// Returns the entry in the form in which the file stores it.
-  std::string finish() {
-    if (json_) return line_ + "}\n";
-    std::string framed;
-    append_tfrecord(framed, example_.finish());
-    return framed;
-  }
-
- private:
-  void begin(std::string_view name) {
-    absl::StrAppend(&line_, line_.empty() ? "{\"" : ",\"", std::string(name), "\":");
-  }
-  bool json_;
-  std::string line_;
-  example_writer example_;
-};
-
-std::string entry_of(const dropped_error& e, bool json) {
-  const provenance& at = e.why.where();
-  entry_writer w(json);
-  w.text("error", e.why.message());
-  w.text("code", to_string(e.why.code()));
-  if (!at.stage.empty()) w.text("stage", at.stage);
-  if (!at.file.empty()) w.text("file", at.file);
-  w.number("offset", at.offset_bytes);
-  w.number("record", at.record_index);
-  w.number("element", at.element);
-  if (e.times > 1) w.number("times", e.times);
-  if (e.bytes) w.text("bytes", *e.bytes);
-  if (e.bytes && e.bytes->size() == error_gate::kKeptBytesMax) w.text("cut", "these are the first bytes of it");
-  return w.finish();
-}
-
 /// The locks that this process holds.
 class lock_table {
  public:
@@ -134,8 +70,9 @@ lock_table& locks_of_process() {
 
 class quarantine_file final : public quarantine_sink {
  public:
-  quarantine_file(std::string path, std::size_t entries_max, std::uint64_t bytes_max)
+  quarantine_file(std::string path, std::size_t entries_max, std::uint64_t bytes_max, const quarantine_table* run)
       : path_(std::move(path)),
+        run_(run),
         json_(path_.ends_with(".jsonl") || path_.ends_with(".json")),
         entries_max_(entries_max),
         bytes_max_(bytes_max) {}
@@ -161,15 +98,21 @@ class quarantine_file final : public quarantine_sink {
   status keep(const dropped_error& e) override {
     status why = file_ < 0 ? open() : status();
     if (!why.ok() || is_full_) return why.in_file(path_);
-    std::string entry = entry_of(e, json_);
-    if (there_.contains(stable_hash(entry))) return {};
+    std::string entry;
+    if (!run_) {
+      entry = entry_of(e, nullptr, json_);
+    } else {
+      const run_place at = run_->place();
+      entry = entry_of(e, &at, json_);
+    }
+    if (there_.contains(key_of_entry(entry, json_))) return {};
     // The last place is reserved for the entry that states that the file is full.
     if (there_.size() + 1 >= entries_max_ || size_ + entry.size() > bytes_max_) {
       is_full_ = true;
       dropped_error full;
       full.why = status(status_code::resource_exhausted, kQuarantineFull);
-      entry = entry_of(full, json_);
-      if (there_.contains(stable_hash(entry))) return {};
+      entry = entry_of(full, nullptr, json_);
+      if (there_.contains(key_of_entry(entry, json_))) return {};
     }
     return append(entry).in_file(path_);
   }
@@ -232,9 +175,9 @@ class quarantine_file final : public quarantine_sink {
         if (!s.why.ok()) return not_ours();
         if (s.records == 0) return {};
         length = s.used_bytes;
-        if (record.find(kFirstFeature) == record.npos) return not_ours();
+        if (!is_example_of_entry(record)) return not_ours();
       }
-      there_.insert(stable_hash(rest.substr(0, length)));
+      there_.insert(key_of_entry(rest.substr(0, length), json_));
       used += length;
     }
   }
@@ -267,13 +210,14 @@ class quarantine_file final : public quarantine_sink {
       done += static_cast<std::size_t>(n);
     }
     size_ += entry.size();
-    there_.insert(stable_hash(entry));
+    there_.insert(key_of_entry(entry, json_));
     return {};
   }
 
   static constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
   std::string path_;
+  const quarantine_table* run_;  ///< null: entries have no place of a run
   bool json_;
   std::size_t entries_max_;
   std::uint64_t bytes_max_;
@@ -287,12 +231,50 @@ class quarantine_file final : public quarantine_sink {
 }  // namespace
 
 std::unique_ptr<quarantine_sink> open_quarantine_file(std::string path, std::size_t entries_max,
-                                                      std::uint64_t bytes_max) {
-  return std::make_unique<quarantine_file>(std::move(path), entries_max, bytes_max);
+                                                      std::uint64_t bytes_max, const quarantine_table* run) {
+  return std::make_unique<quarantine_file>(std::move(path), entries_max, bytes_max, run);
 }
 
 status check_quarantine_file(const std::string& path, quarantine_lock& lock) {
-  return quarantine_file(path, kQuarantineEntriesMax, kQuarantineBytesMax).check(lock);
+  return quarantine_file(path, kQuarantineEntriesMax, kQuarantineBytesMax, nullptr).check(lock);
+}
+
+result<stored_error> read_quarantined(const std::string& path, std::uint64_t number) {
+  const bool json = path.ends_with(".jsonl") || path.ends_with(".json");
+  auto read = read_small_file(path, kQuarantineBytesMax);
+  if (!read.ok()) return read.why();
+  std::string_view rest = *read;
+  std::uint64_t entries = 0;
+  for (; !rest.empty(); ++entries) {
+    std::string_view entry;
+    std::size_t length = 0;
+    if (json) {
+      const std::size_t end = rest.find('\n');
+      if (end == rest.npos) break;  // an entry that a crash left incomplete
+      entry = rest.substr(0, end);
+      length = end + 1;
+    } else {
+      const tfrecord_scan s = scan_tfrecords({.bytes = rest}, &entry, 1);
+      if (s.why.ok() && s.records == 0) break;
+      if (!s.why.ok()) entry = {};
+      length = s.used_bytes;
+    }
+    if (json ? !entry.starts_with(kFirstMember) : !is_example_of_entry(entry))
+      return failed_precondition_error("this is no file of bad elements that a run has dropped").in_file(path);
+    if (entries == number) {
+      result<stored_error> e = read_entry(entry, json);
+      if (!e.ok()) return e.why().in_file(path);
+      return e;
+    }
+    rest.remove_prefix(length);
+  }
+  if (entries == 0 && !rest.empty())
+    return failed_precondition_error("this is no file of bad elements that a run has dropped").in_file(path);
+  if (entries == 0) return out_of_range_error("the file has no entry").in_file(path);
+  std::string range = entries == 1
+                          ? "one entry, with number 0"
+                          : std::to_string(entries) + " entries, numbered from 0 to " + std::to_string(entries - 1);
+  return out_of_range_error("there is no entry " + std::to_string(number) + ": the file has " + range).in_file(path);
 }
 
 }  // namespace sluice::lib

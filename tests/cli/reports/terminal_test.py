@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 from terminal import run_on_terminal
 
-VERBS = ("run", "convert", "head", "describe", "count", "select", "cat", "verify", "ls", "cp", "explain", "splits", "cache", "checkpoint", "compare", "dispatcher", "worker",
+VERBS = ("run", "convert", "head", "describe", "count", "select", "cat", "verify", "ls", "cp", "explain", "splits", "cache", "checkpoint", "compare", "replay", "dispatcher", "worker",
          "status", "register", "ops", "doctor", "top", "completion", "man", "sample")
 
 
