@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -95,6 +96,10 @@ status cache_file::error_of(const char* what, int error) const {
 }
 
 status cache_file::damage(std::uint64_t at, std::string_view what) const {
+  if (is_temporary_)
+    return data_loss_error(absl::StrCat("the cache is damaged: ", std::string(what),
+                                        "; the disk of its temporary file does not return what was written"))
+        .in_file(path_, at);
   return data_loss_error(absl::StrCat("the cache is damaged: ", std::string(what),
                                       "; remove the file, or write on_mismatch=rebuild, to make the elements again"))
       .in_file(path_, at);
@@ -123,6 +128,21 @@ result<std::unique_ptr<cache_file>> cache_file::open_to_read(std::string path) {
   mutex_lock lock(made->mutex_);
   why = made->scan_head();
   if (!why.ok()) return why;
+  return made;
+}
+
+result<std::unique_ptr<cache_file>> cache_file::temporary() {
+  const char* named = std::getenv("TMPDIR");
+  std::string path = absl::StrCat(named && *named ? named : "/tmp", "/sluice-cache-XXXXXX");
+  const int fd = ::mkostemp(path.data(), O_CLOEXEC);
+  std::unique_ptr<cache_file> made(new cache_file(path));
+  made->is_temporary_ = true;
+  if (fd < 0) return made->error_of("cannot be continued in a temporary file", errno);
+  ::unlink(path.c_str());  // the system frees it with the descriptor, also of a process that is killed
+  made->file_ = fd;
+  made->may_write_ = true;
+  mutex_lock lock(made->mutex_);
+  made->is_writer_ = true;
   return made;
 }
 

@@ -47,6 +47,8 @@ class cache_file {
   static result<std::unique_ptr<cache_file>> open(std::string path, bool rebuilds = false);
   /// Reads an existing file, and never writes to it.
   static result<std::unique_ptr<cache_file>> open_to_read(std::string path);
+  /// Makes a file without a name in the folder of the environment variable TMPDIR, or in /tmp. This object may write to it.
+  static result<std::unique_ptr<cache_file>> temporary();
   cache_file(const cache_file&) = delete;
   ~cache_file();
 
@@ -54,6 +56,7 @@ class cache_file {
   /// Returns true if this object has the lock. Otherwise tries to take it, and cuts off an incomplete end.
   bool can_write();
   bool is_damaged() const { return is_damaged_; }
+  bool is_temporary() const { return is_temporary_; }
   /// The head; empty if the file is new.
   std::string head() const;
   /// The number of elements; kUnknown until a writer has stated it.
@@ -92,6 +95,7 @@ class cache_file {
   int file_ = -1;
   bool may_write_ = false;
   bool is_damaged_ = false;
+  bool is_temporary_ = false;
   bool is_writer_ ABSL_GUARDED_BY(mutex_) = false;
   std::string head_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t scanned_ ABSL_GUARDED_BY(mutex_) = 0;  ///< bytes

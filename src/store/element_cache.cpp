@@ -6,51 +6,13 @@
 
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/random_bits.hpp"
-#include "sluice/element/serialise.hpp"
+#include "store/cache_piece.hpp"
 
 namespace sluice::lib {
 namespace {
 
-/// Bytes of a piece besides its elements: itself, its entry in the map, and its input's position.
-constexpr std::size_t kBesideBytes = 512;
 /// The charge exceeds the bytes that are used by up to this number, so that small additions need no lock of the ledger.
 constexpr std::size_t kChargeStep = std::size_t{16} << 10;
-
-std::size_t owned_by(const element_type& type, const void* elements, std::size_t n) {
-  const std::size_t bytes = type.compact ? n * buffer::kOverheadBytes : 0;
-  return type.footprint ? bytes + type.footprint(type, elements, n) : bytes;
-}
-
-std::string bytes_of_elements(const slab& elements) {
-  const element_type& type = elements.type();
-  std::string all, one;
-  for (std::size_t i = 0; i != elements.size(); ++i) {
-    one.clear();
-    serialise_bare(type, elements.begin() + i * type.size, one);
-    for (std::size_t n = one.size();; n >>= 7) {
-      all.push_back(static_cast<char>(n < 128 ? n : n | 128));
-      if (n < 128) break;
-    }
-    all += one;
-  }
-  return all;
-}
-
-/// Returns the error of the first element that cannot be read.
-status decode(std::string_view bytes, std::uint32_t count, slab& to) {
-  const element_type& type = to.type();
-  char* room = to.reserve(count);
-  position_reader r(bytes);
-  for (std::uint32_t i = 0; i != count; ++i) {
-    const std::string_view one = r.text();
-    if (!r.ok()) return data_loss_error("a block of the cache lacks elements");
-    result<value> read = parse_bare(type, one);
-    if (!read.ok()) return read.why();
-    type.copy(type, room + i * type.size, read->data(), 1, type.size, type.size);
-    to.add_live(1);
-  }
-  return r.done() ? status() : data_loss_error("a block of the cache has superfluous bytes");
-}
 
 /// A number that no other pass has, also of another process.
 std::uint64_t number_of_pass() {
@@ -85,35 +47,6 @@ void cache_memory::give_back(std::size_t bytes, ledger_line& line) noexcept {
   ledger_->release(bytes, line);
 }
 
-/// Consecutive elements. The elements of a closed piece never change, so they are read without the lock.
-struct element_cache::piece {
-  piece(const element_type& type, std::uint64_t first, input_position from)
-      : elements(type), first_ordinal(first), position(std::move(from)) {}
-  std::uint64_t end() const { return first_ordinal + count; }
-
-  slab elements;
-  const std::uint64_t first_ordinal;
-  const input_position position;
-  std::uint64_t count = 0;
-  std::size_t bytes = 0;    ///< of the elements, with what they own
-  std::size_t charged = 0;  ///< bytes of memory
-  time_point begun = {};
-  bool is_closed = false;
-  bool is_stored = false;
-  bool is_loaded = true;
-  stored_block stored = {};  ///< if is_stored
-
-  std::uint32_t copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes_most, slab& out) const {
-    const element_type& type = elements.type();
-    const std::size_t at = ordinal - first_ordinal, left = elements.size() - at;
-    const std::size_t each = std::max<std::size_t>(1, bytes / elements.size());
-    const std::size_t n = std::min({left, std::size_t{most}, std::max<std::size_t>(1, bytes_most / each)});
-    type.copy(type, out.reserve(n), elements.begin() + at * type.size, n, type.size, type.size);
-    out.set_live(0, n);
-    return static_cast<std::uint32_t>(n);
-  }
-};
-
 element_cache::element_cache(const element_type& type, std::shared_ptr<cache_memory> memory, std::string_view label,
                              bool has_fixed_order, std::string path)
     : type_(type),
@@ -121,6 +54,7 @@ element_cache::element_cache(const element_type& type, std::shared_ptr<cache_mem
       line_(memory_->ledger().line(purpose::cache, label)),
       has_fixed_order_(has_fixed_order),
       path_(std::move(path)),
+      has_file_(!path_.empty()),
       pass_(number_of_pass()) {}
 
 element_cache::~element_cache() {
@@ -177,15 +111,21 @@ bool element_cache::charge(std::size_t more) {
   const std::size_t used = used_ + more;
   if (used > charged_) {
     const std::size_t missing = used - charged_;
-    if (has_file()) {
-      memory_->take_anyway(missing + kChargeStep, line_);
-      charged_ += missing + kChargeStep;
-    } else if (memory_->take(missing + kChargeStep, line_)) charged_ += missing + kChargeStep;
+    if (has_file()) return charge_anyway(more), true;
+    if (memory_->take(missing + kChargeStep, line_)) charged_ += missing + kChargeStep;
     else if (memory_->take(missing, line_)) charged_ += missing;
     else return false;
   }
   used_ = used;
   return true;
+}
+
+void element_cache::charge_anyway(std::size_t more) {
+  used_ += more;
+  if (used_ <= charged_) return;
+  const std::size_t missing = used_ - charged_ + kChargeStep;
+  memory_->take_anyway(missing, line_);
+  charged_ += missing;
 }
 
 void element_cache::release(std::size_t bytes) {
@@ -197,7 +137,7 @@ void element_cache::release(std::size_t bytes) {
 }
 
 element_cache::added element_cache::append(std::uint64_t ordinal, const block& made, input_position from,
-                                           time_point now) {
+                                           time_point now, bool may_spill) {
   mutex_lock lock(mutex_);
   if (is_closed_) return added::no_room;
   if (has_file() && !become_writer()) return added::none;
@@ -225,6 +165,10 @@ element_cache::added element_cache::append(std::uint64_t ordinal, const block& m
     owned = owned_by(type_, room, n);
     more += owned + (elements.capacity() - before) * type_.size;
     fits = charge(more);
+    if (!fits && may_spill) {  // these elements wait in memory for the file
+      charge_anyway(more);
+      fits = wants_file_ = true;
+    }
     if (fits) elements.add_live(n);
     else if (!type_.trivially_destroyed) type_.destroy(type_, room, n);
   } catch (...) {
@@ -260,218 +204,6 @@ void element_cache::close() {
 bool element_cache::is_closed() const {
   mutex_lock lock(mutex_);
   return is_closed_;
-}
-
-// --- In a file. ---
-
-status element_cache::open_file(const cache_head& head, bool rebuilds) {
-  mutex_lock opening(opening_);
-  {
-    mutex_lock lock(mutex_);
-    if (file_) return {};
-  }
-  result<std::unique_ptr<cache_file>> opened = cache_file::open(path_, rebuilds);
-  if (!opened.ok()) return opened.why();
-  cache_file& file = **opened;
-  const std::string there = file.head();
-  const std::string mine = head.bytes(pass());
-  status why;
-  std::uint64_t pass = this->pass();
-  bool is_replaced = false;
-  if (there.empty() && file.can_write()) {
-    why = file.is_damaged() ? file.replace(mine) : file.begin(mine);
-    is_replaced = true;
-  } else if (!there.empty()) {
-    why = head.compare(there, pass);
-  }
-  std::vector<stored_block> blocks;
-  if (why.ok() && !is_replaced) why = file.scan(blocks);
-  const bool is_other =
-      !why.ok() && (why.code() == status_code::failed_precondition || why.code() == status_code::data_loss);
-  if (is_other && rebuilds && !is_replaced) {
-    if (!file.can_write())
-      return unavailable_error("another process writes this cache, so it cannot be replaced now").in_file(path_);
-    why = file.replace(mine);
-    pass = this->pass();
-    blocks.clear();
-  }
-  if (!why.ok()) return why;
-  pass_.store(pass, std::memory_order_relaxed);
-  mutex_lock lock(mutex_);
-  file_ = std::move(*opened);
-  add_blocks(std::move(blocks));
-  is_writer_ = file_->can_write();
-  return {};
-}
-
-void element_cache::add_blocks(std::vector<stored_block> blocks) {
-  for (stored_block& b : blocks) {
-    if (b.count > b.bytes || b.ordinal + b.count < b.ordinal) continue;  // each element takes a byte at least
-    auto next = pieces_.upper_bound(b.ordinal);
-    if (next != pieces_.end() && next->first < b.ordinal + b.count) continue;
-    if (next != pieces_.begin() && std::prev(next)->second->end() > b.ordinal) {
-      // A block that was damaged, and was written again.
-      const piece& before = *std::prev(next)->second;
-      if (before.first_ordinal != b.ordinal || !before.is_stored || before.is_loaded) continue;
-      release(before.charged);
-      pieces_.erase(std::prev(next));
-    }
-    position_writer from;
-    from.raw(b.position.data(), b.position.size());
-    auto made = std::make_shared<piece>(type_, b.ordinal, std::make_shared<const position_writer>(std::move(from)));
-    made->count = b.count;
-    made->charged = kBesideBytes + 2 * b.position.size();
-    made->is_closed = made->is_stored = true;
-    made->is_loaded = false;
-    made->stored = std::move(b);
-    charge(made->charged);
-    pieces_[made->first_ordinal] = std::move(made);
-  }
-  if (file_->length() != cache_file::kUnknown) length_ = file_->length();
-}
-
-status element_cache::add_stored() {
-  std::vector<stored_block> blocks;
-  status why = file_->scan(blocks);
-  return add_blocks(std::move(blocks)), why;
-}
-
-bool element_cache::become_writer() {
-  if (is_writer_) return true;
-  if (!file_->can_write()) return false;
-  is_writer_ = add_stored().ok();
-  return is_writer_;
-}
-
-bool element_cache::can_write() {
-  mutex_lock lock(mutex_);
-  return become_writer();
-}
-
-bool element_cache::must_load(std::uint64_t ordinal) const {
-  if (!has_file()) return false;
-  mutex_lock lock(mutex_);
-  const std::shared_ptr<piece>* here = piece_at(ordinal);
-  if (here && (*here)->end() > ordinal) return !(*here)->is_loaded;
-  return !is_writer_ && file_->has_grown();
-}
-
-status element_cache::load(std::uint64_t ordinal, bool rebuilds) {
-  stored_block b;
-  input_position from;
-  {
-    mutex_lock lock(mutex_);
-    const std::shared_ptr<piece>* here = piece_at(ordinal);
-    if (!here || (*here)->end() <= ordinal) {
-      status why = add_stored();
-      if (!why.ok()) return why;
-      here = piece_at(ordinal);
-      if (!here || (*here)->end() <= ordinal) return {};
-    }
-    if ((*here)->is_loaded) return {};
-    b = (*here)->stored;
-    from = (*here)->position;
-  }
-  auto made = std::make_shared<piece>(type_, b.ordinal, from);
-  result<std::string> bytes = file_->read(b);
-  status why = bytes.ok() ? decode(*bytes, b.count, made->elements) : bytes.why();
-  if (why.code() == status_code::data_loss && bytes.ok()) why = why.in_file(path_, b.offset);
-  mutex_lock lock(mutex_);
-  auto at = pieces_.find(b.ordinal);
-  if (at == pieces_.end() || at->second->is_loaded) return {};
-  if (!why.ok()) {
-    if (!rebuilds || why.code() != status_code::data_loss) return why;
-    release(at->second->charged);
-    pieces_.erase(at);
-    return {};
-  }
-  made->count = b.count;
-  made->bytes = b.count * type_.size + owned_by(type_, made->elements.begin(), b.count);
-  made->charged = at->second->charged + made->bytes;
-  made->is_closed = made->is_stored = true;
-  made->stored = std::move(b);
-  charge(made->bytes);
-  at->second = std::move(made);
-  note_loaded(at->first);
-  return {};
-}
-
-void element_cache::note_loaded(std::uint64_t ordinal) {
-  loaded_.push_back(ordinal);
-  while (loaded_.size() > kLoadedMax) {
-    auto at = pieces_.find(loaded_.front());
-    loaded_.pop_front();
-    if (at == pieces_.end() || !at->second->is_stored || !at->second->is_loaded) continue;
-    const piece& old = *at->second;
-    auto left = std::make_shared<piece>(type_, old.first_ordinal, old.position);
-    left->count = old.count;
-    left->charged = kBesideBytes + 2 * old.stored.position.size();
-    left->is_closed = left->is_stored = true;
-    left->is_loaded = false;
-    left->stored = old.stored;
-    release(old.charged);
-    charge(left->charged);
-    at->second = std::move(left);  // a stage that copies from the old one shares its ownership
-  }
-}
-
-bool element_cache::must_write() const {
-  if (!has_file()) return false;
-  mutex_lock lock(mutex_);
-  return !unwritten_.empty();
-}
-
-status element_cache::write() {
-  mutex_lock writing(writing_);
-  for (;;) {
-    std::shared_ptr<piece> next;
-    {
-      mutex_lock lock(mutex_);
-      if (unwritten_.empty()) return {};
-      next = pieces_.find(unwritten_.front())->second;
-    }
-    stored_block b{.ordinal = next->first_ordinal,
-                   .count = static_cast<std::uint32_t>(next->count),
-                   .position = next->position->bytes()};
-    status why = file_->append(b, bytes_of_elements(next->elements));
-    if (!why.ok()) return why;
-    mutex_lock lock(mutex_);
-    if (unwritten_.empty() || unwritten_.front() != next->first_ordinal) continue;  // close() has dropped it
-    unwritten_.pop_front();
-    next->stored = std::move(b);
-    next->is_stored = true;
-    note_loaded(next->first_ordinal);
-  }
-}
-
-void element_cache::close_open_pieces() {
-  if (!has_file()) return;
-  for (const auto& [first, here] : pieces_) {
-    if (here->is_closed) continue;
-    here->is_closed = true;
-    unwritten_.push_back(first);
-  }
-}
-
-status element_cache::finish(std::uint64_t elements) {
-  {
-    mutex_lock lock(mutex_);
-    if (!is_writer_) return {};
-    close_open_pieces();
-  }
-  status why = write();
-  return why.ok() ? file_->finish(elements) : why;
-}
-
-void element_cache::flush() noexcept {
-  try {
-    {
-      mutex_lock lock(mutex_);
-      if (!file_ || !is_writer_) return;
-      close_open_pieces();
-    }
-    write().ok();            // a later run makes again what could not be written
-  } catch (...) { return; }  // no memory
 }
 
 element_cache::place element_cache::place_before(std::uint64_t ordinal) const {

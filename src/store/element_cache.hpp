@@ -18,7 +18,9 @@
 // Files:  pieces are written when they are complete, and read again when an element is requested: in memory are those in
 //         the making, and the last kLoadedMax that were read or written. One process at a time writes (store/cache_file.hpp);
 //         in the others, elements that are not in the file are not added.
-// Thread: any. open_file(), load(), write(), finish() and flush() block.
+// Spilling: a cache in memory may continue in a temporary file that has no name, so the system frees it when the process
+//         ends, however it ends. The pieces that fit stay in memory, and later ones are those of a cache in a file.
+// Thread: any. open_file(), load(), write(), finish(), flush() and spill() block.
 #pragma once
 
 #include <atomic>
@@ -97,7 +99,8 @@ class element_cache {
 
   // For a cache in a file.
 
-  bool has_file() const { return !path_.empty(); }
+  /// True from the beginning, or once a cache in memory has spilled.
+  bool has_file() const { return has_file_.load(std::memory_order_acquire); }
   /// Opens the file at the first call. `rebuilds`: a file of another plan, or one that is damaged, is replaced.
   status open_file(const cache_head& head, bool rebuilds);
   /// Returns true if this process may write to the file.
@@ -113,6 +116,10 @@ class element_cache {
   status finish(std::uint64_t elements);
   /// Writes all pieces, as far as that is possible.
   void flush() noexcept;
+  /// Returns true if elements wait in memory for a temporary file, which spill() makes.
+  bool must_spill() const;
+  /// Errors: those of the file system.
+  status spill();
 
   /// Copies the elements from `ordinal` on that are here, at most `most`, of about `bytes` bytes, to `out`, which has
   /// them as its live elements. Returns their number.
@@ -127,8 +134,10 @@ class element_cache {
     no_room,  ///< the memory is used up
   };
   /// Copies the elements of `made`, the first of which has this ordinal. `from`: the input's position there, if it was
-  /// asked for. Errors: exceptions of a copy; nothing is added then.
-  added append(std::uint64_t ordinal, const block& made, input_position from, time_point now = {});
+  /// asked for. `may_spill`: elements for which the memory has no room are added nevertheless, and must_spill() is true
+  /// then. Errors: exceptions of a copy; nothing is added then.
+  added append(std::uint64_t ordinal, const block& made, input_position from, time_point now = {},
+               bool may_spill = false);
   /// No more elements are added. Those that are here stay, except for pieces that are not written yet.
   void close();
   bool is_closed() const;
@@ -175,6 +184,7 @@ class element_cache {
   /// The piece that elements from `ordinal` on would be added to; null: they begin one.
   piece* open_piece(std::uint64_t ordinal) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool charge(std::size_t more) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void charge_anyway(std::size_t more) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void release(std::size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Has the lock of the file, and knows all its blocks.
   bool become_writer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -189,6 +199,7 @@ class element_cache {
   ledger_line& line_;  ///< of the ledger, which `memory_` shares
   const bool has_fixed_order_;
   const std::string path_;
+  std::atomic<bool> has_file_;
   std::atomic<std::uint64_t> pass_;
   mutex opening_;                     ///< held while the file is opened
   mutex writing_;                     ///< held while a piece is written, so that the file's order is that of the pieces
@@ -199,6 +210,7 @@ class element_cache {
   std::size_t used_ ABSL_GUARDED_BY(mutex_) = 0;
   std::size_t charged_ ABSL_GUARDED_BY(mutex_) = 0;  ///< not less than used_
   bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool wants_file_ ABSL_GUARDED_BY(mutex_) = false;              ///< memory was exceeded
   bool is_filled_ ABSL_GUARDED_BY(mutex_) = false;               ///< a stage has the right to fill
   bool is_writer_ ABSL_GUARDED_BY(mutex_) = false;               ///< and all blocks of the file are known
   std::deque<std::uint64_t> unwritten_ ABSL_GUARDED_BY(mutex_);  ///< complete pieces that are not in the file

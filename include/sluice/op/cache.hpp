@@ -14,7 +14,7 @@
 //         that begin while another one fills the cache then read their input without it.
 // Ends:   with the input.
 // Errors: resource_exhausted: with over_budget=fail, when all caches of the runtime hold more than half of the memory
-//         budget, held memory exceeds the budget, or the disk is full. failed_precondition: the file has the elements of
+//         budget, held memory exceeds the budget, or the disk is full; with over_budget=spill, when the disk is full. failed_precondition: the file has the elements of
 //         another plan, seed or error policy, its functions have other versions, or the files that the plan names have
 //         changed (iterate_options::on_changed_inputs); it is never read then. data_loss: a checksum of the file is wrong.
 //         Elements that the policy drops upstream are not in the cache; they are counted when they are met, in the epoch
@@ -42,6 +42,10 @@ extern const op_info cache_op;
 enum class over_budget : std::uint8_t {
   fail,          ///< the stream ends with resource_exhausted
   stop_caching,  ///< no more elements are kept: later epochs make the rest again
+  /// A cache in memory continues in a temporary file without a name, in the folder of TMPDIR or in /tmp. A full disk ends
+  /// the stream. The elements' contents must be known to the library.
+  spill,
+  spill_or_stop,  ///< the same, and no more elements are kept when the disk is full
 };
 /// The reaction to a file that does not fit the plan, or is damaged.
 enum class on_mismatch : std::uint8_t {

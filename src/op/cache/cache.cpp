@@ -71,7 +71,8 @@ struct cache_reading {
     pass = r.number();
     input.load(r);
   }
-  bool may_wait() const { return input.may_wait() || (cache && cache->has_file()); }
+  bool in_file() const { return cache && cache->has_file(); }
+  bool may_wait() const { return input.may_wait() || in_file(); }
 
   /// Returns true if the input's own position is at or before the next element, and not before `ordinal`.
   bool is_input_nearer(std::uint64_t ordinal) const {
@@ -160,6 +161,16 @@ task<status> finish(shared_elements cache, std::uint64_t length, runtime& rt) {
   co_return why;
 }
 
+task<status> spill(shared_elements cache, runtime& rt) {
+  blocking spilling(rt.blocking_calls(), [&] { return cache->spill(); });
+  status why = co_await spilling;
+  co_return why;
+}
+
+bool may_spill(over_budget o) { return o == over_budget::spill || o == over_budget::spill_or_stop; }
+/// Returns true if a lack of memory, or of room on the disk, ends the stream.
+bool must_fail(over_budget o) { return o == over_budget::fail || o == over_budget::spill; }
+
 status no_room(const element_cache& cache, const std::string& label) {
   const auto mebibytes = [](std::size_t bytes) {
     return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
@@ -170,15 +181,15 @@ status no_room(const element_cache& cache, const std::string& label) {
                           " and has no room for more: all caches may hold ", mebibytes(memory.bytes_max()),
                           ", half of the memory budget, and hold ", mebibytes(memory.bytes()),
                           "; held memory: ", memory.ledger().report().held_text(),
-                          "; cache fewer or smaller elements, write cache(over_budget=stop_caching), or raise the "
-                          "memory budget"))
+                          "; cache fewer or smaller elements, write cache(over_budget=stop_caching) or "
+                          "cache(over_budget=spill), or raise the memory budget"))
       .in_stage(label);
 }
 
 erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) {
-  const bool in_file = st->cache && st->cache->has_file();
+  const bool spills = may_spill(from.over_budget), fails = must_fail(from.over_budget);
   runtime& rt = *from.context.run->rt;
-  if (in_file) {
+  if (st->in_file() && from.head) {
     auto opening = open_file(st->cache, from.head, from.rebuilds, rt);
     status why = co_await opening;
     if (!why.ok()) co_await fail(why.in_stage(from.label));
@@ -187,7 +198,7 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
   for (;;) {
     const std::uint64_t passed = out.pass(demand::kAll);
     const std::uint64_t wanted = st->at + passed;
-    if (in_file && st->cache && st->cache->must_load(wanted)) {
+    if (st->in_file() && st->cache->must_load(wanted)) {
       auto loading = load(st->cache, wanted, from.rebuilds, rt);
       status why = co_await loading;
       if (!why.ok()) co_await fail(why.in_stage(from.label));
@@ -223,27 +234,31 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
       }
       const std::uint64_t ended = first - std::min(first, in.skip_left());
       if (st->cache) st->cache->set_length(ended);
-      if (in_file && st->cache) {
+      if (st->in_file()) {
         auto finishing = finish(st->cache, ended, rt);
         status why = co_await finishing;
-        if (!why.ok() && from.over_budget == lib::over_budget::fail) co_await fail(why.in_stage(from.label));
+        if (!why.ok() && fails) co_await fail(why.in_stage(from.label));
       }
       st->end(out, passed, wanted, ended);
       break;
     }
     const std::uint32_t n = some.view.size();
     auto added = element_cache::added::none;
-    if (st->cache) added = st->cache->append(first, some.view, std::move(place), from.context.run->time->now());
+    if (st->cache) added = st->cache->append(first, some.view, std::move(place), from.context.run->time->now(), spills);
     status why;
+    if (spills && st->cache && st->cache->must_spill()) {
+      auto spilling = spill(st->cache, rt);
+      why = co_await spilling;
+    }
     if (added == element_cache::added::no_room && !st->cache->is_closed()) why = no_room(*st->cache, from.label);
-    if (in_file && added != element_cache::added::no_room && st->cache) {
+    if (why.ok() && st->in_file() && added != element_cache::added::no_room) {
       if (!st->adding) st->adding = added_to_file(st->cache);
       if (st->cache->must_write()) {
         auto writing = write(st->cache, rt);
         why = co_await writing;
       }
     }
-    if (!why.ok() && from.over_budget == lib::over_budget::fail) {
+    if (!why.ok() && fails) {
       st->filling = {};
       if (first == wanted) {
         st->at = wanted + n;
@@ -305,6 +320,16 @@ const element_type* cached_type(const node& n, std::string& why) {
     why =
         "on_mismatch is about a file, and this cache is in memory; name the file first, as in cache(\"train.cache\", "
         "…)";
+    return nullptr;
+  }
+  if (!a.path.empty() && may_spill(a.options.over_budget)) {
+    why = "over_budget=spill is about a cache in memory, and this one is in a file already; leave the option out";
+    return nullptr;
+  }
+  if (may_spill(a.options.over_budget) && !can_serialise(*type)) {
+    why = absl::StrCat("elements of type ", type->name,
+                       " cannot be written to a temporary file; write over_budget=fail or stop_caching, or put the "
+                       "cache before the stage that makes these elements");
     return nullptr;
   }
   if (a.path.empty()) return type;
