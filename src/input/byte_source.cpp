@@ -25,6 +25,11 @@ constexpr std::size_t kLeftBytesMin = 16 << 10;
 constexpr std::size_t kStepBytes = std::size_t{1} << 20;
 /// A file up to this size may be read together with its opening.
 constexpr std::size_t kHeadBytesMax = 64 << 10;
+/// The first window behind bytes that were skipped. Each later one is twice as large, up to that of a whole read: a reader
+/// that jumps from record to record needs a few bytes at each place.
+constexpr std::size_t kJumpBytes = 4 << 10;
+/// Skipping fewer bytes costs no more than reading them.
+constexpr std::size_t kFarBytes = 16 << 10;
 /// A window this many times as large as its unread bytes is worth releasing.
 constexpr std::size_t kShrinkRatio = 4;
 
@@ -281,8 +286,9 @@ void byte_source::consume(std::uint64_t n) {
   if (n <= end_ - begin_) {
     begin_ += n;
   } else {
+    if (n - (end_ - begin_) >= kFarBytes && advice_.first_bytes == 0) window_bytes_ = kJumpBytes;
     // Elements may still use the buffer, so the next bytes must not overwrite it.
-    if (buffer_ && !buffer_.get()->unshared()) buffer_ = buffer_ref();
+    if (buffer_ && (window_bytes_ || !buffer_.get()->unshared())) buffer_ = buffer_ref();
     begin_ = end_ = 0;
     jumped_ = true;
     last_ = offset_ >= size_;
@@ -315,12 +321,18 @@ status byte_source::make_room(std::size_t needed) {
   std::size_t unread = end_ - begin_;
   bool tight = memory_.is_tight();
   std::size_t at_once = tight ? std::min(read_bytes_, memory_.tight_bytes()) : read_bytes_;
+  const bool grows = window_bytes_ != 0;
+  if (grows) {
+    at_once = std::min(at_once, window_bytes_);
+    window_bytes_ = window_bytes_ < read_bytes_ ? window_bytes_ * 2 : 0;
+  }
   if (!compressed()) at_once = std::max<std::size_t>(1, readable(0, at_once));
   // Buffers have sizes of powers of two. A few bytes that are kept must not double the window: the windows of many files
   // that are read alternately fit into a cache, or do not.
   const std::size_t at_most = unread <= at_once / 8 ? at_once : at_once * 2;
   std::size_t wanted = std::max(needed, std::min(unread + at_once, at_most));
-  if (buffer_ && buffer_.get()->unshared() && buffer_.get()->capacity() >= std::max(needed, unread + at_once / 2)) {
+  if (!grows && buffer_ && buffer_.get()->unshared() &&
+      buffer_.get()->capacity() >= std::max(needed, unread + at_once / 2)) {
     std::memmove(buffer_.get()->data(), buffer_.get()->data() + begin_, unread);
   } else {
     std::size_t bytes = std::max(wanted, at_once);

@@ -173,6 +173,7 @@ class byte_source {
   buffer_ref buffer_;
   std::size_t begin_ = 0, end_ = 0;  ///< the window, in buffer_
   std::uint64_t offset_ = 0;         ///< the offset of the byte at begin_
+  std::size_t window_bytes_ = 0;     ///< of the next window, if many bytes were skipped before it; 0: read_bytes_
   bool last_ = false;
   /// The previous buffer, while unread bytes are moved out of it. The window has only the bytes moved so far.
   buffer_ref outgrown_;

@@ -5,12 +5,16 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/index_permutation.hpp"
+#include "engine/held/held_elements.hpp"
+#include "engine/held/slice_slots.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/plain_stages.hpp"
@@ -24,7 +28,14 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::uint32_t kFetchedAtOnce = 1024;  // the number of elements for which the input is opened once
+/// The number of elements for which the input is opened once, unless elements are read ahead.
+constexpr std::uint32_t kFetchedAtOnce = 1024;
+/// The same if they are: the more numbers are requested together, the closer their records are to each other. With one of
+/// eight records, reading a file from its beginning to its end costs less than one read for each.
+constexpr std::uint32_t kAheadMax = std::uint32_t{1} << 18;
+/// The memory of these elements, and their share of the budget.
+constexpr std::size_t kAheadBytes = std::size_t{32} << 20;
+constexpr std::size_t kAheadShare = 16;
 
 /// A requested element: its number in the input, and its place among the elements requested together.
 struct wanted_element {
@@ -32,10 +43,46 @@ struct wanted_element {
   std::uint32_t place = 0;
 };
 
+/// Copies the bytes of elements that are kept longer than the buffers that they were read into. Short slices share buffers,
+/// so that they cost no allocation each.
+class kept_bytes_of {
+ public:
+  explicit kept_bytes_of(const element_type& type) : type_(type), are_slices_(slice_slots::holds(type)) {}
+  void make_compact(char* elements, std::uint32_t n) {
+    if (!type_.compact) return;
+    if (!are_slices_) return type_.compact(type_, elements, n);
+    auto* slices = reinterpret_cast<slice*>(elements);
+    for (std::uint32_t i = 0; i != n; ++i) {
+      const std::string_view bytes = slices[i].view();
+      if (bytes.size() > slice_slots::kCopiedBytesMax) {
+        type_.compact(type_, slices + i, 1);
+        continue;
+      }
+      if (!shared_ || bytes.size() > shared_->capacity() - used_) {
+        shared_ = buffer_ref(buffer::make(slice_slots::kSharedBytes));
+        used_ = 0;
+      }
+      char* const to = shared_->data() + used_;
+      if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+      used_ += bytes.size();
+      shared_->add_references(1);
+      slices[i] = slice(shared_.get(), to, bytes.size());
+    }
+  }
+
+ private:
+  const element_type& type_;
+  const bool are_slices_;
+  buffer_ref shared_;
+  std::size_t used_ = 0;
+};
+
 /// Fetches the elements of `wanted`, whose numbers ascend, into `found` in that order, up to the first that fails.
-task<status> fetch_in_order(open_context context, node_ptr plan, const std::vector<wanted_element>& wanted,
-                            slab& found) {
+/// `compacts`: the elements are kept longer than the buffers that they were read into.
+task<status> fetch_in_order(open_context context, node_ptr plan, const std::vector<wanted_element>& wanted, slab& found,
+                            bool compacts) {
   erased_stream in = context.open(plan);
+  kept_bytes_of kept(in.type());
   const std::size_t element_bytes = in.type().size;
   char* to = found.reserve(wanted.size());
   for (std::size_t i = 0; i != wanted.size();) {
@@ -52,6 +99,7 @@ task<status> fetch_in_order(open_context context, node_ptr plan, const std::vect
                                    " was requested: the input is shorter than its plan declares");
     const std::uint32_t n = b.view.size();
     b.view.move_front(to + i * element_bytes, n);
+    if (compacts) kept.make_compact(to + i * element_bytes, n);
     i += n;
     found.set_live(0, i);
   }
@@ -62,13 +110,13 @@ task<status> fetch_in_order(open_context context, node_ptr plan, const std::vect
 /// distributing them by their highest bits almost sorts them.
 void list_wanted(const index_permutation& order, std::uint64_t first, std::uint32_t n,
                  std::vector<wanted_element>& to) {
-  std::array<std::uint64_t, kFetchedAtOnce> numbers;
+  std::vector<std::uint64_t> numbers(n);
   order.numbers(first, std::span(numbers.data(), n));
   const auto bits = static_cast<unsigned>(std::bit_width(order.size() - 1));
   const auto share_bits =
       std::min(bits, static_cast<unsigned>(std::bit_width(n - 1)));  // about as many buckets as elements
   const unsigned shift = bits - share_bits;
-  std::array<std::uint32_t, kFetchedAtOnce + 1> begins{};
+  std::vector<std::uint32_t> begins((std::size_t{1} << share_bits) + 1);
   for (std::uint32_t i = 0; i != n; ++i) ++begins[(numbers[i] >> shift) + 1];
   for (std::uint32_t i = 0; i != 1u << share_bits; ++i) begins[i + 1] += begins[i];
   to.resize(n);
@@ -105,6 +153,44 @@ erased_stream picking_loop(outlet out, saved<std::uint64_t> delivered, node_ptr 
   }
 }
 
+/// Returns true if elements may be built before they are requested: building them calls no function of the user, and
+/// costs only reads.
+bool may_read_ahead(const node& input) {
+  if (input.op->shape == op_info::source) return true;
+  if (input.op->shape != op_info::combine || input.op->facts.always.draws) return false;
+  return std::all_of(input.inputs.begin(), input.inputs.end(), [](const node_ptr& in) { return may_read_ahead(*in); });
+}
+
+/// How many elements are fetched together. Each time, twice as many as before, so that a consumer of few elements causes
+/// few reads.
+class fetch_size {
+ public:
+  fetch_size(bool reads_ahead, std::size_t budget_bytes)
+      : reads_ahead_(reads_ahead), bytes_max_(std::min(kAheadBytes, budget_bytes / kAheadShare)) {}
+  bool reads_ahead() const { return reads_ahead_; }
+  /// Returns the number for a consumer that requests `asked` elements.
+  std::uint32_t next(std::uint32_t asked) {
+    if (!reads_ahead_) return asked;
+    const std::size_t fits = each_bytes_ ? bytes_max_ / each_bytes_ : kAheadMax;
+    return std::max(asked, static_cast<std::uint32_t>(std::min<std::size_t>(ahead_, fits)));
+  }
+  void fetched(std::uint32_t n, std::size_t bytes) {
+    each_bytes_ = std::max<std::size_t>(1, bytes / n);
+    ahead_ = std::min(std::max(ahead_, n) * 2, kAheadMax);
+  }
+  /// One of `n` elements was bad. Returns true if fewer are to be tried.
+  bool shrink(std::uint32_t n) {
+    ahead_ = kFetchedAtOnce;
+    return n > kFetchedAtOnce;
+  }
+
+ private:
+  const bool reads_ahead_;
+  const std::size_t bytes_max_;
+  std::size_t each_bytes_ = 0;  ///< of the last elements, the mean
+  std::uint32_t ahead_ = 0;
+};
+
 // If one of several elements cannot be built, they are requested one by one, so that the elements before it, in this
 // stage's order, are delivered.
 erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> delivered, node_ptr plan, open_context context,
@@ -112,22 +198,42 @@ erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> delivered, no
   const element_type& type = out.type();
   const std::uint64_t total = order.size();
   block_fit fit(type, true);
-  slab found(type);
+  held_memory memory(context.run, gate.line(purpose::shuffle), gate.label(), "the elements that it reads ahead",
+                     "raise the memory budget");
+  fetch_size size(may_read_ahead(*plan), memory.budget_bytes());
+  slab found(type), ready(type);
   std::vector<wanted_element> wanted;
   std::uint64_t one_by_one = 0;  // the number of elements to request alone
+  std::uint32_t tried = 0;       // the number of elements with a bad one, when fewer are tried; 0: as many as fit
   while (*delivered < total) {
     // Only building elements shows which of them are bad, so they are not skipped if bad ones are dropped.
-    if (!gate.skips()) *delivered += out.pass(total - *delivered);
+    if (!gate.skips()) {
+      const std::uint64_t passed = out.pass(total - *delivered);
+      *delivered += passed;
+      ready.view().drop_front(static_cast<std::uint32_t>(std::min<std::uint64_t>(passed, ready.view().size())));
+    }
     const std::uint64_t left = total - *delivered;
+    if (left == 0) break;
     const std::uint32_t ask = std::min({gate.skips() ? out.ask() : out.wanted(), kFetchedAtOnce,
                                         static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kFetchedAtOnce))});
-    const std::uint32_t n = one_by_one ? 1 : fit.at_most(ask);
-    if (left == 0) break;
+    if (block rest = ready.view(); !rest.empty()) {
+      const std::uint32_t n = std::min(rest.size(), fit.at_most(ask));
+      rest.move_front(out.room(n), n);
+      *delivered += n;
+      block made = out.made(n);
+      fit.made(made, out.wanted_bytes());
+      co_yield made;
+      continue;
+    }
+    std::uint32_t n = one_by_one ? 1 : size.next(fit.at_most(ask));
+    if (tried) n = std::min(n, std::exchange(tried, 0));
+    n = static_cast<std::uint32_t>(std::min<std::uint64_t>(n, left));
     list_wanted(order, *delivered, n, wanted);
-    auto fetching = fetch_in_order(context, plan, wanted, found);
+    auto fetching = fetch_in_order(context, plan, wanted, found, size.reads_ahead() && n > kFetchedAtOnce);
     status why = co_await fetching;
     if (!why.ok() && n > 1 && why.code() != status_code::cancelled) {
-      one_by_one = n;
+      if (size.shrink(n)) tried = kFetchedAtOnce;
+      else one_by_one = n;
       continue;
     }
     if (one_by_one) --one_by_one;
@@ -137,11 +243,13 @@ erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> delivered, no
       ++*delivered;
       continue;
     }
-    put_in_place(found, wanted, out.room(n));
-    *delivered += n;
-    block made = out.made(n);
-    fit.made(made, out.wanted_bytes());
-    co_yield made;
+    put_in_place(found, wanted, ready.reserve(n));
+    ready.set_live(0, n);
+    if (!size.reads_ahead()) continue;
+    const std::size_t bytes = n * 2 * type.size + owned_bytes_of(type, ready.begin(), n);
+    size.fetched(n, bytes);
+    status fits = memory.resize(n > kFetchedAtOnce ? bytes : 0);
+    if (!fits.ok()) co_await fail(std::move(fits));
   }
 }
 
