@@ -43,6 +43,7 @@ std::string_view suffix_of_format(output_format f) {
     case tfrecords:
     case example: return ".tfrecord";
     case numpy: return ".npy";
+    case parquet: return ".parquet";
     default: return ".arrow";
   }
 }

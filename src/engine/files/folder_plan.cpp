@@ -65,6 +65,7 @@ one_file_reading reading_of(const data_folder& d, const element_type& type) {
     case arrow_binary:
       return {"from_arrow", absl::StrCat("schema=", in_quotes(arrow::exact_row_text(row))),
               type.kind == kind::batch ? "" : " | unbatch"};
+    case parquet: return {"parquet", absl::StrCat("schema=", in_quotes(arrow::exact_row_text(row))), ""};
     case jsonl: return {"jsonl", schema(), "", true};
     case csv: return {"csv", absl::StrCat(schema(), ", header=true"), "", true};
     case tfrecords: return {"tfrecord", "", type.name == "string" ? " | map(string(it))" : "", true};
