@@ -51,7 +51,7 @@ result<std::shared_ptr<const planned_array_records>> plan_array_records(const st
   std::vector<std::string> names{path};
   if (detail::is_pattern_for_plan(path)) {
     auto listed = detail::list_for_plan(path);
-    if (!listed.ok()) return listed.why();
+    if (!listed.ok()) return unlisted(listed.why(), path);
     names = *std::move(listed);
   }
   auto planned = std::make_shared<planned_array_records>();

@@ -13,13 +13,18 @@
 #include <vector>
 
 #include "base/index_permutation.hpp"
+#include "engine/by_number/planned_records.hpp"
+#include "engine/files/file_head.hpp"
 #include "engine/held/held_elements.hpp"
 #include "engine/held/slice_slots.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/plain_stages.hpp"
 #include "engine/lowering/types.hpp"
+#include "io/plan_file_reader.hpp"
+#include "plan/codecs/argument_codec.hpp"
 #include "plan/codecs/arguments_of.hpp"
+#include "plan/plan_parts.hpp"
 #include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
@@ -268,10 +273,43 @@ erased_stream open_global_shuffle(const node& n, open_context& context) {
   return global_shuffle_loop(out, std::move(delivered), n.inputs[0], std::move(inner), order, context.gate(n));
 }
 
+std::string path_to_seek(const node& n) {
+  struct path_search final : part_visitor {
+    std::string found;
+    void path(const file_path& p) override { found = p.value; }
+  } search;
+  visit_parts(n, search);
+  return search.found;
+}
+
+/// Returns the error of a file that an input would need to seek, and that could not be read when the plan was built.
+status why_unread(const node& n) {
+  for (const node_ptr& input : n.inputs)
+    if (status why = why_unread(*input); !why.ok()) return why;
+  std::string path = n.inputs.empty() ? path_to_seek(n) : std::string();
+  if (const field* f = n.inputs.empty() ? n.op->arguments().find("pattern") : nullptr; f && f->type->is_later())
+    path = static_cast<const required_text*>(argument_list::at(n.arguments.get(), *f))->value;
+  if (path.empty() || path == "-") return {};
+  if (detail::is_pattern_for_plan(path)) {
+    auto listed = detail::list_for_plan(path);
+    return listed.ok() ? status() : unlisted(listed.why(), path);
+  }
+  auto head = read_file_head(path, compression::none, 1);
+  return head.ok() ? status() : head.why().in_stage(n.op->name, provenance::kUnknown);
+}
+
 const element_type* globally_shuffled_type(const node& n, std::string& why) {
-  cardinality there = cardinality_of(*n.inputs[0]);
-  status seeks = why_not_seekable(*n.inputs[0]);
+  const node& input = *n.inputs[0];
+  cardinality there = cardinality_of(input);
+  status seeks = why_not_seekable(input);
   if (!seeks.ok() && seeks.code() != status_code::failed_precondition) throw_status(std::move(seeks));
+  if (status unread = seeks.ok() ? status() : why_unread(input); !unread.ok()) throw_status(unread);
+  const bool is_pattern = !seeks.ok() && input.inputs.size() == 1 && input.inputs[0]->op->name == "list_files";
+  if (is_pattern)
+    return why =
+               "the input cannot seek: the files of a pattern are read one after another; "
+               "concatenate(A, B, …) of readers that seek does",
+           nullptr;
   if (!seeks.ok()) return why = "the input cannot seek: " + std::string(seeks.message()), nullptr;
   if (there.kind == cardinality::infinite) return why = "the input never ends: limit it with take(n)", nullptr;
   if (there.is_most()) return why = "the input has more elements than can be counted: limit it with take(n)", nullptr;

@@ -17,7 +17,8 @@ PLAN = 'csv("people.csv", header=true)'
 FILES = {"people.csv": "id,first name,city,score,ok\n1,Ann,Rome,2.5,true\n2,Bob,Oslo,,False\n3,Cid,Rome,1.5,TRUE\n",
          "a.jsonl": '{"a":1,"b":"x"}\n', "log.txt": "one\ntwo\n", "plan.txt": "range(3) | batch(2)\n",
          "semi.csv": "name;price\na;1\nb;3\n", "pretty.json": '{\n "a": 1\n}\n', "mixed.jsonl": '{"a":1,"b":2}\n{"a":"x","b":3}\n',
-         "bad.ndjson": '{"id":1}\n{"id":2\n{"id":3}\n', "dir/a.csv": "id,v\n1,2\n"}
+         "bad.ndjson": '{"id":1}\n{"id":2\n{"id":3}\n', "dir/a.csv": "id,v\n1,2\n", "deep/er/a.csv": "id,v\n1,2\n", "deep/er/b.csv": "id,v\n3,4\n",
+         "dotted/a.2026.01.jsonl": '{"a":1}\n', "dotted/a.2026.02.jsonl": '{"a":2}\n'}
 COLUMNS = 80
 
 
@@ -38,7 +39,7 @@ def rows():
 
 def write_files(folder):
     for name, text in FILES.items():
-        (pathlib.Path(folder) / name).parent.mkdir(exist_ok=True)
+        (pathlib.Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
         (pathlib.Path(folder) / name).write_text(text)
 
 

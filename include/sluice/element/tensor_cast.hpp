@@ -6,8 +6,8 @@
 //
 // Owns:   results have their own bytes, except for a cast to the dtype that a tensor already has, which shares them.
 // Errors: throws invalid_argument: a value that the other dtype cannot represent (300 as uint8, -1 as uint32, NaN as
-//         int8), strings, bytes that are not a whole number of elements. Floating-point numbers are truncated to
-//         integers, and rounded to the nearest floating-point number. A bool is true if the number is not 0.
+//         int8, 1e39 as float32), strings, bytes that are not a whole number of elements. Floating-point numbers are
+//         truncated to integers, and rounded to the nearest floating-point number. A bool is true if the number is not 0.
 #pragma once
 
 #include <string_view>

@@ -131,15 +131,20 @@ void checking_sink::found(status why) {
 
 result<file_check> check_of(const std::string& file, const format_arguments& format, compression c) {
   try {
+    reader r;
+    if (format.from.empty()) {
+      auto found = find_reader(file, c);
+      const std::string name = file == "-" ? "standard input" : file;
+      if (!found.ok() && found.why().code() == status_code::invalid_argument)
+        throw misuse(absl::StrCat(name, " ", std::string(found.why().message())));
+      if (!found.ok()) return found.why().in_file(name);
+      r = *found;
+    }
     if (c == compression::automatic)
       if (status why = check_name(file); !why.ok()) return why;
-    if (!format.from.empty()) return check_by(file, reader_of(file, format), format, c);
-    auto found = find_reader(file, c);
-    return found.ok() ? check_by(file, *found, format, c)
-                      : result<file_check>(found.why().in_file(file == "-" ? "standard input" : file));
-  } catch (const error& e) { return e.why(); } catch (const misuse& e) {
-    return invalid_argument_error(e.what()).in_file(file);
-  }
+    if (!format.from.empty()) r = reader_of(file, format);
+    return check_by(file, r, format, c);
+  } catch (const error& e) { return e.why(); }
 }
 
 status check_name(const std::string& file) {

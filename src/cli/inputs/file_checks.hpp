@@ -59,8 +59,8 @@ struct file_check {
 };
 
 /// `format`: what is not given is detected (find_reader); with a schema its types are checked, too. Blocks. Errors:
-/// those of opening the file and of reading its first rows; an
-/// unknown format, which is no damage.
+/// those of opening the file and of reading its first rows, and unimplemented for a format that is known and not read.
+/// Throws misuse for an unknown format and for options that do not fit the file: neither is damage.
 result<file_check> check_of(const std::string& file, const format_arguments& format, compression c);
 
 /// Checks a file whose name has a suffix of compression. If its first bytes show that it is not compressed, it is read

@@ -98,19 +98,36 @@ std::string ways_to_read(const std::string& path, const std::string& plan) {
   return absl::StrCat("use: sluice head ", shell_word(path), ", or sluice run ", shell_word(plan), " --output jsonl");
 }
 
-/// Returns a pattern of the files of the most frequent readable kind in a folder, in quotes; empty if it has none.
-std::string pattern_in(const std::string& folder) {
+/// Returns ".csv.gz" for the name of a file of a readable kind; empty for other names.
+std::string suffix_of_kind(const std::string& name) {
+  if (kind_of_name(name).empty() || name[0] == '.') return {};
+  const std::size_t records = name.find(".tfrecord"), dot = without_compression_suffix(name).rfind('.');
+  if (records != name.npos && records + std::string_view(".tfrecord").size() != name.size()) return ".tfrecord*";
+  return dot == name.npos ? std::string() : name.substr(dot);
+}
+
+/// Returns the most frequent suffix of readable files; empty if there are none. `Entries`: an iterator of a folder.
+template <class Entries> std::string most_frequent_suffix(const std::string& folder) {
   constexpr std::size_t kFilesMax = 1000;
   std::map<std::string, std::size_t> suffixes;
   std::error_code unknown;
   std::size_t files = 0;
-  for (std::filesystem::directory_iterator at(folder, unknown), end; !unknown && at != end && files != kFilesMax;
-       at.increment(unknown), ++files)
-    if (const std::string name = at->path().filename().string(); !kind_of_name(name).empty() && name[0] != '.')
-      if (const std::size_t dot = name.find('.'); dot != name.npos && is_file(at->path().string()))
-        ++suffixes[name.substr(dot)];
+  for (Entries at(folder, std::filesystem::directory_options::skip_permission_denied, unknown), end;
+       !unknown && at != end && files != kFilesMax; at.increment(unknown), ++files)
+    if (const std::string suffix = suffix_of_kind(at->path().filename().string());
+        !suffix.empty() && is_file(at->path().string()))
+      ++suffixes[suffix];
   const auto most = std::ranges::max_element(suffixes, {}, [](const auto& s) { return s.second; });
-  return most == suffixes.end() ? std::string() : absl::StrCat(folder_text(folder), "*", most->first);
+  return most == suffixes.end() ? std::string() : most->first;
+}
+
+/// Returns a pattern of the files of the most frequent readable kind in a folder, or in the folders within it; empty if
+/// it has none.
+std::string pattern_in(const std::string& folder) {
+  std::string suffix = most_frequent_suffix<std::filesystem::directory_iterator>(folder);
+  if (!suffix.empty()) return absl::StrCat(folder_text(folder), "*", suffix);
+  suffix = most_frequent_suffix<std::filesystem::recursive_directory_iterator>(folder);
+  return suffix.empty() ? suffix : absl::StrCat(folder_text(folder), "**/*", suffix);
 }
 
 /// Returns what to write in place of a folder.
@@ -298,9 +315,15 @@ void refuse_folder(const std::string& path, std::string_view verb, std::string_v
   throw misuse(absl::StrCat(path, " ", ways_to_folder(path, verb, after)));
 }
 
-void check_not_missing(const std::string& plan_or_file) {
+std::string way_to_files_in(const std::string& folder) {
+  const std::string pattern = pattern_in(folder);
+  if (pattern.empty()) return absl::StrCat("sluice ls ", shell_word(folder), " lists it");
+  return absl::StrCat("its files are read by ", plan_reading_matches(pattern, {}));
+}
+
+void check_not_missing(const std::string& plan_or_file, std::string_view verb) {
   std::error_code unknown;
-  refuse_folder(plan_or_file, "head");
+  refuse_folder(plan_or_file, verb.empty() || verb == "run" ? "head" : verb);
   if (!looks_like_missing(plan_or_file)) return;
   if (!std::filesystem::exists(plan_or_file, unknown) && unknown)  // a folder of its path cannot be entered
     throw_status(errno_error(unknown.value(), "cannot open").in_file(plan_or_file));
@@ -312,7 +335,7 @@ node_ptr plan_or_reader(const std::string& plan_or_file, const format_arguments&
   if (names_data(plan_or_file)) return plan_of_file(plan_or_file, plan_reading(plan_or_file, format), format);
   if (is_file_pattern_and_no_plan(plan_or_file))
     return plan_of_file(plan_or_file, plan_reading_matches(plan_or_file, format), format);
-  check_not_missing(plan_or_file);
+  check_not_missing(plan_or_file, format.verb);
   refuse_for_plan(plan_or_file, format);
   return plan_of(plan_or_file);
 }

@@ -28,8 +28,11 @@ node_ptr plan_in_file(const std::string& path);
 bool names_data(const std::string& plan_or_file);
 /// Throws misuse if the path is a folder. The message suggests the verb with a pattern of its files, and then `after`.
 void refuse_folder(const std::string& path, std::string_view verb, std::string_view after = {});
-/// Throws not_found if the text is meant as a path, and neither a file nor a plan; misuse if it is a folder.
-void check_not_missing(const std::string& plan_or_file);
+/// Returns "its files are read by csv(\"data/*.csv\", header=true)" for a folder.
+std::string way_to_files_in(const std::string& folder);
+/// Throws not_found if the text is meant as a path, and neither a file nor a plan; misuse if it is a folder. `verb`: the
+/// one that was typed, for the message.
+void check_not_missing(const std::string& plan_or_file, std::string_view verb = {});
 /// Returns a plan that reads the named data, or the files that a pattern matches, one after another; or the plan itself
 /// if the text is a plan. `format`: as in plan_reading(). Throws misuse: it has an option although the text is a plan.
 node_ptr plan_or_reader(const std::string& plan_or_file, const format_arguments& format = {});

@@ -162,6 +162,7 @@ bool is_of_element(const status& why) {
 std::string advice_for(const status& why) {
   const std::string_view message = why.message();
   const provenance& at = why.where();
+  if (is_about_folder(why)) return at.stage.empty() ? std::string() : absl::StrCat("; ", way_to_files_in(at.file));
   if (why.code() == status_code::data_loss || why.code() == status_code::invalid_argument) {
     std::string reader = reader_of_content(at, message);
     if (!reader.empty()) return reader;
@@ -175,6 +176,13 @@ std::string advice_for(const status& why) {
   if (!is_of_element(why) || contains(message, "on_error") || contains(message, "on-error")) return advice;
   if (contains(message, ": division by zero")) absl::StrAppend(&advice, "; ", without_zero(at.stage), " avoids it");
   return absl::StrCat(advice, "; --on-error skip drops such elements");
+}
+
+bool is_about_folder(const status& why) {
+  std::error_code unknown;
+  const bool may_be = why.code() == status_code::invalid_argument || why.code() == status_code::unavailable;
+  return may_be && why.where().element == provenance::kUnknown &&
+         std::filesystem::is_directory(detail::without_file_scheme(why.where().file), unknown);
 }
 
 void note_typed_format(bool is_typed) { is_format_typed = is_typed; }

@@ -12,6 +12,9 @@ namespace sluice::lib::cli {
 /// Returns the end of the message: "; --on-error skip drops such elements", "; did you mean people.csv?", the plan that
 /// reads a file of another format. Empty: none. May read the beginning of a local file.
 std::string advice_for(const status& why);
+/// Returns true if a folder was named where a file is needed, which is an error of the arguments; false for an element
+/// that names one.
+bool is_about_folder(const status& why);
 /// Notes that --from was typed, so that a file of another format is not answered with a plan. Called once, before the verb.
 void note_typed_format(bool is_typed);
 

@@ -51,9 +51,7 @@ std::string with_advice(const status& why, std::string message) {
 }  // namespace
 
 int exit_status_of(const status& why) {
-  std::error_code unknown;  // a folder where a file is named is an error of the arguments
-  if (why.code() == status_code::invalid_argument && std::filesystem::is_directory(why.where().file, unknown))
-    return kMisuse;
+  if (is_about_folder(why)) return kMisuse;
   switch (why.code()) {
     case status_code::ok: return kOk;
     case status_code::unavailable:

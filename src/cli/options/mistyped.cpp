@@ -313,6 +313,7 @@ void add_describe(CLI::App& app, reading_arguments& reading, error_arguments& er
     verb = [&reading, &errors, arguments] {
       arguments->reading = reading;
       arguments->errors = errors;
+      arguments->format.verb = "describe";
       return cli::describe(*arguments);
     };
   });

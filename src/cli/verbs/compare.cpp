@@ -12,6 +12,7 @@
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/messages/exit_status.hpp"
+#include "cli/options/typed_command.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/reports/run_record.hpp"
 #include "cli/verb_options/compare_verb.hpp"
@@ -124,10 +125,23 @@ int compare_runs(const compare_arguments& a, const described_run& left, const de
   return kFailed;
 }
 
-node_ptr side_plan(const std::string& text) {
+/// `before` and `after`: the arguments around it, for messages.
+node_ptr side_plan(const std::string& text, const std::string& before, const std::string& after) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(text, unknown)) return plan_or_reader(text, {});
-  return parse_plan(absl::StrCat("load(", in_quotes(text), ")"));
+  try {
+    return parse_plan(absl::StrCat("load(", in_quotes(text), ")"));
+  } catch (const plan_error& e) {
+    if (e.file_error().code() == status_code::not_found) {
+      try {
+        refuse_folder(text, "compare" + before, after);
+      } catch (const misuse& why) {
+        throw misuse(absl::StrCat(why.what(), "; it has no manifest, which --output DIR/ writes"));
+      }
+    }
+    if (!e.file_error().ok()) throw_status(e.file_error());
+    throw;
+  }
 }
 
 task<void> read_more(compared_side* side) {
@@ -163,8 +177,10 @@ int compare(const compare_arguments& a) {
   add_remote_files(rt);
   iterate_options o;
   o.seed = a.seed;
-  compared_side left{detail::redacted(a.left), open_run(rt, side_plan(a.left), o), {}, false};
-  compared_side right{detail::redacted(a.right), open_run(rt, side_plan(a.right), o), {}, false};
+  compared_side left{
+      detail::redacted(a.left), open_run(rt, side_plan(a.left, "", " " + shell_word(a.right)), o), {}, false};
+  compared_side right{
+      detail::redacted(a.right), open_run(rt, side_plan(a.right, " " + shell_word(a.left), ""), o), {}, false};
   std::uint64_t elements = 0, digest = 0;
   for (;;) {
     for (compared_side* side : {&left, &right})

@@ -8,6 +8,7 @@
 #include "base/text/closest.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/options/typed_command.hpp"
 #include "cli/sinks/json_members.hpp"
 #include "cli/sinks/line_sink.hpp"
 #include "cli/verbs.hpp"
@@ -161,6 +162,7 @@ int select(const select_arguments& a) {
   if (is_file(a.names) && !names_data(a.plan_or_file) && a.plan_file.empty())
     throw misuse(
         absl::StrCat("select: the names come first, then the file: sluice select ", a.plan_or_file, " ", a.names));
+  if (a.plan_file.empty()) refuse_folder(a.plan_or_file, absl::StrCat("select ", shell_word(a.names)));
   std::vector<std::string> chosen = split_names(a.names);
   node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file, a.format) : plan_in_file(a.plan_file);
   const quarantine_locks kept = check_errors(*of, a.errors);

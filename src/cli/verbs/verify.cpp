@@ -25,7 +25,8 @@ namespace {
 
 /// Returns true if the error is about the contents of the file, and not about reading it.
 bool is_damage(const status& why) {
-  const bool is_of_record = why.where().record_index != provenance::kUnknown;
+  const provenance& at = why.where();
+  const bool is_of_record = at.record_index != provenance::kUnknown || at.offset_bytes != provenance::kUnknown;
   switch (why.code()) {
     case status_code::data_loss: return true;
     case status_code::invalid_argument:
@@ -59,13 +60,22 @@ status without_header(const status& why, std::uint64_t head_elements) {
       .in_file(at.file, at.offset_bytes, at.record_index - head_elements);
 }
 
+/// Returns what check_of() returns or throws. `is_misuse`: set to true if the arguments are wrong, and not the file.
+result<file_check> check_or_misuse(const std::string& file, const verify_arguments& a, bool& is_misuse) {
+  try {
+    return check_of(file, a.format, a.compression);
+  } catch (const misuse& e) {
+    is_misuse = true;
+    return invalid_argument_error(e.what());
+  }
+}
+
 /// Continues after damaged records, so that one pass reports them all.
 task<verdict> verified(runtime& rt, std::string file, const verify_arguments& a) {
   verdict v;
-  result<file_check> made = check_of(file, a.format, a.compression);
+  result<file_check> made = check_or_misuse(file, a, v.is_unknown);
   if (!made.ok()) {
     v.why = made.why();
-    v.is_unknown = v.why.code() == status_code::invalid_argument;
     co_return std::move(v);
   }
   file_check& check = *made;

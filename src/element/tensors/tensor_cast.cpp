@@ -49,6 +49,20 @@ template <class To, class From> To converted(From value) {
       absl::StrCat("cast: the value ", one.to_json(), " at ", at, " is no ", std::string(name_of(to)))));
 }
 
+/// Returns true if some finite numbers of the type From are larger than all of the floating-point type To.
+template <class To, class From> constexpr bool may_overflow() {
+  if constexpr (std::is_same_v<To, float16>) return sizeof(From) > 1;
+  else if constexpr (std::is_same_v<To, bfloat16>) return std::is_floating_point_v<From>;
+  else return std::is_same_v<To, float> && std::is_same_v<From, double>;
+}
+
+/// Returns true if a finite number became infinite.
+template <class To, class From> bool overflows(To made, From value) {
+  if constexpr (std::is_floating_point_v<From>)
+    if (!std::isfinite(value)) return false;
+  return std::isinf(static_cast<wide<To>>(made));
+}
+
 template <class To, class From> void cast_all(const tensor& t, tensor& made) {
   std::span<const From> from = t.values<From>();
   std::span<To> to = made.writable<To>();
@@ -63,6 +77,9 @@ template <class To, class From> void cast_all(const tensor& t, tensor& made) {
     for (std::size_t i = 0; i != from.size(); ++i) to[i] = static_cast<To>(static_cast<wide<From>>(from[i]));
   } else {
     for (std::size_t i = 0; i != from.size(); ++i) to[i] = converted<To>(static_cast<wide<From>>(from[i]));
+    if constexpr (may_overflow<To, From>())
+      for (std::size_t i = 0; i != from.size(); ++i)
+        if (overflows(to[i], static_cast<wide<From>>(from[i]))) refuse_value(t, i, dtype_of<To>());
   }
 }
 

@@ -48,6 +48,11 @@ struct planned_records {
   }
 };
 
+/// Returns the error of listing the files of a pattern, with its place.
+inline status unlisted(const status& why, const std::string& pattern) {
+  return (why.code() == status_code::not_found ? not_found_error("no file matches this pattern") : why).in_file(pattern);
+}
+
 /// What was found for the present path of the node; null: nothing was looked for.
 template <class Arguments> std::shared_ptr<const planned_records> found_of(const node& n) {
   const auto& a = n.as<Arguments>();

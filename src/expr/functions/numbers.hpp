@@ -71,12 +71,16 @@ template <class S> std::string spelled(S v) {
 }
 
 /// Errors: bad_value if T cannot represent the value. Floating point is truncated to an integer, and rounded to another
-///         floating-point type.
+///         floating-point type; only an infinite value becomes infinite.
 template <class T, class S> T checked_cast(S v) {
   if constexpr (std::is_same_v<T, S>) {
     return v;
   } else if constexpr (std::is_same_v<T, bool>) {
     return v != S{};
+  } else if constexpr (std::is_same_v<T, float> && std::is_same_v<S, double>) {
+    const auto rounded = static_cast<float>(v);
+    if (std::isinf(rounded) && !std::isinf(v)) throw bad_value{spelled(v) + " is no float: it does not fit"};
+    return rounded;
   } else if constexpr (std::is_floating_point_v<T> || std::is_same_v<S, bool>) {
     return static_cast<T>(v);
   } else {

@@ -92,7 +92,7 @@ template <class V> tensor with_number_each(char op, const tensor& t, V value, bo
       throw bad_value{absl::StrCat(std::string(1, op), " of ", t.spec_text(), " and ", spelled(value),
                                    ", which may have a fraction; cast the tensor, or the number")};
     else if constexpr (std::is_floating_point_v<T>) {
-      const T y = static_cast<T>(value);
+      const T y = checked_cast<T>(value);
       calculate<T>(op, x, [y](std::size_t) { return y; }, to, is_turned);
     } else {
       const T y = checked_cast<T>(value);

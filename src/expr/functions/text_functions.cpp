@@ -56,7 +56,6 @@ template <class T> T to_number(view s) {
   number_text found = number_text::malformed;
   if constexpr (std::is_floating_point_v<T>) {
     found = read_real_or_hexadecimal(t, value);
-    if (found == number_text::out_of_range) return value;  // infinite, as IEEE 754 rounds
   } else {
     found = read_digits(t, value);
   }

@@ -51,7 +51,7 @@ std::string shard_name(const shard_set& set, std::uint64_t i, std::uint64_t n) {
 result<std::vector<std::string>> listed_shards(const shard_set& set, const std::string& path) {
   const std::string digits = "[0-9][0-9][0-9][0-9][0-9]";
   auto files = detail::list_for_plan(absl::StrCat(set.begin, "-", digits, "-of-", digits, set.suffix));
-  if (!files.ok()) return files;
+  if (!files.ok()) return unlisted(files.why(), path);
   const std::string& first = files->front();
   const std::size_t end = first.size() - set.suffix.size();
   const auto n = static_cast<std::uint64_t>(std::stoul(first.substr(end - 5, 5)));
@@ -72,7 +72,10 @@ result<std::vector<std::string>> files_of_bagz(const std::string& path) {
     for (std::uint64_t i = 0; i != set->shards; ++i) files.push_back(shard_name(*set, i, set->shards));
     return files;
   }
-  if (detail::is_pattern_for_plan(path)) return detail::list_for_plan(path);
+  if (detail::is_pattern_for_plan(path)) {
+    auto files = detail::list_for_plan(path);
+    return files.ok() ? std::move(files) : unlisted(files.why(), path);
+  }
   return std::vector<std::string>{path};
 }
 

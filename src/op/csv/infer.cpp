@@ -17,6 +17,7 @@ namespace {
 
 /// By default no further piece is read after this number of bytes, unless they contain no row.
 constexpr std::uint64_t kBytesLookedAt = std::uint64_t{1} << 20;
+constexpr const char* kNoValidRow = ": no other row shows the types of the columns";
 constexpr const char* kSchemaOfColumns = ": give a schema of the columns, such as \"label: int64, text: bytes\"";
 
 /// Returns true if the field consists of the digits of a whole number.
@@ -163,7 +164,7 @@ struct file_columns {
 
 status no_rows(const file_pieces& file, const status& too_long, const status& first_broken, bool has_header) {
   if (!first_broken.ok())
-    return status(first_broken.code(), absl::StrCat(std::string(first_broken.message()), kSchemaOfColumns))
+    return status(first_broken.code(), absl::StrCat(std::string(first_broken.message()), kNoValidRow))
         .in_file(file.path());
   if (!file.why().ok()) return file.why();
   if (!too_long.ok()) return too_long.in_file(file.path());
@@ -178,7 +179,7 @@ status look_at(file_pieces& file, const csv_dialect& dialect, std::int64_t rows_
   std::vector<std::string> fields;
   status broken, first_broken;
   if (dialect.header && rows.next(to.names, broken)) {
-    if (!broken.ok()) return no_rows(file, {}, broken, true);
+    if (!broken.ok()) return broken.in_file(file.path(), 0);
     to.guesses.resize(to.names.size());
     rows.count_as_header();
   }
@@ -186,7 +187,8 @@ status look_at(file_pieces& file, const csv_dialect& dialect, std::int64_t rows_
   while (taken != rows_max && (!dialect.header || !to.guesses.empty()) && rows.next(fields, broken)) {
     if (to.guesses.empty() && broken.ok()) to.guesses.resize(fields.size());
     if (broken.ok() && fields.size() != to.guesses.size())
-      broken = invalid_argument_error(absl::StrCat("line ", rows.line(), " has ", fields.size(), " fields where ",
+      broken = invalid_argument_error(absl::StrCat("line ", rows.line(), " has ", fields.size(),
+                                                   fields.size() == 1 ? " field where " : " fields where ",
                                                    to.guesses.size(), " are expected"));
     if (!broken.ok() && first_broken.ok()) first_broken = broken;
     if (!broken.ok()) continue;
@@ -304,7 +306,8 @@ result<std::size_t> csv_fields_in_first_row(file_pieces file, const csv_dialect&
   first_rows rows(file, dialect, true);
   std::vector<std::string> fields;
   status broken;
-  if (!rows.next(fields, broken) || !broken.ok()) return no_rows(file, rows.too_long(), broken, dialect.header);
+  if (!rows.next(fields, broken)) return no_rows(file, rows.too_long(), broken, dialect.header);
+  if (!broken.ok()) return broken.in_file(file.path(), 0);
   return fields.size();
 }
 

@@ -139,9 +139,25 @@ class Detection(ProgramTest):
         self.assertEqual(self.ok("cat", self.write("records.csv", (GOLDEN / "examples.tfrecord").read_bytes())).stdout, examples)
         # A text file has no structure that could be damaged.
         self.refused("cat", self.write("a.txt", NOISE), words=["NUL"])
+        # The suffix of a compression does not make another compression damage.
+        for name in ("a.lz4", "a.csv.lz4", "a.gz"):
+            for kind in ("legacy lz4", "lzip"):
+                for verb in ("cat", "count", "head", "verify"):
+                    self.refused(verb, self.write(name, UNREAD[kind][0]), words=UNREAD[kind][1:])
         # Bytes that are no compressed data, in a file that is named so, are damage.
         for verb in ("cat", "count", "head", "verify"):
             self.assertEqual(sluice(verb, self.write("n.gz", NOISE)).returncode, 1, verb)
+
+    def test_a_table_without_a_valid_header_is_of_a_known_format(self):
+        """All verbs end with 1: the arguments are right."""
+        for data, verdict in ((b"", "not read"), (b'a"x,b\n1,2\n', "damaged"), (b'a,"b\n1,2\n', "damaged"), (b"a,b\n1\n", "damaged")):
+            path = self.write("a.csv", data)
+            for options in ([], ["--from", "csv"]):
+                self.assertEqual(sluice("cat", path, *options).returncode, 1, data)
+                done = sluice("verify", path, *options)
+                self.assertEqual((done.returncode, done.stdout.startswith(f"{path}: {verdict}")), (1, True), (data, done.stdout, done.stderr))
+        self.refused("verify", self.write("a.csv", b"a,b\n1,2\n"), "--schema", "a", words=["--schema"])
+        self.refused("verify", self.write("a.txt", b"a\n"), "--delimiter", ";", words=["--delimiter applies to CSV"])
 
     def test_texts_that_begin_like_a_magic_word_are_texts(self):
         for text in ("PAR1, PAR2\n1, 2\n", "ORC is no elf\n", "BMW\n", "GIF89a is a format\n", "ID3,name\n", "P5 was a processor\n", "MZ\n",
