@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/text/ascii.hpp"
@@ -234,6 +235,12 @@ std::string names_with_blanks(const misplaced_operator& m) {
 
 }  // namespace
 
+std::string none_or(std::string_view value) {
+  for (const std::string_view none : {"null", "nil", "none", "na", "undefined"})
+    if (is_word(value, none)) return "none";
+  return std::string(value);
+}
+
 std::string without_lambda(std::string_view stage, std::string_view parameter, std::string_view body) {
   const std::string it = with_it(without_blanks(body), parameter);
   return absl::StrCat("plans have no lambdas, and the element is `it`: write ",
@@ -263,8 +270,46 @@ operator_message instead_of_sign(const misplaced_operator& m) {
   return {};
 }
 
+/// Returns the call for "if c then a else b" and "case when c then a else b end"; empty for other texts.
+std::string call_of_branches(std::string_view text) {
+  text = text.substr(0, length_up_to(text, ","));
+  const std::string lower = absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
+  constexpr std::string_view kThen = " then ", kElse = " else ", kEnd = " end";
+  const std::size_t begin = lower.starts_with("if ") ? 3 : lower.starts_with("case when ") ? 10 : 0;
+  const std::size_t then = lower.find(kThen), other = std::min(lower.find(kElse), lower.size());
+  if (begin == 0 || then == lower.npos || then < begin || other < then) return {};
+  const std::size_t end = lower.ends_with(kEnd) ? lower.size() - kEnd.size() : lower.size();
+  auto part = [&](std::size_t from, std::size_t to) {
+    return std::string(without_blanks(text.substr(from, to - from)));
+  };
+  return absl::StrCat("if(", part(begin, then), ", ", part(then + kThen.size(), std::min(other, end)), ", ",
+                      other < end ? part(other + kElse.size(), end) : "none", ")");
+}
+
+/// Returns `"Hello " + string(x)` for the text "Hello {x}" of an f-string.
+std::string joined_parts(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool is_value = text[at] == '{';
+    const std::size_t end = std::min(text.find(is_value ? '}' : '{', at), text.size());
+    const std::string part(is_value ? text.substr(at + 1, end - at - 1) : text.substr(at, end - at));
+    absl::StrAppend(&out, out.empty() ? "" : " + ",
+                    is_value ? absl::StrCat("string(", part, ")") : absl::StrCat("\"", part, "\""));
+    at = end + is_value;
+  }
+  return out;
+}
+
 std::string advice_for(const misplaced_operator& m) {
   const std::string_view word = m.text.substr(m.begin, m.end - m.begin);
+  const std::string_view before = m.text.substr(m.operand_begin, m.begin - m.operand_begin);
+  if (word.starts_with('"'))
+    return before == "f" && word.size() > 2
+               ? absl::StrCat("there are no f-strings; write ", joined_parts(word.substr(1, word.size() - 2)))
+               : std::string();
+  if (const std::string branches = call_of_branches(m.text.substr(m.operand_begin)); !branches.empty())
+    return absl::StrCat("there is no operator ", before.starts_with("c") || before.starts_with("C") ? "case" : "if",
+                        "; write ", branches);
   std::string_view rest = without_blanks(m.text.substr(m.end));
   const std::string_view operand = without_blanks(m.text.substr(m.operand_begin, m.operand_end - m.operand_begin));
   if (operand == "lambda" && rest.starts_with(':'))
@@ -314,7 +359,8 @@ std::string advice_for(const misplaced_operator& m) {
   const std::string instead = instead_of(word, value, rest);
   if (!instead.empty())
     return word == "="
-               ? absl::StrCat("= does not compare; write ", instead)
+               ? absl::StrCat("= does not compare; write ",
+                              none_or(first_word(rest)) == "none" ? absl::StrCat(value, " == none") : instead)
                : absl::StrCat(
                      "there is no operator ", std::string(word), "; write ", instead,
                      instead == "&&" || instead == "||" ? absl::StrCat(" in place of ", std::string(word)) : "");

@@ -45,6 +45,9 @@ std::string message_of_field(const std::string& name, std::string_view text);
 /// `pattern`: with its quotes.
 std::string way_to_pattern(const std::string& value, const std::string& pattern);
 
+/// Returns "none" for a missing value of another language, such as NULL, and other texts unchanged.
+std::string none_or(std::string_view value);
+
 /// Returns "write map(it + 1)" for the body of a lambda with this parameter; `stage`: "map".
 std::string without_lambda(std::string_view stage, std::string_view parameter, std::string_view body);
 

@@ -60,7 +60,7 @@ class expression_reader {
                                item_at(text_.substr(at_)), "}"));
     if (is_sign("*") && last_end_ != 0 && text_[last_end_ - 1] == '(')
       fail(from_, "* does not stand for all: write count()");
-    if (kind_ == sign || (kind_ == name && !is_quoted_name_)) {
+    if (kind_ == sign || kind_ == text || (kind_ == name && !is_quoted_name_)) {
       const operator_message why = message_of({text_, from_, at_, operand_from_, last_end_});
       if (!why.text.empty()) fail(why.at, why.text);
     }

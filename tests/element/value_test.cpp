@@ -199,17 +199,18 @@ TEST_CASE("types are read from their text") {
 }
 
 TEST_CASE("a mistake in a type's text has its column") {
-  CHECK(refusal_of_type("") == "the type, column 1: it ends where a type should be");
-  CHECK(refusal_of_type("int65").starts_with("the type, column 1: there is no type int65 in this program"));
-  CHECK(refusal_of_type("int64 x") == "the type, column 7: expected the end, got 'x'");
-  CHECK(refusal_of_type("(int64)") == "the type, column 1: one type in parentheses: a tuple of one is tuple(T)");
-  CHECK(refusal_of_type("{a int64}") == "the type, column 4: a colon and a type are missing after a: write a: int64");
-  CHECK(refusal_of_type("{a: int64, a: bool}") == "the type, column 12: a second member a");
-  CHECK(refusal_of_type("int64[0]") == "the type, column 6: an array of no elements");
-  CHECK(refusal_of_type("int64[99999999999]") == "the type, column 7: more than 1073741824");
-  CHECK(refusal_of_type("int64[999999999]") == "the type, column 6: an element takes more than 1073741824 bytes");
-  CHECK(refusal_of_type("x<string>") == "the type, column 1: an enum is a number, and not string");
-  CHECK(refusal_of_type("\"abc") == "the type, column 1: the name has no end");
+  CHECK(refusal_of_type("") == "the type, character 1: it ends where a type should be");
+  CHECK(refusal_of_type("int65").starts_with("the type, character 1: there is no type int65 in this program"));
+  CHECK(refusal_of_type("int64 x") == "the type, character 7: expected the end, got 'x'");
+  CHECK(refusal_of_type("(int64)") == "the type, character 1: one type in parentheses: a tuple of one is tuple(T)");
+  CHECK(refusal_of_type("{a int64}") ==
+        "the type, character 4: a colon and a type are missing after a: write a: int64");
+  CHECK(refusal_of_type("{a: int64, a: bool}") == "the type, character 12: a second member a");
+  CHECK(refusal_of_type("int64[0]") == "the type, character 6: an array of no elements");
+  CHECK(refusal_of_type("int64[99999999999]") == "the type, character 7: more than 1073741824");
+  CHECK(refusal_of_type("int64[999999999]") == "the type, character 6: an element takes more than 1073741824 bytes");
+  CHECK(refusal_of_type("x<string>") == "the type, character 1: an enum is a number, and not string");
+  CHECK(refusal_of_type("\"abc") == "the type, character 1: the name has no end");
   CHECK(refusal_of_type(std::string(100, '(')).ends_with("types within types, more than 64 deep"));
   CHECK(refusal_of_type("int8" + std::string(100, '?')).ends_with("types within types, more than 64 deep"));
   CHECK(refusal_of_type("(int8" + std::string(40, '?') + ", bool)" + std::string(40, '?'))

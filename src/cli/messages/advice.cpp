@@ -134,10 +134,23 @@ std::string way_to_new_folder(const std::string& path) {
   return absl::StrCat("; the folder ", folder, " does not exist; create it: mkdir -p ", shell_word(folder));
 }
 
+/// Returns the advice for the missing index of an MDS folder; empty for other files.
+std::string way_to_index(const std::string& path) {
+  constexpr std::string_view kIndex = "/index.json";
+  if (!path.ends_with(kIndex)) return {};
+  const std::string folder = path.substr(0, path.size() - kIndex.size());
+  std::error_code unknown;
+  if (is_file(folder)) return absl::StrCat("; ", folder, " is a file, and mds reads a folder with an index.json");
+  return std::filesystem::is_directory(folder, unknown)
+             ? absl::StrCat("; mds reads a folder with an index.json, and ", folder, " has none")
+             : std::string();
+}
+
 /// Returns the advice for a file that does not exist.
 std::string way_to_missing(const status& why) {
   const std::string_view message = why.message();
   if (contains(message, "the cache cannot be opened")) return way_to_new_folder(why.where().file);
+  if (const std::string advice = way_to_index(why.where().file); !advice.empty()) return advice;
   std::string advice = way_to_files(message, why.where().file);
   if (!advice.empty() || why.where().file.empty()) return advice;
   advice = similar_file(why.where().file);
@@ -173,6 +186,8 @@ std::string advice_for(const status& why) {
     return "; nothing listens at this host and port: check both";
   const bool is_line = at.stage == "jsonl" && at.record_index != provenance::kUnknown && contains(message, "not JSON");
   if (is_line && !contains(message, "on-error")) return absl::StrCat(advice, "; --on-error skip drops such lines");
+  if (contains(message, "the schema was inferred from the file's first rows"))
+    advice += "; or infer the types from all rows: --infer all, in a plan infer=-1";
   if (!is_of_element(why) || contains(message, "on_error") || contains(message, "on-error")) return advice;
   if (contains(message, ": division by zero")) absl::StrAppend(&advice, "; ", without_zero(at.stage), " avoids it");
   return absl::StrCat(advice, "; --on-error skip drops such elements");

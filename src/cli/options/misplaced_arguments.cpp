@@ -144,6 +144,9 @@ std::string surplus_arguments(const CLI::App& verb, const std::vector<std::strin
   for (const CLI::Option* o : verb.get_options([](const CLI::Option* one) { return one->get_positional(); }))
     absl::StrAppend(&accepted, accepted.empty() ? "" : ", then one ", words_for_argument(o->get_name(true)));
   const std::string found = absl::StrJoin(surplus, " ");
+  if (verb.get_name() == "compare" && arguments.size() > 2)
+    return absl::StrCat("compare takes two plans, files or folders, and found more: ", found, "; use: sluice compare ",
+                        shell_word(arguments[1]), " ", shell_word(arguments[2]));
   std::string instead = instead_of_surplus(verb, arguments, surplus);
   if (accepted.empty())
     return absl::StrCat(verb.get_name(), " takes no arguments, and found ", found,

@@ -56,10 +56,8 @@ constexpr other_word kVerbs[] = {
     {"grep", "run 'lines(\"FILE\") | filter(contains(it, \"text\"))' --output lines"},
     {"map", "run 'PLAN | map(NUMBER)' --output jsonl"},
     {"sort",
-     "run 'PLAN | top(10, by=NUMBER)' --output jsonl, for the 10 largest; to sort all (needs pyarrow, duckdb): sluice "
-     "run "
-     "'PLAN' --output arrow:- | python3 -c \"import sys, pyarrow, duckdb; t = "
-     "pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); duckdb.sql('from t order by NUMBER').show()\""},
+     "run 'PLAN | top(10, by=NUMBER)' --output jsonl, for the 10 largest; a database sorts all: sluice run 'PLAN' "
+     "--output out.csv && duckdb -c \"from 'out.csv' order by NUMBER\""},
     {"group", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
     {"group_by", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
     {"frequency", "run 'PLAN | group_by(NAME, {n: count()})' --output jsonl"},
@@ -115,6 +113,13 @@ constexpr other_word kOptions[] = {{"--limit", "-n"},
                                    {"--sep", "--delimiter"},
                                    {"-d", "--delimiter"},
                                    {"--input", "--from"},
+                                   {"--n", "--splits"},
+                                   {"-n", "--splits"},
+                                   {"--parts", "--splits"},
+                                   {"--checkpoint-every", "--every"},
+                                   {"--interval", "--every"},
+                                   {"--plan", "--file"},
+                                   {"--dataset", "--file"},
                                    {"--verbose", "--stages"}};
 
 bool has_option(const CLI::App& verb, const std::string& name) { return verb.get_option_no_throw(name) != nullptr; }

@@ -33,7 +33,7 @@ CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
     return absl::StrCat("expects a whole number", least == 1 && !has_limit ? " from 1 on" : "",
                         least == 0 && !has_limit && text.starts_with('-') ? " of 0 or more" : "",
                         has_limit ? absl::StrCat(" from ", least, " to ", most) : ", such as 1000", ", and is ",
-                        quoted_value(text));
+                        quoted_value(text), text.starts_with('=') ? ": write a blank in place of =" : "");
   };
   return CLI::Validator(check, "N");
 }

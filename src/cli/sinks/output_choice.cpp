@@ -128,6 +128,15 @@ std::string output_choice::text() const {
                  : absl::StrCat(std::string(to_string(options.format)), ":", options.path.empty() ? "-" : options.path);
 }
 
+namespace {
+
+/// Returns the stage that makes texts of numbers, which formats of records take; empty for other elements.
+std::string as_text_by_map(const element_type& type) {
+  return type.kind == kind::scalar ? "; the stage `map(string(it))` makes texts of them" : std::string();
+}
+
+}  // namespace
+
 output_choice read_output(const output_arguments& a, const element_type& type) {
   output_choice out;
   const std::string& text = a.output;
@@ -175,9 +184,10 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   status why = check_output(o.format, type);
   if (!why.ok())
     throw misuse(absl::StrCat(a.names_option ? "--output " : "", text, ": ", std::string(why.message()),
-                              o.path.empty() ? "; --output jsonl prints all elements"
-                                             : absl::StrCat("; ", a.names_option ? "--output " : "", "jsonl:", o.path,
-                                                            " takes all elements")));
+                              o.path.empty()
+                                  ? "; --output jsonl prints all elements"
+                                  : absl::StrCat(as_text_by_map(type), "; ", a.names_option ? "--output " : "",
+                                                 "jsonl:", o.path, " takes all elements")));
   if (!o.folder.empty())
     if (why = detail::why_not_loadable(o.format, type); !why.ok())
       throw misuse(absl::StrCat(o.folder, ": ", std::string(why.message())));

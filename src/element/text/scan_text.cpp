@@ -11,7 +11,7 @@ text_scanner::text_scanner(std::string_view text, std::string_view what) : text_
 
 void text_scanner::fail(std::string_view why) const { fail_at(at_, why); }
 void text_scanner::fail_at(std::size_t at, std::string_view why) const {
-  throw error(invalid_argument_error(absl::StrCat(std::string(what_), ", column ", at + 1, ": ", std::string(why))));
+  throw error(invalid_argument_error(absl::StrCat(std::string(what_), ", character ", at + 1, ": ", std::string(why))));
 }
 void text_scanner::fail_expecting(std::string_view wanted) const {
   if (at_ == text_.size()) fail(absl::StrCat("it ends where ", std::string(wanted), " should be"));

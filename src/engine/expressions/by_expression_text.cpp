@@ -137,14 +137,21 @@ struct unbound_expression final : unbound_function {
     if (accepts(probes_of_expressions().rank)) return make_expression_rank(e, in);
     return accepts(probes_of_expressions().aggregates) ? make_expression_aggregates(e, in, wanted) : nullptr;
   }
+  /// Returns the first column that is a number, or `it`, for messages.
+  static std::string number_in(const element_type& in) {
+    if (in.kind == kind::structure)
+      for (const member& m : in.members)
+        if (m.type->kind == kind::scalar && m.type != &type_of<bool>()) return m.name;
+    return "it";
+  }
   /// Returns the function of a stage that has a state; null if the stage accepts another one.
   function_ptr as_state(const bind_context& context, bool (*accepts)(const stage_function&)) const {
     const bool makes_elements = accepts(probes_of_expressions().scan);
     if (!makes_elements && !accepts(probes_of_expressions().reduce)) return nullptr;
     auto* initial = dynamic_cast<const unbound_expression*>(context.initial);
     if (!initial)
-      throw expression_error(e.tree().at,
-                             "an expression needs an initial state before it, as in (0, state + it)");
+      throw expression_error(e.tree().at, "an expression needs an initial state before it, as in (0, state + " +
+                                              number_in(context.in) + ")");
     return make_expression_state(e, initial->e, context.in, wanted, makes_elements);
   }
   /// Returns the fields or functions that may be meant: ", and no field is named scores; did you mean score?"

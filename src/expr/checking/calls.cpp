@@ -182,8 +182,37 @@ computed_ptr checker::call(const expression_tree& e) {
 void function_arguments::expected(std::size_t k, std::string_view what) const {
   checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", subject(e.parts[k]), " is ",
                                          shown(parts[k]->type()),
-                                         way_to_argument(e.text, what, shown(e.parts[k]), parts[k]->type())));
+                                         check.is_name_in_quotes(e.parts[k])
+                                             ? absl::StrCat("; a column is named without quotes: ", e.parts[k].text)
+                                             : way_to_argument(e.text, what, shown(e.parts[k]), parts[k]->type())));
 }
+
+namespace {
+
+/// Returns "; as in replace(text, old, new)" for functions whose arguments are not obvious.
+std::string_view example_of(std::string_view function) {
+  static constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
+      {"replace", "; as in replace(text, old, new)"},
+      {"clamp", "; as in clamp(x, least, most)"},
+      {"contains", "; as in contains(text, part)"},
+      {"starts_with", "; as in starts_with(text, part)"},
+      {"ends_with", "; as in ends_with(text, part)"},
+      {"find", "; as in find(text, part)"},
+      {"join", "; as in join(list, separator)"},
+      {"split", "; as in split(text, separator)"},
+      {"value_or", "; as in value_or(x, otherwise)"},
+      {"pow", "; as in pow(x, y)"},
+      {"fmod", "; as in fmod(x, y)"},
+      {"cast", "; as in cast(tensor, \"float32\")"},
+      {"reshape", "; as in reshape(tensor, [28, -1])"},
+      {"decode_raw", "; as in decode_raw(text, \"float32\")"},
+      {"parse_json", "; as in parse_json(text, \"int64\")"}};
+  for (const auto& [name, example] : kExamples)
+    if (name == function) return example;
+  return {};
+}
+
+}  // namespace
 
 void function_arguments::need(std::size_t least, std::size_t most) const {
   if (count() >= least && count() <= most) return;
@@ -197,7 +226,7 @@ void function_arguments::need(std::size_t least, std::size_t most) const {
   fail(absl::StrCat("takes ", range, range == "1" ? " value" : " values", ", and has ", count(),
                     !way.empty()     ? way
                     : count() > most ? absl::StrCat("; write ", e.text, "(", fewer, ")")
-                                     : ""));
+                                     : std::string(example_of(e.text))));
 }
 
 computed_ptr function_arguments::as(std::size_t k, number n) {

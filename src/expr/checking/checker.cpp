@@ -237,9 +237,12 @@ computed_ptr checker::member_in(const expression_tree& e, computed_ptr of) {
   }
   const std::string of_value = subject(e.parts[0]);
   fail(e, absl::StrCat(of_value, " has no field ", e.text, ": ", fields_of(t),
-                       find_built_in(e.text) ? absl::StrCat("; write ", e.text, "(", shown(e.parts[0]), ")")
-                       : t.members.empty()   ? absl::StrCat("; write ", of_value, " for the value")
-                                             : detail::did_you_mean(e.text, names_of(t))));
+                       find_built_in(e.text)  ? absl::StrCat("; write ", e.text, "(", shown(e.parts[0]), ")")
+                       : shown(t) == "record" ? absl::StrCat("; parse_example(\"", e.text,
+                                                             ": int64\") before this "
+                                                             "stage reads a field of tf.Examples")
+                       : t.members.empty()    ? absl::StrCat("; write ", of_value, " for the value")
+                                              : detail::did_you_mean(e.text, names_of(t))));
 }
 
 computed_ptr checker::index(const expression_tree& e) {

@@ -2,6 +2,7 @@
 // Converts a syntax tree to typed parts. If types do not match, the error names the column and both types.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,11 @@ struct function_arguments;
 
 class checker {
  public:
+  /// Returns true for a text that is the name of a column.
+  bool is_name_in_quotes(const expression_tree& e) const {
+    return e.kind == expression_tree::text_ &&
+           std::ranges::any_of(in_.members, [&](const member& m) { return m.name == e.text; });
+  }
   checker(const element_type& in, callables& functions, const expression_scope& scope = {})
       : in_(in), functions_(functions), scope_(scope), variables_made_(scope.first_variable) {}
 

@@ -128,6 +128,13 @@ void checker::refuse_operands(const expression_tree& e, const computed& a, const
 
 computed_ptr checker::binary(const expression_tree& e) {
   if (precedence_of(e.text) <= 2) return logical(e);
+  const expression_tree& first = e.parts[0];
+  if (first.kind == expression_tree::unary && first.text == "!" && precedence_of(e.text) == 3) {
+    const number of = number_of(make(first.parts[0])->type());
+    if (of != number::none && of != number::boolean)
+      fail(first, absl::StrCat("! applies to ", shown(first.parts[0]), " alone: write !(", shown(first.parts[0]), " ",
+                               e.text, " ", shown(e.parts[1]), ")"));
+  }
   const bool is_first_none = is_none_literal(e.parts[0]), is_second_none = is_none_literal(e.parts[1]);
   const bool is_equality = e.text == "==" || e.text == "!=";
   if (is_equality && is_first_none != is_second_none)

@@ -82,6 +82,9 @@ constexpr other_word kFunctions[] = {
     {"to_int", "write to_integer($1) for a text, int64($1) for a number"},
     {"to_float", "write to_number($1) for a text, double($1) for a number"},
     {"rand", "write random()"},
+    {"now", "expressions have no clock: a plan yields the same elements in every run"},
+    {"today", "expressions have no clock: a plan yields the same elements in every run"},
+    {"current_timestamp", "expressions have no clock: a plan yields the same elements in every run"},
     {"print", "`sluice run` prints the elements with --output jsonl"}};
 
 /// Returns the advice with the call's arguments in place of $1, $2 and $3.
@@ -114,14 +117,14 @@ int small_number(const expression_tree& e) {
 
 /// substr(city, 1) and substr(city, 1, 3) of SQL, with a position from 1 and a length.
 std::string instead_of_substring(const expression_tree& call) {
-  if (call.parts.size() < 2) return "; write text[from:to], where the first character has number 0";
+  if (call.parts.size() < 2) return "; write text[from:to], where the first byte has number 0";
   const int position = small_number(call.parts[1]), size = call.parts.size() > 2 ? small_number(call.parts[2]) : -1;
   const int from = std::max(position - 1, 0);
   const std::string begin = position >= 0 ? absl::StrCat(from) : absl::StrCat(shown(call.parts[1]), " - 1");
   std::string end = call.parts.size() > 2 ? absl::StrCat(begin, " + ", shown(call.parts[2])) : std::string();
   if (position >= 0 && size >= 0) end = absl::StrCat(from + size);
   return absl::StrCat("; write ", shown(call.parts[0]), "[", begin, ":", end,
-                      "]: the first character has number 0 here, and number 1 in SQL");
+                      "]: bytes are counted from 0; SQL counts characters from 1");
 }
 
 /// round(score, 1): "round(score * 10) / 10.0".

@@ -52,7 +52,12 @@ argument at_equals_sign(const argument& a) {
 }
 
 std::string with_all_columns(const misplaced& why, const argument& a, const element_type* in) {
-  constexpr std::string_view kStar = "* does not stand for all columns";
+  constexpr std::string_view kStar = "* does not stand for all columns", kNumber = "expects a whole number, and is ";
+  if (!a.source.empty() && a.kind != argument::number && why.what.find(kNumber) != why.what.npos &&
+      why.what.find(": write") == why.what.npos) {
+    const std::string example = example_of_call(why.what.substr(0, why.what.find(':')), in, "");
+    return absl::StrCat(why.what, example.empty() ? "" : "; as in ", example);
+  }
   if (!why.what.ends_with(kStar)) return why.what;
   const std::string columns = columns_in_braces(in, "");
   const std::size_t star = a.source.find('*');
@@ -99,7 +104,7 @@ void check_form(const call_syntax& call, const element_type* in) {
   if (call.name == "unique" || call.name == "distinct") why = message_of_columns(call, in);
   if (call.name == "group_by") why = message_of_keys(call);
   if (why.empty()) return;
-  const std::size_t first = call.name == "group_by" ? 1 : 0;
+  const std::size_t first = call.name == "group_by" && call.arguments.size() > 1 ? 1 : 0;
   throw misplaced{call.arguments[first].at, why};
 }
 
@@ -127,9 +132,9 @@ std::string source_behind_stage(const call_syntax& call, const op_info& op) {
         std::ranges::any_of(op.arguments().fields, [](const field& f) { return f.type->is_later(); });
     return absl::StrCat(call.name, ": a source takes no input",
                         call.name == "csv" ? ": csv(\"*.csv\", header=true) reads all files of a pattern"
-                        : is_reader ? absl::StrCat(": interleave(", call.name, ") opens one for each path that comes")
-                                    : absl::StrCat("; concatenate(A, ", text_of_call(call),
-                                                   ") appends it to A, the stages before the bar"));
+                        : is_reader
+                            ? absl::StrCat(": interleave(", call.name, ") opens one for each path that comes")
+                            : absl::StrCat("; to append it, write concatenate(PLAN_BEFORE, ", text_of_call(call), ")"));
   }
   const bool is_listed = op.inputs_behind_list >= 0;
   return absl::StrCat(call.name, ": takes no input before a bar: write ", call.name,

@@ -22,16 +22,18 @@ namespace {
 struct other_word {
   std::string_view name, instead, first = "x";
 };
-// Sorting and joining need all rows at once, which is what databases are for. tests/cli/words_test.py runs these pipes.
-#define SLUICE_DETAIL_DATABASE(QUERY)                                                   \
-  "sluice run 'PLAN' --output arrow:- | python3 -c \"import sys, pyarrow, duckdb; "     \
-  "t = pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); duckdb.sql('from t " QUERY \
-  "').write_csv('/dev/stdout')\""
+// Sorting and joining need all rows at once, which is what databases are for. tests/cli/words_test.py runs these
+// commands.
+#define SLUICE_DETAIL_DATABASE(QUERY) "sluice run 'PLAN' --output out.csv && duckdb -c \"from 'out.csv' " QUERY "\""
 constexpr std::string_view kSort =
-    "; top(10, by=$B) yields the 10 $W$V; to sort all (needs pyarrow, duckdb): " SLUICE_DETAIL_DATABASE("order by $O");
-constexpr std::string_view kJoin = "; a database joins (needs pyarrow, duckdb): " SLUICE_DETAIL_DATABASE(
-    "join read_csv(\\'b.csv\\') using ($K)") "; replace b.csv by the other file, and $K by the common column";
+    "; top(10, by=$B) yields the 10 $W$V; a database sorts all: " SLUICE_DETAIL_DATABASE("order by $O");
+constexpr std::string_view kJoin = "; a database joins: " SLUICE_DETAIL_DATABASE(
+    "join 'b.csv' using ($K)") "; replace b.csv by the other file, and $K by the common column";
 #undef SLUICE_DETAIL_DATABASE
+constexpr std::string_view kImages = "; write list_files(\"$1\") | map(decode_image(read_file(it)))";
+constexpr std::string_view kUrls = "; readers read URLs: csv(\"https://example.org/a.csv\", header=true)";
+constexpr std::string_view kDatabase =
+    "; sluice does not read this format; a database converts it: duckdb -c \"copy (from '$1') to 'out.csv'\"";
 constexpr other_word kOtherWords[] = {
     {"write", "; an option writes the elements: sluice run 'PLAN' --output $1; in C++ write(rt, dataset, \"$1\")",
      "PATH"},
@@ -92,6 +94,30 @@ constexpr other_word kOtherWords[] = {
     {"fillna", "; write map({$F})", "0"},
     {"fill_null", "; write map({$F})", "0"},
     {"grep", "; write filter(contains($T, \"$1\"))", "text"},
+    {"columns", "; write select($1)", "id, name"},
+    {"keep", "; write select($1)", "id, name"},
+    {"pick", "; write select($1)", "id, name"},
+    {"image", kImages, "*.png"},
+    {"images", kImages, "*.png"},
+    {"png", kImages, "*.png"},
+    {"jpeg", kImages, "*.jpg"},
+    {"jpg", kImages, "*.jpg"},
+    {"wav", "; write list_files(\"$1\") | map(decode_wav(read_file(it)))", "*.wav"},
+    {"audio", "; write list_files(\"$1\") | map(decode_wav(read_file(it)))", "*.wav"},
+    {"http", kUrls},
+    {"https", kUrls},
+    {"url", kUrls},
+    {"s3", "; readers read objects: csv(\"s3://bucket/a.csv\", header=true)"},
+    {"excel", "; sluice does not read this format; Gnumeric converts it: ssconvert $1 out.csv", "FILE.xlsx"},
+    {"xlsx", "; sluice does not read this format; Gnumeric converts it: ssconvert $1 out.csv", "FILE.xlsx"},
+    {"read_excel", "; sluice does not read this format; Gnumeric converts it: ssconvert $1 out.csv", "FILE.xlsx"},
+    {"hdf5", "; sluice does not read HDF5: h5py reads it in Python, and `h5dump $1` prints it", "FILE.h5"},
+    {"h5", "; sluice does not read HDF5: h5py reads it in Python, and `h5dump $1` prints it", "FILE.h5"},
+    {"avro", "; sluice does not read Avro: `fastavro $1 > out.jsonl` (pip install fastavro) converts it", "FILE.avro"},
+    {"orc", "; sluice does not read ORC: pyarrow.orc reads it in Python", "FILE.orc"},
+    {"feather", "; write from_arrow(\"$1\")", "PATH"},
+    {"duckdb", kDatabase, "FILE"},
+    {"yaml", "; sluice does not read YAML: `yq -o=json -I=0 $1 > out.jsonl` converts it", "FILE.yaml"},
     {"dedup", "; write unique()"},
     {"drop_duplicates", "; write unique()"},
     {"uniq", "; write unique()"},
@@ -314,7 +340,12 @@ std::string text_column(const element_type* in) {
 }  // namespace
 
 std::string with_plan(std::string message, std::string_view plan) {
-  constexpr std::string_view kPlan = "'PLAN'";
+  constexpr std::string_view kPlan = "'PLAN'", kBare = "PLAN_BEFORE";
+  if (const std::size_t bare = message.find(kBare); bare != message.npos) {
+    while (plan.ends_with(' ') || plan.ends_with('|')) plan.remove_suffix(1);
+    const bool is_whole = !plan.empty() && plan.size() <= kShownMax && plan.find('\n') == plan.npos;
+    return message.replace(bare, kBare.size(), is_whole ? std::string(plan) : "A");
+  }
   const std::size_t at = message.find(kPlan);
   if (at == message.npos) return message;
   while (plan.ends_with(' ') || plan.ends_with('|')) plan.remove_suffix(1);
@@ -327,6 +358,10 @@ std::string with_plan(std::string message, std::string_view plan) {
 }
 
 std::string way_to_verb(const call_syntax& call, const element_type* in) {
+  // Elements are cast by functions that have the names of types; the function cast() is for tensors.
+  if (call.name == "cast" && call.arguments.size() == 2 && call.arguments[1].kind == argument::quoted)
+    return absl::StrCat("; write map(", std::string(usual_type_name(call.arguments[1].text)), "(",
+                        std::string(call.arguments[0].source), "))");
   const auto* word = std::ranges::find(kOtherWords, std::string_view(call.name), &other_word::name);
   if (word == std::end(kOtherWords)) return {};
   const bool has_first = !call.arguments.empty() && value_of(call.arguments[0]).size() <= kShownMax &&
@@ -382,6 +417,17 @@ std::string message_of_columns(const call_syntax& call, const element_type* in) 
 }
 
 std::string message_of_keys(const call_syntax& call) {
+  if (call.arguments.size() == 1 && call.arguments[0].source.starts_with('{') &&
+      call.arguments[0].source.find("()") != call.arguments[0].source.npos)
+    return absl::StrCat(call.name, ": the key is missing; all elements are one group: write ", call.name, "(true, ",
+                        std::string(call.arguments[0].source), ")");
+  std::string named;
+  for (const argument& a : call.arguments)
+    if (a.name != "" && a.name != "key" && a.name != "aggregates" && a.source.ends_with(')'))
+      absl::StrAppend(&named, named.empty() ? "" : ", ", a.name, ": ", std::string(a.source));
+  if (!named.empty() && call.arguments[0].name.empty() && !call.arguments[0].source.empty())
+    return absl::StrCat(call.name, ": aggregates stand in braces: write ", call.name, "(",
+                        std::string(call.arguments[0].source), ", {", named, "})");
   std::vector<std::string> keys;
   bool are_words = true;
   std::string aggregates;

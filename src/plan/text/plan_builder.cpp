@@ -105,7 +105,8 @@ class node_builder {
       reading_.refuse_name(
           at_sign, absl::StrCat("a value gets its name in braces: write ", with_fields_in_braces(*call_, *node_.op)));
     if (may_compare && similar.empty() && !is_option)
-      reading_.refuse_name(at_sign, absl::StrCat("= does not compare; write ", a.name, " == ", std::string(a.source)));
+      reading_.refuse_name(at_sign, absl::StrCat("= does not compare; write ", a.name,
+                                                 " == ", expressions::none_or(std::string(a.source))));
     reading_.refuse_name(a,
                          absl::StrCat("has no ", a.name, similar,
                                       none || !similar.empty() ? "" : absl::StrCat(" (it has ", list_.names(), ")")));
@@ -223,7 +224,7 @@ class node_builder {
   /// Returns the place of the argument that the error of a node names.
   std::size_t place_of(const std::string& why) const {
     if (is_json_) return at_;
-    const bool is_of_schema = why.find("the schema") != why.npos || why.find("the type, column") != why.npos ||
+    const bool is_of_schema = why.find("the schema") != why.npos || why.find("the type, character") != why.npos ||
                               why.starts_with("parse_example: column");
     if (schema_at_ != 0 && is_of_schema) return schema_at_;
     constexpr std::string_view kInput = "and input ";
