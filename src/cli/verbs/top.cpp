@@ -57,6 +57,8 @@ std::string report_from(const server_place& p) {
     throw_status(unavailable_error("no answer from " + p.host + ":" + p.port + " (" + server.error().message() +
                                    "): is sluice run --serve still running there?"));
   const std::size_t body = text.find("\r\n\r\n");
+  if (text.starts_with("HTTP/1.1 503 "))
+    throw_status(unavailable_error(p.host + ":" + p.port + " has too many connections: try again"));
   if (!text.starts_with("HTTP/1.1 200 ") || body == text.npos)
     throw_status(data_loss_error(p.host + ":" + p.port + " is no server of sluice run --serve: it answers " +
                                  text.substr(0, text.find_first_of("\r\n"))));

@@ -196,6 +196,9 @@ status read_shard(const json& shard, mds_index& to) {
   if (why.ok() && made.raw_name.empty()) why = no_index("a shard without raw_data");
   if (why.ok() && (made.raw_bytes >= (std::uint64_t{1} << 32) || made.samples >= (std::uint64_t{1} << 32)))
     why = no_index("a shard of 4 GiB or more, which its offsets cannot have");
+  // Such a shard is never opened: 8 bytes are its number of samples and the offset of their end.
+  if (why.ok() && made.samples == 0 && made.raw_bytes != 8)
+    why = no_index(absl::StrCat("a shard of ", made.raw_bytes, " bytes without samples"));
   if (why.ok()) to.shards.push_back(std::move(made));
   return why;
 }

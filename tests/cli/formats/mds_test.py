@@ -43,7 +43,7 @@ class Mds(ProgramTest):
         folder = pathlib.Path(self.path("m"))
         shutil.copytree(DATA / "numbers", folder)
         for member, value, words in (("samples", "-1", "the samples of a shard must be a whole number from 0 on, and is -1"),
-                                     ("samples", "1e300", "the samples of a shard must be"),
+                                     ("samples", "0", "bytes without samples"), ("samples", "1e300", "the samples of a shard must be"),
                                      ("bytes", "1e300", "the bytes of a shard must be"), ("bytes", "-4", "the bytes of a shard must be"),
                                      ("version", "1e300", "version 1e+300; version 2 is read")):
             damaged = re.sub(rf'"{member}": *\d+', f'"{member}": {value}', good)

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import unittest
 import urllib.error
 import urllib.request
@@ -235,6 +236,19 @@ class Top(Served):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.assertIn("no answer from 127.0.0.1", self.fails(75, "top", f":{free.getsockname()[1]}"))
+
+    def test_top_at_a_server_with_too_many_connections_may_be_tried_again(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            def refuse():
+                to, _ = server.accept()
+                with to:
+                    to.recv(4096)
+                    to.sendall(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+
+            answering = threading.Thread(target=refuse)
+            answering.start()
+            self.assertIn("has too many connections", self.fails(75, "top", f":{server.getsockname()[1]}"))
+            answering.join()
 
 
 if __name__ == "__main__":
