@@ -81,6 +81,7 @@ class element_cache {
   static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   static constexpr duration kPieceTime = std::chrono::milliseconds(100);  ///< in a file
   static constexpr std::size_t kLoadedMax = 8;                            ///< complete pieces of a file in memory
+  static constexpr std::size_t kSpilledLoadedMax = 2;  ///< of a temporary file, besides the share in memory
 
   /// `label`: the name of the stage, for the ledger's report. REQUIRES: elements can be copied.
   /// `path`: the file; empty: in memory.

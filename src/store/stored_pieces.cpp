@@ -195,7 +195,8 @@ status element_cache::load(std::uint64_t ordinal, bool rebuilds) {
 
 void element_cache::note_loaded(std::uint64_t ordinal) {
   loaded_.push_back(ordinal);
-  while (loaded_.size() > kLoadedMax) {
+  const std::size_t most = file_->is_temporary() ? kSpilledLoadedMax : kLoadedMax;
+  while (loaded_.size() > most) {
     auto at = pieces_.find(loaded_.front());
     loaded_.pop_front();
     if (at == pieces_.end() || !at->second->is_stored || !at->second->is_loaded) continue;
