@@ -111,7 +111,7 @@ void record_index_of_two_million(report& r) {
             }),
             100, "us");
   sync_wait(rt, write_index(rt, plain.plan(), {.every = 16}));
-  auto shuffled = tfrecord(file.path(), {.index = file_index::required}) | global_shuffle({.seed = 1}) | take(20'000);
+  auto shuffled = tfrecord(file.path(), {.index = file_index::required}) | global_shuffle({.seed = 1});
   workload ordered = [&] {
     pass p = sync_wait(rt, summed_numbers(open_run(rt, plain.plan(), {}), timed::cpu));
     p.elements = all;
@@ -120,12 +120,12 @@ void record_index_of_two_million(report& r) {
   };
   workload random = [&] {
     pass p = sync_wait(rt, summed_numbers(open_run(rt, shuffled.plan(), {}), timed::cpu));
-    p.elements = 20'000;
+    p.elements = all;
     p.answer = 0;
     return p;
   };
   r.at_least("global_shuffle of 2 M records with an index, hot", "reading them in order",
-             compare(random, ordered, 3).speedup(), 0.002, "of its speed");
+             compare(random, ordered, 3).speedup(), 0.1, "of its speed");
 }
 SLUICE_BENCH(record_index_of_two_million);
 
