@@ -384,8 +384,8 @@ class Misuse(ProgramTest):
         }.items():
             for verb in ("head", "run", "explain"):
                 self.assertIn(words, self.fails(2, verb, path))
-        for verb in ("head", "run", "explain"):
-            self.assertIn(f"is a folder: sluice ls {self.folder.name} lists it; name a file, or a pattern, as in: sluice head "
+        for verb, suggested in (("head", "head"), ("run", "head"), ("explain", "explain")):
+            self.assertIn(f"is a folder: sluice ls {self.folder.name} lists it; name a file, or a pattern, as in: sluice {suggested} "
                           f"'{self.folder.name}/*.txt'", self.fails(2, verb, self.folder.name))
         for path in ("nope.txt", "xyzzyplugh"):
             # no file could stand there
