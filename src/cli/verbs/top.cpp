@@ -50,7 +50,9 @@ std::string report_from(const server_place& p) {
   asio::ip::tcp::iostream server;
   server.expires_after(kAnswerTime);
   server.connect(p.host, p.port);
-  server << "GET /report.json HTTP/1.1\r\nHost: " << p.host << "\r\nAccept: application/json\r\n\r\n" << std::flush;
+  const bool is_connected = server.good();
+  server << "GET /report.json HTTP/1.1\r\nHost: " + p.host + "\r\nAccept: application/json\r\n\r\n" << std::flush;
+  if (is_connected) server.clear();  // a server that refuses answers before it has read the whole request
   std::string text;
   for (std::string line; text.size() < kReportBytesMax && std::getline(server, line);) text += line + "\n";
   if (text.empty())
