@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -166,8 +167,12 @@ class Metrics(Served):
             shares[pairs["stage"]] = shares.get(pairs["stage"], 0) + value
         for stage, share in shares.items():
             self.assertAlmostEqual(share, 1, places=5, msg=stage)
-        cause = [pairs["stage"] for _, pairs, value in found["sluice_stage_is_cause"]["samples"] if value == 1]
-        self.assertEqual(cause, ["rate_limit"])
+        def causes():
+            samples = families(self.get("metrics")[1])["sluice_stage_is_cause"]["samples"]
+            return [pairs["stage"] for _, pairs, value in samples if value == 1]
+
+        # A busy machine may wait elsewhere first.
+        self.assertTrue(any(causes() == ["rate_limit"] or time.sleep(0.1) for _ in range(200)), causes())
         self.assertEqual({pairs["channel"] for _, pairs, _ in found["sluice_channel_blocks"]["samples"]} & {"prefetch"}, {"prefetch"})
 
     def test_counters_grow(self):
