@@ -91,12 +91,13 @@ TEST_CASE("specs are read from their text") {
     CHECK(read(text).text() == text);
   CHECK(read(" float [ ? , 3 ] ").text() == "float32[?,3]");
   CHECK(read("double[]").text() == "float64");
-  CHECK(refusal("") == "the spec, column 1: it ends where a spec should be");
-  CHECK(refusal("int64[2][3]") == "the spec, column 9: a second shape: write all dimensions in one, the slowest first");
-  CHECK(refusal("int64[x]") == "the spec, column 7: expected a number, got 'x'");
-  CHECK(refusal("{a: int64, a: int64}") == "the spec, column 12: a second member a");
-  CHECK(refusal("int64, ") == "the spec, column 6: expected the end, got ','");
-  CHECK(refusal("(int64)") == "the spec, column 1: one spec in parentheses: a tuple of one is tuple(T)");
+  CHECK(refusal("") == "the spec, character 1: it ends where a spec should be");
+  CHECK(refusal("int64[2][3]") ==
+        "the spec, character 9: a second shape: write all dimensions in one, the slowest first");
+  CHECK(refusal("int64[x]") == "the spec, character 7: expected a number, got 'x'");
+  CHECK(refusal("{a: int64, a: int64}") == "the spec, character 12: a second member a");
+  CHECK(refusal("int64, ") == "the spec, character 6: expected the end, got ','");
+  CHECK(refusal("(int64)") == "the spec, character 1: one spec in parentheses: a tuple of one is tuple(T)");
   CHECK(refusal(std::string(100, '(')).ends_with("specs within specs, more than 64 deep"));
   CHECK(refusal("int64" + std::string(100, '?')).ends_with("specs within specs, more than 64 deep"));
 }

@@ -84,13 +84,13 @@ TEST_CASE("schemas of CSV are read from text, and print as it") {
                                                         {"a", "a colon is missing after a: write a: int64"},
                                                         {"a: date", "expected a type"},
                                                         {"a: float16", "expected a type"},
-                                                        {"a: int8, a: int8", "column 10: column a appears twice"},
+                                                        {"a: int8, a: int8", "character 10: column a appears twice"},
                                                         {"a: int8 = 300", "300 is no int8"},
                                                         {"a: int8? = 3", "may have no value"},
                                                         {"a: bytes = x", "a text in quotes"},
                                                         {"a: bytes = 'x", "has no end"},
                                                         {"a: bytes = '\\q'", "no such escape"},
-                                                        {"a: int8 b: int8", "column 9"}})
+                                                        {"a: int8 b: int8", "character 9"}})
     CHECK_THAT(text_again(text), Contains(words));
 }
 

@@ -81,7 +81,7 @@ class double_codec final : public value_codec<double> {
   std::string_view rule(const double& v) const override { return std::isfinite(v) ? "" : "finite"; }
 };
 
-template <class T> class whole_codec : public value_codec<T> {
+template <class T> class whole_number_codec : public value_codec<T> {
  public:
   void print(const void* p, printer& to) const override { print_whole(this->value(this->get(p)), to); }
   void read(void* p, const argument& a, reading& r) const override { this->get(p) = read_whole(a, r); }
@@ -94,7 +94,7 @@ struct upper_bound {
   std::string rule = absl::StrCat("at most ", most);
 };
 
-class count_codec final : public whole_codec<count> {
+class count_codec final : public whole_number_codec<count> {
  public:
   explicit count_codec(std::int64_t most = kUnlimited) : bound_{most} {}
   std::string type_name() const override { return "count"; }
@@ -108,17 +108,17 @@ class count_codec final : public whole_codec<count> {
   upper_bound bound_;
 };
 
-class integer_codec final : public whole_codec<integer> {
+class integer_codec final : public whole_number_codec<integer> {
  public:
   bool is_missing(const void* p) const override { return get(p).value == integer::kNotGiven; }
   void read(void* p, const argument& a, reading& r) const override {
-    whole_codec<integer>::read(p, a, r);
+    whole_number_codec<integer>::read(p, a, r);
     if (is_missing(p))
       r.fail(a, absl::StrCat(integer::kNotGiven, " stands for a number that is not given: one more is the least"));
   }
 };
 
-class count_or_all_codec final : public whole_codec<count_or_all> {
+class count_or_all_codec final : public whole_number_codec<count_or_all> {
  public:
   bool is_missing(const void* p) const override { return get(p).value == count_or_all::kNotGiven; }
   std::string type_name() const override { return "count or -1"; }
@@ -129,23 +129,23 @@ class count_or_all_codec final : public whole_codec<count_or_all> {
   }
 };
 
-class seed_codec final : public whole_codec<seed> {
+class seed_codec final : public whole_number_codec<seed> {
  public:
   std::string type_name() const override { return "seed"; }
 };
 
-class later_seed_codec final : public whole_codec<later_seed> {
+class later_seed_codec final : public whole_number_codec<later_seed> {
  public:
   bool is_meant_when_given() const override { return true; }
   std::string type_name() const override { return "seed"; }
 };
 
-class knob_codec final : public whole_codec<knob> {
+class knob_codec final : public whole_number_codec<knob> {
  public:
   explicit knob_codec(std::int64_t most = kUnlimited) : bound_{most} {}
   void print(const void* p, printer& to) const override {
     if (get(p).is_autotuned()) to.word("autotune");
-    else whole_codec::print(p, to);
+    else whole_number_codec::print(p, to);
   }
   void read(void* p, const argument& a, reading& r) const override {
     std::int64_t v = 0;
@@ -168,7 +168,7 @@ class knob_codec final : public whole_codec<knob> {
   upper_bound bound_;
 };
 
-class error_limit_codec final : public whole_codec<error_limit> {
+class error_limit_codec final : public whole_number_codec<error_limit> {
  public:
   bool is_knob() const override { return true; }
   std::string type_name() const override { return "count or -1"; }
@@ -218,7 +218,7 @@ class size_limit_codec final : public byte_size_codec {
   bool is_knob() const override { return true; }
 };
 
-class ratio_limit_codec final : public whole_codec<ratio_limit> {
+class ratio_limit_codec final : public whole_number_codec<ratio_limit> {
  public:
   bool is_knob() const override { return true; }
   std::string type_name() const override { return "whole number, or 0"; }
@@ -365,7 +365,7 @@ template <class Codec> const codec& the() {
 }  // namespace
 
 template <> const codec& codec_of<bool>() { return the<bool_codec>(); }
-template <> const codec& codec_of<std::int64_t>() { return the<whole_codec<std::int64_t>>(); }
+template <> const codec& codec_of<std::int64_t>() { return the<whole_number_codec<std::int64_t>>(); }
 template <> const codec& codec_of<double>() { return the<double_codec>(); }
 template <> const codec& codec_of<std::string>() { return the<string_codec>(); }
 template <> const codec& codec_of<count>() { return the<count_codec>(); }
