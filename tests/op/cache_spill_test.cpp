@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -71,12 +72,14 @@ TEST_CASE("a cache beyond its share continues in a temporary file, of which no n
   auto full = range(400) | map(image) | cache({.over_budget = over_budget::spill}) | map(number) | repeat(2);
   auto unkept = range(400) | map(image) | cache({.over_budget = over_budget::spill_or_stop}) | map(number) | repeat(2);
   runtime rt({.workers = 1, .memory_budget_bytes = kBudget});
+  auto* handler = std::signal(SIGXFSZ, SIG_IGN);
   ::setrlimit(RLIMIT_FSIZE, &small);
   status why;
   const int64s some = sync_wait(rt, until_end(full.iterate(rt), why));
   status none;
   const int64s all = sync_wait(rt, until_end(unkept.iterate(rt), none));
   ::setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, handler);
   CHECK(why.code() == status_code::resource_exhausted);
   CHECK_THAT(why.to_string(), Catch::Contains("cache") && Catch::Contains("cannot be written"));
   CHECK((some.size() >= 50 && some.size() < 400));
