@@ -136,8 +136,7 @@ TEST_CASE("an error in a plan names its column") {
            {"lines(f)", 7, "column 7: lines: path expects a text in quotes, and is f: write \"f\""},
            {"take(5)", 1, "column 1: take: a plan starts with a source, as in csv(\"FILE\", header=true) | take(5)"},
            {"range(5) | range(5)", 12,
-            "column 12: range: a source takes no input; concatenate(A, range(5)) appends it to A, the stages before "
-            "the bar"},
+            "column 12: range: a source takes no input; to append it, write concatenate(range(5), range(5))"},
            {"zip(range(1))", 1, "column 1: zip: needs two inputs or more, as in zip(range(3), range(3))"},
            {"range(5) | map(<lambda>)", 16,
             "column 16: a lambda cannot be written down; name the function with SLUICE_FUNCTION"},

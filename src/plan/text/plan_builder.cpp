@@ -41,10 +41,11 @@ const op_info& op_named(const call_syntax& call, const element_type* in) {
 }
 
 /// Returns "csv: not_found: a.csv: cannot open", with the stage first, as in other messages about a call.
-std::string in_front_of_code(const status& why) {
+/// `op`: of the call, for an error that names no stage.
+std::string in_front_of_code(const status& why, std::string_view op) {
   const provenance& at = why.where();
   const status bare = status(why.code(), why.message()).in_file(at.file, at.offset_bytes, at.record_index);
-  return absl::StrCat(at.stage, ": ", bare.to_string());
+  return absl::StrCat(at.stage.empty() ? std::string(op) : at.stage, ": ", bare.to_string());
 }
 
 /// Builds a node from one call.
@@ -168,7 +169,7 @@ class node_builder {
     } catch (const error& e) {
       const std::string why(e.why().message());
       if (e.why().where().file.empty()) throw misplaced{place_of(why), why};
-      throw misplaced{at_, in_front_of_code(e.why()), e.why()};
+      throw misplaced{at_, in_front_of_code(e.why(), node_.op->name), e.why()};
     }
   }
 
