@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "service/dispatcher_and_worker.hpp"
 #include "service/wire/element_frames.hpp"
 #include "service/wire/packed_frames.hpp"
 #include "sluice/coro/sleep_until.hpp"
@@ -194,29 +195,21 @@ task<> read_to_end(any_stream& s, seen* got) {
 task<> read_numbers(runtime* rt, slow_link* link, std::string plan, std::string options, seen* got) {
   const std::shared_ptr<message_transport> there = make_local_transport();
   set_transport(*rt, there);
-  dispatcher_config config;
-  config.listen = "";
-  auto starting = dispatcher::start(*rt, config);
-  dispatcher d = co_await starting;
-  worker_config w;
-  w.listen = "";
-  auto beginning = worker::start(*rt, d.address(), w);
-  worker one = co_await beginning;
+  auto starting = test::start_pair(*rt, "", "");
+  test::dispatcher_and_worker pair = co_await starting;
   set_transport(*rt, std::make_shared<linked_transport>(there, *link));
-  any_stream s = open_run(*rt, parse_plan(plan + " | distribute(\"" + d.address() + "\", " + options + ")"), {});
+  any_stream s = open_run(*rt, parse_plan(plan + " | distribute(\"" + pair.d.address() + "\", " + options + ")"), {});
   auto reading = read_to_end(s, got);
   const status why = co_await reading.as_result();
   if (!why.ok()) got->error = why.to_string();
   for (const site_report& site : s.report().sites) got->read_bytes += site.read_bytes;
   sleep_for beats(std::chrono::seconds(2));
   co_await beats;
-  got->status = d.status_json();
+  got->status = pair.d.status_json();
   auto closing = cleanup(std::move(s));
   (void)co_await closing.as_result();
-  auto closing_worker = one.close();
-  co_await closing_worker;
-  auto closing_dispatcher = d.close();
-  co_await closing_dispatcher;
+  auto closing_pair = test::close_pair(pair);
+  co_await closing_pair;
 }
 
 constexpr std::int64_t kNumbers = 3'000'000;

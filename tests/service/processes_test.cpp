@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "service/dispatcher_and_worker.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/message_transport.hpp"
@@ -195,21 +196,15 @@ TEST_CASE("a worker of this process that is closed while its split is read is re
 namespace {
 
 task<> read_stuck(runtime* rt, std::vector<std::string>* warnings, std::string* status) {
-  dispatcher_config config;
-  config.listen = "m0:1";
-  auto starting = dispatcher::start(*rt, config);
-  dispatcher d = co_await starting;
-  worker_config w;
-  w.listen = "m1:1";
-  auto beginning = worker::start(*rt, d.address(), w);
-  worker one = co_await beginning;
+  auto starting = test::start_pair(*rt, "m0:1", "m1:1");
+  test::dispatcher_and_worker pair = co_await starting;
   const std::string plan = "range(3) | filter(it >= 0) | sleep(100s) | distribute(\"m0:1\", splits=1)";
   any_stream s = open_run(*rt, parse_plan(plan), {});
   numbers got;
   auto first = read_some(s, 1, got);
   co_await first;
   *warnings = s.report().warnings;
-  *status = d.status_json();
+  *status = pair.d.status_json();
   sleep_for paused(std::chrono::minutes(10));  // the consumer's own time
   co_await paused;
   auto second = read_some(s, 1, got);
@@ -217,10 +212,8 @@ task<> read_stuck(runtime* rt, std::vector<std::string>* warnings, std::string* 
   warnings->push_back(std::to_string(s.report().warnings.size()));
   auto closing = cleanup(std::move(s));
   co_await closing;
-  auto closing_worker = one.close();
-  co_await closing_worker;
-  auto closing_dispatcher = d.close();
-  co_await closing_dispatcher;
+  auto closing_pair = test::close_pair(pair);
+  co_await closing_pair;
 }
 
 task<run_report> read_skipping(runtime* rt, std::string plan, numbers* got) {
@@ -342,14 +335,8 @@ task<> cut_off_dispatcher(simulated_network* net, const numbers* got, std::size_
 
 task<> read_without_dispatcher(runtime* rt, simulated_network* net, numbers* got, std::size_t* before,
                                std::size_t* after) {
-  dispatcher_config config;
-  config.listen = "m0:1";
-  auto starting = dispatcher::start(*rt, config);
-  dispatcher d = co_await starting;
-  worker_config w;
-  w.listen = "m1:1";
-  auto beginning = worker::start(*rt, d.address(), w);
-  worker one = co_await beginning;
+  auto starting = test::start_pair(*rt, "m0:1", "m1:1");
+  test::dispatcher_and_worker pair = co_await starting;
   any_stream s = open_run(
       *rt, parse_plan("range(600) | filter(it >= 0) | sleep(20ms) | distribute(\"m0:1\", splits=12, splits_at_once=4)"),
       {});
@@ -361,26 +348,14 @@ task<> read_without_dispatcher(runtime* rt, simulated_network* net, numbers* got
   co_await cutting.join();
   auto closing = cleanup(std::move(s));
   co_await closing;
-  auto closing_worker = one.close();
-  co_await closing_worker;
-  auto closing_dispatcher = d.close();
-  co_await closing_dispatcher;
+  auto closing_pair = test::close_pair(pair);
+  co_await closing_pair;
 }
-
-}  // namespace
-
-namespace {
 
 /// Reads all, with or without a pause of the dispatcher, and returns its status right after the end.
 task<> read_and_ask(runtime* rt, simulated_network* net, std::string* status) {
-  dispatcher_config config;
-  config.listen = "m0:1";
-  auto starting = dispatcher::start(*rt, config);
-  dispatcher d = co_await starting;
-  worker_config w;
-  w.listen = "m1:1";
-  auto beginning = worker::start(*rt, d.address(), w);
-  worker one = co_await beginning;
+  auto starting = test::start_pair(*rt, "m0:1", "m1:1");
+  test::dispatcher_and_worker pair = co_await starting;
   any_stream s = open_run(
       *rt,
       parse_plan("range(60) | filter(it >= 0) | sleep(20ms) | distribute(\"m0:1\", splits=4, splits_at_once=4, "
@@ -395,14 +370,12 @@ task<> read_and_ask(runtime* rt, simulated_network* net, std::string* status) {
   cutting.spawn(cut_off_dispatcher(net, &unused, &before, &after));
   auto rest = read_some(s, 1000, got);
   co_await rest;
-  *status = d.status_json();
+  *status = pair.d.status_json();
   co_await cutting.join();
   auto closing = cleanup(std::move(s));
   co_await closing;
-  auto closing_worker = one.close();
-  co_await closing_worker;
-  auto closing_dispatcher = d.close();
-  co_await closing_dispatcher;
+  auto closing_pair = test::close_pair(pair);
+  co_await closing_pair;
 }
 
 }  // namespace
