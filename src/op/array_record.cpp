@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kDecodedInline = std::uint64_t{1} << 20;
 /// Records that are decoded together, except those of one chunk.
 constexpr std::uint64_t kRecordsAtOnce = std::uint64_t{1} << 16;
-/// What a record takes beside its bytes while its chunk is decoded: its size, packed and unpacked, and its place.
+/// The bytes that a record takes beside its own while its chunk is decoded: its size, packed and unpacked, and its place.
 constexpr std::uint64_t kBytesBesideRecord = 10 + sizeof(std::size_t) + sizeof(record_run::place);
 
 using chunks_ptr = std::shared_ptr<const array_record_chunks>;
@@ -196,13 +196,8 @@ void find_array_records(arguments& args) {
   if (a.planned.of && a.planned.of->path == path && a.planned.of->why.ok()) return;
   auto planned = plan_array_records(path);
   if (!planned.ok() && detail::is_pattern_for_plan(path)) throw_status(planned.why());
-  if (planned.ok()) {
-    a.planned.of = *planned;
-  } else {
-    planned_records none{path};
-    none.why = planned.why();
-    a.planned.of = std::make_shared<const planned_records>(std::move(none));
-  }
+  if (planned.ok()) a.planned.of = *planned;
+  else a.planned.of = unread_records(path, planned.why());
   args = arguments::of(std::move(a));
 }
 

@@ -24,7 +24,7 @@
 #include "io/plan_file_reader.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/codecs/arguments_of.hpp"
-#include "plan/plan_parts.hpp"
+#include "plan/matching_files.hpp"
 #include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
@@ -273,20 +273,11 @@ erased_stream open_global_shuffle(const node& n, open_context& context) {
   return global_shuffle_loop(out, std::move(delivered), n.inputs[0], std::move(inner), order, context.gate(n));
 }
 
-std::string path_to_seek(const node& n) {
-  struct path_search final : part_visitor {
-    std::string found;
-    void path(const file_path& p) override { found = p.value; }
-  } search;
-  visit_parts(n, search);
-  return search.found;
-}
-
 /// Returns the error of a file that an input would need to seek, and that could not be read when the plan was built.
 status why_unread(const node& n) {
   for (const node_ptr& input : n.inputs)
     if (status why = why_unread(*input); !why.ok()) return why;
-  std::string path = n.inputs.empty() ? path_to_seek(n) : std::string();
+  std::string path = n.inputs.empty() ? path_of_source(n) : std::string();
   if (const field* f = n.inputs.empty() ? n.op->arguments().find("pattern") : nullptr; f && f->type->is_later())
     path = static_cast<const required_text*>(argument_list::at(n.arguments.get(), *f))->value;
   if (path.empty() || path == "-") return {};

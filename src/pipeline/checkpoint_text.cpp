@@ -11,7 +11,7 @@
 #include "io/plan_file_reader.hpp"
 #include "output/output_place.hpp"
 #include "pipeline/checkpoint_bytes.hpp"
-#include "pipeline/delivered_order.hpp"
+#include "pipeline/order/delivered_order.hpp"
 #include "pipeline/position_parts.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/codecs/argument_codec.hpp"

@@ -15,14 +15,14 @@
 #include "coro/positions/position_records.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "engine/lowering/options_in_force.hpp"
-#include "pipeline/delivered_order.hpp"
-#include "pipeline/delivered_place.hpp"
 #include "pipeline/live_runs.hpp"
 #include "pipeline/moved_files.hpp"
 #include "pipeline/open_indexing.hpp"
-#include "pipeline/open_replay.hpp"
-#include "pipeline/order_start.hpp"
+#include "pipeline/order/delivered_order.hpp"
+#include "pipeline/order/order_start.hpp"
 #include "pipeline/position_parts.hpp"
+#include "pipeline/replay/delivered_place.hpp"
+#include "pipeline/replay/open_replay.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/plan_depth.hpp"
 #include "plan/plan_parts.hpp"
@@ -328,7 +328,7 @@ erased_stream open_at_position(const open_context& top, const node_ptr& plan, st
   return root;
 }
 
-/// What a run has besides its plan and options.
+/// The parts of a run that its plan and options do not name.
 struct run_extras {
   bool on_demand = false;  ///< no stage works ahead of the root's requests
   std::shared_ptr<element_places> places = {};

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "op/shard/shard_rest.hpp"
-#include "pipeline/delivered_order.hpp"
+#include "pipeline/order/delivered_order.hpp"
 #include "pipeline/position_parts.hpp"
 #include "pipeline/seal.hpp"
 #include "sluice/op/batch.hpp"

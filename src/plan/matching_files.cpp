@@ -16,15 +16,6 @@
 namespace sluice::lib {
 namespace {
 
-std::string path_of(const node& n) {
-  struct look final : part_visitor {
-    std::string found;
-    void path(const file_path& p) override { found = p.value; }
-  } seen;
-  visit_parts(n, seen);
-  return seen.found;
-}
-
 /// list_files separates patterns at commas outside sets.
 std::string without_commas(const std::string& pattern) {
   const std::vector<std::string> parts = detail::split_patterns(pattern);
@@ -59,9 +50,18 @@ node_ptr reader_like(const node& source, const std::string& pattern) {
 
 }  // namespace
 
+std::string path_of_source(const node& n) {
+  struct look final : part_visitor {
+    std::string found;
+    void path(const file_path& p) override { found = p.value; }
+  } seen;
+  visit_parts(n, seen);
+  return seen.found;
+}
+
 node_ptr plan_of_matching_files(const node& source) {
   if (source.site != 0) return nullptr;
-  const std::string pattern = path_of(source);
+  const std::string pattern = path_of_source(source);
   if (!detail::is_pattern_for_plan(pattern)) return nullptr;
   const op_info& lists = known_op("list_files");
   const argument_list& none = lists.arguments();

@@ -8,10 +8,14 @@
 // Thread: blocks if the path has wildcards.
 #pragma once
 
+#include <string>
+
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib {
 
+/// Returns the path that a source reads; empty if it reads none.
+std::string path_of_source(const node& source);
 /// Returns the plan that reads the files that the path of the source matches; null if it is no pattern.
 /// Errors: throws not_found: a schema is inferred, and nothing matches; the errors of the files.
 node_ptr plan_of_matching_files(const node& source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinks for the bad elements that a run drops, and the table of these sinks. engine/lowering/quarantine_file.hpp
+// Sinks for the bad elements that a run drops, and the table of these sinks. engine/quarantine/quarantine_file.hpp
 // defines how an element is stored in a file.
 //
 //   gate.dropped(why)                        // .into: the sink of the stage's policy

@@ -119,11 +119,11 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
   if (is_correction && !tries_reads) --corrections_left_;
   const double rate = f.elements / f.seconds;
   // Elements that come in bursts make the rate of a short time too high, and the start makes that of a longer one too low.
-  step made{.before = averaged_<kSampledElements ? std::max(rate, average_) : average_, .expected = a.rate, .undo = {},
-                                .raises = a.rate>(1 + kGainMin) *
-                      a.rate_now,
-            .is_for_bursts = false,
-            .is_for_reads = tries_reads};
+  step made;
+  made.before = averaged_ < kSampledElements ? std::max(rate, average_) : average_;
+  made.expected = a.rate;
+  made.raises = a.rate > (1 + kGainMin) * a.rate_now;
+  made.is_for_reads = tries_reads;
   std::vector<knob_setting> all;
   for (const knob_value& v : a.settings) {
     if (v.value == v.was) continue;

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "pipeline/delivered_order.hpp"
+#include "pipeline/order/delivered_order.hpp"
 #include "runners/row_run.hpp"
 #include "sluice/element/type_text.hpp"
 #include "sluice/plan/text.hpp"
@@ -65,7 +65,8 @@ TEST_CASE("rows have one order fingerprint in every way to run them, and other e
     for (const std::string& e : written.elements) elements += "\n" + e;
     const std::string type = elements.substr(0, elements.find('\n'));
     for (const auto& [other, digest] : ordered)
-      if (digest == expected.ordered && other != elements && other.starts_with(type + "\n")) return "the digest of " + other;
+      if (digest == expected.ordered && other != elements && other.starts_with(type + "\n"))
+        return "the digest of " + other;
     ordered.emplace(std::move(elements), expected.ordered);
     ++compared;
     std::string wrong =

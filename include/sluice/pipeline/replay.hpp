@@ -40,8 +40,8 @@ struct stored_failure {
 };
 stored_failure read_failure(const std::string& path, std::uint64_t number);
 
-/// What happened at one stage: `entered` is the element of its input, `left` the one that it made. Elements are printed
-/// as JSON, and their ordinals are those of the streams.
+/// A stage of the replay: `entered` is the element of its input, `left` the element that it made. Elements are printed as
+/// JSON, and their ordinals are those of the streams.
 struct replay_step {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   std::string stage;

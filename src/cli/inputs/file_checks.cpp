@@ -131,19 +131,16 @@ void checking_sink::found(status why) {
 
 result<file_check> check_of(const std::string& file, const format_arguments& format, compression c) {
   try {
-    reader r;
-    if (format.from.empty()) {
-      auto found = find_reader(file, c);
+    const bool is_detected = format.from.empty();
+    auto found = is_detected ? find_reader(file, c) : result<reader>(reader());
+    if (!found.ok()) {
       const std::string name = file == "-" ? "standard input" : file;
-      if (!found.ok() && found.why().code() == status_code::invalid_argument)
-        throw misuse(absl::StrCat(name, " ", std::string(found.why().message())));
-      if (!found.ok()) return found.why().in_file(name);
-      r = *found;
+      if (found.why().code() != status_code::invalid_argument) return found.why().in_file(name);
+      throw misuse(absl::StrCat(name, " ", std::string(found.why().message())));
     }
     if (c == compression::automatic)
       if (status why = check_name(file); !why.ok()) return why;
-    if (!format.from.empty()) r = reader_of(file, format);
-    return check_by(file, r, format, c);
+    return check_by(file, is_detected ? *found : reader_of(file, format), format, c);
   } catch (const error& e) { return e.why(); }
 }
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/lowering/quarantine_file.hpp"
+#include "engine/quarantine/quarantine_file.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/runtime/runtime.hpp"
 

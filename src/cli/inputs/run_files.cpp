@@ -10,7 +10,7 @@
 #include "base/files/locked_target.hpp"
 #include "cli/inputs/file_table.hpp"
 #include "cli/verbs.hpp"
-#include "engine/lowering/quarantine_file.hpp"
+#include "engine/quarantine/quarantine_file.hpp"
 #include "output/shard_names.hpp"
 
 namespace sluice::lib::cli {

@@ -13,7 +13,7 @@
 #include "cli/messages/text_layout.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/reports/run_record.hpp"
-#include "pipeline/delivered_order.hpp"
+#include "pipeline/order/delivered_order.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::cli {

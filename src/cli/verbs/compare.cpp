@@ -19,7 +19,7 @@
 #include "cli/verbs.hpp"
 #include "output/data_folder.hpp"
 #include "pipeline/checkpoint_bytes.hpp"
-#include "pipeline/delivered_order.hpp"
+#include "pipeline/order/delivered_order.hpp"
 #include "pipeline/seal.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/base/small_file.hpp"

@@ -50,10 +50,20 @@ struct planned_records {
 
 /// Returns the error of listing the files of a pattern, with its place.
 inline status unlisted(const status& why, const std::string& pattern) {
-  return (why.code() == status_code::not_found ? not_found_error("no file matches this pattern") : why).in_file(pattern);
+  return (why.code() == status_code::not_found ? not_found_error("no file matches this pattern") : why)
+      .in_file(pattern);
 }
 
-/// What was found for the present path of the node; null: nothing was looked for.
+/// Returns an entry for a path whose file could not be read.
+inline std::shared_ptr<const planned_records> unread_records(const std::string& path, status why) {
+  auto none = std::make_shared<planned_records>();
+  none->path = path;
+  none->why = std::move(why);
+  return none;
+}
+
+/// Returns the records of the node's present path, or the entry with the reason why its file could not be read; null
+/// before the file was read.
 template <class Arguments> std::shared_ptr<const planned_records> found_of(const node& n) {
   const auto& a = n.as<Arguments>();
   return a.planned.of && a.path.is_given && a.planned.of->path == a.path.value ? a.planned.of : nullptr;

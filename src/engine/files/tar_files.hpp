@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of tar archives share: tar and webdataset find other elements in the same blocks.
+// The common part of the readers of tar archives. tar and webdataset find different elements in the same blocks.
 #pragma once
 
 #include "engine/files/file_stage.hpp"

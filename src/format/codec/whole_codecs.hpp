@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed files that are decompressed in one call: brotli, and one block of snappy without frames, as shards of MDS are.
+// Bytes that are decompressed in one call: brotli, and one block of snappy without frames, as in shards of MDS and in
+// chunks of ArrayRecord.
 //
 //   status why = inflate_whole(whole_codec::brotli, file, room, bytes);
 //

@@ -33,7 +33,8 @@ template <class F> std::size_t each_text(std::string_view row, std::size_t at, s
   return at;
 }
 
-/// Counts the bytes of a slot's values outside of the fixed part. Returns false if they are none of this slot.
+/// Adds the bytes of a slot's values outside of the fixed part to `bytes`. Returns false if the values do not fit the
+/// slot.
 bool add_outside(const feature_slot& slot, packed_layout::way how, std::string_view row, packed_layout::header h,
                  std::size_t& bytes) {
   if (h.count == packed_layout::kNoValue) return slot.is_optional && how == packed_layout::way::values && h.at == 0;

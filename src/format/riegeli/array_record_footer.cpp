@@ -55,7 +55,7 @@ void append_bytes_field(unsigned number, std::string_view bytes, std::string& to
   to += bytes;
 }
 
-/// What a chunk may state, so that a damaged one takes no memory.
+/// The largest numbers that a chunk may state. A damaged chunk with larger ones is refused before memory is taken.
 struct chunk_limits {
   std::uint64_t records, decoded_bytes;
 };

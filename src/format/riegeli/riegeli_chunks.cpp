@@ -7,18 +7,9 @@
 #include <cstring>
 #include <utility>
 
+#include "format/codec/whole_codecs.hpp"
 #include "format/codec/zstd_frames.hpp"
 #include "format/riegeli/highway_hash.hpp"
-
-#if SLUICE_HAVE_SNAPPY
-#include <snappy.h>
-#endif
-#if __has_include(<brotli/decode.h>)
-#include <brotli/decode.h>
-#define SLUICE_HAVE_BROTLI_HEADER 1
-#else
-#define SLUICE_HAVE_BROTLI_HEADER 0
-#endif
 
 namespace sluice::lib {
 namespace {
@@ -113,25 +104,13 @@ status damaged_chunk(std::string_view what) {
 /// Decompresses to exactly `bytes` bytes.
 status inflate_part(zstd_frames& frames, char how, std::string_view in, char* out, std::size_t bytes) {
   if (how == 'z') return frames.inflate(in, out, bytes);
-  if (how == 's') {
-#if SLUICE_HAVE_SNAPPY
-    std::size_t n = 0;
-    if (!snappy::GetUncompressedLength(in.data(), in.size(), &n) || n != bytes ||
-        !snappy::RawUncompress(in.data(), in.size(), out))
-      return damaged_chunk("its snappy block");
-    return {};
-#else
-    return unimplemented_error("the chunk is compressed by snappy, which this build lacks: install libsnappy-dev");
-#endif
-  }
-#if SLUICE_HAVE_BROTLI_HEADER
-  std::size_t n = bytes;
-  const auto done = ::BrotliDecoderDecompress(in.size(), reinterpret_cast<const std::uint8_t*>(in.data()), &n,
-                                              reinterpret_cast<std::uint8_t*>(out));
-  return done == BROTLI_DECODER_RESULT_SUCCESS && n == bytes ? status() : damaged_chunk("its brotli stream");
-#else
-  return unimplemented_error("the chunk is compressed by brotli, which this build lacks: install libbrotli-dev");
-#endif
+  const bool is_snappy = how == 's';
+  const status why = inflate_whole(is_snappy ? whole_codec::snappy_block : whole_codec::brotli, in, out, bytes);
+  if (why.code() == status_code::data_loss) return damaged_chunk(is_snappy ? "its snappy block" : "its brotli stream");
+  if (why.code() != status_code::unimplemented) return why;
+  return unimplemented_error(is_snappy
+                                 ? "the chunk is compressed by snappy, which this build lacks: install libsnappy-dev"
+                                 : "the chunk is compressed by brotli, which this build lacks: install libbrotli-dev");
 }
 
 }  // namespace

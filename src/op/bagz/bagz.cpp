@@ -145,9 +145,8 @@ void find_bagz_records(arguments& args) {
   if (a.planned.of && a.planned.of->path == path && a.planned.of->why.ok()) return;
   auto planned = plan_bagz(path, a.options.separate_limits);
   if (!planned.ok() && is_bagz_set(path)) throw_status(planned.why());
-  planned_records none{path};
-  if (!planned.ok()) none.why = planned.why();
-  a.planned.of = std::make_shared<const planned_records>(planned.ok() ? *std::move(planned) : std::move(none));
+  if (planned.ok()) a.planned.of = std::make_shared<const planned_records>(*std::move(planned));
+  else a.planned.of = unread_records(path, planned.why());
   args = arguments::of(std::move(a));
 }
 

@@ -175,7 +175,7 @@ struct running_read {
   std::uint64_t incarnation = 0, attempt = 0;  ///< of read_request
   std::uint64_t offset = 0, age_ms = 0;
 };
-/// What a worker sends to one consumer that reads compressed frames.
+/// The state of compression between a worker and one consumer.
 struct compression_status {
   std::string consumer;
   std::string codec;  ///< "none": the frames are sent as they are now
@@ -265,7 +265,7 @@ struct read_request {
   std::optional<bool> is_compressed_always = {};  ///< in the first codec, without measurement
 };
 
-/// A call of a worker: what a consumer of compressed frames has measured since the last one. Errors: unimplemented: an
+/// Reports to a worker what a consumer of compressed frames has measured since its last report. Errors: unimplemented: an
 /// older worker.
 struct measured_request {
   std::string iteration;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker sends to one consumer that reads compressed frames: all of its reads share the measurement and the decision
-// (core/compression_switch.hpp).
+// The frames that a worker sends to one consumer that reads compressed ones. All reads of the consumer share the
+// measurement and the decision (core/compression_switch.hpp).
 //
 //   std::shared_ptr<sent_frames> to = all.of(request);                // null: the consumer wants frames as they are
 //   if (const auto codec = to->codec_for_next()) …
@@ -43,7 +43,7 @@ class sent_frames {
   std::uint64_t raw_bytes_ ABSL_GUARDED_BY(mutex_) = 0, sent_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-/// The consumers of a worker, those that are gone are forgotten when there are more than kConsumersMax.
+/// The consumers of a worker. When there are more than kConsumersMax, those that have left are forgotten.
 class sent_frames_by_consumer {
  public:
   static constexpr std::size_t kConsumersMax = 16;

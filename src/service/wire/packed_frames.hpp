@@ -29,10 +29,10 @@ namespace sluice::lib {
 
 enum class frame_codec : std::uint8_t { zstd = 1, lz4 = 2 };
 
-/// "zstd"
+/// Returns "zstd", for example.
 std::string_view name_of(frame_codec c);
 std::optional<frame_codec> frame_codec_named(std::string_view name);
-/// Those that this build has, the preferred one first.
+/// Returns the codecs that this build has, the preferred one first.
 const std::vector<frame_codec>& frame_codecs();
 
 class frame_packer {

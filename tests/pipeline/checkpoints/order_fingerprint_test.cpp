@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/delivered_order.hpp"
+#include "pipeline/order/delivered_order.hpp"
 #include "pipeline/seal.hpp"
 #include "sluice/pipeline/reshard.hpp"
 #include "sluice/sluice.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// engine/lowering/quarantine_file.hpp: bad elements that are dropped, and kept in a file.
+// engine/quarantine/quarantine_file.hpp: bad elements that are dropped, and kept in a file.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/lowering/quarantine_file.hpp"
+#include "engine/quarantine/quarantine_file.hpp"
 #include "io/temporary_folder.hpp"
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"

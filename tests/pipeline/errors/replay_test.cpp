@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/lowering/quarantine_file.hpp"
+#include "engine/quarantine/quarantine_file.hpp"
 #include "io/temporary_folder.hpp"
 #include "pipeline/record_files.hpp"
 #include "sluice/pipeline/replay.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/lowering/quarantine_entry.hpp"
+#include "engine/quarantine/quarantine_entry.hpp"
 
 #include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/lowering/error_gate.hpp"
+#include "format/example/wire.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/format/example.hpp"
@@ -24,22 +25,6 @@ constexpr std::string_view kFirstFeature =
 /// The first member of the run. In JSON no text contains these bytes, because quotes in it are escaped.
 constexpr std::string_view kRunMember = ",\"seed\":";
 constexpr std::string_view kRunFeature = "seed";
-constexpr status_code kStatusCodes[] = {status_code::cancelled,
-                                        status_code::unknown,
-                                        status_code::invalid_argument,
-                                        status_code::deadline_exceeded,
-                                        status_code::not_found,
-                                        status_code::already_exists,
-                                        status_code::permission_denied,
-                                        status_code::resource_exhausted,
-                                        status_code::failed_precondition,
-                                        status_code::aborted,
-                                        status_code::out_of_range,
-                                        status_code::unimplemented,
-                                        status_code::internal,
-                                        status_code::unavailable,
-                                        status_code::data_loss,
-                                        status_code::unauthenticated};
 
 /// Writes one entry, member by member, in either form.
 class entry_writer {
@@ -81,43 +66,34 @@ class entry_writer {
   example_writer example_;
 };
 
-/// Reads the size of a field whose tag is 0x0a, as all fields around the name of a feature have; false: another field.
-bool take_field(std::string_view& from, std::string_view& field) {
-  if (from.empty() || from[0] != '\x0a') return false;
-  std::uint64_t size = 0;
-  std::size_t at = 1;
-  for (int shift = 0; at != from.size() && shift < 63; shift += 7) {
-    const auto byte = static_cast<unsigned char>(from[at++]);
-    size |= std::uint64_t{byte & 0x7fu} << shift;
-    if (byte & 0x80) continue;
-    if (size > from.size() - at) return false;
-    field = from.substr(at, static_cast<std::size_t>(size));
-    from.remove_prefix(at + static_cast<std::size_t>(size));
-    return true;
-  }
-  return false;
+/// Reads field 1, which has bytes, as all fields around the name of a feature are. Returns false for another field.
+bool read_first_field(detail::wire_reader& from, std::string_view& bytes) {
+  std::uint32_t tag = 0;
+  return from.tag(tag) && tag == detail::tag_of(1, detail::kBytes) && from.bytes(bytes);
 }
 
 /// Returns the features before those of the run. Of bytes that are no example, all.
 std::string_view compared_features(std::string_view example) {
-  std::string_view features, rest = example;
-  if (!take_field(rest, features)) return example;
-  rest = features;
-  for (std::string_view feature, name; !rest.empty();) {
-    const std::size_t at = features.size() - rest.size();
-    if (!take_field(rest, feature) || !take_field(feature, name)) return example;
+  detail::wire_reader message(example);
+  std::string_view features, feature, name;
+  if (!read_first_field(message, features)) return example;
+  for (detail::wire_reader rest(features); !rest.done();) {
+    const auto at = static_cast<std::size_t>(rest.position() - features.data());
+    if (!read_first_field(rest, feature)) return example;
+    detail::wire_reader entry(feature);
+    if (!read_first_field(entry, name)) return example;
     if (name == kRunFeature) return features.substr(0, at);
   }
   return features;
 }
 
 status_code code_named(std::string_view name) {
-  for (status_code c : kStatusCodes)
-    if (to_string(c) == name) return c;
+  for (int c = static_cast<int>(status_code::cancelled); c <= static_cast<int>(status_code::unauthenticated); ++c)
+    if (to_string(static_cast<status_code>(c)) == name) return static_cast<status_code>(c);
   return status_code::unknown;
 }
 
-/// What the members of an entry are, in either form.
+/// Reads the members of an entry, in either form.
 class member_reader {
  public:
   virtual ~member_reader() = default;

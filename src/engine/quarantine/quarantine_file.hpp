@@ -6,7 +6,7 @@
 //
 // Any other path is a TFRecord file. Its records are tf.Examples with the same names as features. Unknown members are
 // left out. An entry ends with the place of the run, from which the element can be made again
-// (engine/lowering/quarantine_entry.hpp).
+// (engine/quarantine/quarantine_entry.hpp).
 //
 // An entry is written by one call when its element is counted. After a crash the next opening cuts off an incomplete
 // entry. An entry that the file already contains, apart from the place of the run, is not written again, so a run that is
@@ -20,7 +20,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/lowering/quarantine_entry.hpp"
+#include "engine/quarantine/quarantine_entry.hpp"
 #include "runtime/quarantine_sink.hpp"
 #include "sluice/base/result.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One entry of a file of bad elements (engine/lowering/quarantine_file.hpp): its bytes, and what they contain.
+// One entry of a file of bad elements (engine/quarantine/quarantine_file.hpp): its bytes, and what they contain.
 //
 //   {"error":"1 / 0: division by zero","code":"invalid_argument","stage":"map(1 / it)","element":0,"seed":7,"delivered":0,
 //    "position":{"base64":"…"},"plan":"range(3) | map(1 / it)"}
@@ -22,7 +22,7 @@ namespace sluice::lib {
 /// The first bytes of each entry, by which files are recognized.
 inline constexpr std::string_view kFirstMember = "{\"error\":";
 
-/// What an entry contains.
+/// The contents of an entry.
 struct stored_error {
   status why;  ///< with its provenance
   std::uint64_t times = 1;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "pipeline/delivered_order.hpp"
+#include "pipeline/order/delivered_order.hpp"
 #include "pipeline/seal.hpp"
 #include "sluice/pipeline/iterate.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/delivered_place.hpp"
+#include "pipeline/replay/delivered_place.hpp"
 
 #include <algorithm>
 #include <utility>

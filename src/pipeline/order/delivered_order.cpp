@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/delivered_order.hpp"
+#include "pipeline/order/delivered_order.hpp"
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>

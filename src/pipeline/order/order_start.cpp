@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/order_start.hpp"
+#include "pipeline/order/order_start.hpp"
 
 #include <string>
 #include <utility>

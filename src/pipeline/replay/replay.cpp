@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/lowering/quarantine_file.hpp"
-#include "pipeline/open_replay.hpp"
-#include "pipeline/replay_watch.hpp"
+#include "engine/quarantine/quarantine_file.hpp"
+#include "pipeline/replay/open_replay.hpp"
+#include "pipeline/replay/replay_watch.hpp"
 #include "pipeline/seal.hpp"
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/plan/identity.hpp"

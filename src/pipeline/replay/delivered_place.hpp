@@ -29,8 +29,8 @@ class delivered_place {
 
  private:
   mutable mutex mutex_;
-  /// Of different elements. Errors that precede the next element of a mark may be on their way already, and a run from
-  /// there does not meet them again. So the position of such an error is that of the mark before.
+  /// The last two marks, of different elements. An error that comes before the next element of the newer mark may have
+  /// occurred before that mark was made, and a run from there does not meet it again. Its position is the older mark.
   std::vector<mark> marks_ ABSL_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> elements_{0};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/lowering/quarantine_file.hpp"
+#include "engine/quarantine/quarantine_file.hpp"
 
 #include <absl/container/flat_hash_set.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/files/locked_target.hpp"
-#include "engine/lowering/quarantine_entry.hpp"
+#include "engine/quarantine/quarantine_entry.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/base/small_file.hpp"
 #include "sluice/format/tfrecord_frames.hpp"

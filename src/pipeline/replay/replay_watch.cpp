@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/replay_watch.hpp"
+#include "pipeline/replay/replay_watch.hpp"
 
 #include <algorithm>
 
