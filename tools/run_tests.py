@@ -3,10 +3,12 @@
 
   run_tests.py BUILD [--scripts | --all | --scripts-of PATH] [--only FOLDER]… [--jobs N]
   run_tests.py BUILD --operator NAME
+  run_tests.py BUILD --stress TIMES [--only FOLDER]… [--jobs N]
 
 --scripts runs the scripts that a contributor needs, --all also those of packages, servers, documents and compilers' messages, which compile
 again or start other programs. Scripts of a folder that --only names always run. --operator runs the rows of one operator in every way, the
-suites of all operators, and the operator's own cases.
+suites of all operators, and the operator's own cases. --stress runs the tests that use threads, other processes or a clock TIMES times, while
+four processes keep the cores busy; with 0 it prints their names.
 
 Every Catch2 test case gets a process of its own: a crash costs one test, the slow ones spread over the cores, and no
 test lives on state that another left behind. The last line is `N passed, N failed`; the exit status says the same.
@@ -24,13 +26,17 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = int(os.environ.get("SLUICE_TEST_TIMEOUT", "600"))
 ONLY_WITH_ALL = ("packaging/", "hazards/", "docs/", "http/", "bench/", "arrow/", "faults/", "io/", "tidy/headers_test.py", "tidy/joined_test.py")
+# What a test source contains whose result could depend on how fast the machine is.
+REAL_TIME = {".cpp": re.compile(r"std::j?thread\b|\b(?:steady|system)_clock\b|\bruntime(?:_options)?\b[^;]*\bworkers\b|kTwoWorkers|loopback_server"),
+             ".py": re.compile(r"^(?:import|from) (?:[\w, ]*\b)?(?:socket|threading|time|signal)\b|\bPopen\b", re.M)}
+SPINNING = 4
 SCRIPT_PATTERNS = ["tests/**/*_test.py", "tests/**/*_test.sh"]
 
 
-def catch_cases(executable, spec=None):
+def catch_cases(executable, spec=None, options=()):
     if not pathlib.Path(executable).exists():
         return [(f"{pathlib.Path(executable).name} is not built", ["sh", "-c", f"ls {executable}"])]
-    listing = subprocess.run([executable, "--list-test-names-only", spec or "~[.]"], capture_output=True, text=True)
+    listing = subprocess.run([executable, *options, "--list-test-names-only", spec or "~[.]"], capture_output=True, text=True)
     names = [line for line in listing.stdout.splitlines() if line.strip()]
     if listing.returncode < 0 or not names:
         return [(f"{pathlib.Path(executable).name} cannot list its tests", ["sh", "-c", f"{executable} --list-test-names-only; exit 1"])]
@@ -87,7 +93,24 @@ def cases_of_operator(build, name):
     return cases + catch_cases(str(build / "runners_tests")) + catch_cases(str(build / "op_tests"), suites)
 
 
+def uses_real_time(path):
+    pattern = REAL_TIME.get(path.suffix)
+    return pattern is not None and pattern.search(path.read_text()) is not None
+
+
+def cases_in_real_time(build, given):
+    """Cases of the sources that use threads, other processes or a clock. Catch2 names a case's source by the tag `#` and its stem."""
+    cases = [case for case in script_cases([], given.only) if uses_real_time(ROOT / case[0]) and not case[0].startswith("tests/tidy/")]
+    for folder in sorted(path for path in (ROOT / "tests").iterdir() if (build / f"{path.name}_tests").exists()):
+        sources = [path for path in sorted(folder.rglob("*_test.cpp")) if uses_real_time(path)]
+        if sources and (not given.only or folder.name in given.only):
+            cases += catch_cases(str(build / f"{folder.name}_tests"), ",".join(f"[#{path.stem}]~[.]" for path in sources), ["-#"])
+    return cases
+
+
 def collect(build, given):
+    if given.stress is not None:
+        return cases_in_real_time(build, given) * max(given.stress, 1)
     if given.operator:
         return cases_of_operator(build, given.operator)
     only = given.only
@@ -128,6 +151,7 @@ def main():
     arguments.add_argument("--all", action="store_true")
     arguments.add_argument("--scripts-of", action="append", default=[])
     arguments.add_argument("--operator")
+    arguments.add_argument("--stress", type=int, metavar="TIMES")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--slowest", type=int, default=0)
     given = arguments.parse_args()
@@ -135,6 +159,18 @@ def main():
     os.environ["SLUICE_BUILD"] = str(build)  # for scripts that run the program
 
     cases = collect(build, given)
+    if given.stress == 0:
+        print("\n".join(name for name, _ in cases))
+        return 0
+    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(SPINNING if given.stress else 0)]
+    try:
+        return run_all(cases, given)
+    finally:
+        for process in spinning:
+            process.kill()
+
+
+def run_all(cases, given):
     passed = failed = 0
     times = []
     shown = progress(len(cases))

@@ -11,7 +11,8 @@
   sources.py alone_tests FOLDER     the others
   sources.py fuzz                   the fuzz targets, without the test that replays their corpus
   sources.py support                sources of folders below tests/ without a *_test.cpp of their own
-  sources.py groups                 the groups that meson.build compiles as one file each; a line has the part, the group's name, and its sources
+  sources.py groups [SOURCE…]       the groups that meson.build compiles as one file each; a line has the part, the group's name, and its sources;
+                                    each SOURCE is a group of its own
   sources.py all                    everything above; ./dev reconfigures when it changes
 """
 import itertools
@@ -96,7 +97,7 @@ GROUP_SIZE, GROUP_SIZE_OF_TESTS = 12, 6
 JOINED = ("library", "json_library", "asio_library", "http_library", "stores_library", "sqlite_library", "grpc_library", "parquet_library", "images_library", "program", "support")
 
 
-def groups():
+def groups(alone):
     """Lines of a part, the name of a group of its sources, and these sources. The names and the sources are the same in every clone, so that
     one compiler cache serves all of them. A group has sources of one layer only, and is called after its first source, so that a new
     source changes few groups."""
@@ -109,11 +110,13 @@ def groups():
             count = -(-len(sources) // size)
             for k in range(count):
                 group = sources[k * len(sources) // count:(k + 1) * len(sources) // count]
-                yield " ".join([part, "joined-" + group[0].replace("/", "-"), *group])
+                together = [source for source in group if source not in alone]
+                for members in filter(None, [together, *([source] for source in group if source in alone)]):
+                    yield " ".join([part, "joined-" + members[0].replace("/", "-"), *members])
 
 
 def main(arguments):
-    print("\n".join(groups() if arguments[0] == "groups" else sources_of(arguments)))
+    print("\n".join(groups(set(arguments[1:])) if arguments[0] == "groups" else sources_of(arguments)))
 
 
 def sources_of(arguments):

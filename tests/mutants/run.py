@@ -7,6 +7,9 @@ costs, conformance, forged positions), the channels' bounds, the draws or the ch
 Only mutants whose name has one of the words. --times: waits so many times as long for a test, on a slow machine. --unchecked: does not
 run all tests without a bug first, which takes ten minutes.
 
+Tries first the test that tests/mutants/noticed.tsv names, and builds only its program; the others where that test finds nothing. Each
+test that is tried first has to pass without a bug.
+
 Works on a copy of the tree below build-mutants/, so that the tree itself stays as it is. A bug counts as caught when
 the test fails, crashes or hangs; the first test that notices is printed, for tests/mutants/noticed.tsv. Ends with
 `N passed, N failed`; a mutant whose text is no longer there fails, too: it has to follow the source. Not part of `./dev test`: it builds and links once a mutant.
@@ -45,14 +48,17 @@ def configure():
     again = ["--reconfigure"] if (folder / "build.ninja").exists() else []
     launcher = "ccache " if shutil.which("ccache") else ""
     environment = dict(os.environ, CXX=os.environ.get("CXX", launcher + "clang++-19"), CXX_LD="lld-19")
+    alone = ",".join(sorted({file for _, file, _, _ in MUTANTS}))
     subprocess.run(["meson", "setup", *again, str(folder), str(COPY), "-Dexamples=false", "-Dbench=disabled",
-                    "-Doptimization=1"], check=True, env=environment, stdout=subprocess.DEVNULL)
+                    "-Doptimization=1", f"-Dalone={alone}"], check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
-def build(jobs):
-    folder = COPY / "build"
-    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "optimizer_tests",
-                           "runners_tests", "pipeline_tests", "engine_tests", "splits_tests", "service_tests", "io_tests", "format_tests"], capture_output=True, text=True)
+PROGRAMS = ["op_tests", "optimizer_tests", "runners_tests", "pipeline_tests", "engine_tests", "splits_tests", "service_tests", "io_tests",
+            "format_tests", "element_tests"]
+
+
+def build(jobs, programs=PROGRAMS):
+    done = subprocess.run(["ninja", "-C", str(COPY / "build"), "-j", str(jobs), *programs], capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
 
@@ -70,11 +76,64 @@ def tests_of_operator(file):
     return [",".join(f"[#{part}_test]" for part in sorted(parts))]
 
 
+def environments(plans):
+    full = dict(os.environ, SLUICE_TEST_PLANS=str(plans), SLUICE_TEST_SEEDS="2000")
+    full.pop("SLUICE_TEST_BUDGET", None)
+    return full, dict(full, SLUICE_TEST_BUDGET="small")
+
+
+def cases():
+    """The program of each test case, by the case's name."""
+    found = {}
+    for path in (ROOT / "tests").rglob("*.cpp"):
+        folder = path.relative_to(ROOT / "tests").parts[0]
+        for name in re.findall(r'\b(?:\w*TEST_CASE\w*|SCENARIO)\(\s*"((?:[^"\\]|\\.)*)"', path.read_text()):
+            found[name] = ("op" if folder == "verbs" else folder) + "_tests"
+    return found
+
+
+def test_named(noticed, programs):
+    """The command of the test in a line of noticed.tsv; None where no program of ours runs it."""
+    if "random plan" in noticed:
+        return ("op_tests", "random plans*")
+    if re.search(r"tests/verbs/\S+\.tsv|rows? of ", noticed):
+        return ("runners_tests",)
+    rows = re.search(r"tests/(\w+)/\w+(?:\.tsv|_test\.cpp)", noticed)
+    if rows and rows.group(1) + "_tests" in PROGRAMS:
+        return (rows.group(1) + "_tests",)
+    name = next((name for name in sorted(programs, key=len, reverse=True) if name in noticed), None)
+    if name is None or programs[name] not in PROGRAMS:
+        return None
+    several = "*" if programs[name] == "op_tests" and name.startswith("every verb") else ""  # a template's cases are numbered
+    return (programs[name], re.sub(r"([,\[\]\\*])", r"\\\1", name) + several)
+
+
+def first_tests():
+    """By the name of a mutant the test to try first."""
+    programs = cases()
+    rows = (line.split("\t") for line in (ROOT / "tests/mutants/noticed.tsv").read_text().splitlines())
+    return {name: test for name, noticed in rows if (test := test_named(noticed, programs))}
+
+
+def run_test(test, environment, seconds):
+    """None where the test passes, else how the bug was noticed."""
+    command = [str(COPY / "build" / test[0]), "--abort", *test[1:]]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, cwd=ROOT, env=environment,
+                              preexec_fn=bound_memory)
+    except subprocess.TimeoutExpired:
+        return f"hangs (for {seconds} s)"
+    return how_noticed(done) if done.returncode != 0 else None
+
+
+def try_first(test, plans, times=1):
+    full, small = environments(plans)
+    return run_test(test, small if test[0] in ("engine_tests", "pipeline_tests", "format_tests") else full, 300 * times)
+
+
 def try_plans(plans, file="", times=1):
     """None where nothing was noticed, else how. Those first that find most bugs in the shortest time."""
-    full = dict(os.environ, SLUICE_TEST_PLANS=str(plans))
-    full.pop("SLUICE_TEST_BUDGET", None)
-    small = dict(full, SLUICE_TEST_BUDGET="small")
+    full, small = environments(plans)
     # What several operators share has its tests among theirs: at the end all of them.
     rules = [(["optimizer_tests"], small, 300)] if file.startswith("src/optimizer/") else []
     if file.startswith("src/splits/"):
@@ -84,19 +143,13 @@ def try_plans(plans, file="", times=1):
     if file.startswith("io/messages/"):
         rules = [(["io_tests", "[transport]"], full, 60)]
     if file.startswith("src/service/"):
-        rules = [(["service_tests", "the service delivers*"], dict(full, SLUICE_TEST_SEEDS="2000"), 300)]
+        rules = [(["service_tests", "the service delivers*"], full, 300)]
     for test, environment, seconds in (*rules, *((["op_tests", "-#", tests], small, 300) for tests in tests_of_operator(file)),
                                        (["op_tests", "random plans*"], full, 120 + plans), (["runners_tests"], full, 300),
                                        (["engine_tests"], small, 300), (["pipeline_tests"], small, 300),
                                        (["op_tests", "[every_verb]"], small, 300), (["op_tests"], small, 900)):
-        command = [str(COPY / "build" / test[0]), "--abort", *test[1:]]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds * times,
-                                  cwd=ROOT, env=environment, preexec_fn=bound_memory)
-        except subprocess.TimeoutExpired:
-            return f"hangs (for {seconds * times} s)"
-        if done.returncode != 0:
-            return how_noticed(done)
+        if noticed := run_test(test, environment, seconds * times):
+            return noticed
     return None
 
 
@@ -111,6 +164,26 @@ def how_noticed(done):
     return f"{how}, by {row.group(1)}" if row else f'{how}, by "{name}"'
 
 
+def plant(mutant, first, options):
+    """How the bug was noticed, and whether it was."""
+    name, file, there, instead = mutant
+    path = COPY / file
+    original = path.read_text()
+    if original.count(there) != 1:
+        return f"STALE: the text stands {original.count(there)} times in {file}", False
+    path.write_text(original.replace(there, instead))
+    try:
+        sound, output = build(options.jobs, [first[0]] if first else PROGRAMS)
+        noticed = try_first(first, options.plans, options.times) if sound and first else None
+        if sound and first and not noticed:
+            sound, output = build(options.jobs)
+        if sound and not noticed:
+            noticed = try_plans(options.plans, file, options.times)
+    finally:
+        path.write_text(original)
+    return noticed or ("NOT CAUGHT" if sound else "DOES NOT COMPILE\n" + output[-1500:]), bool(noticed)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--plans", type=int, default=100)
@@ -122,31 +195,25 @@ def main():
     options = parser.parse_args()
     refresh_copy()
     configure()
+    mutants = [mutant for mutant in MUTANTS[options.first:] if not options.words or any(word in mutant[0] for word in options.words)]
+    first = first_tests()
     sound, output = build(options.jobs)
-    if not sound or (noticed := None if options.unchecked else try_plans(options.plans, times=options.times)):
+    noticed = None
+    if sound:
+        wanted = sorted({first[name] for name, *_ in mutants if name in first})
+        noticed = next((f"{' '.join(test)}: {how}" for test in wanted if (how := try_first(test, options.plans, options.times))), None)
+        if not noticed and not options.unchecked:
+            noticed = try_plans(options.plans, times=options.times)
+    if not sound or noticed:
         print(output[-2000:] if not sound else f"without a planted bug: {noticed}")
         print("0 passed, 1 failed")
         return 1
     passed = failed = 0
-    for name, file, there, instead in MUTANTS[options.first:]:
-        if options.words and not any(word in name for word in options.words):
-            continue
-        path = COPY / file
-        original = path.read_text()
+    for mutant in mutants:
         started = time.monotonic()
-        if original.count(there) != 1:
-            verdict, caught = f"STALE: the text stands {original.count(there)} times in {file}", False
-        else:
-            path.write_text(original.replace(there, instead))
-            try:
-                sound, output = build(options.jobs)
-                noticed = try_plans(options.plans, file, options.times) if sound else None
-            finally:
-                path.write_text(original)
-            verdict = noticed or ("NOT CAUGHT" if sound else "DOES NOT COMPILE\n" + output[-1500:])
-            caught = bool(noticed)
+        verdict, caught = plant(mutant, first.get(mutant[0]), options)
         passed, failed = passed + caught, failed + (not caught)
-        print(f"{name}: {verdict} ({time.monotonic() - started:.0f} s)", flush=True)
+        print(f"{mutant[0]}: {verdict} ({time.monotonic() - started:.0f} s)", flush=True)
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words, includes and sizes that a review would send back."""
+import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
 import tree
 
@@ -52,8 +55,27 @@ def complaints(folder, path, text):
     return found
 
 
+LARGE_BYTES = 1 << 20  # the largest file of golden values has two thirds of it
+
+
+def large_files(root):
+    """Files of the repository that nobody would review: a core file, a program, data that a test could make."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True).stdout.split("\0")
+    for path in (root / name for name in names if name):
+        if path.is_file() and path.stat().st_size > LARGE_BYTES:
+            yield f"{path.relative_to(root)}: {path.stat().st_size >> 20} MiB; git rm --cached it, and name it in .gitignore"
+
+
 def main():
     check = tree.checks()
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "core").write_bytes(bytes(LARGE_BYTES + 1))
+        (root / "small.cpp").write_text("int x;")
+        for command in (["init", "-q"], ["add", "-A"]):
+            subprocess.run(["git", *command], cwd=root, check=True)
+        check.expect([line.split(":")[0] for line in large_files(root)] == ["core"], "the checker misses a core file")
+    check.clean("large files", list(large_files(tree.ROOT)))
     spdx = "// SPDX-License-Identifier: Apache-2.0\n"
     for folder, path, text, bad in [
         ("tests", "tests/a/x.cpp", "std::this_thread::sleep_for(1ms);", True),
