@@ -40,7 +40,7 @@ class zip_reader {
   /// Reads the directory.
   task<void> open();
   bool is_at_end() const { return next_at_ == directory_.size(); }
-  /// Errors: data_loss: bytes follow the archive.
+  /// Errors: data_loss: bytes follow the archive, or another archive precedes it.
   status check_end() const;
   /// The next entry of the directory.
   status next(zip_entry& to);
@@ -65,6 +65,7 @@ class zip_reader {
   input_memory plain_memory_;
   zip_directory where_;
   std::uint64_t file_bytes_ = 0;
+  bool follows_archive_ = false;  ///< the bytes before this archive begin as another one
   std::string directory_;
   std::size_t next_at_ = 0;
   std::optional<byte_source> source_;
@@ -108,6 +109,12 @@ task<void> zip_reader::open() {
   }
   why = check_overlaps();
   if (!why.ok()) co_await fail(std::move(why));
+  if (where_.shift >= kZipHeaderBytes) {
+    std::string first;
+    auto beginning = take_part(0, kZipHeaderBytes, &first);
+    co_await beginning;
+    follows_archive_ = begins_zip_member(first);
+  }
 }
 
 /// Rejects an archive whose members share bytes, which could expand to any size: all members together must not be
@@ -131,6 +138,10 @@ status zip_reader::next(zip_entry& to) {
 }
 
 status zip_reader::check_end() const {
+  if (follows_archive_)
+    return data_loss_error(absl::StrCat(where_.shift,
+                                        " bytes precede the archive, which begin another one, and are not ",
+                                        "read; `head -c ", where_.shift, " FILE` is what precedes it"));
   if (where_.following_bytes == 0) return {};
   const std::uint64_t end = file_bytes_ - where_.following_bytes;
   return data_loss_error(absl::StrCat(where_.following_bytes,

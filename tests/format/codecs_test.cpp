@@ -178,7 +178,10 @@ TEST_CASE("a flipped bit is an error, or changes nothing") {
       copy[bit / 8] ^= static_cast<char>(1 << bit % 8);
       outcome o = undo(c, copy, 64, 100);
       CAPTURE(to_string(c), bit, o.why.to_string());
-      if (!o.why.ok()) REQUIRE(o.why.code() == status_code::data_loss);
+      // A flipped bit of zstd's header may name a dictionary.
+      const bool wants_dictionary = o.why.message().find("needs the dictionary") != std::string_view::npos;
+      if (!o.why.ok())
+        REQUIRE(o.why.code() == (wants_dictionary ? status_code::unimplemented : status_code::data_loss));
       errors += !o.why.ok();
       wrong += o.why.ok() && o.plain != plain;
     }

@@ -63,6 +63,43 @@ TEST_CASE("JSON becomes elements of every kind, and what does not fit is told wi
   refused(read_again<json_line>(std::string(3000, '[')), "not JSON");
 }
 
+TEST_CASE("a text that is almost JSON is refused with what to write instead", "[format]") {
+  struct {
+    const char *text, *why;
+  } texts[] = {
+      {R"({"a":NaN})", R"(NaN stands without quotes: write "NaN", which a double reads, or null)"},
+      {R"([1, nan])", R"(nan stands without quotes: write "NaN")"},
+      {R"({"a":-Infinity})", R"(-Infinity stands without quotes: write "-Infinity", which a double reads)"},
+      {R"({"a":inf})", R"(inf stands without quotes: write "Infinity")"},
+      {R"({"a":True})", "True is no value of JSON: write true"},
+      {R"({"a":FALSE})", "FALSE is no value of JSON: write false"},
+      {R"({"a":None})", "None is no value of JSON: write null"},
+      {R"({"a":undefined})", "undefined is no value of JSON: write null"},
+      {R"({'a':1})", R"(a text stands in single quotes: write "a")"},
+      {R"({"a":'x"y'})", "a text stands in single quotes, and JSON has double quotes"},
+      {R"({"a\"":1,b:2})", R"(the key b stands without quotes: write "b")"},
+      {R"({"a":red})", R"(red stands without quotes: write "red")"},
+      {R"({"a":1,})", "a comma stands before }: remove it"},
+      {R"([1, ])", "a comma stands before ]: remove it"},
+      {R"({"a":1} // x)", "JSON has no comments"},
+      {R"({"a":1} {"a":2})", "a second JSON text follows on the line: each stands on a line of its own"},
+      {R"({"a":+1})", "+1: a number has no + before it"},
+      {R"({"a":.5})", ".5: digits stand on both sides of a number's point"},
+      {R"({"a":1.})", "1.: digits stand on both sides of a number's point"},
+      {R"({"a":007})", R"(a code such as this is a text: write "007")"},
+      {R"({"a":0x1F})", "0x1F is no number: a text stands in double quotes"},
+      {R"({"a":2026-01-01})", "2026-01-01 is no number: a text stands in double quotes"},
+      {R"({"a":"C:\Users"})", R"(\U in a text is no escape: write \\ for a backslash)"},
+      {R"({"a":"x})", "a text has no closing quote"},
+      {"{\"a\":\"x\ty\"}", R"(a tab stands in a text: write \t)"},
+      {R"({"a":1 "b":2})", "a comma, a bracket, a quote or a key is missing or superfluous"},
+  };
+  for (const auto& t : texts) {
+    CAPTURE(t.text);
+    CHECK_THAT(std::string(json_text_check().check(t.text).message()), Contains("not JSON: ") && Contains(t.why));
+  }
+}
+
 TEST_CASE("a number of any size is JSON, and is told where the member's type does not hold it") {
   const std::string large = "18446744073709551616", digits = "1" + std::string(400, '0');
   CHECK(read_again<double>(large) == "18446744073709551616.0");

@@ -18,6 +18,7 @@
 #include "format/npy_rows.hpp"
 #include "io/paths/file_router.hpp"
 #include "op/csv/infer.hpp"
+#include "op/jsonl/infer.hpp"
 #include "sluice/base/utf8.hpp"
 #include "sluice/format/csv_schema.hpp"
 #include "sluice/op/csv.hpp"
@@ -42,7 +43,15 @@ class json_lines_sink final : public checking_sink {
       }
       status why = json_.check(text);
       if (why.code() == status_code::unimplemented) return why.in_file(file_);
-      if (why.ok()) continue;
+      if (why.ok()) {
+        is_first_ = false;
+        continue;
+      }
+      if (std::exchange(is_first_, false))
+        if (status several = jsonl_text_of_several_lines(text, file_); !several.ok()) {
+          passed_ += lines.size() - i;
+          return several;
+        }
       found(data_loss_error(absl::StrCat("line ", number_, ": ", std::string(why.message())))
                 .in_file(file_, provenance::kUnknown, number_ - 1));
     }
@@ -52,6 +61,7 @@ class json_lines_sink final : public checking_sink {
  private:
   std::string file_;
   std::uint64_t number_ = 0;
+  bool is_first_ = true;
   json_text_check json_;
 };
 

@@ -36,20 +36,26 @@ status line_sink::take(const block& elements) {
   return written.ok() ? why : written;
 }
 
+/// A tf.Example without features has no contents, like any other empty record. A record that consists only of unknown
+/// fields is text.
+bool example_sink::is_shown_as_example(std::string_view record, const result<std::string>& json) const {
+  if (record.empty()) return !is_raw_ || empty_shown_;
+  return !is_raw_ && json.ok() && (has_shown_ || (*json != "{}" && may_be_example(record)));
+}
+
 status example_sink::print_part(const element_type& type, const void* part, std::string& text) {
   if (type.has_members() && !is_raw_) return print_members(type, part, text);
-  if (&type == &type_of<lib::record>() && !is_raw_) {
-    auto json = example_to_json(type.text(part));
-    // A tf.Example without features has no contents, like any other empty record. A record that consists only of
-    // unknown fields is text.
-    const bool is_unknown = json.ok() && *json == "{}" && !type.text(part).empty();
-    if (json.ok() && (has_shown_ || (!is_unknown && may_be_example(type.text(part))))) {
-      has_shown_ |= !type.text(part).empty();
+  if (&type == &type_of<lib::record>() && (!is_raw_ || empty_shown_)) {
+    const std::string_view record = type.text(part);
+    auto json = example_to_json(record);
+    if (is_shown_as_example(record, json)) {
+      has_shown_ |= !record.empty();
+      empty_shown_ |= record.empty();
       text += *json;
       return {};
     }
     if (other_ == in_front && has_shown_) return json.why();
-    is_raw_ = !has_shown_;
+    is_raw_ |= !has_shown_;
   }
   print(type, part, text);
   return {};

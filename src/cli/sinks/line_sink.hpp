@@ -78,12 +78,14 @@ class example_sink : public line_sink {
   }
 
  private:
+  bool is_shown_as_example(std::string_view record, const result<std::string>& json) const;
   status print_part(const element_type& type, const void* part, std::string& text);
   status print_members(const element_type& type, const void* element, std::string& text);
 
   const other other_;
-  bool has_shown_ = false;  ///< a tf.Example
-  bool is_raw_ = false;     ///< the first record was not a tf.Example
+  bool has_shown_ = false;    ///< a tf.Example
+  bool is_raw_ = false;       ///< the first record that is not empty was not a tf.Example
+  bool empty_shown_ = false;  ///< an empty record was printed as a tf.Example, and so are all others
 };
 
 }  // namespace sluice::lib::cli

@@ -68,6 +68,7 @@ struct extension {
   std::optional<std::string> path;
   std::optional<std::uint64_t> size;
   bool is_sparse = false;
+  std::string sparse_name{};  ///< the name that the program which wrote the archive saw; `path` is made of it
 };
 
 /// Parses "27 path=a/b\n…". Returns false if a record is invalid.
@@ -84,6 +85,7 @@ bool read_pax(std::string_view records, extension& to) {
     if (equals == record.npos || equals == 0) return false;
     std::string_view key = record.substr(0, equals), value = record.substr(equals + 1);
     if (key == "path") to.path = std::string(value);
+    if (key == "GNU.sparse.name") to.sparse_name = std::string(value);
     if (key.starts_with("GNU.sparse.")) to.is_sparse = true;
     if (key != "size") continue;
     std::uint64_t size = 0;
@@ -240,7 +242,10 @@ class entry_reader {
     const bool is_old_directory = step_.entry.name.ends_with('/');
     const bool is_file = is_regular_file(type) && !is_old_directory;
     const std::string what = "the member " + step_.entry.name;
-    if (type == 'S' || said_.is_sparse) return broken(unimplemented_error(what + kIsSparse), behind);
+    if (type == 'S' || said_.is_sparse)
+      return broken(
+          unimplemented_error((said_.sparse_name.empty() ? what : "the member " + said_.sparse_name) + kIsSparse),
+          behind);
     if (left_in_file(at_) < size) {
       cut_short(what);
       return std::move(step_);

@@ -181,6 +181,8 @@ status read_zip_header(std::string_view header, const zip_entry& e, std::size_t&
   return {};
 }
 
+bool begins_zip_member(std::string_view bytes) { return bytes.starts_with(kHeader); }
+
 struct zip_inflater::state {
   inflate_state stream;
 };

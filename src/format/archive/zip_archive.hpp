@@ -61,6 +61,9 @@ status read_zip_entry(std::string_view rest, const zip_directory& d, zip_entry& 
 /// of them, or as many as are needed. `needed` is increased if `header` is too short.
 status read_zip_header(std::string_view header, const zip_entry& e, std::size_t& needed);
 
+/// Returns true if the bytes are those before a member.
+bool begins_zip_member(std::string_view bytes);
+
 /// Decompresses a deflated member.
 class zip_inflater {
  public:

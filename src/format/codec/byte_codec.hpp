@@ -27,6 +27,7 @@ struct codec_progress {
   bool is_followed = false;     ///< … but bytes after it were consumed before: no member can begin there
   std::size_t wants_bytes = 0;  ///< the codec must buffer this many bytes; it has done nothing
   std::string broken;           ///< the damage, to follow "…: " in a message; "": none
+  std::string unread;           ///< what the sound stream needs, to follow "the stream "; "": nothing
 };
 
 class decompressor {

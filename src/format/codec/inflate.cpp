@@ -167,6 +167,11 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
       break;
     }
     if (!s.may_hold(p.wants_bytes, done)) break;
+    if (!p.unread.empty()) {
+      done.why =
+          unimplemented_error(absl::StrCat("the ", s.name(), " stream at compressed byte ", in_bytes_, " ", p.unread));
+      break;
+    }
     if (!p.broken.empty()) {
       done.why = s.damaged(p.broken, in_bytes_);
       break;

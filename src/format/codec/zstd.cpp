@@ -4,9 +4,11 @@
 
 #if SLUICE_HAVE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <new>
+#include <string>
 #endif
 
 namespace sluice::lib::detail {
@@ -31,6 +33,7 @@ constexpr std::uint64_t kZstdUnknown = ~std::uint64_t{0};
 struct zstd_frame_header {
   std::uint64_t window_bytes = 0;
   std::uint64_t content_bytes = kZstdUnknown;
+  std::uint64_t dictionary = 0;  ///< its number; 0: none, or one that the header does not name
 };
 
 zstd_frame_header zstd_header_of(std::string_view in) {
@@ -38,9 +41,11 @@ zstd_frame_header zstd_header_of(std::string_view in) {
   const std::uint64_t flags = byte(4);
   const bool is_single_segment = (flags & 0x20) != 0;  // the window is then the content, and has no field
   constexpr std::size_t kDictionaryBytes[] = {0, 1, 2, 4}, kSizeBytes[] = {0, 2, 4, 8};
-  const std::size_t at = 5 + (is_single_segment ? 0 : 1) + kDictionaryBytes[flags & 3];
+  const std::size_t dictionary_at = 5 + (is_single_segment ? 0 : 1);
+  const std::size_t at = dictionary_at + kDictionaryBytes[flags & 3];
   const std::size_t n = is_single_segment ? std::max<std::size_t>(1, kSizeBytes[flags >> 6]) : kSizeBytes[flags >> 6];
   zstd_frame_header h;
+  for (std::size_t i = dictionary_at; i != at; ++i) h.dictionary += byte(i) << (8 * (i - dictionary_at));
   if (n != 0 && at + n <= in.size()) {
     h.content_bytes = n == 2 ? 256 : 0;
     for (std::size_t i = 0; i != n; ++i) h.content_bytes += byte(at + i) << (8 * i);
@@ -85,7 +90,8 @@ class zstd_codec final : public decompressor {
     p.consumed = from.pos;
     p.produced = to.pos;
     given_ += to.pos;
-    if (::ZSTD_isError(left)) p.broken = ::ZSTD_getErrorName(left);
+    if (::ZSTD_getErrorCode(left) == ZSTD_error_dictionary_wrong) p.unread = wanted_dictionary();
+    else if (::ZSTD_isError(left)) p.broken = ::ZSTD_getErrorName(left);
     else p.ended = left == 0;
     // The library checks the size only if it gets the whole frame at once.
     if (p.ended && header_.content_bytes != kZstdUnknown && given_ != header_.content_bytes)
@@ -94,6 +100,11 @@ class zstd_codec final : public decompressor {
   }
 
  private:
+  std::string wanted_dictionary() const {
+    const std::string number = header_.dictionary == 0 ? "" : " " + std::to_string(header_.dictionary);
+    return "needs the dictionary" + number + ", and sluice reads none: `zstd -dc -D DICTIONARY FILE` decompresses it";
+  }
+
   zstd_frame_header header_;
   std::uint64_t given_ = 0;
   std::unique_ptr<ZSTD_DStream, frees_zstd_stream> stream_;

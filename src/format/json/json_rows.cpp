@@ -25,6 +25,7 @@
 #include "format/json/json_elements.hpp"
 #include "format/json/json_numbers.hpp"
 #include "format/json/json_values.hpp"
+#include "format/json/json_words.hpp"
 #endif
 
 namespace sluice::lib {
@@ -43,7 +44,10 @@ constexpr std::size_t kJsonDepthMax = 64;
 [[noreturn]] void refuse_rounding(const path& at, const std::string& what) {
   throw error(out_of_range_error(at.prefix() + what));
 }
-status json_error(simdjson::error_code code) {
+status json_error(simdjson::error_code code, std::string_view text) {
+  if (code != simdjson::UTF8_ERROR)
+    if (const std::string why = explained_mistake(text); !why.empty())
+      return invalid_argument_error("not JSON: " + why);
   if (code == simdjson::TAPE_ERROR)
     return invalid_argument_error("not JSON: a comma, a bracket, a quote or a key is missing or superfluous");
   return invalid_argument_error(absl::StrCat("not JSON: ", simdjson::error_message(code)));
@@ -60,7 +64,7 @@ status parse_json(simdjson::dom::parser& parser, std::string_view text, std::siz
   if (code == simdjson::SUCCESS) return {};
   const std::string marked = with_numbers_marked(text, marked_numbers::large);
   if (!marked.empty()) code = parser.parse(marked.data(), marked.size(), true).get(to);
-  return code == simdjson::SUCCESS ? status() : json_error(code);
+  return code == simdjson::SUCCESS ? status() : json_error(code, text);
 }
 
 // --- Inferring types ---
@@ -288,7 +292,7 @@ struct json_row_reader::parts {
     dom spelled;
     const std::string marked = with_numbers_marked(text, marked_numbers::all_real);
     const auto code = spelled_parser.parse(marked).get(spelled);
-    if (code != simdjson::SUCCESS) throw error(json_error(code));
+    if (code != simdjson::SUCCESS) throw error(json_error(code, text));
     make_from(to, spelled, others);
   }
   void make_from(void* to, const dom& j, other_members others) const {

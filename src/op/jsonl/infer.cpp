@@ -25,14 +25,6 @@ bool is_opened_only(std::string_view line) {
   while (line.starts_with(' ')) line.remove_prefix(1);
   return line == "{" || line == "[" || line == "[{";
 }
-status data_of_several_lines(std::string_view line, const std::string& path) {
-  const std::string items = line.find('[') == line.npos ? "." : "'.[]'";
-  return invalid_argument_error(absl::StrCat("the file is one JSON text over several lines, and each line must be one: "
-                                             "`jq -c ",
-                                             items, " ", path, " > out.jsonl` converts it"))
-      .in_file(path);
-}
-
 /// The first lines of a file that are not blank, one after another.
 class first_lines {
  public:
@@ -82,6 +74,11 @@ class first_lines {
   bool is_at_start_ = true, has_line_ = false;
 };
 
+/// Returns true for a line that no schema reads.
+bool is_about_form(const status& why) {
+  return why.code() == status_code::resource_exhausted || why.message().starts_with("not JSON");
+}
+
 /// Infers the common type of the first lines of several files.
 class common_type {
  public:
@@ -101,11 +98,12 @@ class common_type {
       if (why.ok()) ++taken;
       if (why.code() == status_code::out_of_range && rounded_.size() != kRoundedLinesMost)
         rounded_.push_back({std::string(line), rounding(why, file.path(), lines.number())});
-      if (!why.ok() && n == 0 && is_opened_only(line)) return data_of_several_lines(line, file.path());
+      if (!why.ok() && n == 0)
+        if (status several = jsonl_text_of_several_lines(line, file.path()); !several.ok()) return several;
       if (!why.ok() && first_broken.ok())
-        first_broken =
-            status(why.code(), absl::StrCat("line ", lines.number(), ": ", std::string(why.message()), kSchemaOfLines))
-                .in_file(file.path());
+        first_broken = status(why.code(), absl::StrCat("line ", lines.number(), ": ", std::string(why.message()),
+                                                       is_about_form(why) ? "" : kSchemaOfLines))
+                           .in_file(file.path());
     }
     has_lines_ = has_lines_ || taken != 0;
     if (taken == 0 && !first_broken.ok()) return first_broken;
@@ -199,6 +197,15 @@ std::string jsonl_lines_looked_at(std::int64_t lines) {
 
 status jsonl_line_too_long() {
   return element_limit_error("a line is longer than 16 MiB; the file must have one JSON text per line");
+}
+
+status jsonl_text_of_several_lines(std::string_view first_line, const std::string& path) {
+  if (!is_opened_only(first_line)) return {};
+  const std::string items = first_line.find('[') == first_line.npos ? "." : "'.[]'";
+  return invalid_argument_error(absl::StrCat("the file is one JSON text over several lines, and each line must be one: "
+                                             "`jq -c ",
+                                             items, " ", path, " > out.jsonl` converts it"))
+      .in_file(path);
 }
 
 bool is_blank_jsonl(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }

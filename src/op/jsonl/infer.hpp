@@ -34,6 +34,9 @@ std::string jsonl_schema_text(const element_type& t);
 std::string jsonl_lines_looked_at(std::int64_t lines);
 
 status jsonl_line_too_long();
+/// Returns why a file that begins with this line has no JSON lines: it is one JSON text over several lines. Returns ok
+/// for other lines.
+status jsonl_text_of_several_lines(std::string_view first_line, const std::string& path);
 bool is_blank_jsonl(std::string_view line);
 
 }  // namespace sluice::lib

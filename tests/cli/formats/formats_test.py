@@ -215,6 +215,32 @@ class Formats(ProgramTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("the crc of the data is", done.stderr)
 
+    def test_empty_records_are_printed_alike(self):
+        empty, text, example = (self.path(n) for n in ("empty", "text", "example"))
+        self.ok("run", 'range(1) | map("")', "--output", f"tfrecord:{empty}", "--quiet")
+        self.ok("run", 'range(1) | map("a")', "--output", f"tfrecord:{text}", "--quiet")
+        self.ok("run", "range(1) | map({a: it})", "--output", f"example:{example}", "--quiet")
+        parts = {"e": pathlib.Path(empty).read_bytes(), "t": pathlib.Path(text).read_bytes(), "x": pathlib.Path(example).read_bytes()}
+        for order, wanted in (("ete", ["{}", '"a"', "{}"]), ("tet", ['"a"', '""', '"a"']), ("ee", ["{}", "{}"]), ("exe", ["{}", '{"a":0}', "{}"])):
+            path = self.write("joined.tfrecord", b"".join(parts[n] for n in order))
+            self.assertEqual(self.ok("cat", path).stdout.splitlines(), wanted, order)
+            self.assertEqual(self.ok("head", path).stdout.splitlines(), wanted, order)
+
+    def test_a_json_text_over_several_lines_is_not_read(self):
+        for text in (b'{\n "a": 1\n}\n', b'[\n {"a":1}\n]', b'\n[{\n"a":1}]'):
+            done = sluice("verify", self.write("a.json", text))
+            self.assertEqual((done.returncode, "not read" in done.stdout, "damaged" in done.stdout), (1, True, False), done.stdout)
+            self.assertIn("jq -c", done.stderr)
+        done = sluice("verify", self.write("a.jsonl", b'{"a":1}\n{\n'))
+        self.assertEqual((done.returncode, "damaged: 1 sound record" in done.stdout), (1, True), done.stdout)
+
+    def test_a_dictionary_of_zstd_is_named(self):
+        path = self.write("a.zst", bytes.fromhex("28b52ffd 21 07 00 010000"))
+        for verb in ("cat", "verify", "head"):
+            done = sluice(verb, path)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("needs the dictionary 7, and sluice reads none: `zstd -dc -D", done.stderr)
+
     def test_members_that_are_packed_in_unknown_ways_are_not_read(self):
         for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
             path = self.path("a.zip")

@@ -104,6 +104,14 @@ class Archives(ProgramTest):
         head = lines_of(self.ok("run", f'webdataset("{path}") | skip(50) | take(2)', "--output", "jsonl"))
         self.assertEqual([s["key"] for s in head], [k for k, _ in samples[50:52]])
 
+    def test_a_sparse_member_has_its_own_name(self):
+        path = self.path("sparse.tar")
+        with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+            member = tarfile.TarInfo("GNUSparseFile.7/hole")
+            member.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "hole"}
+            archive.addfile(member)
+        self.assertIn("the member hole is a sparse file", self.fails(2, "cat", path))
+
     def test_the_program_knows_a_tar_by_its_content(self):
         path = self.path("unnamed")
         self.write(path, "gnu", [("a", b"one"), ("b", b"two")])

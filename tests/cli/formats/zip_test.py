@@ -148,6 +148,20 @@ class Archives(ProgramTest):
             rest = self.ok("run", plan, "--output", "jsonl", "--resume", self.path("c"), "--new-output").stdout.splitlines()
             self.assertEqual(first + rest, whole)
 
+    def test_an_archive_before_another_is_reported(self):
+        path = self.path("a.zip")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.txt", b"text")
+        data = pathlib.Path(path).read_bytes()
+        pathlib.Path(path).write_bytes(b"#!/bin/sh\nexit 0\n" * 9 + data)   # as archives that unpack themselves
+        self.assertIn("sound: 1 sound record", self.ok("verify", path).stdout)
+        pathlib.Path(path).write_bytes(data + data)
+        for verb in ("verify", "cat", "count"):
+            done = sluice(verb, path)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(f"{len(data)} bytes precede the archive, which begin another one", done.stderr)
+        self.assertEqual(lines_of(sluice("cat", path)), [{"name": "a.txt", "bytes": "text", "offset": len(data)}])
+
     def test_an_archive_is_recognised(self):
         path = self.path("nameless")
         with zipfile.ZipFile(path, "w") as archive:
