@@ -8,6 +8,7 @@
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/paths/glob.hpp"
+#include "op/bagz/bagz_files.hpp"
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/io/files.hpp"
 
@@ -15,6 +16,7 @@ namespace sluice::lib::cli {
 namespace {
 
 std::vector<std::string> matches_of(runtime& rt, const std::string& pattern) {
+  if (is_bagz_shard_set(pattern)) return bagz_files(pattern).value();
   std::vector<std::string> files;
   for (std::string& path : sync_wait(rt, glob(files_of(rt), pattern, io_deadline(rt))))
     if (!is_folder(path)) files.push_back(std::move(path));
@@ -29,6 +31,7 @@ std::vector<std::string> matches_of(runtime& rt, const std::string& pattern) {
 
 bool is_file_pattern(const std::string& name) {
   if (name == "-" || name.starts_with("http://") || name.starts_with("https://")) return false;
+  if (is_bagz_shard_set(name)) return true;
   const std::size_t scheme_end = detail::scheme_of(name).empty() ? 0 : name.find("://") + 3;
   return !detail::glob_pattern(name.substr(scheme_end)).is_plain() && !is_file(name);
 }

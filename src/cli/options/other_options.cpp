@@ -12,7 +12,7 @@ namespace sluice::lib::cli {
 namespace {
 
 /// `verbs` and `options` are separated by blanks, with a blank at both ends. In `advice`, VALUE is the option's value,
-/// QUOTED the value as a word of a shell; the other words are those of typed_command::completed().
+/// QUOTED the value as a word of a shell, OUTPUT a file of this name or format; the other words are those of typed_command::completed().
 struct other_option {
   std::string_view verbs, options, advice, value;
 };
@@ -28,6 +28,7 @@ constexpr other_option kOtherOptions[] = {
     {" convert ", " --output -o --out ", "; the output is the last argument: sluice convert FILE QUOTED", "out.jsonl"},
     {" cp ", " --output -o --out ", "; the destination is the last argument: sluice cp FILE QUOTED", "copy/"},
     {" dispatcher worker ", " --port -p ", "; use --listen 127.0.0.1:VALUE", "7700"},
+    {" cat ", " --output -o --to --format ", "; use: sluice convert FILE OUTPUT", "jsonl"},
     {" cat ", " -n --limit ", "; use: sluice head -n VALUE FILE", "10"},
     {" run ", " --overwrite ", "; an existing file is replaced: leave --overwrite out", ""},
     {" run ", " --output-file --out-file ", "; use --output QUOTED", "out.jsonl"},
@@ -38,6 +39,10 @@ constexpr other_option kOtherOptions[] = {
 
 bool has_word(std::string_view list, std::string_view word) {
   return list.find(absl::StrCat(" ", std::string(word), " ")) != list.npos;
+}
+
+std::string output_named(const std::string& name_or_format) {
+  return name_or_format.find_first_of("./") == name_or_format.npos ? "out." + name_or_format : name_or_format;
 }
 
 /// Returns a word of the command without the slash at its end.
@@ -65,6 +70,7 @@ std::string instead_of_option(std::string_view verb, std::string_view option,
   if (!is_given) value = other->value;
   const std::string advice =
       absl::StrReplaceAll(std::string(other->advice), {{"VALUE", absl::StrReplaceAll(value, {{"'", "'\\''"}})},
+                                                       {"OUTPUT", shell_word(output_named(value))},
                                                        {"QUOTED", is_given ? shell_word(value) : value},
                                                        {"FROM", folder_of(rest, 0, "DIR")},
                                                        {"TO/", folder_of(rest, 1, "copy") + "/"},

@@ -21,6 +21,7 @@
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/paths/glob.hpp"
+#include "op/bagz/bagz_files.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep_until.hpp"
@@ -65,6 +66,10 @@ void add_copies(runtime& rt, const std::string& from, const std::string& to, boo
                                 shell_word(folder_text(from) + "**"), " ",
                                 shell_word(into_folder ? to : folder_text(to))));
     all.push_back({from, target(name_in(from))});
+    return;
+  }
+  if (is_bagz_shard_set(from)) {
+    for (const std::string& path : matched_files(rt, {from})) all.push_back({path, target(name_in(path))});
     return;
   }
   const std::size_t scheme_end = detail::scheme_of(from).empty() ? 0 : from.find("://") + 3;

@@ -111,7 +111,9 @@ class selecting_sink final : public line_sink {
       if (example.ok() && record() == 0 && !may_be_example(type.text(p)))
         example = data_loss_error("the record is no tf.Example: none of its features has values");
       if (example.ok()) json_ = std::move(*example);
-      else if (!or_raw) return example.why();
+      else if (!or_raw)
+        return status(example.why().code(), absl::StrCat(std::string(example.why().message()),
+                                                         "; `sluice head` prints the records as they are"));
     }
     if (json_.empty()) print(type, p, json_);
     json_of_ = p;

@@ -6,8 +6,8 @@
 
 namespace sluice::lib {
 
-/// Returns what is wrong with an address; empty: nothing. Names without a colon belong to transports within a process;
-/// unix:/path is a socket.
+/// Returns what is wrong with an address; empty: nothing. An empty address is this process, unix:/path a socket; others
+/// have a host and a port, also those of transports within a process (local:1).
 std::string mistake_in_address(const std::string& address);
 
 }  // namespace sluice::lib

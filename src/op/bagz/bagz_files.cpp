@@ -65,20 +65,6 @@ result<std::vector<std::string>> listed_shards(const shard_set& set, const std::
   return files;
 }
 
-result<std::vector<std::string>> files_of_bagz(const std::string& path) {
-  if (const auto set = shard_set_of(path)) {
-    if (set->shards == 0) return listed_shards(*set, path);
-    std::vector<std::string> files;
-    for (std::uint64_t i = 0; i != set->shards; ++i) files.push_back(shard_name(*set, i, set->shards));
-    return files;
-  }
-  if (detail::is_pattern_for_plan(path)) {
-    auto files = detail::list_for_plan(path);
-    return files.ok() ? std::move(files) : unlisted(files.why(), path);
-  }
-  return std::vector<std::string>{path};
-}
-
 result<record_file> plan_bagz_file(const std::string& path, bool separate_limits) {
   record_file file{path};
   auto tail = read_file_tail(path, kBagzLimitBytes, file.size_bytes);
@@ -135,8 +121,27 @@ bool is_bagz_set(const std::string& path) {
   return shard_set_of(path).has_value() || detail::is_pattern_for_plan(path);
 }
 
+bool is_bagz_shard_set(const std::string& path) {
+  const auto set = shard_set_of(path);
+  return set && (set->suffix == ".bagz" || set->suffix == ".bag");
+}
+
+result<std::vector<std::string>> bagz_files(const std::string& path) {
+  if (const auto set = shard_set_of(path)) {
+    if (set->shards == 0) return listed_shards(*set, path);
+    std::vector<std::string> files;
+    for (std::uint64_t i = 0; i != set->shards; ++i) files.push_back(shard_name(*set, i, set->shards));
+    return files;
+  }
+  if (detail::is_pattern_for_plan(path)) {
+    auto files = detail::list_for_plan(path);
+    return files.ok() ? std::move(files) : unlisted(files.why(), path);
+  }
+  return std::vector<std::string>{path};
+}
+
 result<planned_records> plan_bagz(const std::string& path, bool separate_limits) {
-  auto names = files_of_bagz(path);
+  auto names = bagz_files(path);
   if (!names.ok()) return names.why();
   planned_records planned{path};
   for (const std::string& name : *names) {

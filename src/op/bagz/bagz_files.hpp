@@ -33,6 +33,10 @@ std::uint64_t bagz_limit_at(const char* bytes);
 
 /// Returns true if the path names several files: a pattern, or shards.
 bool is_bagz_set(const std::string& path);
+/// Returns true for name@N.bagz and name@*.bagz, also with the suffix .bag, unless a local file has this very name.
+bool is_bagz_shard_set(const std::string& path);
+/// Returns the files of a path, without looking whether those of name@N exist. Thread: blocks.
+result<std::vector<std::string>> bagz_files(const std::string& path);
 /// Finds the files of a path, and their records. Thread: blocks. Errors: those of the files.
 result<planned_records> plan_bagz(const std::string& path, bool separate_limits);
 

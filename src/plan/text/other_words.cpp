@@ -10,183 +10,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "element/text/scan_text.hpp"
+#include "plan/text/other_word_table.hpp"
 
 namespace sluice::lib::detail {
 
 namespace {
-
-/// `instead` contains 'PLAN', the text of the plan before the call (with_plan()); $1, the first argument (else `first`);
-/// $O, an order; $B and $W, the rank of that order and what it yields; $V, the same for the other end; $K, the first column; $C, the columns; $N, the named arguments as fields; $F, the
-/// columns with value_or($1) for those that may be missing; $M, those renamed; $D, the columns without the arguments; $R,
-/// the reader of the file $1.
-struct other_word {
-  std::string_view name, instead, first = "x";
-};
-// Sorting and joining need all rows at once, which is what databases are for. tests/cli/words_test.py runs these
-// commands.
-#define SLUICE_DETAIL_DATABASE(QUERY) "sluice run 'PLAN' --output out.csv && duckdb -c \"from 'out.csv' " QUERY "\""
-constexpr std::string_view kSort =
-    "; top(10, by=$B) yields the 10 $W$V; a database sorts all: " SLUICE_DETAIL_DATABASE("order by $O");
-constexpr std::string_view kJoin = "; a database joins: " SLUICE_DETAIL_DATABASE(
-    "join 'b.csv' using ($K)") "; replace b.csv by the other file, and $K by the common column";
-#undef SLUICE_DETAIL_DATABASE
-constexpr std::string_view kImages = "; write list_files(\"$1\") | map(decode_image(read_file(it)))";
-constexpr std::string_view kUrls = "; readers read URLs: csv(\"https://example.org/a.csv\", header=true)";
-constexpr std::string_view kDatabase =
-    "; sluice does not read this format; a database converts it: duckdb -c \"copy (from '$1') to 'out.csv'\"";
-constexpr other_word kOtherWords[] = {
-    {"write", "; an option writes the elements: sluice run 'PLAN' --output $1; in C++ write(rt, dataset, \"$1\")",
-     "PATH"},
-    {"to_csv", "; an option writes the elements: sluice run 'PLAN' --output $1", "out.csv"},
-    {"save", "; an option writes the elements: sluice run 'PLAN' --output $1", "PATH"},
-    {"open", "; write $R, which reads this file", "FILE"},
-    {"load", "; write $R, which reads this file", "FILE"},
-    {"read", "; write $R, which reads this file", "FILE"},
-    {"from", "; write $R, which reads this file", "FILE"},
-    {"file", "; write $R, which reads this file", "FILE"},
-    {"scan_csv", "; write csv(\"$1\", header=true)", "PATH"},
-    {"at", "; write skip($1) | take(1); in C++ co_await dataset.at(rt, $1)", "N"},
-    {"cardinality",
-     "; `sluice explain` prints it beside each stage, and `sluice count` prints it alone; in C++ "
-     "dataset.cardinality()"},
-    {"element_spec", "; `sluice explain --spec` prints it; in C++ dataset.element_spec()"},
-    {"options", "; write with_options(…), or on_error=, order= and others of a call; in C++ dataset.options()"},
-    {"apply", "; write the stages themselves, one after the other; in C++ dataset | apply(function)"},
-    {"broadcast", "; only C++ has it, where one run has several readers: broadcast(dataset, rt, N)"},
-    {"tee", "; only C++ has it, where one run has several readers: broadcast(dataset, rt, N), or tee(…)"},
-    {"count", "; write count_elements, or `sluice count`"},
-    {"pack", "; write pack_sequences($1)", "length"},
-    {"sort", kSort},
-    {"sort_by", kSort},
-    {"order_by", kSort},
-    {"order", kSort},
-    {"orderby", kSort},
-    {"arrange", kSort},
-    {"join", kJoin},
-    {"left_join", kJoin},
-    {"inner_join", kJoin},
-    {"union", "; write concatenate(A, B), or concatenate(A, B) | unique() without duplicates"},
-    {"union_all", "; write concatenate(A, B)"},
-    {"append", "; write concatenate(A, B)"},
-    {"tail", "; print all elements, and keep the last: sluice run 'PLAN' --output jsonl | tail -n $1", "10"},
-    {"last", "; print all elements, and keep the last: sluice run 'PLAN' --output jsonl | tail -n $1", "1"},
-    {"first", "; write take($1)", "1"},
-    {"slice", "; write skip(A) | take(N)"},
-    {"rename", "; write map({$M})"},
-    {"drop", "; the other columns are kept by map({$D}); the first N elements are skipped by skip(N)"},
-    {"with_column", "; write map({$C, $N})"},
-    {"mutate", "; write map({$C, $N})"},
-    {"assign", "; write map({$C, $N})"},
-    {"agg", "; write group_by(key, {n: count()}); over all elements group_by(true, {…})"},
-    {"aggregate", "; write group_by(key, {n: count()}); over all elements group_by(true, {…})"},
-    {"summarize", "; write group_by(key, {n: count()}); over all elements group_by(true, {…})"},
-    {"summarise", "; write group_by(key, {n: count()}); over all elements group_by(true, {…})"},
-    {"groupby", "; write group_by($1, {n: count()})", "key"},
-    {"having", "; write filter(…) after group_by(…)"},
-    {"sum", "; write group_by(true, {total: sum($1)})", "it"},
-    {"mean", "; write group_by(true, {mean: mean($1)})", "it"},
-    {"avg", "; write group_by(true, {mean: mean($1)})", "it"},
-    {"min", "; write group_by(true, {least: min($1)}), or top(1, by=-$1)", "it"},
-    {"max", "; write group_by(true, {most: max($1)}), or top(1, by=$1)", "it"},
-    {"value_counts", "; write group_by($1, {n: count()}) | top(10, by=n)", "key"},
-    {"dropna", "; write filter($1 != none)"},
-    {"drop_nulls", "; write filter($1 != none)"},
-    {"fillna", "; write map({$F})", "0"},
-    {"fill_null", "; write map({$F})", "0"},
-    {"grep", "; write filter(contains($T, \"$1\"))", "text"},
-    {"columns", "; write select($1)", "id, name"},
-    {"keep", "; write select($1)", "id, name"},
-    {"pick", "; write select($1)", "id, name"},
-    {"image", kImages, "*.png"},
-    {"images", kImages, "*.png"},
-    {"png", kImages, "*.png"},
-    {"jpeg", kImages, "*.jpg"},
-    {"jpg", kImages, "*.jpg"},
-    {"wav", "; write list_files(\"$1\") | map(decode_wav(read_file(it)))", "*.wav"},
-    {"audio", "; write list_files(\"$1\") | map(decode_wav(read_file(it)))", "*.wav"},
-    {"http", kUrls},
-    {"https", kUrls},
-    {"url", kUrls},
-    {"s3", "; readers read objects: csv(\"s3://bucket/a.csv\", header=true)"},
-    {"excel", "; sluice does not read this format; Gnumeric converts it: ssconvert $1 out.csv", "FILE.xlsx"},
-    {"xlsx", "; sluice does not read this format; Gnumeric converts it: ssconvert $1 out.csv", "FILE.xlsx"},
-    {"read_excel", "; sluice does not read this format; Gnumeric converts it: ssconvert $1 out.csv", "FILE.xlsx"},
-    {"hdf5", "; sluice does not read HDF5: h5py reads it in Python, and `h5dump $1` prints it", "FILE.h5"},
-    {"h5", "; sluice does not read HDF5: h5py reads it in Python, and `h5dump $1` prints it", "FILE.h5"},
-    {"avro", "; sluice does not read Avro: `fastavro $1 > out.jsonl` (pip install fastavro) converts it", "FILE.avro"},
-    {"orc", "; sluice does not read ORC: pyarrow.orc reads it in Python", "FILE.orc"},
-    {"feather", "; write from_arrow(\"$1\")", "PATH"},
-    {"duckdb", kDatabase, "FILE"},
-    {"yaml", "; sluice does not read YAML: `yq -o=json -I=0 $1 > out.jsonl` converts it", "FILE.yaml"},
-    {"dedup", "; write unique()"},
-    {"drop_duplicates", "; write unique()"},
-    {"uniq", "; write unique()"},
-    {"print",
-     "; sluice run 'PLAN' --output jsonl prints the elements, and inspect(function) calls a function with each"},
-    {"explode", "; write flat_map($1)", "list"},
-    {"unnest", "; write flat_map($1)", "list"},
-    {"read_parquet", "; write parquet(\"$1\")", "PATH"},
-    {"scan_parquet", "; write parquet(\"$1\")", "PATH"},
-    {"json", "; write jsonl(\"$1\"), which reads a JSON text in each line", "PATH"},
-    {"text", "; write lines(\"$1\")", "PATH"},
-    {"read_csv", "; write csv(\"$1\", header=true)", "PATH"},
-    {"read_json", "; write jsonl(\"$1\")", "PATH"},
-    {"tsv", "; write csv(\"$1\", header=true, delimiter=\"\\t\")", "PATH"},
-    {"arrow", "; write from_arrow(\"$1\")", "PATH"},
-    {"sqlite", "; write sql(\"$1\", \"select …\")", "PATH"},
-};
-
-/// Calls whose required arguments the messages show.
-constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
-    {"range", "range(10)"},
-    {"list_files", "list_files(\"data/*.csv\")"},
-    {"csv", "csv(\"FILE.csv\", header=true)"},
-    {"jsonl", "jsonl(\"FILE.jsonl\")"},
-    {"lines", "lines(\"FILE.txt\")"},
-    {"load", "load(\"DIR\")"},
-    {"tfrecord", "tfrecord(\"FILE.tfrecord\")"},
-    {"bagz", "bagz(\"FILE.bagz\")"},
-    {"array_record", "array_record(\"FILE.array_record\")"},
-    {"mds", "mds(\"FOLDER\")"},
-    {"npy", "npy(\"FILE.npy\")"},
-    {"sql", "sql(\"FILE.db\", \"select * from t\")"},
-    {"fixed_length", "fixed_length(\"FILE.bin\", 4)"},
-    {"from_arrow", "from_arrow(\"FILE.arrow\")"},
-    {"tar", "tar(\"FILE.tar\")"},
-    {"webdataset", "webdataset(\"FILE.tar\")"},
-    {"zip_members", "zip_members(\"FILE.zip\")"},
-    {"snapshot", "snapshot(\"DIR\")"},
-    {"map", "map($V)"},
-    {"filter", "filter($V > 1)"},
-    {"flat_map", "flat_map([$V])"},
-    {"interleave", "interleave(lines)"},
-    {"shuffle", "shuffle(1000)"},
-    {"batch", "batch(32)"},
-    {"padded_batch", "padded_batch(32)"},
-    {"ragged_batch", "ragged_batch(32)"},
-    {"sparse_batch", "sparse_batch(32, [10])"},
-    {"rebatch", "rebatch(32)"},
-    {"batch_by_bytes", "batch_by_bytes(1MiB)"},
-    {"pack_sequences", "pack_sequences(512)"},
-    {"take", "take(10)"},
-    {"skip", "skip(10)"},
-    {"take_while", "take_while($V > 1)"},
-    {"drop_while", "drop_while($V > 1)"},
-    {"shard", "shard(4, 0)"},
-    {"assert_cardinality", "assert_cardinality(10)"},
-    {"pad_to_cardinality", "pad_to_cardinality(10)"},
-    {"sleep", "sleep(10ms)"},
-    {"window", "window(4)"},
-    {"window_batch", "window_batch(4)"},
-    {"scan", "scan(0, state + $V)"},
-    {"reduce", "reduce(0, state + $V)"},
-    {"group_by", "group_by($1, {n: count()})"},
-    {"top", "top(10, by=$V)"},
-    {"parse_example", "parse_example(\"label: int64\")"},
-    {"zip", "zip(range(3), range(3))"},
-    {"concatenate", "concatenate(range(3), range(3))"},
-    {"merge", "merge(range(3), range(3))"},
-};
 
 constexpr std::size_t kShownMax = 200;
 
@@ -339,6 +167,18 @@ std::string text_column(const element_type* in) {
 
 }  // namespace
 
+std::string with_underscores(std::string_view name) {
+  std::string out;
+  bool follows_capital = true;  // nothing precedes the first character
+  for (const char c : name) {
+    const bool is_capital = c >= 'A' && c <= 'Z';
+    if (is_capital && !follows_capital) out += '_';
+    out += is_capital ? static_cast<char>(c - 'A' + 'a') : c;
+    follows_capital = is_capital;
+  }
+  return out;
+}
+
 std::string with_plan(std::string message, std::string_view plan) {
   constexpr std::string_view kPlan = "'PLAN'", kBare = "PLAN_BEFORE";
   if (const std::size_t bare = message.find(kBare); bare != message.npos) {
@@ -363,6 +203,8 @@ std::string way_to_verb(const call_syntax& call, const element_type* in) {
     return absl::StrCat("; write map(", std::string(usual_type_name(call.arguments[1].text)), "(",
                         std::string(call.arguments[0].source), "))");
   const auto* word = std::ranges::find(kOtherWords, std::string_view(call.name), &other_word::name);
+  if (word == std::end(kOtherWords))  // groupBy, sortBy, withColumn
+    word = std::ranges::find(kOtherWords, with_underscores(call.name), &other_word::name);
   if (word == std::end(kOtherWords)) return {};
   const bool has_first = !call.arguments.empty() && value_of(call.arguments[0]).size() <= kShownMax &&
                          !value_of(call.arguments[0]).empty();

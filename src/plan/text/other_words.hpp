@@ -35,6 +35,9 @@ std::string message_of_columns(const call_syntax& call, const element_type* in);
 /// Returns the message for group_by(city, ok, {n: count()}), which takes one key; empty if the call has one key.
 std::string message_of_keys(const call_syntax& call);
 
+/// Returns "group_by" for "groupBy".
+std::string with_underscores(std::string_view name);
+
 /// Returns the message with `plan`, in the quotes of a shell, in place of 'PLAN'. A plan that is too long to show, or not
 /// a whole one, is described instead.
 std::string with_plan(std::string message, std::string_view plan);

@@ -35,8 +35,9 @@ const op_info& op_named(const call_syntax& call, const element_type* in) {
   if (is_expression_function(name))
     throw misplaced{call.at, absl::StrCat(name, " is a function of elements: write map(",
                                           call.arguments.empty() ? name + "(it)" : text_of_call(call), ")")};
-  std::string way = did_you_mean(name, names);
+  std::string way = did_you_mean(with_underscores(name), names);
   if (way.empty() && name.find('.') != name.npos) way = absl::StrCat("; to read a file, write ", source_reading(name));
+  if (way.empty()) way = "; `sluice ops` lists the stages";
   throw misplaced{call.at, absl::StrCat(name, ": no such operator", way)};
 }
 

@@ -133,6 +133,25 @@ class Bagz(ProgramTest):
             self.ok("run", plan, "--output", self.path("out.bag"))
             self.assertEqual(list(library.Reader(self.path("out.bag"))), records, plan)
 
+    def test_verbs_know_the_names_of_shards(self):
+        self.ok("run", "range(10) | map(string(it))", "--output", self.path("t.bagz"), "--shards", "4", "--quiet")
+        plan = lines_of(self.ok("run", f'bagz("{self.path("t@4.bagz")}")', "--output", "jsonl"))
+        for name in (self.path("t@4.bagz"), self.path("t@*.bagz")):
+            self.assertEqual(lines_of(self.ok("head", name)), plan)
+            self.assertEqual(lines_of(self.ok("cat", name)), plan)
+            self.assertEqual([line.split()[0] for line in self.ok("count", name).stdout.splitlines()], ["3", "3", "2", "2", "10"])
+            self.assertEqual(self.ok("verify", name).stdout.count("sound: "), 4)
+            self.assertIn("10 rows", self.ok("describe", name).stdout)
+            self.ok("convert", name, self.path("o.jsonl"), "--overwrite", "--quiet")
+            self.assertEqual(len(pathlib.Path(self.path("o.jsonl")).read_text().splitlines()), 10)
+        self.ok("cp", self.path("t@4.bagz"), self.path("copies/"))
+        self.assertEqual(len(list(pathlib.Path(self.path("copies")).iterdir())), 4)
+        for verb in ("head", "cat", "count"):
+            self.assertIn("t-00000-of-00005.bagz", self.fails(1, verb, self.path("t@5.bagz")))
+        pathlib.Path(self.path("t-00002-of-00004.bagz")).rename(self.path("t@9.bagz"))   # a file with this very name
+        self.assertEqual(len(lines_of(self.ok("head", self.path("t@9.bagz")))), 2)
+        self.assertIn("the set of 4 shards lacks", self.fails(1, "head", self.path("t@*.bagz")))
+
     def test_every_changed_byte_gives_an_error_or_records(self):
         for name in ("numbers.bagz", "numbers.bag"):
             good = (DATA / name).read_bytes()
