@@ -19,4 +19,8 @@ status append_within(column& to, const ArrowSchema& s, const ArrowArray& a, std:
 status append_rows_within(batch_storage& to, const element_type& row, const ArrowSchema& s, const ArrowArray& a,
                           std::size_t* room, const element_type* whole = nullptr);
 
+/// Returns true if values of this type are checked, where they are not built, without a look at their numbers and at the
+/// bytes of their texts. REQUIRES: values of the schema can become values of the type.
+bool needs_no_values(const element_type& t, const ArrowSchema& s);
+
 }  // namespace sluice::lib::arrow

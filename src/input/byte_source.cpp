@@ -20,9 +20,6 @@ namespace {
 constexpr std::size_t kRawBytes = 64 << 10;
 /// A smaller window is not worth releasing.
 constexpr std::size_t kLeftBytesMin = 16 << 10;
-/// The number of bytes read, inflated or moved in one step, which takes a millisecond or two. Other tasks run between
-/// steps.
-constexpr std::size_t kStepBytes = std::size_t{1} << 20;
 /// A file up to this size may be read together with its opening.
 constexpr std::size_t kHeadBytesMax = 64 << 10;
 /// The first window behind bytes that were skipped. Each later one is twice as large, up to that of a whole read: a reader
@@ -221,40 +218,9 @@ status byte_source::note_opened(std::uint64_t offset, const input_identity& now)
   return run_->settle_changed_input(changed.in_file(path_));
 }
 
-task<void> byte_source::guess_compression() {
-  auto reading = more(kCompressionMagicBytes);
-  co_await reading;
-  if (may_be_compressed(window().view())) {
-    auto looking = more(kCompressionGuessBytes);
-    co_await looking;
-  }
-  compression_ = detect_compression(window().view().substr(0, kCompressionGuessBytes), path_);
-}
-
-status byte_source::start_inflating() {
-  status fits = memory_.hold_inflater(inflater::kBytes);
-  if (!fits.ok()) return fits;
-  is_compressed_ = true;
-  inflate_limits limits = inflated_;
-  limits.held_max = inflater::kBytes;
-  inflater_ = std::make_unique<inflater>(compression_, limits);
-  make_ranges(raw_bytes_);
-  if (!can_seek_ || (advice_.keep_read && end_ != 0)) {  // bytes that were examined must not be read again
-    raw_begin_ = begin_;
-    raw_end_ = end_;
-    raw_offset_ = end_ - begin_;
-    raw_last_ = last_;
-    raw_ = std::move(buffer_);
-  }
-  buffer_ = {};  // it may be as small as the file, and then the file would be inflated in small pieces
-  begin_ = end_ = 0;
-  offset_ = 0;
-  last_ = false;
-  return {};
-}
-
 task<void> byte_source::go_to(std::uint64_t offset) {
   long_work work;
+  unread_.clear();
   const bool seeks = !compressed() && can_seek_;
   if (seeks && offset <= size_ && offset > offset_) {
     // If a file has no size, the byte before the offset shows that the file is at least that long.
@@ -361,27 +327,6 @@ std::size_t byte_source::move_some() {
   return n;
 }
 
-status byte_source::inflate_some() {
-  inflate_step s;
-  do {
-    std::string_view raw(raw_ ? raw_.get()->data() + raw_begin_ : nullptr, raw_end_ - raw_begin_);
-    std::size_t room = std::min(buffer_.get()->capacity() - end_, kStepBytes);
-    s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, room);
-    raw_begin_ += s.consumed;
-    end_ += s.produced;
-    if (s.wants_bytes == 0) break;
-    s.why = memory_.hold_inflater(s.wants_bytes);
-    inflater_->allow(s.wants_bytes);
-  } while (s.why.ok());
-  if (s.ended) {
-    last_ = true;
-    inflater_.reset();
-    raw_ = buffer_ref();
-    memory_.drop_inflater();
-  }
-  return s.why.in_file(path_, raw_offset_ - (raw_end_ - raw_begin_));
-}
-
 byte_source::filled byte_source::fill_window(std::size_t needed, status& why) {
   for (std::size_t done = 0; outgrown_ || !enough(needed);) {
     if (done >= kStepBytes) return filled::continues;
@@ -404,7 +349,8 @@ byte_source::filled byte_source::fill_window(std::size_t needed, status& why) {
       why = refresh_raw();
       if (!why.ok()) return filled::enough;
     }
-    ready_read now = try_read();
+    if (pass_unread()) continue;
+    ready_read now = try_read(needed);
     if (now.must_wait) return filled::must_wait;
     why = now.why.ok() ? took(now.bytes) : std::move(now.why);
     if (!why.ok()) return filled::enough;
@@ -413,12 +359,37 @@ byte_source::filled byte_source::fill_window(std::size_t needed, status& why) {
   return filled::enough;
 }
 
-ready_read byte_source::try_read() {
+void byte_source::leave_out(std::vector<byte_range> ranges) {
+  const bool is_skipped = !compressed() && can_seek_ && size_ != provenance::kUnknown && advice_.first_bytes == 0;
+  if (!is_skipped) return;
+  std::erase_if(ranges, [this](const byte_range& r) { return r.end > size_ || r.end - r.begin < kFarBytes; });
+  unread_.set(std::move(ranges));
+}
+
+bool byte_source::pass_unread() {
+  if (!unread_.is_sparse()) return false;
+  const std::size_t n = unread_.unread_at(next_read(), buffer_.get()->capacity() - end_);
+  if (n == 0) return false;
+  end_ += n;
+  jumped_ = true;
+  last_ = next_read() == size_;
+  return true;
+}
+
+std::size_t byte_source::wanted_now(std::size_t room, std::size_t needed) const {
+  const std::uint64_t at = next_read();
+  room = readable(at, room);
+  if (!unread_.is_sparse()) return room;
+  // The bytes behind those that are needed begin with what shows which of the others are not looked at.
+  room = std::min(room, needed - (end_ - begin_) + kJumpBytes);
+  return unread_.wanted_at(at, room);
+}
+
+ready_read byte_source::try_read(std::size_t needed) {
   buffer& to = compressed() ? *raw_.get() : *buffer_.get();
   const std::size_t behind = compressed() ? raw_end_ : end_;
-  const std::uint64_t at = compressed() ? raw_offset_ : offset_ + (end_ - begin_);
-  std::size_t room = std::min(to.capacity() - behind, kStepBytes);
-  return ranges_->try_read_at(at, to.data() + behind, readable(at, room));
+  const std::size_t room = std::min(to.capacity() - behind, kStepBytes);
+  return ranges_->try_read_at(next_read(), to.data() + behind, wanted_now(room, needed));
 }
 
 status byte_source::took(std::size_t n) {
@@ -429,22 +400,10 @@ status byte_source::took(std::size_t n) {
   } else {
     end_ += n;
   }
-  const std::uint64_t at = compressed() ? raw_offset_ : offset_ + (end_ - begin_);
+  const std::uint64_t at = next_read();
   bool& last = compressed() ? raw_last_ : last_;
   last = at == size_ || (n == 0 && size_ == provenance::kUnknown);
   return n == 0 && !last ? cut_short(at) : status();
-}
-
-status byte_source::refresh_raw() {
-  std::size_t unread = raw_end_ - raw_begin_;
-  if (!raw_) {
-    status why = memory_.make_buffer(std::max<std::size_t>(1, readable(0, raw_bytes_)), raw_);
-    if (!why.ok()) return why.in_file(path_, raw_offset_);
-  }
-  if (unread) std::memmove(raw_.get()->data(), raw_.get()->data() + raw_begin_, unread);
-  raw_begin_ = 0;
-  raw_end_ = unread;
-  return {};
 }
 
 void byte_source::rest() {
@@ -488,9 +447,8 @@ task<void> byte_source::more(std::size_t needed) {
     const bool raw = compressed();
     buffer_ref to = raw ? raw_ : buffer_;
     const std::size_t behind = raw ? raw_end_ : end_;
-    const std::uint64_t at = raw ? raw_offset_ : offset_ + (end_ - begin_);
-    const std::size_t room = readable(at, to->capacity() - behind);
-    auto reading = ranges_->read_at(at, std::move(to), behind, room);
+    const std::size_t room = wanted_now(to->capacity() - behind, needed);
+    auto reading = ranges_->read_at(next_read(), std::move(to), behind, room);
     std::size_t n = co_await reading;
     why = took(n);
     if (!why.ok()) co_await fail(std::move(why));

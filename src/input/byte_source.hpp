@@ -24,6 +24,7 @@
 
 #include "input/input_memory.hpp"
 #include "input/range_reader.hpp"
+#include "input/unread_bytes.hpp"
 #include "runtime/input_state.hpp"
 #include "runtime/sites/site_record.hpp"
 #include "runtime/sites/size_estimate.hpp"
@@ -91,6 +92,10 @@ class byte_source {
   status check_end() const;
   /// Decompresses a compressed file to its end, to verify its checksum. Reads nothing else.
   task<void> finish();
+  /// The next element does not look at these ranges of the file, in order: the window that is made for it has unspecified
+  /// bytes there. They are read all the same if that costs no more than skipping them: from objects, and if the file is
+  /// compressed.
+  void leave_out(std::vector<byte_range> ranges);
   /// Makes the window at least `needed` bytes long, or the last. Returns false if the caller must await the bytes,
   /// because the page cache does not have them or because the work exceeds a megabyte; the window may have grown.
   bool try_more(std::size_t needed, status& why) { return fill_window(needed, why) == filled::enough; }
@@ -100,6 +105,10 @@ class byte_source {
   void rest();
 
  private:
+  /// The number of bytes read, inflated or moved in one step, which takes a millisecond or two. Other tasks run between
+  /// steps.
+  static constexpr std::size_t kStepBytes = std::size_t{1} << 20;
+
   /// `head_bytes`: the number of bytes that may be read with the opening; 0: none. `room_bytes`: the size of the buffer
   /// for the first read, if it can be prepared meanwhile.
   task<void> open_file(std::optional<file_info> known, std::size_t head_bytes, std::size_t room_bytes);
@@ -130,7 +139,13 @@ class byte_source {
     return size_ == provenance::kUnknown ? room : static_cast<std::size_t>(std::min<std::uint64_t>(room, size_ - at));
   }
   status cut_short(std::uint64_t at) const;
-  ready_read try_read();
+  /// The offset in the file of the next read, and the number of bytes for it, in order to have `needed` bytes. `room`: the
+  /// number of bytes that fit.
+  std::uint64_t next_read() const { return compressed() ? raw_offset_ : offset_ + (end_ - begin_); }
+  std::size_t wanted_now(std::size_t room, std::size_t needed) const;
+  /// Moves the window's end over bytes that are not looked at. Returns false if none are there.
+  bool pass_unread();
+  ready_read try_read(std::size_t needed);
   bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
   enum class filled : std::uint8_t { enough, must_wait, continues };
   /// See try_more. Returns `continues` after a megabyte of work: the caller yields to other tasks and checks for a
@@ -175,6 +190,7 @@ class byte_source {
   std::uint64_t offset_ = 0;         ///< the offset of the byte at begin_
   std::size_t window_bytes_ = 0;     ///< of the next window, if many bytes were skipped before it; 0: read_bytes_
   bool last_ = false;
+  unread_bytes unread_;  ///< of a file that is not compressed
   /// The previous buffer, while unread bytes are moved out of it. The window has only the bytes moved so far.
   buffer_ref outgrown_;
   std::size_t outgrown_begin_ = 0, outgrown_end_ = 0;

@@ -13,6 +13,7 @@
 #include "arrow/ipc_dictionaries.hpp"
 #include "arrow/ipc_formats.hpp"
 #include "arrow/ipc_reader.hpp"
+#include "arrow/ipc_unread.hpp"
 #include "arrow/merged_rows.hpp"
 #include "arrow/row_type.hpp"
 #include "engine/files/arrow_rows_in_file.hpp"
@@ -77,6 +78,23 @@ std::vector<bool> wanted_columns(const element_type& row, const ArrowSchema& s) 
   return wanted;
 }
 
+/// Returns what is read of each column of a schema. `whole`: the structure of all columns, of which `row` has some.
+/// `checks_rest`: the others are checked.
+std::vector<arrow::column_use> uses_of_columns(const element_type& row, const element_type& whole, bool checks_rest,
+                                               const ArrowSchema& s) {
+  using arrow::column_use;
+  const std::vector<bool> built = wanted_columns(row, s);
+  std::vector<column_use> uses(built.size(), column_use::none);
+  for (std::size_t k = 0; k != uses.size(); ++k) {
+    if (built[k]) uses[k] = column_use::all;
+    if (built[k] || !checks_rest) continue;
+    const auto m = std::ranges::find(whole.members, arrow::ipc_name_of(*s.children[k]), &member::name);
+    if (m == whole.members.end()) continue;
+    uses[k] = arrow::needs_no_values(*m->type, *s.children[k]) ? column_use::validity_and_offsets : column_use::all;
+  }
+  return uses;
+}
+
 class arrow_format final : public element_format {
  public:
   /// `memory`: for dictionaries and decompressed buffers.
@@ -137,6 +155,17 @@ class arrow_format final : public element_format {
     }
     return f;
   }
+  std::vector<byte_range> unread(const byte_window& w) const override {
+    if (&row_ == &whole_ || row_.kind != kind::structure || w.offset == 0 || !schema_) return {};
+    const auto m = arrow::read_ipc_message(w.view(), left_at(w, 0), false);
+    if (m.is != arrow::ipc_message::kind::batch) return {};
+    const char* const after_metadata = m.metadata.data() + m.metadata.size();
+    const std::uint64_t body = w.offset + static_cast<std::uint64_t>(after_metadata - w.bytes.data());
+    std::vector<byte_range> unread;
+    for (const arrow::body_range& r : arrow::unread_in_batch(m.metadata, *schema_, uses_))
+      unread.push_back({r.begin + body, r.end + body});
+    return unread;
+  }
   bool skips_unchecked() const override { return true; }
   bool has_head() const override { return true; }
   found read_head(const byte_window& w) const override {
@@ -150,6 +179,7 @@ class arrow_format final : public element_format {
     }
     schema_ = std::move(head.schema);
     wanted_ = wanted_columns(trust_ ? row_ : whole_, schema_->get());
+    uses_ = uses_of_columns(row_, whole_, !trust_, schema_->get());
     dictionaries_.clear();
     return std::move(head.at);
   }
@@ -267,6 +297,7 @@ class arrow_format final : public element_format {
   const bool trust_;
   const std::unique_ptr<held_memory> memory_;
   mutable std::vector<bool> wanted_;
+  mutable std::vector<arrow::column_use> uses_;  ///< of the columns of the file
   mutable arrow::ipc_dictionaries dictionaries_;
   mutable std::unique_ptr<arrow::ipc_schema> schema_;  // a stage has a format of its own: one thread at a time
   mutable bool is_file_ = false;                       ///< begins with the magic word of an Arrow IPC file

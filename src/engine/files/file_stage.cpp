@@ -375,6 +375,8 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
       continue;
     }
     if (broken.ok()) {
+      // An error may store the bytes of the element.
+      if (!passing && !gate.keeps()) source.leave_out(format->unread(source.window()));
       if (!source.try_more(reading.bytes_to_have(f), broken)) {
         auto more = source.more(reading.bytes_to_have(f));
         broken = co_await more.as_result();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/batching/row_landing.hpp"
 #include "engine/lowering/open_context.hpp"
@@ -74,6 +75,12 @@ class element_format {
   /// The framing of the elements, for an index (format/record_index.hpp): formats of the same framing find elements at
   /// the same offsets. Empty: files of this format have no index.
   virtual std::string index_kind() const { return {}; }
+  /// Returns the ranges of the file that the next scan of an element does not look at, in order. `w`: the beginning of
+  /// the element, which needs a longer window.
+  virtual std::vector<byte_range> unread(const byte_window& w) const {
+    (void)w;
+    return {};
+  }
   /// Checks a file after it was opened. `end`: its size; kUnknown for compressed files.
   virtual status check(std::uint64_t end) const {
     (void)end;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bytes of a record batch reading it does not look at: the values of columns that nobody reads.
+//
+//   std::vector<body_range> skipped = unread_in_batch(m.metadata, schema, columns);     // in the body
+//
+// A column that is only checked needs its validity and its offsets; every number is valid. Bodies with compressed buffers,
+// unions, or columns that the metadata does not fit have no such ranges.
+// Errors: none: reading the batch reports what is wrong with it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "arrow/ipc_reader.hpp"
+
+namespace sluice::lib::arrow {
+
+/// The bytes [begin, end) of a body.
+struct body_range {
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// What a reader looks at of a column.
+enum class column_use : std::uint8_t {
+  all,
+  validity_and_offsets,  ///< see needs_no_values() in import.hpp
+  none
+};
+
+/// `columns`: of each column of the schema. Returns ranges of the body, in order.
+std::vector<body_range> unread_in_batch(std::string_view metadata, const ipc_schema& schema,
+                                        std::span<const column_use> columns);
+
+}  // namespace sluice::lib::arrow
