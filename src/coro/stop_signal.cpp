@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "sluice/base/assert.hpp"
+#include "sluice/base/status.hpp"
 #include "sluice/coro/environment.hpp"
 
 namespace sluice::lib {
