@@ -132,6 +132,11 @@ std::string expected_place(const op_info& op) {
   for (const char* name : {"global_shuffle", "weighted_flat_map", "from_elements", "transform", "snapshot", "load",
                            "from_dataset_id"})
     if (op.name == name) return "";
+  // Without its library an operator exists, and its table is not read.
+#if !SLUICE_HAVE_PARQUET
+  if (op.name == "parquet") return "";
+#endif
+  if (op.name == "sql" && !SLUICE_HAVE_SQLITE) return "";
   switch (op.splits.rule) {
     case split_rule::groups:
     case split_rule::all_before:
