@@ -2,6 +2,7 @@
 // Compressed frames: their bytes, damage to them, and streams over a slow link and with older peers.
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -242,6 +243,8 @@ TEST_CASE("over a slow link the worker begins to compress, and its status and th
   CHECK(got.read_bytes <= slow.bytes);
   CHECK(got.status.find("\"codec\":\"zstd\"") != std::string::npos);
   CHECK(got.status.find("\"switches\":1") != std::string::npos);
+  const auto shown = nlohmann::json::parse(got.status)["workers"][0]["compression"][0];
+  CHECK(std::abs(shown["link_bytes_per_second"].get<double>() / slow.bytes_per_second - 1) < 0.1);
 }
 
 TEST_CASE("over a fast link, and with compression=none, frames are sent as they are") {
