@@ -29,6 +29,11 @@ constexpr double kMemoryShare = 0.8;
 constexpr double kWaitShare = 0.02;
 /// Reads in flight are raised by this factor, if this share of them is in use.
 constexpr double kMoreReads = 2, kReadsUsed = 0.5;
+/// Fewer calls are tried if all are in use for this share of the time, and nothing below these shares of the present number, or
+/// of the number that is useful, was measured.
+constexpr double kAllUsed = 0.5, kFewestOfNow = 0.75, kFewestOfUseful = 0.8;
+/// Calls that have differed by this share may have slowed each other down: the first ones began alone.
+constexpr double kSlowedDown = 0.2;
 /// A block of a channel that has no size in elements of its own.
 constexpr double kPrefetchBlock = 256, kPrefetchBlocks = 8;
 
@@ -92,14 +97,30 @@ class allocator {
 
   std::int64_t limited(const stage_figures& s, const tunable_knob& k, double value) const {
     if (k.is_blocked || s.is_light || value <= 0) return k.value;
-    if (k.name == "parallelism" && is_starving(s))
-      value = std::max({value, elements_of_stall(s), more_than(static_cast<double>(k.value), value)});
-    if (k.name == "parallelism") value = std::max(value, static_cast<double>(std::min(k.floor, k.most)));
+    const double useful = std::ceil(s.scales.useful);
+    if (k.name == "parallelism" && is_starving(s)) {
+      const double more = std::max(elements_of_stall(s), more_than(static_cast<double>(k.value), value));
+      value = std::max(value, std::min(more, useful));
+    }
+    if (k.name == "parallelism")
+      value = std::max(value, std::min(useful, static_cast<double>(std::min(k.floor, k.most))));
     if (k.name == "parallelism" && value > static_cast<double>(k.value)) {
       if (!is_saturated(s)) return k.value;
       value = std::min(value, kRaise * static_cast<double>(k.value));
     }
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(value, 1e9)), 1, k.most);
+  }
+
+  /// The calls of the stage limit the run, and all of them are in use, but the fewest that were measured are as fast as more; or
+  /// no other number was measured, and calls have differed. A server that does some calls at a time makes more of them slower, so
+  /// fewer are tried.
+  bool may_need_fewer(const stage_figures& s, const tunable_knob& k) const {
+    const auto now = static_cast<double>(k.value);
+    const bool is_bound = bound_.of == rate_bound::kind::parallel && bound_.stage == index_of(s);
+    if (!is_bound || !s.awaits || s.limited < kAllUsed || k.value <= 2 || k.value <= k.least) return false;
+    const bool is_known = s.scales.useful < kNoLimit;
+    if (is_known) return s.fewest >= kFewestOfUseful * s.scales.useful;
+    return k.value == k.most && s.fewest >= kFewestOfNow * now && k.spread >= kSlowedDown;
   }
 
   /// If not all of its calls are in use, more of them would not be.
@@ -195,6 +216,11 @@ class allocator {
       if (v.is_starved || (v.value == k.floor && need < static_cast<double>(v.value)))
         absl::StrAppend(&v.reason, "; with fewer the consumer waits for bursts");
       if (k.is_blocked) absl::StrAppend(&v.reason, "; another value has not helped");
+      if (v.value >= v.was && may_need_fewer(s, k)) {
+        v.is_fewer = true;
+        v.value = std::max({k.value / 2, k.least, std::int64_t{2}});
+        v.reason = absl::StrCat(count_text(v), unit, each_text(s), "fewer may be as fast");
+      }
     }
   }
   std::string each_text(const stage_figures& s) const {

@@ -42,6 +42,7 @@ struct knob_value {
   bool is_requested = false;
   bool is_starved = false;  ///< raised because the consumer has waited for it, although the rates allow less
   bool is_reads = false;    ///< a larger number of reads in flight, which is tried
+  bool is_fewer = false;    ///< a smaller number of calls, which is tried, because it may be as fast
   std::string reason;
 };
 

@@ -13,10 +13,11 @@ namespace sluice::lib {
 class change_detector {
  public:
   /// Returns true if the cost has changed; it begins again with this value then. Costs of 0 are unknown. `doubt`: a
-  /// difference that the samples alone may cause.
-  bool enter(double cost, double doubt = 0) {
+  /// difference that the samples alone may cause; `share`: the same, as a share of the cost before or after.
+  bool enter(double cost, double doubt = 0, double share = 0) {
     if (cost <= 0) return false;
     if (usual_ <= 0) usual_ = cost;
+    doubt = std::max(doubt, share * std::min(cost, usual_));
     const double x = std::abs(cost - usual_) <= doubt ? 0 : std::log(cost / usual_);
     up_ = std::max(0.0, up_ + x - kSlack);
     down_ = std::max(0.0, down_ - x - kSlack);

@@ -24,13 +24,16 @@ struct tunable_knob {
   bool is_requested = false;  ///< the number is in the plan
   std::int64_t floor = 1;     ///< a lower value has starved the consumer
   bool is_blocked = false;    ///< a step of it has not helped: it stays for a while
+  std::int64_t least = 1;     ///< a lower value has made the run slower
+  double spread = 0;  ///< the most by which calls have differed since the start of the run, as a share of their time
 };
 
 /// How the time of one call depends on the number of calls at the same time (Universal Scalability Law): n calls take
 /// 1 + sigma (n - 1) + kappa n (n - 1) times the time of one.
+inline constexpr double kNoLimit = 1e9;
 struct scaling {
   double sigma = 0, kappa = 0;
-  double useful = 1e9;  ///< more calls than this have not been faster
+  double useful = kNoLimit;  ///< more calls than this have not been faster
   double factor(double n) const { return n <= 1 ? 1 : 1 + (n - 1) * (sigma + kappa * n); }
 };
 
@@ -67,6 +70,7 @@ struct stage_figures {
   double read_wait = 0;        ///< share of the time in which the stage waits for a file
   double reads_useful = 1e9;   ///< more reads at the same time than this have not been faster
   scaling scales = {};
+  double fewest = kNoLimit;  ///< the least number of its calls at the same time that was measured with a setting
   std::vector<tunable_knob> knobs = {};
 };
 

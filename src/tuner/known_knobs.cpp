@@ -76,8 +76,11 @@ void known_knobs::enter(figures& f, std::uint64_t look) const {
       // A reader has used this many finished elements between two bursts of its input.
       const auto drawn = s.awaits ? static_cast<std::int64_t>(std::ceil(kDrawnHeadroom * e.drawn)) : 1;
       s.knobs.push_back({e.knob, e.value, e.most, e.is_requested, std::max(e.floor, std::min(drawn, e.value)),
-                         look < e.blocked_until});
-      if (e.knob == "parallelism") s.scales = fit_scaling(e.settings);
+                         look < e.blocked_until, e.floor, e.spread});
+      if (e.knob == "parallelism") {
+        s.scales = fit_scaling(e.settings);
+        for (const scaling_point& p : e.settings) s.fewest = std::min(s.fewest, p.running);
+      }
       if (e.knob == "reads_in_flight") s.reads_useful = fit_scaling(e.settings).useful;
     }
   }

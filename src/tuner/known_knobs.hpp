@@ -28,6 +28,7 @@ class known_knobs {
     /// The most elements in its channel, and by how much their number has fallen below that, since the last change. Elements
     /// of calls that are beyond a lowered limit do not count.
     double fill_most = 0, drawn = 0;
+    double spread = 0;  ///< the largest deviation of its calls, by their time, since the start of the run
     void note_fill(double elements);
     void forget();
   };

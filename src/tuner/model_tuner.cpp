@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "tuner/rates.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -18,6 +20,12 @@ constexpr double kReadRounds = 4;
 constexpr double kElementsPerSample = 8;
 /// The number of rounds of tasks that compute at the same time over which the gain of a step is measured.
 constexpr double kTaskRounds = 16;
+/// Calls take at most their mean and this number of standard deviations, nearly always.
+constexpr double kSlowerCalls = 2;
+/// Few calls of which some are slow differ by up to this number of standard errors from others, nearly always.
+constexpr double kDoubts = 4;
+/// The number of rounds of calls over which a smaller number of calls is measured: they may begin and end together.
+constexpr double kCallRounds = 4;
 /// The number of bursts over which the gain of a step is measured, if the step was made because of bursts.
 constexpr double kBursts = 3;
 /// A stage whose calls, or work, take less than this share of the run's time does not matter.
@@ -43,7 +51,9 @@ duration duration_of(double seconds) { return duration(static_cast<duration::rep
 model_tuner::model_tuner(budgets b, duration period)
     : budgets_(b), period_min_(period), period_max_(period * kPeriodsMax), period_(period), knobs_(b.workers) {}
 
-bool model_tuner::is_measured(const figures& f, double samples, bool is_check) {
+bool model_tuner::is_measured(const figures& f, double samples) const {
+  const bool is_check = phase_ == phase::checking;
+  const double rounds = is_check && step_ && step_->is_for_fewer ? kCallRounds : 1;
   if (f.stages.empty() || f.elements < samples || f.seconds <= 0) return false;
   for (const stage_figures& s : f.stages) {
     const bool is_chosen = std::any_of(s.knobs.begin(), s.knobs.end(), [](auto& k) { return k.name == "parallelism"; });
@@ -55,7 +65,7 @@ bool model_tuner::is_measured(const figures& f, double samples, bool is_check) {
     }
     if (!is_chosen || !s.works_ahead || s.is_light || s.opens_plans) continue;
     // Calls that began together end together: a shorter time than that of a call may see all of them, or none.
-    if (s.calls < samples || f.seconds < s.call) return false;
+    if (s.calls < samples || f.seconds < rounds * s.call) return false;
     if (is_check && !s.awaits && s.calls < kTaskRounds * s.running) return false;
   }
   return true;
@@ -95,8 +105,10 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
   allocation a = allocate(f, budgets_);
   bool is_postponed = false;
   // Fewer elements show no burst: what looks too high may be used by one.
-  if (!keeps_up(a, f) || averaged_ < kSampledElements) {
+  const bool is_late = !keeps_up(a, f), shows_no_burst = averaged_ < kSampledElements;
+  if (is_late || shows_no_burst) {
     for (knob_value& v : a.settings) {
+      if (v.is_fewer && !shows_no_burst) continue;  // the model expects too much of the present number
       is_postponed |= static_cast<double>(v.was - v.value) > kLowering * static_cast<double>(v.was);
       v.value = std::max(v.value, v.was);
     }
@@ -112,11 +124,14 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
   }
   // Each number of reads that was faster makes the next one worth a try.
   const bool tries_reads = std::any_of(a.settings.begin(), a.settings.end(), [](auto& v) { return v.is_reads; });
-  if (!is_worth_it(a) || (is_correction && corrections_left_ == 0 && !tries_reads)) {
+  // Each number of calls that was as fast makes a smaller one worth a try.
+  const bool tries_fewer =
+      std::any_of(a.settings.begin(), a.settings.end(), [](auto& v) { return v.is_fewer && v.value < v.was; });
+  if (!is_worth_it(a) || (is_correction && corrections_left_ == 0 && !tries_reads && !tries_fewer)) {
     phase_ = phase::watching;
     return;
   }
-  if (is_correction && !tries_reads) --corrections_left_;
+  if (is_correction && !tries_reads && !tries_fewer) --corrections_left_;
   const double rate = f.elements / f.seconds;
   // Elements that come in bursts make the rate of a short time too high, and the start makes that of a longer one too low.
   step made;
@@ -124,6 +139,7 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
   made.expected = a.rate;
   made.raises = a.rate > (1 + kGainMin) * a.rate_now;
   made.is_for_reads = tries_reads;
+  made.is_for_fewer = tries_fewer;
   std::vector<knob_setting> all;
   for (const knob_value& v : a.settings) {
     if (v.value == v.was) continue;
@@ -144,7 +160,7 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
 /// Blocks that were begun with the old values must leave their channels first.
 duration model_tuner::settle_time(const figures& f) const {
   double longest = 0;
-  for (const stage_figures& s : f.stages) longest += s.call;
+  for (const stage_figures& s : f.stages) longest += s.call + kSlowerCalls * s.deviation;
   return duration_of(std::min(longest, 60.0)) + period_min_;
 }
 
@@ -156,9 +172,33 @@ void model_tuner::remember_settings(const figures& f) {
     e->settings.push_back(measured);
   };
   for (const stage_figures& s : f.stages) {
-    if (s.calls >= kSamples && s.call > 0) remember(s, "parallelism", {s.running, s.call, s.deviation, s.calls});
+    if (s.calls >= kSamples && s.call > 0) {
+      remember(s, "parallelism", {s.running, s.call, s.deviation, s.calls});
+      if (known_knobs::entry* e = knobs_.find(s.path, "parallelism"))
+        e->spread = std::max(e->spread, s.deviation / s.call);
+    }
     if (s.reads * s.made >= kSamples && s.read > 0) remember(s, "reads_in_flight", {s.reading, s.read, 0, 0});
   }
+}
+
+/// Sets the knobs as before the step; calls to the number at which more were not faster, if that is above what was too few. The
+/// blocks of the step must leave before the costs are watched, or their end would look like a change.
+void model_tuner::undo(const step& made, decision& d) {
+  std::vector<knob_setting> all = made.undo;
+  for (knob_setting& s : all) {
+    known_knobs::entry* e = knobs_.find(s.path, s.knob);
+    if (!e) continue;
+    const double useful = s.knob == "parallelism" ? std::ceil(fit_scaling(e->settings).useful) : kNoLimit;
+    const bool is_between = e->value > s.value || useful > static_cast<double>(e->value);
+    if (is_between && useful < static_cast<double>(std::max(s.value, e->value)))
+      s.value = std::max<std::int64_t>(2, static_cast<std::int64_t>(useful));
+    e->blocked_until = looks_ + kBlockedLooks;
+    if (!made.raises) e->floor = std::max(e->floor, s.value);
+    else if (e->floor > s.value) e->floor = 1;  // more have not ended the waits for bursts
+  }
+  set(all, d);
+  detectors_.clear();
+  phase_ = phase::settling;
 }
 
 void model_tuner::check_step(const figures& f, decision& d) {
@@ -169,13 +209,7 @@ void model_tuner::check_step(const figures& f, decision& d) {
   const bool is_ineffective = made.raises && rate - made.before < kEffective * (made.expected - made.before);
   const bool reads_gain_nothing = made.is_for_reads && rate < (1 + kGainMin) * made.before;
   if (is_ineffective || reads_gain_nothing || rate < kSlower * made.before) {
-    set(made.undo, d);
-    for (const knob_setting& s : made.undo)
-      if (known_knobs::entry* e = knobs_.find(s.path, s.knob)) {
-        e->blocked_until = looks_ + kBlockedLooks;
-        if (!made.raises) e->floor = std::max(e->floor, s.value);
-      }
-    phase_ = phase::watching;
+    undo(made, d);
     return;
   }
   figures corrected = f;
@@ -201,16 +235,28 @@ figures model_tuner::measured(const observation& now) {
   return f;
 }
 
+/// If more calls at the same time are not faster, each takes as much longer: that is no change of its cost.
+double model_tuner::share_of_useful(const stage_figures& s) {
+  return s.running > s.scales.useful ? s.scales.useful / s.running : 1;
+}
+
+/// A short time may contain none of the slow calls that others have.
+double model_tuner::spread_of(const stage_figures& s) {
+  const tunable_knob* k = rate_model::knob(s, "parallelism");
+  return k ? k->spread : 0;
+}
+
 bool model_tuner::has_changed(const figures& f) {
   bool any = false;
-  auto enter = [&](std::uint64_t path, int which, double cost, double doubt) {
-    any |= detectors_[{path, which}].enter(cost, doubt);
+  auto enter = [&](std::uint64_t path, int which, double cost, double doubt, double share) {
+    any |= detectors_[{path, which}].enter(cost, doubt, share);
   };
   const double rate = f.elements / f.seconds;
   for (const stage_figures& s : f.stages)
     if (s.calls >= kWatchedSamples && s.visits * s.call * rate > kMatters)
-      enter(s.path, 0, s.call, 2 * s.deviation / std::sqrt(s.calls));
-  if (f.consumer * rate > kMatters) enter(0, 2, f.consumer, 0);
+      enter(s.path, 0, s.call * share_of_useful(s), 2 * s.deviation / std::sqrt(s.calls),
+            kDoubts * spread_of(s) / std::sqrt(s.calls));
+  if (f.consumer * rate > kMatters) enter(0, 2, f.consumer, 0, 0);
   return any;
 }
 
@@ -246,8 +292,8 @@ void model_tuner::watch(const figures& f, const observation& now, decision& d) {
     if (has_changed_slowly(longer)) return begin_again(now);
     knobs_.enter(longer, looks_);
     const allocation a = allocate(longer, budgets_);
-    // The waits of a long time show bursts, which the short ones may have missed.
-    if (std::any_of(a.settings.begin(), a.settings.end(), [](const knob_value& v) { return v.is_starved; }))
+    // The waits of a long time show bursts, and whether all calls are in use, which the short ones may have missed.
+    if (std::any_of(a.settings.begin(), a.settings.end(), [](auto& v) { return v.is_starved || v.is_fewer; }))
       return allocate_now(longer, false, d);
   }
   if (++watched_ < recheck_after_) return;
@@ -266,10 +312,10 @@ decision model_tuner::look(const observation& now) {
   if (phase_ == phase::settling && now.at >= settled_at_) {
     begin_window(now);
     sampled_ = now;
-    phase_ = phase::checking;
+    phase_ = step_ ? phase::checking : phase::watching;
   }
   figures f = measured(now);
-  if (phase_ != phase::settling && is_measured(f, samples_needed(now), phase_ == phase::checking)) {
+  if (phase_ != phase::settling && is_measured(f, samples_needed(now))) {
     const phase was = phase_;
     if (phase_ == phase::measuring) {
       remember_settings(f);

@@ -33,9 +33,10 @@ class model_tuner final : public tuning_policy {
     bool raises = false;
     bool is_for_bursts = false;
     bool is_for_reads = false;
+    bool is_for_fewer = false;
   };
 
-  static bool is_measured(const figures& f, double samples, bool is_check);
+  bool is_measured(const figures& f, double samples) const;
   static bool keeps_up(const allocation& a, const figures& f);
   void begin_window(const observation& now) { window_ = now; }
   figures measured(const observation& now);
@@ -43,7 +44,10 @@ class model_tuner final : public tuning_policy {
   double samples_needed(const observation& now) const;
   static bool is_worth_it(const allocation& a);
   void check_step(const figures& f, decision& d);
+  void undo(const step& made, decision& d);
   void watch(const figures& f, const observation& now, decision& d);
+  static double share_of_useful(const stage_figures& s);
+  static double spread_of(const stage_figures& s);
   bool has_changed(const figures& f);
   bool has_changed_slowly(const figures& longer);
   void begin_again(const observation& now);

@@ -55,6 +55,7 @@ void read_word(const std::string& word, stage_figures& s, bool& is_blocked) {
                                                   {"reads_useful", &s.reads_useful},
                                                   {"useful", &s.scales.useful},
                                                   {"sigma", &s.scales.sigma},
+                                                  {"fewest", &s.fewest},
                                                   {"limited", &s.limited},
                                                   {"starved", &s.starved}};
   const std::map<std::string, bool*> flags = {{"awaits", &s.awaits},
@@ -65,6 +66,8 @@ void read_word(const std::string& word, stage_figures& s, bool& is_blocked) {
   if (auto n = numbers.find(name); n != numbers.end()) *n->second = number(value);
   else if (auto f = flags.find(name); f != flags.end()) *f->second = true;
   else if (name == "floor") s.knobs.back().floor = whole(value);
+  else if (name == "least") s.knobs.back().least = whole(value);
+  else if (name == "spread") s.knobs.back().spread = number(value);
   else if (name == "p" || name == "r") add_knob(s, "parallelism", value, name == "r");
   else if (name == "elements" || name == "reads_in_flight") add_knob(s, name, value, false);
   else throw std::invalid_argument("unknown word: " + word);

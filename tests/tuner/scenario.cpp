@@ -257,6 +257,7 @@ scenario read_scenario(const std::string& path) {
     else if (words[0] == "consumer") s.consumer = read_time(words.at(1));
     else if (words[0] == "reaches") s.reaches = std::stod(words.at(1));
     else if (words[0] == "keeps") s.keeps = std::stod(words.at(1));
+    else if (words[0] == "memory") s.memory = std::stod(words.at(1));
     else if (words[0] == "elements") s.elements = std::stoll(words.at(1));
     else if (words[0] == "at") s.changes.push_back({read_time(words.at(1)), words.at(2), std::stod(words.at(3))});
     else throw std::invalid_argument(path + ": unknown line: " + line);

@@ -7,6 +7,7 @@
 //   elements 3000
 //   reaches 0.97           of the best setting of the grid, at least
 //   keeps 0.9              of the rate without a tuner, at least
+//   memory 1.1             times that of the best setting of the grid at the same rate, at most, and one call more for each knob
 //   at 10s NAME 4          from this moment on, its time is multiplied by 4 (NAME of a stage, or consumer)
 //
 // wait: one call after the other; call: calls that wait, parallelism=autotune; work: a function that computes,
@@ -45,6 +46,7 @@ struct scenario {
   std::vector<change> changes;
   double reaches = 0.97;  ///< of the best setting of the grid
   double keeps = 0.9;     ///< of the rate without a tuner
+  double memory = 1.1;    ///< of that of the best setting of the grid: the sum of the knobs' values
 
   /// The scenario as it is after its changes.
   scenario at_the_end() const;

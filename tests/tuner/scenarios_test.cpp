@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenarios of bench/tuner on simulated cores: the tuner against the best setting of a grid, and against other
 // algorithms behind the same interface. SLUICE_TEST_LOUD=1 prints the table, SLUICE_TEST_SCENARIO=NAME runs only one.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -30,6 +31,17 @@ void print(const scenario& s, unsigned cores, const char* who, const scenario_ou
   for (const std::string& reason : o.reasons) std::printf("    %s\n", reason.c_str());
 }
 
+/// The elements that its calls may hold. A setting that is faster than all of the grid holds as many more.
+double memory_at_rate(const scenario_outcome& tuned, const scenario_outcome& best) {
+  return static_cast<double>(tuned.sum) * std::min(1.0, best.rate / tuned.rate);
+}
+
+/// Values are whole numbers, so each may be one more. A parallelism of one has no knob.
+double memory_allowed(const scenario& s, const scenario_outcome& best) {
+  const auto knobs = static_cast<double>(s.knobs());
+  return s.memory * std::max(static_cast<double>(best.sum), knobs) + knobs;
+}
+
 void compare_baselines(const scenario& s, unsigned cores, const scenario_outcome& best) {
   for (const baseline& b : all_baselines()) print(s, cores, b.name, run_with(s, cores, b.make), best);
 }
@@ -46,6 +58,7 @@ TEST_CASE("scenarios: the tuner reaches the share of the best setting of a grid 
       CAPTURE(s.name, cores, tuned.values, best.values, tuned.rate, best.rate, untuned.rate);
       CHECK(tuned.rate >= s.reaches * best.rate);
       CHECK(tuned.rate >= s.keeps * untuned.rate);
+      if (s.reaches > 0) CHECK(memory_at_rate(tuned, best) <= memory_allowed(s, best));
       print(s, cores, "tuner", tuned, best);
       print(s, cores, "none", untuned, best);
       if (is_loud()) compare_baselines(s, cores, best);
