@@ -68,9 +68,69 @@ def theirs(python, address, *what):
     return (answer["count"], answer["sum"]), answer["seconds"]
 
 
+SMALL = 6_000_000  # elements
+
+
+def small_elements(address):
+    """Structures of a number and a text from a worker of another process: elements per second, with the start of the consumer."""
+    plan = f'range({SMALL}) | map({{n: it, text: "element of a small structure"}}) | distribute("{address}") | {SUM.replace("NUMBER", "n")}'
+    (count, total), seconds = ours(plan)
+    if (count, total) != (SMALL, SMALL * (SMALL - 1) // 2):
+        sys.exit(f"small elements: {count} came, and their sum is {total}")
+    return SMALL / seconds
+
+
+SPLITS = 1_000_000
+
+
+def start_with_splits(folder):
+    """Returns a function that starts a dispatcher whose store has SPLITS splits of an unfinished job, and returns the seconds until
+    `sluice status` has printed their number."""
+    command = [PROGRAM, "dispatcher", "--store", f"sqlite:{folder}/splits.db"]
+
+    def started():
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        atexit.register(process.kill)
+        return process, process.stdout.readline().split()[-1]
+
+    def end(process):
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+    process, address = started()
+    worker = subprocess.Popen([PROGRAM, "worker", "--dispatcher", address], stdout=subprocess.PIPE, text=True)
+    worker.stdout.readline()
+    run([PROGRAM, "run", f'range({SPLITS}) | filter(it >= 0) | distribute("{address}", job="many", splits={SPLITS}, splits_at_once=64) | take(1000)',
+         "--output", "null", "--quiet"])
+    worker.kill()
+    worker.wait()
+    end(process)
+
+    def restarted():
+        began = time.monotonic()
+        process, address = started()
+        iteration = json.loads(run([PROGRAM, "status", address, "--json"]))["iterations"][0]
+        seconds = time.monotonic() - began
+        if iteration["listed"] != SPLITS:
+            sys.exit(f"the dispatcher knows {iteration['listed']} splits instead of {SPLITS}")
+        end(process)
+        return seconds
+
+    return restarted
+
+
 class Rows:
     def __init__(self, pairs):
         self.pairs, self.rows = pairs, []
+
+    def add_figure(self, name, figures, unit, goal, at_most=False):
+        """One row without a reference: the median of these figures."""
+        figure = statistics.median(figures)
+        low, _, high = statistics.quantiles(figures, n=4)
+        ok = figure <= goal if at_most else figure >= goal
+        print(f"{name:58} {figure:.3g} {unit} [{low:.3g}, {high:.3g}]  goal {'<=' if at_most else '>='} {goal:g}  {'ok' if ok else 'MISSED'}", flush=True)
+        self.rows.append({"name": name, "figure": figure, "unit": unit, "goal": goal, "ok": ok})
 
     def add(self, name, measured, reference, goal, pairs=None, at_most=False):
         """One row: the time of `reference` by that of `measured`; by 1 over that with `at_most`."""
@@ -110,6 +170,11 @@ def main():
         for size, name in ((65536, "64 KiB"), (1 << 20, "1 MiB")):
             table.add(f"records of {name}, splits of 64 MiB: exactly once, at most once", lambda: ours(records(size, at)),
                       lambda: ours(records(size, f"{at}, visitation=at_most_once")), 1.03, pairs=3 * asked.pairs, at_most=True)
+
+        table.add_figure("structures of a number and a text, between two processes", [small_elements(service.address) / 1e6 for _ in range(asked.pairs)],
+                         "M elements/s", 2)
+        restarted = start_with_splits(folder)
+        table.add_figure("a dispatcher with 10^6 splits in SQLite: until its status is printed", [restarted() for _ in range(asked.pairs)], "s", 1, at_most=True)
 
         def sleeping(address, splits_at_once):
             stage = f'distribute("{address}", splits=48, splits_at_once={splits_at_once})'
