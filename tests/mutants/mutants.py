@@ -664,4 +664,8 @@ MUTANTS = [
      "ready.view().drop_front(static_cast<std::uint32_t>(std::min<std::uint64_t>(passed, ready.view().size())));", ""),
     ("a reader that jumps to a record reads a whole window", "src/input/byte_source.cpp",
      "at_once = std::min(at_once, window_bytes_);", ""),
+    ("a tuner undoes a raise that gained nothing as a whole", "src/tuner/model_tuner.cpp",
+     "s.value = std::max<std::int64_t>(2, static_cast<std::int64_t>(useful));", "s.value += 0;"),
+    ("a tuner never tries fewer calls", "src/tuner/allocation.cpp",
+     "if (is_known) return s.fewest >= kFewestOfUseful * s.scales.useful;", "if (is_known) return false;"),
 ]

@@ -66,6 +66,24 @@ TEST_CASE("scenarios: the tuner reaches the share of the best setting of a grid 
   }
 }
 
+TEST_CASE("scenarios: servers that do some calls at a time get about that number, after a few steps") {
+  struct row {
+    const char* name;
+    double rate;
+    std::int64_t most;  ///< of all calls: 10 are enough for the first server, 9 for the two
+  };
+  for (const row& r : {row{"server_of_ten", 200, 14}, row{"two_servers", 100, 14}}) {
+    const scenario s = read_scenario(std::string("bench/tuner/") + r.name + ".scenario");
+    for (unsigned cores : {1u, 2u, 8u, 64u}) {
+      const scenario_outcome tuned = run_tuned(s, cores);
+      CAPTURE(s.name, cores, tuned.values, tuned.rate, tuned.steps, tuned.reasons);
+      CHECK(tuned.rate >= 0.97 * r.rate);
+      CHECK(tuned.sum <= r.most);
+      CHECK(tuned.steps <= 6);
+    }
+  }
+}
+
 // Minutes of real time, and rates of this machine: for a person, on a machine without other work.
 TEST_CASE("scenarios: on this machine, the tuner reaches the best setting of the simulated grid", "[.real]") {
   constexpr unsigned kWorkers = 2;
