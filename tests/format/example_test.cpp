@@ -126,6 +126,79 @@ TEST_CASE("a parser expects the order of the record before, and reads any other"
   }
 }
 
+namespace {
+
+struct many_forms {
+  std::int64_t number = 0;
+  std::string text;
+  std::array<float, 3> values{};
+  std::vector<std::int64_t> list;
+  std::optional<std::int64_t> maybe;
+  std::string name_of_twenty_two_ch;
+  std::string name_of_twenty_three_ch;
+  bool operator==(const many_forms&) const = default;
+};
+
+std::vector<int> random_order(std::mt19937_64& random) {
+  std::vector<int> order(7);
+  std::iota(order.begin(), order.end(), 0);
+  if (random() % 2 == 0) std::swap(order[random() % 7], order[random() % 7]);
+  if (random() % 3 == 0) order.erase(order.begin() + static_cast<std::ptrdiff_t>(random() % order.size()));
+  if (random() % 3 == 0) order.push_back(static_cast<int>(random() % 7));
+  return order;
+}
+
+/// A record whose values have the lengths of the record before, or others.
+std::string random_record(std::mt19937_64& random, const std::vector<int>& order) {
+  example_writer w;
+  const std::int64_t numbers[] = {1, static_cast<std::int64_t>(random() >> random() % 64), -1};
+  const auto any = static_cast<std::size_t>(random() % 4);
+  const std::string text(random() % 8 == 0 ? random() % 300 : random() % 3 + 5, 'x');
+  for (int what : order) {
+    switch (what) {
+      case 0: w.int64s("number", numbers + random() % 2, random() % 16 == 0 ? random() % 2 : 1); break;
+      case 1: w.bytes("text", text); break;
+      case 2: w.floats("values", kValues, random() % 16 == 0 ? any % 4 : 3); break;
+      case 3: w.int64s("list", numbers, any % 4); break;
+      case 4: w.int64s("maybe", numbers + 1, 1); break;
+      case 5: w.bytes("name_of_twenty_two_ch", text); break;
+      default: w.bytes("name_of_twenty_three_ch", "y");
+    }
+  }
+  std::string bytes(w.finish());
+  if (random() % 3 == 0) bytes[random() % bytes.size()] ^= static_cast<char>(1 << random() % 8);
+  if (random() % 40 == 0) bytes.resize(random() % bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a parser that knows the bytes before the values reads the same as one that knows nothing") {
+  std::uint64_t sound = 0;
+  for (std::uint64_t seed = 0; seed != 300; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<feature_slot> slots;
+    for (feature_slot slot : example_schema_of<many_forms>().slots()) {
+      slot.is_built = random() % 3 == 0;
+      if (random() % 4 != 0) slots.push_back(std::move(slot));
+    }
+    const example_schema schema(std::move(slots));
+    example_parser reused(schema);
+    std::vector<int> order;
+    for (int round = 0; round != 100; ++round) {
+      if (round % 8 == 0) order = random_order(random);
+      const std::string bytes = random_record(random, order);
+      many_forms expected, found;
+      const status why = schema.parse(bytes, &expected), again = reused.parse(bytes, &found);
+      INFO("seed " << seed << ", record " << round << ": " << why.to_string() << "; " << again.to_string());
+      REQUIRE(again.to_string() == why.to_string());
+      if (why.ok()) REQUIRE(found == expected);
+      sound += why.ok();
+    }
+  }
+  CHECK(sound > 10'000);
+}
+
 TEST_CASE("a record of very many features is read, and its order is learned only so far") {
   example_writer w;
   for (int i = 0; i != 5'000; ++i) w.int64("other" + std::to_string(i), i);

@@ -668,4 +668,8 @@ MUTANTS = [
      "s.value = std::max<std::int64_t>(2, static_cast<std::int64_t>(useful));", "s.value += 0;"),
     ("a tuner never tries fewer calls", "src/tuner/allocation.cpp",
      "if (is_known) return s.fewest >= kFewestOfUseful * s.scales.useful;", "if (is_known) return false;"),
+    ("a number that nobody reads may be several", "src/format/example/example_parser.cpp",
+     "    if (sound == check::one_number && !detail::is_one_short_varint(at, size)) return false;\n", ""),
+    ("an entry that nobody reads may come twice", "src/format/example/example_parser.cpp",
+     "s.is_repeated |= found_in[i] == record;", ""),
 ]

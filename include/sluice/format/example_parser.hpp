@@ -5,8 +5,8 @@
 //   column& rows = batch.storage().make_rows(type_of<sample>());
 //   for (const record& r : records) why = parser.append_to(rows, r.view());
 //
-// It expects the features of each record in the order of the previous record, since most writers use one order. Then a
-// feature costs one comparison, whether the schema has it or not, and at any place. Records in another order are read
+// It expects the features of each record in the order of the previous record, since most writers use one order. Then the
+// bytes before the values of a feature are compared at once, whether the schema has it or not, and at any place. Records in another order are read
 // as well. Records in the usual form (each message once, lengths below 16 KiB, packed numbers) are read in one short
 // pass. All others, including damaged ones, are read by a second, general pass.
 // Errors: the same as in format/example_schema.hpp.
@@ -30,6 +30,9 @@ class example_parser {
  public:
   /// `schema` must outlive it.
   explicit example_parser(const example_schema& schema);
+  example_parser(const example_parser&);
+  example_parser(example_parser&&) noexcept;
+  ~example_parser();
 
   /// Does what example_schema::parse does.
   status parse(std::string_view example, void* to, buffer* owner = nullptr);
@@ -43,9 +46,12 @@ class example_parser {
   status pack(std::string_view example, packed_rows& to);
 
  private:
-  struct known_entry {
-    feature_key key;
-    std::size_t slot = 0;  ///< slots().size(): no slot has this feature
+  struct known_entry;
+  struct skipped_entries {
+    const char* end = nullptr;  ///< of the last one
+    std::size_t position = 0;   ///< the place of the next one
+    std::size_t found = 0;      ///< the number of those that have a slot
+    bool is_repeated = false;   ///< a slot had an entry before
   };
   /// The data of a record for one slot.
   struct found_feature {
@@ -63,6 +69,7 @@ class example_parser {
   template <class Row> void write_missing(Row& row, std::size_t i) const;
   template <class Row> void write_parts(Row& row, std::size_t i) const;
   void gather(std::size_t slot, feature_values& to) const;
+  skipped_entries skip_unread(const char* p, const char* end, std::size_t position);
   std::size_t slot_of(std::string_view name, const feature_key& key, std::size_t position);
 
   const example_schema& schema_;

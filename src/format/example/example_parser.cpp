@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "format/example/entry_prefix.hpp"
 #include "format/example/example_parts.hpp"
 #include "format/example/example_rows.hpp"
 #include "format/example/example_wire.hpp"
@@ -35,7 +36,44 @@ status check_found(const feature_slot& slot, feature_kind kind, std::size_t coun
 
 // --- The parser ---
 
+struct example_parser::known_entry {
+  feature_key key;
+  std::size_t slot = 0;  ///< slots().size(): no slot has this feature
+  /// The bytes before its values, from the second record on in which the feature has this place.
+  entry_prefix prefix{};
+  /// The values behind such a prefix that are sound, if none are built.
+  enum class check : std::uint8_t { by_slot, any, exact_bytes, one_number } sound = check::by_slot;
+  std::size_t exact_bytes = 0;
+
+  /// `of`: the slot; null: no slot has this feature.
+  void learn(std::string_view name, const feature_slot* of) {
+    prefix.learn(name, of ? of->kind : feature_kind::none);
+    if (!of) sound = check::any;
+    if (!of || of->is_built || of->each != 1) return;
+    if (of->kind == feature_kind::bytes && of->takes(1)) sound = check::any;
+    if (of->kind == feature_kind::int64s && of->length == 1) sound = check::one_number;
+    if (of->kind == feature_kind::floats && of->length < entry_prefix::kValuesMax) {
+      sound = check::exact_bytes;
+      exact_bytes = of->length * sizeof(float);
+    }
+  }
+  /// If the entry at p is one whose values are not built, and is sound, moves p after it, and returns true. Returns false
+  /// for all entries that this place does not know.
+  [[gnu::always_inline]] bool skip(const char*& p, const char* end) const {
+    const char* at = p;
+    std::size_t size;
+    if (sound == check::by_slot || !prefix.pass(at, end, size)) return false;
+    if (sound == check::exact_bytes && size != exact_bytes) return false;
+    if (sound == check::one_number && !detail::is_one_short_varint(at, size)) return false;
+    p = at + size;
+    return true;
+  }
+};
+
 example_parser::example_parser(const example_schema& schema) : schema_(schema), found_in_(schema.slots().size()) {}
+example_parser::example_parser(const example_parser&) = default;
+example_parser::example_parser(example_parser&&) noexcept = default;
+example_parser::~example_parser() = default;
 
 status example_parser::parse(std::string_view example, void* to, buffer* owner) {
   detail::field_row row(schema_.slots(), to, owner);
@@ -88,9 +126,29 @@ std::size_t example_parser::slot_of(std::string_view name, const feature_key& ke
   const std::size_t slot = schema_.find(name, key);
   if (position < kLearnedMax) {
     if (position >= order_.size()) order_.resize(position + 1);
-    order_[position] = {key, slot};
+    order_[position] = {.key = key, .slot = slot};
   }
   return slot;
+}
+
+/// Skips the entries from `position` on that are sound, as far as their values are not built and each is at its place.
+/// A function of its own, so that its loop has all registers.
+example_parser::skipped_entries example_parser::skip_unread(const char* p, const char* end, std::size_t position) {
+  const std::uint64_t record = record_;
+  std::uint64_t* const found_in = found_in_.data();
+  const std::size_t slot_count = found_in_.size(), known_count = order_.size();
+  const known_entry* const known = order_.data();
+  skipped_entries s;
+  for (; position != known_count && known[position].skip(p, end); ++position) {
+    const std::size_t i = known[position].slot;
+    if (i == slot_count) continue;
+    s.is_repeated |= found_in[i] == record;
+    found_in[i] = record;
+    ++s.found;
+  }
+  s.position = position;
+  s.end = p;
+  return s;
 }
 
 /// Reads a record in the usual form. Returns false if it has another form or is damaged; the row may have some of its
@@ -104,35 +162,54 @@ template <class Row> bool example_parser::read_usual(std::string_view example, R
   const std::size_t slot_count = schema_.slots().size();
   std::uint64_t* const found_in = found_in_.data();
   const std::uint64_t record = ++record_;
-  const known_entry* known = order_.data();
+  known_entry* known = order_.data();
   std::size_t known_count = order_.size();
   std::size_t found = 0;
   for (std::size_t position = 0; p != end; ++position) {
     detail::usual_entry entry;
-    if (!detail::read_usual_entry(p, end, entry)) return false;
-    const feature_key key(entry.key);
-    std::size_t i;
-    if (position < known_count && known[position].key == key && !key.is_long()) [[likely]] {
+    if (position < known_count && known[position].sound != known_entry::check::by_slot) {
+      const skipped_entries s = skip_unread(p, end, position);
+      if (s.is_repeated) return false;
+      found += s.found;
+      position = s.position;
+      p = s.end;
+      if (p == end) break;
+    }
+    std::size_t i = slot_count, size = 0;
+    entry.value = p;
+    if (position < known_count && known[position].prefix.pass(entry.value, end, size)) [[likely]] {
       i = known[position].slot;
+      entry.is_single = true;
+      entry.end = p = entry.value + size;
     } else {
-      i = slot_of(entry.key, key, position);
-      known = order_.data();
-      known_count = order_.size();
+      if (!detail::read_usual_entry(p, end, entry)) return false;
+      const feature_key key(entry.key);
+      const bool is_expected = position < known_count && known[position].key == key;
+      if (is_expected && !key.is_long()) {
+        i = known[position].slot;
+      } else {
+        i = slot_of(entry.key, key, position);
+        known = order_.data();
+        known_count = order_.size();
+      }
+      if (is_expected && !known[position].prefix.is_learned())
+        known[position].learn(entry.key, i == slot_count ? nullptr : &slots[i]);
     }
     if (i == slot_count) continue;
-    if (found_in[i] == record) return false;  // a second entry of this key
+    if (found_in[i] == record) return false;
     found_in[i] = record;
     ++found;
     const feature_slot& slot = slots[i];
+    const detail::value_limits limits{slot.length, slot.each};
     std::size_t count;
     if (!slot.is_built) {
       detail::usual_values_counted counted;
-      if (!detail::read_usual_values(entry, slot.kind, {slot.length, slot.each}, counted, count)) return false;
+      if (!detail::read_usual_values(entry, slot.kind, limits, counted, count)) return false;
       if (count != slot.length && !slot.takes(count)) return false;
       continue;
     }
     row.begin(i);
-    if (!detail::read_usual_values(entry, slot.kind, {slot.length, slot.each}, row, count)) return false;
+    if (!detail::read_usual_values(entry, slot.kind, limits, row, count)) return false;
     if (count != slot.length && !slot.takes(count)) return false;
     row.end(count);
   }

@@ -9,6 +9,7 @@
 // oneof counts, and lists of one kind are joined.
 #pragma once
 
+#include <bit>
 #include <utility>
 
 #include "format/example/wire.hpp"
@@ -185,9 +186,11 @@ template <class OnEntry> bool read_example(std::string_view example, OnEntry on_
 
 /// A map entry: its key, and the bytes of its value, [value, end).
 struct usual_entry {
-  std::string_view key;
-  const char* value;
-  const char* end;
+  std::string_view key{};
+  const char* value = nullptr;
+  const char* end = nullptr;
+  /// [value, end) are the values of a list of the wanted kind, one text or one run of numbers, and the key is not set.
+  bool is_single = false;
 };
 [[gnu::always_inline]] inline bool read_usual_entry(const char*& p, const char* end, usual_entry& entry) noexcept {
   // Most entries take less than 128 bytes: two tags and two lengths are one word then.
@@ -222,6 +225,22 @@ inline std::size_t count_varints(const char* p, const char* end) noexcept {
   return n;
 }
 
+/// Counts the numbers in 1 to 8 bytes of packed varints. At least 8 bytes precede p.
+inline std::size_t count_few_varints(const char* p, std::size_t size) noexcept {
+  std::uint64_t last;  // the byte at p + size - 1 is the highest one
+  std::memcpy(&last, p + size - sizeof last, sizeof last);
+  return static_cast<std::size_t>(std::popcount(~last >> (64 - 8 * size) & 0x8080808080808080));
+}
+
+/// Returns true if these bytes are one varint of at most 8 bytes. At least 8 bytes precede p.
+[[gnu::always_inline]] inline bool is_one_short_varint(const char* p, std::size_t size) noexcept {
+  if (size - 1 >= 8) return false;
+  std::uint64_t last;
+  std::memcpy(&last, p + size - sizeof last, sizeof last);
+  const std::uint64_t ends = ~last >> (64 - 8 * size) & 0x8080808080808080;
+  return ends == std::uint64_t{0x80} << (8 * size - 8);
+}
+
 /// Limits for the number of values of a feature.
 struct value_limits {
   std::size_t most;
@@ -239,6 +258,41 @@ struct usual_values_counted {
   void int64(std::size_t, std::int64_t) {}
 };
 
+/// Reads the values [p, p + size) of a list of this kind: one text, or one run of packed numbers. At least 8 bytes precede
+/// p. Otherwise as read_usual_values().
+template <class Sink>
+[[gnu::always_inline]] inline bool read_single_values(const char* p, std::size_t size, feature_kind kind,
+                                                      value_limits limits, Sink& sink, std::size_t& count) {
+  if (kind == feature_kind::bytes) {
+    if (limits.most == 0) return false;
+    sink.bytes(0, {p, size});
+    count = 1;
+    return true;
+  }
+  if (kind == feature_kind::floats) {
+    count = size / 4;
+    if (size % 4 != 0 || !limits.take(count)) return false;
+    sink.room(count);
+    sink.floats(0, p, count);
+    return true;
+  }
+  const std::size_t n = size - 1 < 8 ? count_few_varints(p, size) : count_varints(p, p + size);
+  if (!limits.take(n)) return false;
+  sink.room(n);
+  if constexpr (requires { Sink::only_counts; }) {
+    // Each takes one byte; or none is too long, and the last one ends here.
+    const bool are_sound = n == size || (size <= 8 && static_cast<unsigned char>(p[size - 1]) < 0x80);
+    if (are_sound) return count = n, true;
+  }
+  count = 0;
+  for (wire_reader in({p, size}); !in.done();) {
+    std::uint64_t value;
+    if (!in.varint(value)) return false;
+    sink.int64(count++, static_cast<std::int64_t>(value));
+  }
+  return true;
+}
+
 /// Reads the values of a feature of this kind. Returns false, possibly after some values, if the form is unusual or
 /// `limits` exclude the number. The sink has bytes(i, string_view), and room(count) before floats(i, raw, count), or
 /// before int64(i, value) for each.
@@ -246,6 +300,7 @@ template <class Sink>
 [[gnu::always_inline]] inline bool read_usual_values(const usual_entry& entry, feature_kind kind, value_limits limits,
                                                      Sink& sink, std::size_t& count) {
   const char *p = entry.value, *const end = entry.end;
+  if (entry.is_single) return read_single_values(p, static_cast<std::size_t>(end - p), kind, limits, sink, count);
   const std::uint32_t list_tag = tag_of(static_cast<std::uint32_t>(kind), kBytes);
   count = 0;
   // The list has one string, or one run of numbers, and takes less than 128 bytes.
@@ -254,14 +309,9 @@ template <class Sink>
   if (size >= 4) std::memcpy(&word, p, 4);
   const bool single =
       size >= 4 && size < 0x80 && word == (list_tag | (size - 2) << 8 | tag_of(1, kBytes) << 16 | (size - 4) << 24);
-  if (single) p += 4;
-  else if (!enter_all(p, end, static_cast<char>(list_tag))) return false;
+  if (single) return read_single_values(p + 4, size - 4, kind, limits, sink, count);
+  if (!enter_all(p, end, static_cast<char>(list_tag))) return false;
   if (kind == feature_kind::bytes) {
-    if (single) {
-      if (limits.most == 0) return false;
-      sink.bytes(count++, {p, size - 4});
-      return true;
-    }
     for (const char* value_end; p != end; p = value_end) {
       value_end = enter(p, end, tag_of(1, kBytes));
       if (!value_end || count == limits.most) return false;
@@ -269,26 +319,8 @@ template <class Sink>
     }
     return true;
   }
-  if (!single && p != end && !enter_all(p, end, tag_of(1, kBytes))) return false;
-  if (kind == feature_kind::floats) {
-    const auto bytes = static_cast<std::size_t>(end - p);
-    count = bytes / 4;
-    if (bytes % 4 != 0 || !limits.take(count)) return false;
-    sink.room(count);
-    sink.floats(0, p, count);
-    return true;
-  }
-  const std::size_t n = count_varints(p, end);
-  if (!limits.take(n)) return false;
-  sink.room(n);
-  if constexpr (requires { Sink::only_counts; })
-    if (n == static_cast<std::size_t>(end - p)) return count = n, true;  // each takes one byte
-  for (wire_reader in({p, static_cast<std::size_t>(end - p)}); !in.done();) {
-    std::uint64_t value;
-    if (!in.varint(value)) return false;
-    sink.int64(count++, static_cast<std::int64_t>(value));
-  }
-  return true;
+  if (p != end && !enter_all(p, end, tag_of(1, kBytes))) return false;
+  return read_single_values(p, static_cast<std::size_t>(end - p), kind, limits, sink, count);
 }
 
 }  // namespace sluice::lib::detail
