@@ -672,4 +672,7 @@ MUTANTS = [
      "    if (sound == check::one_number && !detail::is_one_short_varint(at, size)) return false;\n", ""),
     ("an entry that nobody reads may come twice", "src/format/example/example_parser.cpp",
      "s.is_repeated |= found_in[i] == record;", ""),
+    ("offsets of texts that are only checked are left in the file", "src/arrow/ipc_unread.cpp",
+     "case ipc_layout::texts: return pass_buffer(use) && pass_buffer(use) && pass_buffer(values);",
+     "case ipc_layout::texts: return pass_buffer(use) && pass_buffer(values) && pass_buffer(values);"),
 ]

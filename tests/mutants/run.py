@@ -54,7 +54,7 @@ def configure():
 
 
 PROGRAMS = ["op_tests", "optimizer_tests", "runners_tests", "pipeline_tests", "engine_tests", "splits_tests", "service_tests", "io_tests",
-            "format_tests", "element_tests"]
+            "format_tests", "element_tests", "arrow_tests"]
 
 
 def build(jobs, programs=PROGRAMS):
@@ -140,6 +140,8 @@ def try_plans(plans, file="", times=1):
         rules = [(["runners_tests", "*split*"], full, 300), (["splits_tests"], small, 60)]
     if file.startswith("src/format/"):
         rules = [(["format_tests"], small, 300)]
+    if file.startswith("src/arrow/"):
+        rules = [(["arrow_tests"], small, 300)]
     if file.startswith("io/messages/"):
         rules = [(["io_tests", "[transport]"], full, 60)]
     if file.startswith("src/service/"):
