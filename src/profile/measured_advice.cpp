@@ -32,6 +32,8 @@ constexpr double kSecondsMin = 0.1;
 constexpr double kCheapCall = 200e-9;
 /// Below this number of calls the mean time is that of the first ones.
 constexpr std::uint64_t kCallsMin = 10'000;
+/// A map that makes elements smaller than this share saves memory that is worth a change of the plan, from this size on.
+constexpr double kSmaller = 0.5, kSavedBytesMin = 1 << 20;
 
 std::string figure(double n, const std::array<const char*, 4>& units, double step) {
   std::size_t unit = 0;
@@ -54,6 +56,7 @@ class figures_of_run {
     for (const node* at = &plan_;; at = at->inputs[0].get()) {  // inner plans and inputs of combines have no known path
       if (at->op->name == "repeat") look_at_epochs(*at);
       if (at->op->name == "map" && downstream && downstream->op->name == "batch") look_at_calls(*at, *downstream);
+      if (at->op->name == "map") look_at_buffer(*at, *at->inputs[0]);
       downstream = at;
       if (at->op->shape != op_info::stage) break;
     }
@@ -133,10 +136,29 @@ class figures_of_run {
     const double epochs = static_cast<double>(s->elements) / static_cast<double>(each);
     const double seconds = seconds_up_to(*s, seen), saved = seconds * (1 - 1 / epochs);
     if (share(saved) < kShareMin || saved < kSecondsMin) return;
-    say("cache", absl::StrCat(stage_text(*last), " makes the same ", each, " elements in each of ",
-                              absl::StrFormat("%.3g", epochs), " epochs, in ", seconds_figure(seconds),
-                              "; cache() after it keeps them in memory (", bytes_figure(static_cast<double>(s->bytes) / epochs),
-                              ", of at most half of the memory budget) and saves ", seconds_figure(saved)));
+    say("cache",
+        absl::StrCat(stage_text(*last), " makes the same ", each, " elements in each of ",
+                     absl::StrFormat("%.3g", epochs), " epochs, in ", seconds_figure(seconds),
+                     "; cache() after it keeps them in memory (", bytes_figure(static_cast<double>(s->bytes) / epochs),
+                     ", of at most half of the memory budget) and saves ", seconds_figure(saved)));
+  }
+
+  /// A map whose results are smaller than the elements that the buffer before it holds. The rule shrink_before_buffers moves those
+  /// whose types say so; the size of texts, lists and tensors is known by measurement only.
+  void look_at_buffer(const node& map, const node& buffer) {
+    if ((buffer.op->name != "shuffle" && buffer.op->name != "prefetch") || map.type->trivially_destroyed) return;
+    const stage_facts f = facts_of(map);
+    if (f.draws || f.uses_place || f.has_effects || !f.keeps_order) return;
+    const site_report *made = site_of(map), *held = site_of(buffer);
+    if (!made || !held || made->each_bytes <= 0 || made->each_bytes > kSmaller * held->each_bytes) return;
+    double bytes = 0;
+    for (const ledger_line_report& l : held->memory) bytes += static_cast<double>(l.peak_bytes);
+    const double left = bytes * made->each_bytes / held->each_bytes;
+    if (bytes - left < kSavedBytesMin) return;
+    say("shrink", absl::StrCat(made->name, " makes elements of ", bytes_figure(made->each_bytes), " from those of ",
+                               bytes_figure(held->each_bytes), " that ", stage_text(buffer),
+                               " holds; upstream of it, the buffer needs ", bytes_figure(left), " and not ",
+                               bytes_figure(bytes), f.may_fail ? ", but its errors come at other elements" : ""));
   }
 
   /// A map by a function of single elements, before a batch.

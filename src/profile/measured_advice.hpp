@@ -28,6 +28,8 @@ struct measured_note {
 /// Returns the advice for a plan as written, whose run gave these figures. The kinds:
 ///   "source_limit"  one file is read at a time, and that limits the run: the time for an element with several files
 ///   "cache"         each epoch of a repeat computes the same elements: their bytes, and the time that a cache would save
+///   "shrink"        a map makes the elements of the buffer before it smaller, which their types do not show: the memory that
+///                   the buffer would need after the map
 ///   "vectorize"     a function is called for each element, and does little more than that: the calls for batches
 std::vector<measured_note> measured_advice(const node& plan, const measured_run& run);
 

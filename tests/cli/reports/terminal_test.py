@@ -246,6 +246,11 @@ class Reports(ProgramTest):
         advice = [line for line in lines if line.startswith("advice: ")]
         self.assertEqual(len(advice), 1, lines)
         self.assertRegex(advice[0], r"filter\(a < b \* 1000\) makes the same 999999 elements in each of 40 epochs, in .*s; cache\(\) after it keeps them in memory \(7.63 MiB")
+        with open(self.path("wide.txt"), "w") as wide:
+            wide.writelines("a" * 60_000 + f",{i}\n" for i in range(300))
+        lines = self.ok("run", f'lines("{self.path("wide.txt")}") | shuffle(100) | map(split(it, ",")[1])', "--report").stderr.splitlines()
+        self.assertRegex("\n".join(lines), r"\nadvice: map\(.*\) makes elements of \d+ B from those of 5\d\.\d KiB that shuffle\(100\) holds; "
+                         r"upstream of it, the buffer needs .* KiB and not .* MiB, but its errors come at other elements\n")
         lines = self.ok("run", f"{made} | shuffle(100) | repeat(1)", "--report").stderr.splitlines()
         self.assertEqual([line for line in lines if line.startswith("advice: ")], [])
 

@@ -84,9 +84,10 @@ TEST_CASE("a file that is read alone and limits the run: the time with several f
 TEST_CASE("elements that each epoch computes again: their bytes, and the time that a cache saves") {
   const node_ptr plan = parse_plan("lines(\"a\") | map(length(it)) | shuffle(5) | repeat(4)");
   const std::vector<figures> stages = {{8000, 0s, 0}, {8000, 1s, 0}, {8000, 3s, 64 << 20}, {8000, 1s, 0}};
-  CHECK(given_run(plan, stages).advice(plan) ==
-        "cache: map(length(it)) makes the same 2000 elements in each of 4 epochs, in 4 s; cache() after it keeps them in "
-        "memory (16 MiB, of at most half of the memory budget) and saves 3 s");
+  CHECK(
+      given_run(plan, stages).advice(plan) ==
+      "cache: map(length(it)) makes the same 2000 elements in each of 4 epochs, in 4 s; cache() after it keeps them in "
+      "memory (16 MiB, of at most half of the memory budget) and saves 3 s");
   CHECK(given_run(plan, stages).advice(plan, false).empty());  // the size of an epoch is unknown
   std::vector<figures> fast = stages;
   fast[2].busy = fast[3].busy = 200ms;
@@ -99,6 +100,33 @@ TEST_CASE("elements that each epoch computes again: their bytes, and the time th
         "memory (1000 B, of at most half of the memory budget) and saves 2.4 s");
   const node_ptr once = parse_plan("range(100) | map(it * 3) | repeat(1)");
   CHECK(given_run(once, {{100, 0s, 0}, {100, 9s, 0}, {100, 0s, 0}}).advice(once).empty());
+}
+
+TEST_CASE("a map that makes buffered elements smaller, as measured: the memory of the buffer after it") {
+  const node_ptr plan = parse_plan("lines(\"a\") | shuffle(100) | map(upper(it))");
+  given_run run(plan, {{400, 0s, 0}, {400, 0s, 0}, {400, 0s, 0}});
+  site_report &map = run.sites[0], &shuffle = run.sites[1];
+  map.each_bytes = 1024;
+  shuffle.each_bytes = 65536;
+  shuffle.memory = {{.stage = "shuffle", .peak_bytes = 6 << 20}, {.stage = "shuffle", .peak_bytes = 2 << 20}};
+  CHECK(run.advice(plan) ==
+        "shrink: map makes elements of 1 KiB from those of 64 KiB that shuffle(100) holds; upstream of it, the buffer "
+        "needs 128 KiB and "
+        "not 8 MiB, but its errors come at other elements");
+  map.each_bytes = 40'000;  // not much smaller
+  CHECK(run.advice(plan).empty());
+  map.each_bytes = 1024;
+  shuffle.memory = {{.stage = "shuffle", .peak_bytes = 1 << 20}};  // less than a MiB is saved
+  CHECK(run.advice(plan).empty());
+  shuffle.memory = {{.stage = "shuffle", .peak_bytes = 8 << 20}};
+  const node_ptr draws = parse_plan("lines(\"a\") | shuffle(100) | map(upper(it) + text(random(3)))");
+  run.sites[0].path = derive(0, draws->site);
+  run.sites[1].path = derive(0, draws->inputs[0]->site);
+  CHECK(run.advice(draws).empty());
+  const node_ptr fixed = parse_plan("lines(\"a\") | shuffle(100) | map(length(it))");  // the optimizer moves it
+  run.sites[0].path = derive(0, fixed->site);
+  run.sites[1].path = derive(0, fixed->inputs[0]->site);
+  CHECK(run.advice(fixed).empty());
 }
 
 TEST_CASE("a function that costs as much as its calls: the number of calls for batches") {
