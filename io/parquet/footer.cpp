@@ -99,6 +99,23 @@ void set_bounds(column_bounds& b, const ::parquet::Statistics& s, const ::parque
   return how;
 }
 
+namespace {
+
+/// Returns the first column that has no type of Arrow: each is tried alone. REQUIRES: the schema is not used afterwards.
+std::string column_without_type(const ::parquet::FileMetaData& file) {
+  const auto* root = file.schema()->group_node();
+  for (int i = 0; i != root->field_count(); ++i) {
+    ::parquet::SchemaDescriptor alone;
+    alone.Init(::parquet::schema::GroupNode::Make("schema", ::parquet::Repetition::REQUIRED, {root->field(i)}));
+    ::parquet::arrow::SchemaManifest unused;
+    if (!::parquet::arrow::SchemaManifest::Make(&alone, nullptr, reading_properties(), &unused).ok())
+      return absl::StrCat("the schema of column \"", root->field(i)->name(), "\"");
+  }
+  return "the schema";
+}
+
+}  // namespace
+
 footer::footer(std::string_view bytes, std::uint64_t size_bytes) : size_bytes_(size_bytes) {
   guarded("the footer", [&] {
     metadata_ = read_metadata(bytes.substr(0, bytes.size() - kParquetTailBytes));
@@ -123,9 +140,9 @@ footer::~footer() {
 
 void footer::find_columns() {
   ::parquet::arrow::SchemaManifest manifest;
-  check(::parquet::arrow::SchemaManifest::Make(metadata_->schema(), metadata_->key_value_metadata(),
-                                               reading_properties(), &manifest),
-        "the schema");
+  const ::arrow::Status has_types = ::parquet::arrow::SchemaManifest::Make(
+      metadata_->schema(), metadata_->key_value_metadata(), reading_properties(), &manifest);
+  if (!has_types.ok()) check(has_types, column_without_type(*metadata_));
   std::vector<std::shared_ptr<::arrow::Field>> fields;
   for (const auto& top : manifest.schema_fields) {
     row_column c{top.field, without_decimals(top.field->type()), {}};

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random tables, written as Parquet by pyarrow, DuckDB and Polars, are read by sluice as pyarrow reads them; what sluice writes is read
-the same by all three. Skipped without them (./dev deps formats).
+the same by all three. Skipped without them (./dev deps formats). SLUICE_TEST_PARQUET_TABLES is the number of tables, or --tables:
 
   python3 tests/cli/formats/parquet_tables_test.py --tables 2000 --seed 7
 """
@@ -15,12 +15,12 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from parquet_libraries import drawn, duckdb, polars
+from parquet_libraries import drawn, duckdb, expected_rows, has, polars, rows_of
 from parquet_libraries import pyarrow as pa
 from program import main, sluice
 
 pq = pa.parquet
-TABLES, SEED = drawn(30)
+TABLES, SEED = drawn(int(os.environ.get("SLUICE_TEST_PARQUET_TABLES", "30")))
 
 SCALARS = [pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(), pa.float32(),
            pa.float64(), pa.string(), pa.binary(), pa.date32(), pa.timestamp("ms"), pa.timestamp("us"), pa.timestamp("us", "UTC"),
@@ -87,49 +87,6 @@ def random_table(r, by_arrow):
     return pa.table(columns)
 
 
-def plain(value):
-    """A value in the form that all readers share."""
-    if isinstance(value, float):
-        return "nan" if math.isnan(value) else value
-    if isinstance(value, decimal.Decimal):
-        return str(value) if value.as_tuple().exponent > -7 and "E" not in str(value) else format(value, "f")
-    if isinstance(value, datetime.datetime):
-        return (value if value.tzinfo is None else value.astimezone(datetime.timezone.utc).replace(tzinfo=None)).isoformat()
-    if isinstance(value, datetime.timedelta):
-        return value // datetime.timedelta(microseconds=1)
-    if isinstance(value, dict):
-        return {k: plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        if isinstance(value, tuple) and len(value) == 2:   # of a map
-            return {"key": plain(value[0]), "value": plain(value[1])}
-        return [plain(v) for v in value]
-    return value
-
-
-def rows_of(table):
-    return [plain(r) for r in table.to_pylist()]
-
-
-def text_of_decimals(value, t):
-    """Decimals as sluice yields them: with the digits of their scale."""
-    if value is None:
-        return None
-    if pa.types.is_decimal(t):
-        return format(value, f".{t.scale}f")
-    if pa.types.is_map(t):
-        return [(k, text_of_decimals(v, t.item_type)) for k, v in value]
-    if pa.types.is_list(t) or pa.types.is_large_list(t):
-        return [text_of_decimals(v, t.value_type) for v in value]
-    if pa.types.is_struct(t):
-        return {f.name: text_of_decimals(value[f.name], f.type) for f in t}
-    return value
-
-
-def expected_rows(table):
-    types = {f.name: f.type for f in table.schema}
-    return [plain({k: text_of_decimals(v, types[k]) for k, v in row.items()}) for row in table.to_pylist()]
-
-
 def written_by_pyarrow(r, table, path):
     pq.write_table(table, path, row_group_size=r.choice([7, 100, 10**6]), compression=r.choice(["none", "snappy", "gzip", "zstd", "lz4", "brotli"]),
                    use_dictionary=r.random() < 0.5, data_page_version=r.choice(["1.0", "2.0"]), data_page_size=r.choice([100, 2**20]),
@@ -146,14 +103,6 @@ def written_by_duckdb(r, arrow_rows, path):
 def written_by_polars(r, table, path):
     polars.from_arrow(table).write_parquet(path, compression=r.choice(["uncompressed", "snappy", "gzip", "zstd", "lz4"]),
                                            row_group_size=r.choice([7, 100, 10**6]), data_page_size=r.choice([100, 2**20]))
-
-
-def has(t, test):
-    if test(t):
-        return True
-    if pa.types.is_map(t):
-        return has(t.key_type, test) or has(t.item_type, test)
-    return any(has(t.field(i).type, test) for i in range(t.num_fields))
 
 
 class Tables(unittest.TestCase):
