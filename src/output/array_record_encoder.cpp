@@ -43,6 +43,11 @@ class array_record_encoder final : public element_encoder {
       to.ends.push_back(to.bytes.size());
     });
   }
+  std::size_t kept_bytes() const override {
+    // The footer is built in memory: a message of up to 30 bytes in a text for each chunk, and its bytes.
+    constexpr std::size_t kKeptOfChunk = 3 * sizeof(std::uint64_t) + sizeof(std::string) + 2 * 32;
+    return decoded_.size() * kKeptOfChunk;
+  }
   std::string save() const override {
     position_writer w;
     w.number(writer_.offset());

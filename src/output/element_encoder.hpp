@@ -44,6 +44,12 @@ class element_encoder {
   virtual status append(const char* elements, std::size_t n, encoded& to) = 0;
   virtual status flush(encoded&) { return {}; }
   virtual status end(encoded&) { return {}; }
+  /// False after end(): more bytes follow, and end() must be called again. So a long table is written in pieces.
+  virtual bool has_ended() const { return true; }
+  /// Returns the size of what end() will append for the elements so far.
+  virtual std::uint64_t gathered_bytes() const { return 0; }
+  /// Returns the bytes that the encoder keeps until end(), besides a constant number.
+  virtual std::size_t kept_bytes() const { return 0; }
   /// Sets the tensor shape to write when the output has no rows to take it from.
   virtual void expect_rows(const tensor_spec&) {}
   /// Returns the number of elements to request at once.
@@ -85,6 +91,8 @@ result<std::unique_ptr<element_encoder>> make_parquet_encoder(const element_type
 std::unique_ptr<element_encoder> make_bagz_encoder(const element_type& type, compression codec);
 /// `codec`: none: chunks are stored; others: zstd.
 std::unique_ptr<element_encoder> make_array_record_encoder(const element_type& type, compression codec);
+/// Errors: those of mds_encoder.hpp.
+result<std::unique_ptr<element_encoder>> make_mds_encoder(const element_type& type);
 result<std::unique_ptr<element_encoder>> make_npy_encoder(const element_type& type);
 
 }  // namespace sluice::lib

@@ -13,6 +13,7 @@
 #include "base/files/system_calls.hpp"
 #include "io/paths/file_router.hpp"
 #include "output/data_folder.hpp"
+#include "output/mds_encoder.hpp"
 #include "output/output_file.hpp"
 #include "output/output_stream.hpp"
 #include "sluice/element/type_text.hpp"
@@ -48,10 +49,29 @@ std::string_view suffix_of_format(output_format f) {
   }
 }
 
+/// Shards have the names that the library of MDS gives them. They follow one another, since its readers read them so.
+status place_in_mds_folder(output_options& o) {
+  if (o.shards != 1)
+    return invalid_argument_error(
+               "the shards of MDS follow one another, and elements cannot alternate between them: set the size of a "
+               "shard (--shard-size, write_options::shard_bytes) in place of their number")
+        .in_file(o.path);
+  if (o.compression != compression::none)
+    return invalid_argument_error("shards of MDS are written without compression: leave it out").in_file(o.path);
+  if (o.shard_bytes == 0) o.shard_bytes = kMdsShardBytes;
+  if (o.shard_bytes >= std::uint64_t{1} << 32)
+    return invalid_argument_error("a shard of MDS has less than 4 GiB").in_file(o.path);
+  o.path += "shard.{shard:05d}.mds";
+  return {};
+}
+
 }  // namespace
 
 status place_in_folder(output_options& o) {
-  if (!names_data_folder(o.path)) return {};
+  if (!names_data_folder(o.path)) {
+    if (o.format != output_format::mds_folder) return {};
+    return invalid_argument_error("mds writes a folder: end the path with a slash, as in mds:train/").in_file(o.path);
+  }
   if (o.is_remote())
     return invalid_argument_error(
                "a folder with a manifest is local; name the objects, as in s3://bucket/out/part.arrow")
@@ -63,6 +83,7 @@ status place_in_folder(output_options& o) {
         .in_file(o.path);
   if (o.format == output_format::automatic) o.format = output_format::arrow;
   o.folder = o.path;
+  if (o.format == output_format::mds_folder) return place_in_mds_folder(o);
   absl::StrAppend(&o.path, "part", std::string(suffix_of_format(o.format)));
   if (o.compression == compression::gzip) o.path += ".gz";
   if (o.compression == compression::zstd) o.path += ".zst";
@@ -101,7 +122,7 @@ status check_can_resume(const output_options& o, const std::string& checkpoint_p
 }
 
 file_sink::file_sink(const output_options& o, const element_type& type)
-    : o_(o), type_(type), names_(o.path, o.shard_bytes != 0 ? 0 : o.shards) {}
+    : o_(o), type_(type), names_(o.path, o.shard_bytes != 0 ? 0 : o.shards), kept_(o.rt) {}
 
 result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, const element_type& type,
                                                    const output_start& start, std::uint64_t& cut_bytes) {
@@ -236,6 +257,7 @@ status file_sink::take(const block& elements) {
     parts_[0]->begin_block();
     status why = parts_[0]->append(elements, 0, n);
     if (why.ok()) why = parts_[0]->flush_if_watched();
+    if (why.ok()) why = charge_kept();
     if (why.ok()) elements_ += n;
     else elements_ += taken() == kUnknown ? 0 : taken();
     return why;
@@ -245,7 +267,13 @@ status file_sink::take(const block& elements) {
     if (!why.ok()) return why;
     ++elements_;
   }
-  return {};
+  return charge_kept();
+}
+
+status file_sink::charge_kept() {
+  std::size_t bytes = 0;
+  for (const auto& part : parts_) bytes += part->kept_bytes();
+  return kept_.resize(bytes);
 }
 
 status file_sink::take_to(std::size_t shard, const block& elements, std::uint32_t i) {
@@ -261,8 +289,8 @@ status file_sink::take_by_size(const block& elements) {
     if (!why.ok()) return why;
     ++elements_;
     ++part_elements_;
-    if (parts_[0]->plain_bytes() < o_.shard_bytes) continue;
-    why = finish_part();
+    if (parts_[0]->plain_bytes() < o_.shard_bytes) why = charge_kept();
+    else why = finish_part();
     if (!why.ok()) return why;
   }
   return {};
@@ -280,8 +308,21 @@ status file_sink::begin_folder(bool continues) {
   return there.ok() && !continues ? status() : mark_folder(false);
 }
 
+status file_sink::index_mds_folder(bool is_complete) const {
+  if (o_.format != output_format::mds_folder) return {};
+  if (!is_complete) {
+    std::error_code why;
+    std::filesystem::remove(o_.folder + kMdsIndexName, why);  // the shards that it describes are replaced
+    return why ? errno_error(why.value(), "cannot remove the index of an earlier output").in_file(o_.folder) : status();
+  }
+  std::vector<std::string> shards;
+  for (std::uint64_t i = 0; i != files(); ++i) shards.push_back(name_of(i).substr(o_.folder.size()));
+  return write_mds_index(o_.folder, type_, shards, o_.shard_bytes);
+}
+
 status file_sink::mark_folder(bool is_complete) {
   if (o_.folder.empty() || (is_marked_ && !is_complete)) return {};
+  if (status why = index_mds_folder(is_complete); !why.ok()) return why;
   data_folder d{.is_complete = is_complete,
                 .format = std::string(to_string(o_.format)),
                 .compression = std::string(to_string(o_.compression)),
@@ -322,11 +363,12 @@ status file_sink::finish_part() {
   parts_.clear();
   part_elements_ = 0;
   ++first_shard_;
-  return {};
+  return charge_kept();
 }
 
 status file_sink::end_shard() {
-  const bool may_end = o_.is_remote() && o_.shard_bytes != 0 && part_elements_ != 0;
+  const bool cannot_grow = o_.is_remote() || o_.format == output_format::mds_folder;
+  const bool may_end = cannot_grow && o_.shard_bytes != 0 && part_elements_ != 0;
   return may_end ? finish_part() : status();
 }
 
@@ -339,8 +381,8 @@ status file_sink::commit(output_place& place) {
     if (!why.ok()) return why;
   }
   // An output that cannot be resumed, such as a pipe, is not named.
-  // Complete remote shards are named by their number; the one that has just begun has no element.
-  if (o_.is_remote()) place.files.clear();
+  // Complete shards that cannot grow are named by their number; the one that has just begun has no element.
+  if (o_.is_remote() || o_.format == output_format::mds_folder) place.files.clear();
   const bool is_named = o_.is_remote() ? o_.shard_bytes != 0 : o_.is_sharded() || place.files[0].is_file();
   if (!is_named) {
     place = {};

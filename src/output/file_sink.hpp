@@ -12,7 +12,8 @@
 // manifest describes them. Files of an earlier output that the new manifest does not name are removed at the end.
 // Under a path with a scheme (s3://…), files are remote_files. send(), which a task awaits, transfers them. A run with
 // such an output cannot be resumed.
-// Errors: see output_file, element_encoder.
+// Memory: what an encoder keeps until its file ends is charged to the runtime's ledger.
+// Errors: see output_file, element_encoder; resource_exhausted: what is kept exceeds the memory budget.
 // Thread: one caller; it blocks.
 #pragma once
 
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "output/element_sink.hpp"
+#include "output/kept_memory.hpp"
 #include "output/output_part.hpp"
 #include "output/remote_output.hpp"
 #include "output/shard_names.hpp"
@@ -99,10 +101,14 @@ class file_sink final : public element_sink {
   status open_part(const output_place* from, std::size_t index, std::uint64_t& cut_bytes);
   result<std::unique_ptr<byte_output>> open_stream(const output_place* from, bool& is_begun, std::uint64_t& cut_bytes);
   status take_by_size(const block& elements);
+  /// Charges what the encoders keep. Errors: resource_exhausted.
+  status charge_kept();
   status finish_part();
   status remove_later_shards() const;
   task<> refuse_later_shard();
   status begin_folder(bool continues);
+  /// Writes the index of a folder of MDS, or removes an earlier one.
+  status index_mds_folder(bool is_complete) const;
   /// Writes the manifest, unless the output is in no folder.
   status mark_folder(bool is_complete);
   void remove_old_files() const;
@@ -112,6 +118,7 @@ class file_sink final : public element_sink {
   const element_type& type_;
   const shard_names names_;
   std::vector<std::unique_ptr<output_part>> parts_;
+  kept_memory kept_;
   std::vector<std::shared_ptr<remote_file>> remote_;  ///< the files that have no name yet
   std::uint64_t part_elements_ = 0;                   ///< in the shard that is being written by size
   std::vector<std::string> old_files_;                ///< that the folder's manifest named before

@@ -10,9 +10,9 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kFormatNames[] = {"automatic", "jsonl",   "csv",         "raw",          "lines",
-                                             "tfrecord",  "example", "arrow",       "arrow-binary", "parquet",
-                                             "npy",       "bagz",    "array_record"};
+constexpr std::string_view kFormatNames[] = {"automatic", "jsonl",   "csv",          "raw",          "lines",
+                                             "tfrecord",  "example", "arrow",        "arrow-binary", "parquet",
+                                             "npy",       "bagz",    "array_record", "mds"};
 
 struct suffix {
   std::string_view text;
@@ -97,6 +97,7 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
     case arrow_binary: return make_arrow_encoder(type, true, buffers);
     case parquet: return make_parquet_encoder(type, buffers, group_bytes);
     case numpy: return make_npy_encoder(type);
+    case mds_folder: return make_mds_encoder(type);
     case raw:
       if (type.text) return make_raw_encoder(type);
       break;

@@ -93,8 +93,10 @@ status output_part::commit(shard_place& place) {
 
 status output_part::finish() {
   status why = encoder_->flush(made_);
-  if (why.ok()) why = encoder_->end(made_);
-  if (why.ok()) why = write_out();
+  do {
+    if (why.ok()) why = encoder_->end(made_);
+    if (why.ok()) why = write_out();
+  } while (why.ok() && !encoder_->has_ended());
   if (why.ok()) why = end_member();
   if (why.ok()) why = write_head();
   return why.ok() ? to_->finish() : why;

@@ -39,7 +39,8 @@ class output_part {
 
   bool closed() const { return to_->closed(); }
   std::uint32_t wanted() const { return encoder_->wanted(); }
-  std::uint64_t plain_bytes() const { return plain_bytes_ + made_.bytes.size(); }
+  std::uint64_t plain_bytes() const { return plain_bytes_ + made_.bytes.size() + encoder_->gathered_bytes(); }
+  std::size_t kept_bytes() const { return encoder_->kept_bytes(); }
   std::uint64_t written_bytes() const { return written_bytes_; }
 
  private:

@@ -30,6 +30,7 @@ enum class output_format : std::uint8_t {
   numpy,          ///< one array of NumPy: numbers, arrays and tensors of one shape; the first dimension is the elements
   bagz_records,   ///< texts as the records of a Bagz file; in a file named .bagz each is a zstd frame
   array_records,  ///< texts as the records of an ArrayRecord file, in chunks of one record each
+  mds_folder,     ///< structures as the samples of MDS shards, in a folder with an index.json
 };
 
 /// "jsonl", "arrow-binary" …

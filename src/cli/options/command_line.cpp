@@ -137,7 +137,8 @@ void add_run(CLI::App& app, typed& t) {
              "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .parquet, .bagz, .array_record, .npy or .txt, "
              "and .gz or .zst; or FORMAT:PATH: jsonl (texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw "
              "(texts, joined), lines, tfrecord (of texts), example (structures as tf.Examples in TFRecords), arrow "
-             "(an Arrow IPC stream; arrow-binary: texts as binary), parquet, bagz, array_record, npy (one array); - is "
+             "(an Arrow IPC stream; arrow-binary: texts as binary), parquet, bagz, array_record, mds (PATH is a folder "
+             "and ends with /), npy (one array); - is "
              "standard output, as are jsonl, csv, raw and "
              "lines alone; an existing file is replaced, unless it is an input, a lookup table, the plan or the "
              "checkpoint of this run")
@@ -213,7 +214,7 @@ void add_convert(CLI::App& app, typed& t) {
   add_plugins(*convert, t);
   convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
       ->check(one_of({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "parquet", "bagz",
-                      "array_record", "npy"}));
+                      "array_record", "mds", "npy"}));
   add_output_options(*convert, t, c.run.output);
   convert->add_flag("--overwrite", c.overwrites, "replace an existing output; an input is never replaced");
   convert->add_option("--limit", c.run.limit, "end after this number of elements")->check(whole(0, kAny));

@@ -183,11 +183,11 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
     throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message())));
   status why = check_output(o.format, type);
   if (!why.ok())
-    throw misuse(absl::StrCat(a.names_option ? "--output " : "", text, ": ", std::string(why.message()),
-                              o.path.empty()
-                                  ? "; --output jsonl prints all elements"
-                                  : absl::StrCat(as_text_by_map(type), "; ", a.names_option ? "--output " : "",
-                                                 "jsonl:", o.path, " takes all elements")));
+    throw misuse(absl::StrCat(
+        a.names_option ? "--output " : "", text, ": ", std::string(why.message()),
+        o.path.empty() ? "; --output jsonl prints all elements"
+                       : absl::StrCat(as_text_by_map(type), "; ", a.names_option ? "--output " : "",
+                                      "jsonl:", o.folder.empty() ? o.path : o.folder, " takes all elements")));
   if (!o.folder.empty())
     if (why = detail::why_not_loadable(o.format, type); !why.ok())
       throw misuse(absl::StrCat(o.folder, ": ", std::string(why.message())));

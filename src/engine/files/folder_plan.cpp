@@ -168,6 +168,7 @@ void check_files(const data_folder& d, const std::string& folder) {
 }
 
 status why_not_loadable(output_format format, const element_type& type) {
+  if (format == output_format::mds_folder) return {};  // its columns are read as they were written
   data_folder d{.is_complete = true,
                 .format = std::string(to_string(format)),
                 .compression = "none",
@@ -180,8 +181,24 @@ status why_not_loadable(output_format format, const element_type& type) {
   return plan_with_type(text_of_folder(d, "/", reading, false), d, type, false, false).why();
 }
 
+namespace {
+
+/// The reader of MDS reads the folder.
+node_ptr plan_of_mds_folder(const data_folder& d, const std::string& folder, const folder_reading& how,
+                            const element_type& type, bool is_exact) {
+  if (how.index == file_index::required)
+    throw_status(invalid_argument_error("index=required: folders of MDS have an index of their own; leave it out")
+                     .in_file(folder));
+  auto plan = plan_with_type(absl::StrCat("mds(", in_quotes(folder), ")"), d, type, is_exact, false);
+  if (!plan.ok()) throw_status(plan.why().in_file(folder));
+  return *plan;
+}
+
+}  // namespace
+
 node_ptr plan_of_data_folder(const data_folder& d, const std::string& folder, const folder_reading& how,
                              const element_type* type, bool is_exact) {
+  if (d.format == to_string(output_format::mds_folder)) return plan_of_mds_folder(d, folder, how, *type, is_exact);
   const one_file_reading reading = reading_of(d, *type);
   if (reading.reader.empty())
     throw_status(failed_precondition_error(

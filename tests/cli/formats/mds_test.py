@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / ".cache/formats"))
+from mds_library import local_dataset
 from program import PROGRAM, ProgramTest, lines_of, main, sluice
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "verbs/data/mds"
@@ -114,6 +115,74 @@ class Mds(ProgramTest):
             self.assertIn("index.json states", self.fails(1, "run", f'mds("{shard.parent}")'))
             shard.write_bytes(bytes([255]) * len(good))
             self.assertIn("is damaged, or has not exactly", self.fails(1, "run", f'mds("{shard.parent}")'))
+
+    def written(self, plan, *options):
+        folder = self.path("out")
+        self.ok("run", plan, "--output", f"mds:{folder}/", *options)
+        return folder
+
+    def test_outputs_are_read_back(self):
+        plan = 'range(1000) | map({id: it, name: "n" + text(it), half: it * 0.5, small: int8(it % 100)})'
+        folder = self.written(plan, "--shard-size", "8KiB")
+        self.assertEqual(len(list(pathlib.Path(folder).glob("shard.*.mds"))), 4)
+        for again in (f'mds("{folder}")', f'load("{folder}")'):
+            self.assertEqual(self.ok("run", again, "--output", "jsonl").stdout, self.ok("run", plan, "--output", "jsonl").stdout)
+        self.assertEqual(self.ok("compare", plan, folder).stdout[:8], "the same")
+        self.assertEqual(self.ok("run", f'mds("{folder}") | skip(998) | map(id)', "--output", "jsonl").stdout, "998\n999\n")
+        self.written("range(3) | map({id: it})")   # another output takes its place
+        self.assertEqual(sorted(p.name for p in pathlib.Path(folder).iterdir()), ["index.json", "shard.00000.mds", "sluice.manifest"])
+        self.assertEqual(self.ok("count", f"{folder}/index.json").stdout, "3\n")
+        self.written("range(0) | map({id: it})")
+        self.assertEqual(self.ok("count", f"{folder}/index.json").stdout, "0\n")
+
+    def test_the_library_reads_what_is_written(self):
+        if not local_dataset:
+            self.skipTest("no library of MDS: ./dev deps formats")
+        plan = ('range(300) | map({a: it - 5, b: uint8(it % 256), c: float32(it) / 4, d: it * 0.25, e: "ä" + text(it),'
+                ' g: uint64(it), h: int16(it)})')
+        rows = local_dataset(self.written(plan, "--shard-size", "4KiB"))
+        self.assertEqual(len(rows), 300)
+        for i in (0, 1, 150, 298, 299):
+            row = rows[i]
+            self.assertEqual({k: v if isinstance(v, str) else float(v) for k, v in row.items()},
+                             {"a": i - 5, "b": i % 256, "c": i / 4, "d": i * 0.25, "e": f"ä{i}", "g": i, "h": i})
+        binary = local_dataset(self.written(f'mds("{DATA / "types"}", columns=["f", "k"])'))[0]
+        self.assertEqual((binary["f"], binary["k"][:2]), (b"\xff\x00", b"\xff\xd8"))
+        arrays = self.written(f'mds("{DATA / "arrays"}")')
+        self.assertEqual(self.ok("run", f'mds("{arrays}")', "--output", "jsonl").stdout,
+                         self.ok("run", f'mds("{DATA / "arrays"}")', "--output", "jsonl").stdout)
+        first, second = local_dataset(arrays)[0], local_dataset(arrays)[1]
+        self.assertEqual((first["any"].tolist(), str(first["any"].dtype)), ([[0, 1, 2], [3, 4, 5]], "int64"))
+        self.assertEqual((second["any"].tolist(), str(second["any"].dtype)), ([0.5], "float16"))
+        self.assertEqual(second["typed"].tolist(), [[7]])
+
+    def test_an_output_continues_after_its_checkpoint(self):
+        folder, mark = self.path("out"), self.path("job.ckpt")
+        command = ["run", "range(5000) | map({id: it})", "--output", f"mds:{folder}/", "--checkpoint", mark, "--resume-or-start", mark,
+                   "--shard-size", "16KiB"]
+        self.ok(*command, "--limit", 2000)
+        self.ok(*command, "--limit", 4500)
+        self.ok(*command)
+        self.assertEqual(lines_of(self.ok("run", f'mds("{folder}") | map(id)', "--output", "jsonl")), list(range(5000)))
+
+    def test_outputs_that_have_no_form_are_refused(self):
+        out = f"mds:{self.path('out')}/"
+        for plan, words in (("range(3)", "takes structures"), ("range(3) | map({a: it > 1})", 'the column "a" is bool'),
+                            ("range(3) | map({a: [it]})", 'the column "a" is int64[]'), ("range(3) | map({a: it}) | batch(2)", "takes structures")):
+            self.assertIn(words, sluice("run", plan, "--output", out).stderr)
+        self.assertIn("set the size of a shard", sluice("run", "range(3) | map({a: it})", "--output", out, "--shards", 2).stderr)
+        self.assertIn("without compression", sluice("run", "range(3) | map({a: it})", "--output", out, "--compression", "zstd").stderr)
+        self.assertIn("end the path with a slash", sluice("run", "range(3) | map({a: it})", "--output", out[:-1]).stderr)
+
+    def test_shards_are_within_the_budget(self):
+        plan = f'range(40000) | map({{id: it, text: "{"x" * 1000}"}})'
+        done = sluice("run", plan, "--output", f"mds:{self.path('out')}/", "--memory-budget", "16MiB")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("--shard-size", done.stderr)
+        folder = self.written(plan, "--memory-budget", "16MiB", "--shard-size", "4MiB", "--report", f"json:{self.path('report.json')}")
+        memory = json.loads(pathlib.Path(self.path("report.json")).read_text())["run"]["memory"]
+        self.assertLess(memory["process_peak_bytes"], 90 << 20)
+        self.assertEqual(self.ok("count", f"{folder}/index.json").stdout, "40000\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes folders of MDS (MosaicML Streaming): shards, and the index.json that lists them.
+//
+// Format. A shard is the number of samples, the offset of each and of the end (all of 4 bytes), and the samples. A sample is
+//   the sizes of its values that have no fixed size (of 4 bytes), and its values, in the order of the columns.
+// Thread: one caller of an encoder; the functions block.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "output/element_encoder.hpp"
+#include "sluice/base/result.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice::lib {
+
+/// The size of a shard, if the user sets none: that of the library of MDS.
+inline constexpr std::uint64_t kMdsShardBytes = std::uint64_t{1} << 26;
+inline constexpr const char* kMdsIndexName = "index.json";
+
+/// Encodes one shard, whose samples are gathered until its end. Errors: invalid_argument: the elements are no structures of
+/// numbers, texts, bytes and tensors; names the member. Errors of append(): invalid_argument: a value has no form in MDS;
+/// the shard would have more than 4 GiB.
+result<std::unique_ptr<element_encoder>> make_mds_encoder(const element_type& type);
+
+/// Writes the index of the shards in a folder, in this order. `shards`: their names. Errors: those of reading the shards and
+/// of writing. REQUIRES: make_mds_encoder() accepts the type.
+status write_mds_index(const std::string& folder, const element_type& type, const std::vector<std::string>& shards,
+                       std::uint64_t shard_bytes);
+
+}  // namespace sluice::lib
