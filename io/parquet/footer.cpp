@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/parquet/footer.hpp"
 
-#include <arrow/type_traits.h>
 #include <parquet/arrow/schema.h>
 #include <parquet/statistics.h>
 
@@ -12,84 +11,13 @@
 #include "io/parquet/arrow_status.hpp"
 #include "io/parquet/decimal_texts.hpp"
 #include "io/parquet/metadata.hpp"
+#include "io/parquet/value_bounds.hpp"
 
 namespace sluice::lib::arrow_parquet {
 namespace {
 
 /// Old writers of Java state chunks that lack the header of the dictionary (PARQUET-816).
 constexpr std::uint64_t kOldHeaderBytes = 100;
-
-/// Integers, dates and times are compared as their numbers. Unsigned ones that do not fit an int64 have no bounds.
-void set_whole(column_bounds& b, std::int64_t min, std::int64_t max, bool is_unsigned, int bits) {
-  if (is_unsigned && bits == 32) {
-    min = static_cast<std::uint32_t>(min);
-    max = static_cast<std::uint32_t>(max);
-  }
-  if (is_unsigned && bits == 64 && (min < 0 || max < 0)) return;
-  if (min > max) return;
-  b.kind = column_bounds::whole;
-  b.whole_min = min;
-  b.whole_max = max;
-}
-
-void set_real(column_bounds& b, double min, double max) {
-  if (!(min <= max)) return;  // also for NaN, which old writers put there
-  b.kind = column_bounds::real;
-  // Writers disagree on the sign of zero.
-  b.real_min = min == 0 ? -0.0 : min;
-  b.real_max = max == 0 ? 0.0 : max;
-}
-
-template <class T> const ::parquet::TypedStatistics<T>& typed(const ::parquet::Statistics& s) {
-  return static_cast<const ::parquet::TypedStatistics<T>&>(s);
-}
-
-/// Returns true for a timestamp that is stored in the unit in which it is delivered.
-bool is_of_unit(const ::parquet::ColumnDescriptor& d, const ::arrow::DataType& type) {
-  if (type.id() != ::arrow::Type::TIMESTAMP || !d.logical_type() || !d.logical_type()->is_timestamp()) return false;
-  const auto stored = static_cast<const ::parquet::TimestampLogicalType&>(*d.logical_type()).time_unit();
-  switch (static_cast<const ::arrow::TimestampType&>(type).unit()) {
-    case ::arrow::TimeUnit::MILLI: return stored == ::parquet::LogicalType::TimeUnit::MILLIS;
-    case ::arrow::TimeUnit::MICRO: return stored == ::parquet::LogicalType::TimeUnit::MICROS;
-    case ::arrow::TimeUnit::NANO: return stored == ::parquet::LogicalType::TimeUnit::NANOS;
-    default: return false;
-  }
-}
-
-void set_bounds(column_bounds& b, const ::parquet::Statistics& s, const ::parquet::ColumnDescriptor& d,
-                const ::arrow::DataType& type) {
-  using ::arrow::Type;
-  const bool is_unsigned = ::arrow::is_integer(type.id()) && !::arrow::is_signed_integer(type.id());
-  // A type that is converted, such as a decimal or a timestamp of 12 bytes, has other values than the statistics.
-  switch (d.physical_type()) {
-    case ::parquet::Type::INT32:
-      if (::arrow::is_integer(type.id()) || type.id() == Type::DATE32)
-        set_whole(b, typed<::parquet::Int32Type>(s).min(), typed<::parquet::Int32Type>(s).max(), is_unsigned, 32);
-      return;
-    case ::parquet::Type::INT64:
-      if (::arrow::is_integer(type.id()) || is_of_unit(d, type))
-        set_whole(b, typed<::parquet::Int64Type>(s).min(), typed<::parquet::Int64Type>(s).max(), is_unsigned, 64);
-      return;
-    case ::parquet::Type::FLOAT:
-      if (type.id() == Type::FLOAT)
-        set_real(b, typed<::parquet::FloatType>(s).min(), typed<::parquet::FloatType>(s).max());
-      return;
-    case ::parquet::Type::DOUBLE:
-      if (type.id() == Type::DOUBLE)
-        set_real(b, typed<::parquet::DoubleType>(s).min(), typed<::parquet::DoubleType>(s).max());
-      return;
-    case ::parquet::Type::BYTE_ARRAY: {
-      if (type.id() != Type::STRING && type.id() != Type::BINARY && type.id() != Type::LARGE_STRING) return;
-      const auto& texts = typed<::parquet::ByteArrayType>(s);
-      b.kind = column_bounds::text;
-      b.text_min.assign(reinterpret_cast<const char*>(texts.min().ptr), texts.min().len);
-      b.text_max.assign(reinterpret_cast<const char*>(texts.max().ptr), texts.max().len);
-      if (b.text_min > b.text_max) b.kind = column_bounds::unknown;
-      return;
-    }
-    default: return;
-  }
-}
 
 }  // namespace
 
@@ -207,15 +135,19 @@ std::vector<file_range> footer::ranges(std::size_t group, const parquet_columns&
 
 column_bounds footer::bounds(std::size_t group, std::size_t column) const {
   column_bounds b;
-  const row_column& c = columns_[column];
-  if (c.leaves.size() != 1 || c.field->type()->num_fields() != 0) return b;
+  const int leaf = flat_leaf(column);
+  if (leaf < 0) return b;
   try {
-    const auto chunk = metadata_->RowGroup(static_cast<int>(group))->ColumnChunk(c.leaves[0]);
+    const auto chunk = metadata_->RowGroup(static_cast<int>(group))->ColumnChunk(leaf);
     // Null unless the order of the column is known, and the writer is one whose statistics are right.
     const std::shared_ptr<::parquet::Statistics> s = chunk->statistics();
     if (!chunk->is_stats_set() || !s) return b;
     if (s->HasNullCount() && s->null_count() >= 0) b.nulls = static_cast<std::uint64_t>(s->null_count());
-    if (s->HasMinMax()) set_bounds(b, *s, *metadata_->schema()->Column(c.leaves[0]), *c.field->type());
+    if (!s->HasMinMax()) return b;
+    set_bounds(b, *metadata_->schema()->Column(leaf), *columns_[column].field->type(), [&]<class T>(T*) {
+      const auto& typed = static_cast<const ::parquet::TypedStatistics<T>&>(*s);
+      return std::pair(typed.min(), typed.max());
+    });
   } catch (const std::exception&) { b = {}; }  // without statistics every group is read
   return b;
 }

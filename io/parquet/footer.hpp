@@ -40,11 +40,21 @@ class footer final : public parquet_file {
   std::uint64_t decoded_bytes(std::size_t group, const parquet_columns& columns) const override;
   std::vector<file_range> ranges(std::size_t group, const parquet_columns& columns) const override;
   column_bounds bounds(std::size_t group, std::size_t column) const override;
+  column_indexes indexes(std::size_t group, std::size_t column) const override;
+  std::vector<page_bounds> pages(std::size_t group, std::size_t column, std::string_view bounds,
+                                 std::string_view places) const override;
+  bool lacks(std::size_t column, std::string_view bloom, std::int64_t value) const override;
+  bool lacks(std::size_t column, std::string_view bloom, std::string_view value) const override;
   std::unique_ptr<parquet_rows> read(std::size_t group, const parquet_columns& columns, std::vector<file_part> parts,
                                      library_memory& memory, std::size_t rows_at_once) const override;
 
  private:
   void find_columns();
+  /// Returns the leaf of a column that is not nested; -1: it is nested.
+  int flat_leaf(std::size_t column) const {
+    const row_column& c = columns_[column];
+    return c.leaves.size() == 1 && c.field->type()->num_fields() == 0 ? c.leaves[0] : -1;
+  }
   /// "column \"a\" in row group 3"
   std::string place_of(std::size_t group, std::size_t column) const;
   file_range range_of(std::size_t group, std::size_t column, int leaf) const;

@@ -65,6 +65,17 @@ struct column_bounds {
   std::optional<std::uint64_t> nulls{};       ///< the number of rows without a value, if it is stated
 };
 
+/// The rows of one page of a column, and its statistics.
+struct page_bounds {
+  std::uint64_t first_row = 0, rows = 0;  ///< in the group
+  column_bounds bounds{};
+};
+/// The places of what a file has about a column in one row group besides the footer. Without bytes: it has none.
+struct column_indexes {
+  file_range bounds{}, places{};  ///< the statistics of its pages, and their places
+  file_range bloom{};             ///< the bloom filter of its values
+};
+
 /// The numbers of columns of the file's rows (not of the leaves of nested columns), ascending.
 using parquet_columns = std::vector<std::size_t>;
 
@@ -90,6 +101,15 @@ class parquet_file {
   /// The ranges of the file that read() needs, ascending. Each is within the file.
   virtual std::vector<file_range> ranges(std::size_t group, const parquet_columns& columns) const = 0;
   virtual column_bounds bounds(std::size_t group, std::size_t column) const = 0;
+  virtual column_indexes indexes(std::size_t group, std::size_t column) const = 0;
+  /// Reads the indexes of pages, whose bytes these are. Returns pages that have all rows of the group; or none if an index
+  /// is damaged, or the order of the column's values is unknown.
+  virtual std::vector<page_bounds> pages(std::size_t group, std::size_t column, std::string_view bounds,
+                                         std::string_view places) const = 0;
+  /// Returns true if the bloom filter, whose bytes these are, excludes that the column has this value. False if it is
+  /// damaged, or the column has values of another type.
+  virtual bool lacks(std::size_t column, std::string_view bloom, std::int64_t value) const = 0;
+  virtual bool lacks(std::size_t column, std::string_view bloom, std::string_view value) const = 0;
   /// Begins a group. `parts`: contain all its ranges(). `rows_at_once`: the number of rows that next() is asked for; the
   /// library decodes so many at a time. `memory` outlives the result.
   virtual std::unique_ptr<parquet_rows> read(std::size_t group, const parquet_columns& columns,

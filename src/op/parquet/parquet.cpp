@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/parquet.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +26,9 @@ namespace {
 
 /// The initial number of concurrent reads; the file system may choose another.
 constexpr std::int64_t kChunkReadsInFlight = 4;
+/// The most bytes before the end of a file that are read for the indexes of pages and bloom filters. Files with more have
+/// the parts that their last row groups need there.
+constexpr std::uint64_t kIndexBytesMax = std::uint64_t{16} << 20;
 
 using footer_result = result<planned_footer>;
 
@@ -115,7 +120,12 @@ erased_stream open_parquet_rows(const node& n, open_context& context, const std:
 std::vector<element_run> excluded_in_footer(const node& n, std::span<const member_comparison> comparisons) {
   const footer_result* footer = footer_of(n);
   if (!footer || !footer->ok()) return {};
-  return excluded_rows(*(*footer)->file, *n.type, comparisons);
+  const planned_footer& known = **footer;
+  const std::optional<std::uint64_t> begin = indexes_begin(*known.file, *n.type, comparisons);
+  if (!begin) return excluded_rows(*known.file, *n.type, comparisons);
+  const std::string tail =
+      read_same_tail(n.as<parquet_arguments>().path.value, std::min(known.size_bytes - *begin, kIndexBytesMax), known);
+  return excluded_rows(*known.file, *n.type, comparisons, {tail, known.size_bytes - tail.size()});
 }
 
 cardinality rows_in_footer(const node& n) {

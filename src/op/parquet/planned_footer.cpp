@@ -39,12 +39,20 @@ result<std::uint64_t> rows_of(const parquet_file& file) {
 
 std::uint64_t digest_of_footer(std::string_view footer) { return stable_hash(footer, 0); }
 
+std::string read_same_tail(const std::string& path, std::uint64_t bytes, const planned_footer& known) {
+  std::uint64_t size = 0;
+  auto tail = read_file_tail(path, std::max(bytes, known.footer_bytes), size);
+  if (!tail.ok() || size != known.size_bytes || tail->size() < known.footer_bytes) return {};
+  const auto at = tail->size() - static_cast<std::size_t>(known.footer_bytes);
+  return digest_of_footer(std::string_view(*tail).substr(at)) == known.digest ? *std::move(tail) : std::string();
+}
+
 result<planned_footer> read_planned_footer(const std::string& path) {
   std::uint64_t size = 0;
   auto bytes = read_footer(path, size);
   if (!bytes.ok()) return bytes.why();
   try {
-    planned_footer f{open_parquet(*bytes, size), 0, digest_of_footer(*bytes), size};
+    planned_footer f{open_parquet(*bytes, size), 0, digest_of_footer(*bytes), size, bytes->size()};
     auto rows = rows_of(*f.file);
     if (!rows.ok()) return rows.why().in_file(path);
     f.rows = *rows;

@@ -90,7 +90,9 @@ class Filters(unittest.TestCase):
         table, path = pa.table({"row": pa.array(range(rows), pa.int64())} | columns), os.path.join(folder, "a.parquet")
         writer = r.choice(["pyarrow", "pyarrow", "polars", "duckdb"])
         if writer == "pyarrow":
-            pq.write_table(table, path, row_group_size=r.choice([3, 10, 40]), use_dictionary=r.random() < 0.5, write_statistics=r.random() < 0.9)
+            blooms = {name: {"ndv": 100, "fpp": 0.01} for name in table.column_names if r.random() < 0.5}
+            pq.write_table(table, path, row_group_size=r.choice([3, 10, 40]), use_dictionary=r.random() < 0.5, write_statistics=r.random() < 0.9,
+                           write_page_index=r.random() < 0.7, max_rows_per_page=r.choice([1, 2, 20000]), bloom_filter_options=blooms)
         elif writer == "polars":
             polars.from_arrow(table).write_parquet(path, row_group_size=r.choice([3, 10, 40]))
         else:
@@ -115,6 +117,56 @@ class Filters(unittest.TestCase):
         rest = self.run_plan(plan, "--resume", at, *how[1])
         os.remove(at)
         self.assertEqual(began + rest, whole, f"{first} elements with {how}")
+
+    def bytes_read(self, path, condition):
+        """The rows, and the bytes that the reader has read during the run."""
+        report = os.path.join(os.path.dirname(path), "report.json")
+        plan = f'parquet("{path}") | filter({condition})'
+        rows = self.run_plan(plan, "--report", f"json:{report}")
+        self.assertEqual(rows, self.run_plan(plan, "--no-optimize"))
+        stages = json.loads(pathlib.Path(report).read_text())["run"]["stages"]
+        return rows, sum(s["read_bytes"] for s in stages if s["name"].startswith("parquet"))
+
+    def test_pages_exclude_groups_that_the_footer_does_not(self):
+        """Each group has values from 0 to 999,999, and no page has one near 500,000."""
+        rows = 20_000
+        values = [i % rows if i % rows < rows // 2 else 1_000_000 - rows + i % rows for i in range(5 * rows)]
+        table = pa.table({"x": pa.array(values, pa.int64()), "y": pa.array([i / 2 for i in range(5 * rows)])})
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.parquet")
+            read = {}
+            for has_index in (False, True):
+                pq.write_table(table, path, row_group_size=rows, max_rows_per_page=1000, write_page_index=has_index, use_dictionary=False)
+                found, read[has_index] = self.bytes_read(path, "x == 500000")
+                self.assertEqual(found, [])
+            print(f"{os.path.getsize(path)} bytes: {read[False]} read without an index of pages, {read[True]} with it")
+            # With it only the footer is read in the run; without it both columns.
+            size = os.path.getsize(path)
+            self.assertGreater(read[False], size // 2)
+            self.assertLess(read[True], min(size, 70_000))
+            # Rows within a group are skipped, too.
+            found, _ = self.bytes_read(path, "x < 10 && y >= 20000")
+            self.assertEqual(len(found), 30)
+
+    def test_bloom_filters_exclude_groups(self):
+        """Absent values between the least and the greatest one of each group."""
+        count = 60_000
+        arrow_rows = pa.table({"s": [f"v{i % 50 * 2}" for i in range(count)], "x": [i % 50 * 2 for i in range(count)],  # noqa: F841
+                               "u": pa.array([i % 50 * 2 for i in range(count)], pa.uint32())})
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.parquet")
+            for writer in ("duckdb", "pyarrow"):
+                if writer == "duckdb":
+                    duckdb.sql(f"copy (from arrow_rows) to '{path}' (format parquet, row_group_size 20000, compression uncompressed)")
+                else:
+                    pq.write_table(arrow_rows, path, row_group_size=20000, compression="none", use_dictionary=False,
+                                   bloom_filter_options={name: {"ndv": 50, "fpp": 0.001} for name in arrow_rows.column_names})
+                for condition in ('s == "v3"', "x == 33", "u == 33"):
+                    found, read = self.bytes_read(path, condition)
+                    self.assertEqual(found, [], condition)
+                    self.assertLess(read, 70_000, f"{writer}: {condition}")   # of the footer
+                self.assertGreater(os.path.getsize(path), 100_000)
+                self.assertEqual(len(self.bytes_read(path, "x == 34")[0]), count // 50)
 
     def test_damage_in_a_skipped_group_is_not_found(self):
         damaged = ROOT / "tests/verbs/data/parquet/damaged.parquet"   # in `half` of the rows 4 to 7
