@@ -83,5 +83,9 @@ TEST_CASE("the corpus of png holds") { replay(*fuzz::find_target("png")); }
 TEST_CASE("the corpus of wav holds") { replay(*fuzz::find_target("wav")); }
 TEST_CASE("the corpus of webp holds") { replay(*fuzz::find_target("webp")); }
 TEST_CASE("the corpus of zip holds") { replay(*fuzz::find_target("zip")); }
+TEST_CASE("the corpus of array_record holds") { replay(*fuzz::find_target("array_record")); }
+TEST_CASE("the corpus of bagz holds") { replay(*fuzz::find_target("bagz")); }
+TEST_CASE("the corpus of mds holds") { replay(*fuzz::find_target("mds")); }
+TEST_CASE("the corpus of parquet holds") { replay(*fuzz::find_target("parquet")); }
 
 }  // namespace sluice::lib::corpus_test

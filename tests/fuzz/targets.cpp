@@ -4,12 +4,16 @@
 
 namespace sluice::lib::fuzz {
 
+void array_record(std::string_view bytes);
 void arrow_stream(std::string_view bytes);
+void bagz(std::string_view bytes);
 void checkpoint(std::string_view bytes);
 void tfrecord(std::string_view bytes);
 void csv(std::string_view bytes);
 void jsonl(std::string_view bytes);
+void mds(std::string_view bytes);
 void npy(std::string_view bytes);
+void parquet(std::string_view bytes);
 void lines(std::string_view bytes);
 void fixed_length(std::string_view bytes);
 void inflate(std::string_view bytes);
@@ -40,7 +44,9 @@ void zip(std::string_view bytes);
 
 std::span<const target> targets() {
   static constexpr target kAll[] = {
+      {"array_record", array_record},
       {"arrow_stream", arrow_stream},
+      {"bagz", bagz},
       {"bmp", bmp},
       {"checkpoint", checkpoint},
       {"csv", csv},
@@ -61,7 +67,9 @@ std::span<const target> targets() {
       {"jpeg", jpeg},
       {"jsonl", jsonl},
       {"lines", lines},
+      {"mds", mds},
       {"npy", npy},
+      {"parquet", parquet},
       {"paths", paths},
       {"plan_json", plan_json},
       {"plan_text", plan_text},

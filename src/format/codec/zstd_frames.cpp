@@ -68,7 +68,9 @@ zstd_frames::~zstd_frames() = default;
 
 result<std::uint64_t> zstd_frames::measure(std::string_view frame, std::uint64_t bytes_max,
                                            std::span<char> room) const {
-  inflater unpacking(compression::zstd);
+  // The window is not charged. 8 MiB are those of level 19, and what RFC 8878 asks decoders to support.
+  constexpr std::size_t kUnsizedWindowBytes = std::size_t{9} << 20;
+  inflater unpacking(compression::zstd, {.held_max = kUnsizedWindowBytes});
   std::uint64_t total = 0;
   for (std::size_t have = 0;;) {
     if (have == room.size()) have = 0;  // the bytes before are counted only
@@ -80,7 +82,9 @@ result<std::uint64_t> zstd_frames::measure(std::string_view frame, std::uint64_t
     if (s.ended) return total;
     if (total > bytes_max) return resource_exhausted_error("the record is larger than the memory budget");
     if (s.consumed == 0 && s.produced == 0)
-      return data_loss_error("the zstd frame of the record is cut short, or needs too large a window");
+      return data_loss_error(
+          "the zstd frame of the record is cut short, or needs a window of more than 8 MiB without stating its size: "
+          "compress the record by a call that knows all of its bytes");
   }
 }
 
