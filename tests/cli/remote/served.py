@@ -18,6 +18,11 @@ class Server(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         path = self.server.folder / self.path.partition("?")[0].lstrip("/")
         self.server.asked.append(self.path)
+        fault = self.server.fault(len(self.server.asked))
+        if fault == "busy":
+            self.send_response(503)
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
         if not path.is_file():
             self.send_response(404)
             self.send_header("Content-Length", "0")
@@ -34,6 +39,10 @@ class Server(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {first}-{last - 1}/{len(data)}")
         self.send_header("Content-Length", str(last - first))
         self.end_headers()
+        if fault == "cut":
+            self.wfile.write(data[first:(first + last) // 2])
+            self.close_connection = True
+            return
         self.wfile.write(data[first:last])
 
     def log_message(self, *_):
@@ -42,6 +51,10 @@ class Server(http.server.BaseHTTPRequestHandler):
 
 class Servers(http.server.ThreadingHTTPServer):
     daemon_threads = True
+
+    def __init__(self, *arguments):
+        self.fault = lambda number: None   # of the request with this number: "busy", "cut", or none
+        super().__init__(*arguments)
 
     def handle_error(self, *_):
         """A client that goes away with its process is no error."""
