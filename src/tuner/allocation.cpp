@@ -19,7 +19,7 @@ constexpr double kSpreadMin = 0.05, kWhole = 0.02;
 /// A parallelism is raised if all of it is in use for this share of the time, and to at most this multiple in one step.
 constexpr double kLimited = 0.02, kRaise = 4;
 /// A share of the time in which the consumer waits that a larger parallelism may end.
-constexpr double kStarving = 0.05;
+constexpr double kStarving = 0.03;
 /// The share of its time that a consumer may lose to slow calls, and the elements that show bursts.
 constexpr double kSlowLoss = 0.02, kElementsOfBursts = 64;
 constexpr double kStallHeadroom = 1.25, kMoreThanStall = 1.25;

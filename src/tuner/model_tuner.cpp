@@ -266,8 +266,10 @@ bool model_tuner::has_changed_slowly(const figures& longer) {
   const double rate = longer.elements / longer.seconds;
   for (const stage_figures& s : longer.stages) {
     if (s.visits * (s.own + s.outside) * rate <= kMatters) continue;
-    const double doubt = 2 * s.own_deviation / std::sqrt(std::max(1.0, s.made / kElementsPerSample));
-    any |= detectors_[{s.path, 1}].enter(s.own + s.outside, doubt);
+    const double each = s.own + s.outside, root = std::sqrt(std::max(1.0, s.made / kElementsPerSample));
+    double& spread = own_spreads_[s.path];  // as for calls: a short time may contain no stall of a source
+    spread = std::max(spread, s.own_deviation / each);
+    any |= detectors_[{s.path, 1}].enter(each, 2 * s.own_deviation / root, kDoubts * spread / root);
   }
   return any;
 }

@@ -67,6 +67,7 @@ class model_tuner final : public tuning_policy {
   std::uint64_t watched_ = 0, recheck_after_ = 32;  ///< windows
   std::optional<step> step_;
   std::map<std::pair<std::uint64_t, int>, change_detector> detectors_;
+  std::map<std::uint64_t, double> own_spreads_;  ///< the largest deviation of a stage's own time, by that time
   std::uint64_t looks_ = 0, steps_ = 0, changes_ = 0;
   std::optional<figures> newest_;
   double rate_ = 0, average_ = 0;  ///< expected; and measured since the beginning or the last change
