@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coro/trace_log.hpp"
+#include "element/batches/kernels.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/coro/stream_base.hpp"
 
@@ -33,7 +34,7 @@ std::size_t add_sizes(stage_counts& counts, const block& of, std::uint32_t n, st
   const std::uint64_t all = n * weight;
   stage_counts::add(counts.sized_elements, all);
   std::size_t bytes = n * t.size;
-  if (!t.footprint) {
+  if (!t.footprint || t.footprint == detail::no_footprint) {
     enter(t.size, static_cast<double>(all));
     return bytes;
   }
