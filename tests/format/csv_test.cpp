@@ -250,6 +250,42 @@ TEST_CASE("a field of any length that is no number is refused") {
   }
 }
 
+TEST_CASE("a number that is only checked is valid where it would be read") {
+  random_numbers random(7);
+  std::uint64_t valid = 0, invalid = 0;
+  for (const char* type : {"int64", "double", "float", "int32", "uint8", "bool", "int64?", "double?"}) {
+    const csv_schema built = *csv_schema_of(std::string("x: ") + type);
+    csv_schema checked = built;
+    checked.columns[0].use = column_use::checked;
+    for (int i = 0; i != 20'000; ++i) {
+      static constexpr std::string_view kSigns = "0123456789.-";
+      std::string field = random.below(3) == 0 ? "-" : "";
+      for (std::size_t k = random.below(20); k != 0; --k) field += kSigns[random.below(random.below(9) ? 10 : 12)];
+      if (random.below(8) == 0) field += ".";
+      if (random.below(30) == 0) field += random.below(2) ? "e3" : " ";
+      // Before 16 bytes of the window have passed, and after.
+      const std::string before = random.below(2) == 0 ? "" : "12345678\n12345678\n", text = before + field + "\n";
+      const auto outcome = [&](const csv_schema& schema) {
+        csv_parser parser(schema, {});
+        std::size_t at = 0, rows = 0;
+        csv_scan s;
+        do {
+          s = parser.parse(std::string_view(text).substr(at), at, true, 8);
+          rows += s.rows;
+          at += s.used_bytes;
+        } while (s.used_bytes != 0 && at != text.size());
+        return std::to_string(rows) + std::string(s.why.message());
+      };
+      const std::string expected = outcome(built);
+      INFO(type << ": " << text);
+      REQUIRE(outcome(checked) == expected);
+      ++(expected.size() == 1 ? valid : invalid);
+    }
+  }
+  CHECK(valid > 40'000);
+  CHECK(invalid > 20'000);
+}
+
 TEST_CASE("a number beyond its column is an error, and one below all of it is zero") {
   float x = 0;
   double y = 0;

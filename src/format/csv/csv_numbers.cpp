@@ -55,6 +55,27 @@ template <class T> inline bool read_plain(const csv_span& s, T& to) {
   return set_decimal(digits, point ? static_cast<unsigned>(s.end - point - 1) : 0, negative, to);
 }
 
+/// Returns true if the field is up to 16 characters: digits with a point among them, and a sign before. Without `has_point`
+/// no digit follows the point.
+bool is_plain(const csv_span& s, bool has_point) {
+  const char* p = s.begin;
+  p += p != s.end && *p == '-';
+  const std::ptrdiff_t length = s.end - p;
+  if (length <= 0 || length > 16) return false;
+  std::ptrdiff_t digits = 0, points = 0;
+  for (; p != s.end; ++p) {
+    digits += is_digit(*p);
+    points += *p == '.';
+  }
+  return digits + points == length && digits != 0 && points <= 1 && (has_point || points == 0 || s.end[-1] == '.');
+}
+
+std::size_t check_all_plain(const csv_span* spans, std::size_t n, bool has_point) {
+  std::size_t i = 0;
+  while (i != n && is_plain(spans[i], has_point)) ++i;
+  return i;
+}
+
 template <class T> std::size_t read_all_plain(const csv_span* spans, std::size_t n, T* to) {
   std::size_t i = 0;
   while (i != n && read_plain(spans[i], to[i])) ++i;
@@ -112,12 +133,40 @@ __attribute__((target("avx2,bmi"))) std::size_t read_all_wide(const csv_span* sp
     if (!read_wide(spans[i], to[i])) return i;
   return i;
 }
+
+/// The same as is_plain().
+__attribute__((target("avx2,bmi"))) inline bool is_wide_plain(const csv_span& s, bool has_point) {
+  const std::ptrdiff_t length = s.end - s.begin - (*s.begin == '-');
+  const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(s.end - 16));
+  if (length <= 0 || length > 16) return false;
+  const std::uint32_t field = 0xFFFFU << (16 - length) & 0xFFFFU;
+  const auto points = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8('.')))) & field;
+  const __m128i values = _mm_sub_epi8(text, _mm_set1_epi8('0'));
+  const auto digits =
+      static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(values, _mm_set1_epi8(9)), values))) &
+      field;
+  // The place of the only point that a whole number may have.
+  const std::uint32_t wrong = has_point ? points & (points - 1) : points & 0x7FFFU;
+  return (digits | points) == field && digits != 0 && wrong == 0;
+}
+
+__attribute__((target("avx2,bmi"))) std::size_t check_all_wide(const csv_span* spans, std::size_t n,
+                                                               const char* readable, bool has_point) {
+  std::size_t i = 0;
+  for (; i != n && spans[i].end - readable < 16; ++i)
+    if (!is_plain(spans[i], has_point)) return i;
+  while (i != n && is_wide_plain(spans[i], has_point)) ++i;
+  return i;
+}
 bool can_read_wide() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"); }
 
 #else
 
 template <class T> std::size_t read_all_wide(const csv_span* spans, std::size_t n, const char*, T* to) {
   return read_all_plain(spans, n, to);
+}
+std::size_t check_all_wide(const csv_span* spans, std::size_t n, const char*, bool has_point) {
+  return check_all_plain(spans, n, has_point);
 }
 bool can_read_wide() { return false; }
 
@@ -128,6 +177,11 @@ bool can_read_wide() { return false; }
 template <class T> std::size_t read_csv_numbers(const csv_span* spans, std::size_t n, const char* readable, T* to) {
   static const bool kWide = can_read_wide();
   return kWide ? read_all_wide(spans, n, readable, to) : read_all_plain(spans, n, to);
+}
+
+std::size_t check_csv_numbers(const csv_span* spans, std::size_t n, const char* readable, bool has_point) {
+  static const bool kWide = can_read_wide();
+  return kWide ? check_all_wide(spans, n, readable, has_point) : check_all_plain(spans, n, has_point);
 }
 
 template std::size_t read_csv_numbers(const csv_span*, std::size_t, const char*, float*);

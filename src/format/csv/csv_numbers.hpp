@@ -21,4 +21,8 @@ struct csv_span {
 /// read. Returns the number of fields up to the first that has another form, or is out of range.
 template <class T> std::size_t read_csv_numbers(const csv_span* spans, std::size_t n, const char* readable, T* to);
 
+/// Returns the number of fields before the first one that is not such a number, or does not fit every T, without a
+/// conversion. `has_point`: a point may be among the digits: T is float or double, otherwise std::int64_t.
+std::size_t check_csv_numbers(const csv_span* spans, std::size_t n, const char* readable, bool has_point);
+
 }  // namespace sluice::lib::detail

@@ -332,6 +332,8 @@ template <class T>
 std::size_t csv_parser::read_run(parsed_column& c, const window_view& w, std::size_t from, std::size_t n,
                                  std::size_t row) {
   if (na_is_number_) return 0;
+  if (c.is.use == column_use::checked && !std::is_same_v<T, std::int32_t>)
+    return detail::check_csv_numbers(spans_.data() + from, n - from, w.bytes.data(), std::is_floating_point_v<T>);
   T* to = reinterpret_cast<T*>(c.numbers.data()) + row + from;
   return detail::read_csv_numbers(spans_.data() + from, n - from, w.bytes.data(), to);
 }
@@ -365,8 +367,9 @@ std::size_t csv_parser::read_column(parsed_column& c, const window_view& w, std:
       case dtype::int32: usual = read_run<std::int32_t>(c, w, i, n, row); break;
       default: break;
     }
-    for (const std::size_t end = i + usual; c.is.is_optional && i != end; ++i) set_valid(c, row + i);
-    if (!c.is.is_optional) i += usual;
+    const bool notes_valid = c.is.is_optional && c.is.use == column_use::built;
+    for (const std::size_t end = i + usual; notes_valid && i != end; ++i) set_valid(c, row + i);
+    if (!notes_valid) i += usual;
     if (i == n) break;
     const csv_span& s = spans_[i];
     if (!read_field(c, {s.begin, static_cast<std::size_t>(s.end - s.begin)}, row + i)) return i;
