@@ -57,7 +57,7 @@ template <class T> inline bool read_plain(const csv_span& s, T& to) {
 
 /// Returns true if the field is up to 16 characters: digits with a point among them, and a sign before. Without `has_point`
 /// no digit follows the point.
-bool is_plain(const csv_span& s, bool has_point) {
+bool is_plain_number(const csv_span& s, bool has_point) {
   const char* p = s.begin;
   p += p != s.end && *p == '-';
   const std::ptrdiff_t length = s.end - p;
@@ -72,7 +72,7 @@ bool is_plain(const csv_span& s, bool has_point) {
 
 std::size_t check_all_plain(const csv_span* spans, std::size_t n, bool has_point) {
   std::size_t i = 0;
-  while (i != n && is_plain(spans[i], has_point)) ++i;
+  while (i != n && is_plain_number(spans[i], has_point)) ++i;
   return i;
 }
 
@@ -134,7 +134,7 @@ __attribute__((target("avx2,bmi"))) std::size_t read_all_wide(const csv_span* sp
   return i;
 }
 
-/// The same as is_plain().
+/// The same as is_plain_number().
 __attribute__((target("avx2,bmi"))) inline bool is_wide_plain(const csv_span& s, bool has_point) {
   const std::ptrdiff_t length = s.end - s.begin - (*s.begin == '-');
   const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(s.end - 16));
@@ -154,7 +154,7 @@ __attribute__((target("avx2,bmi"))) std::size_t check_all_wide(const csv_span* s
                                                                const char* readable, bool has_point) {
   std::size_t i = 0;
   for (; i != n && spans[i].end - readable < 16; ++i)
-    if (!is_plain(spans[i], has_point)) return i;
+    if (!is_plain_number(spans[i], has_point)) return i;
   while (i != n && is_wide_plain(spans[i], has_point)) ++i;
   return i;
 }
