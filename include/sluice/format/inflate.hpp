@@ -23,6 +23,7 @@
 
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/result.hpp"
+#include "sluice/format/seek_points.hpp"
 
 namespace sluice::lib {
 
@@ -90,6 +91,11 @@ class inflater {
   /// Consumes `input` and fills `out` as far as both suffice. `last`: no input follows. A step that neither consumes
   /// nor produces needs more input after this one, or wants_bytes. An empty file is an empty stream.
   inflate_step step(std::string_view input, bool last, char* out, std::size_t out_bytes);
+  /// Continues at a point of this file: the next input begins at its in_bytes. REQUIRES: nothing was inflated yet.
+  /// Errors: data_loss: its window is damaged.
+  status go_to(const seek_point& point);
+  /// Adds the file's points to `to`, which must outlive this. REQUIRES: nothing was inflated yet.
+  void note_points(seek_point_builder& to);
   /// Allows up to this number of bytes of state from now on.
   void allow(std::size_t held_bytes);
   /// The largest number of bytes of state that it may use at present.

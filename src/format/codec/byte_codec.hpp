@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "sluice/format/seek_points.hpp"
+
 namespace sluice::lib::detail {
 
 /// The meaning of the bytes between two members.
@@ -46,6 +48,12 @@ class decompressor {
   virtual std::size_t begin(std::string_view in) = 0;
   /// Allows the codec to buffer this number of bytes. Called before begin().
   virtual void allow(std::size_t) {}
+  /// Continues at a point of the file; `window`: its plain bytes before, inflated. Only called for points of its format.
+  virtual void resume(const seek_point&, std::string_view window) { (void)window; }
+  /// Reports points within members from now on; called before a member begins.
+  virtual void note_points(seek_point_builder&) {}
+  /// A member has begun at these offsets of the file. Called after begin() if points are noted.
+  virtual void begun_at(std::uint64_t in_bytes, std::uint64_t out_bytes) { (void)in_bytes, (void)out_bytes; }
   /// Continues the member. `last`: no input follows.
   virtual codec_progress go(std::string_view in, bool last, char* out, std::size_t room) = 0;
 };

@@ -43,6 +43,7 @@ struct inflater::state {
   std::unique_ptr<detail::decompressor> by;  ///< null: the library was built without this format
   bool between = true;                       ///< at the file's start or after a complete member
   std::uint64_t members = 0;
+  seek_point_builder* points = nullptr;  ///< receives the places of members
   std::size_t held = kBytes, asked = 0;
 
   /// Checks that `bytes` may be kept in memory. Returns false if the limit is exceeded, and stores the required size in
@@ -134,7 +135,36 @@ bool inflater::begin_member(std::string_view rest, bool last, inflate_step& done
   }
   if (!s.may_hold(s.by->begin(rest), done)) return false;
   s.between = false;
+  if (!s.points) return true;
+  s.points->add_member(in_bytes_, out_bytes_);
+  s.by->begun_at(in_bytes_, out_bytes_);
   return true;
+}
+
+status inflater::go_to(const seek_point& point) {
+  constexpr std::size_t kWindowMax = std::size_t{32} << 10;
+  state& s = *state_;
+  if (!s.by) return {};  // the next step returns why
+  std::string window(kWindowMax, '\0');
+  if (point.is_within_member) {
+    inflater unpacking(compression::gzip);
+    const inflate_step all = unpacking.step(point.window, true, window.data(), window.size());
+    if (!all.why.ok() || !all.ended) return data_loss_error("a place of the index is damaged");
+    window.resize(all.produced);
+  }
+  s.by->resume(point, window);
+  s.between = !point.is_within_member;
+  s.members = 1;
+  in_bytes_ = point.in_bytes;
+  out_bytes_ = point.out_bytes;
+  return {};
+}
+
+void inflater::note_points(seek_point_builder& to) {
+  state& s = *state_;
+  if (!s.by || !has_seek_points(s.format)) return;
+  s.points = &to;
+  s.by->note_points(to);
 }
 
 inflate_step inflater::step(std::string_view input, bool last, char* out, std::size_t out_bytes) {
