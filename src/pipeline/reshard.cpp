@@ -220,7 +220,8 @@ std::vector<checkpoint> reshard(runtime& rt, const node_ptr& plan, const std::ve
     if (together.is_counted) {  // the sums of all go to the first consumer, so that those of the new ones add up
       append_record({.site = order_site(*own), .version = 0, .ordinal = 0, .to_pass = 0, .saved = std::string(1, '\0')},
                     bytes);
-      sealed.order = written_order(i == 0 ? together : order_fingerprint{.is_counted = true});
+      order_fingerprint others{.is_counted = true, .is_across_counted = together.is_across_counted};
+      sealed.order = written_order(i == 0 ? together : others);
     }
     for (auto p = records.begin(); p != at; ++p) bytes += p->bytes;
     position_writer saved;

@@ -5,10 +5,12 @@
 //   …
 //   order_fingerprint print = s.report().order;           // at any element
 //
-// Two digests are counted. `ordered` depends on the elements and their order: it is equal for any parallelism, knobs,
+// Three digests are counted. `ordered` depends on the elements and their order: it is equal for any parallelism, knobs,
 // rules, sizes of requests, and after a resume, if the plan's order is deterministic. `unordered` is a sum over the
 // elements, the rows of batches one by one. So the sums of consumers that divide a plan (shard) add up to that of the
-// whole plan, modulo 2^64, also after their number has changed (pipeline/reshard.hpp).
+// whole plan, modulo 2^64, also after their number has changed (pipeline/reshard.hpp). `across` is such a sum that depends
+// on the order, too: over the rows with their numbers upstream of the plan's `shard`. It is counted if each row is one
+// element of the shard: its stages downstream yield one element for each, and drop none, or are `batch`.
 //
 // Format: digests are the same on every machine and in every later version. They do not resist an adversary.
 // Cost:   about 3.4 ns per number, 45 ns per record of 165 bytes, and 0.15 ns per byte of long ones; nothing if it is off.
@@ -30,6 +32,9 @@ struct order_fingerprint {
   std::uint64_t ordered = 0;
   std::uint64_t rows = 0;       ///< elements, and instead of batches their rows
   std::uint64_t unordered = 0;  ///< of the rows
+  bool is_across_counted = false;
+  std::uint64_t across = 0;      ///< of the rows, with their numbers upstream of `shard`
+  std::uint64_t next_input = 0;  ///< the number there from which the consumer's next row is looked for
   /// `ordered` after each `stride` elements, at most 64 values, which show where two runs diverge.
   std::uint64_t stride = 1;
   std::vector<std::uint64_t> milestones = {};

@@ -77,7 +77,10 @@ json json_of(const order_fingerprint& print) {
   if (!print.is_counted) return {};
   json milestones = json::array();
   for (std::uint64_t m : print.milestones) milestones.push_back(absl::StrFormat("%016x", m));
+  const bool is_across = print.is_across_counted;
   return {{"since", print.since},
+          {"across", is_across ? json(absl::StrFormat("%016x", print.across)) : json()},
+          {"next_input", print.next_input},
           {"elements", print.elements},
           {"ordered", absl::StrFormat("%016x", print.ordered)},
           {"rows", print.rows},

@@ -62,7 +62,10 @@ order_fingerprint order_in_report(const std::string& bytes, const std::string& p
              .elements = order.at("elements").get<std::uint64_t>(),
              .ordered = digest_in(order.at("ordered")),
              .rows = order.at("rows").get<std::uint64_t>(),
-             .unordered = digest_in(order.at("unordered"))};
+             .unordered = digest_in(order.at("unordered")),
+             .is_across_counted = !order.value("across", nlohmann::json()).is_null(),
+             .next_input = order.value("next_input", std::uint64_t{0})};
+    if (print.is_across_counted) print.across = digest_in(order.at("across"));
     for (const nlohmann::json& m : order.at("milestones")) print.milestones.push_back(digest_in(m));
     order_fingerprint checked;
     if (read_order(written_order(print), checked)) return checked;
@@ -119,7 +122,10 @@ int compare_runs(const compare_arguments& a, const described_run& left, const de
     std::printf("the first difference is among the elements %llu to %llu\n",
                 static_cast<unsigned long long>(found.equal), static_cast<unsigned long long>(found.differs_by - 1));
   else std::printf("the first %s are the same\n", counted(found.equal, "element").c_str());
-  if (x.rows == y.rows && x.unordered == y.unordered) std::puts("both have the same elements, in different orders");
+  if (x.rows == y.rows && x.is_across_counted && y.is_across_counted && x.across == y.across)
+    std::puts("both have the same rows in the same order, in other batches");
+  else if (x.rows == y.rows && x.unordered == y.unordered)
+    std::puts("both have the same elements, in different orders");
   for (const auto& [path, print] : {std::pair(&a.left, &x), std::pair(&a.right, &y)})
     std::printf("%s: %s\n", path->c_str(), text_of_order(*print).c_str());
   return kFailed;

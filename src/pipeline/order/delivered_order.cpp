@@ -16,6 +16,9 @@
 #include "sluice/coro/position.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/element/serialise.hpp"
+#include "sluice/op/batch.hpp"
+#include "sluice/op/shard.hpp"
+#include "sluice/plan/facts.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -23,6 +26,8 @@ namespace {
 using detail::element_ref;
 
 constexpr std::uint64_t kMilestonesMax = 64;
+/// The first number of a written fingerprint. Before there was `across`, it was 0 or 1.
+constexpr std::uint64_t kIsCounted = 1, kIsAcrossCounted = 2;
 /// Elements before the last block whose fingerprints are kept: a consumer of a broadcast may be behind.
 constexpr std::size_t kSumsKept = 4096;
 constexpr std::uint64_t kPrime = 0x9fb21c651e98df25u;
@@ -95,36 +100,40 @@ void add_contents(content_digest& to, element_ref e) {
   }
 }
 
+std::uint64_t placed(std::uint64_t digest, std::uint64_t element) { return mix(digest + (element + 1) * kPlace); }
+
+template <class Sums> void add_row(std::uint64_t digest, const row_numbers& numbers, Sums& to) {
+  ++to.rows;
+  to.unordered += mix(digest);
+  to.across += placed(digest, to.next);
+  to.next = numbers.after(to.next);
+}
+
 /// Returns the digest of an element, and adds its rows.
-std::uint64_t digest_of(element_ref e, std::uint64_t& rows, std::uint64_t& unordered) {
+template <class Sums> std::uint64_t digest_of(element_ref e, const row_numbers& numbers, Sums& to) {
   content_digest all;
   if (e.type().kind == kind::batch) {
     const auto items = e.items();
     all.word(items.size());
-    for (std::size_t i = 0; i != items.size(); ++i) all.word(digest_of(items[i], rows, unordered));
+    for (std::size_t i = 0; i != items.size(); ++i) all.word(digest_of(items[i], numbers, to));
     return all.value();
   }
   add_contents(all, e);
-  const std::uint64_t value = all.value();
-  ++rows;
-  unordered += mix(value);
-  return value;
+  add_row(all.value(), numbers, to);
+  return all.value();
 }
-
-std::uint64_t placed(std::uint64_t digest, std::uint64_t element) { return mix(digest + (element + 1) * kPlace); }
 
 /// The same for n numbers of `size` bytes, at most 8, which is nearly free of branches: most streams of small blocks are of
 /// numbers.
 template <std::size_t kSize, class Sums>
-void add_numbers(const char* p, std::size_t n, std::uint64_t element, Sums now, Sums* out) {
+void add_numbers(const char* p, std::size_t n, std::uint64_t element, const row_numbers& numbers, Sums now, Sums* out) {
   for (std::size_t i = 0; i != n; ++i, p += kSize) {
     std::uint64_t w = 0;
     std::memcpy(&w, p, kSize);
     content_digest all;
     all.word(w);
     const std::uint64_t value = all.value();
-    ++now.rows;
-    now.unordered += mix(value);
+    add_row(value, numbers, now);
     now.ordered += placed(value, element++);
     out[i] = now;
   }
@@ -161,11 +170,13 @@ erased_stream order_loop(outlet out, saved<std::uint64_t> made, erased_stream in
 
 }  // namespace
 
-order_log::order_log(order_fingerprint start, std::uint64_t ordinal)
-    : since_(start.since),
+order_log::order_log(order_fingerprint start, std::uint64_t ordinal, row_numbers numbers)
+    : numbers_(std::move(numbers)),
+      is_across_counted_(numbers_.is_known && start.is_across_counted),
+      since_(start.since),
       first_(ordinal),
       counted_(start.elements),
-      sums_{{start.ordered, start.rows, start.unordered}},
+      sums_{{start.ordered, start.rows, start.unordered, start.across, numbers_.at_or_after(start.next_input)}},
       stride_(start.stride),
       milestones_(std::move(start.milestones)) {}
 
@@ -179,12 +190,12 @@ void order_log::add(std::uint64_t ordinal, const block& elements) {
   const element_type& t = elements.type();
   const bool is_number = t.kind == kind::scalar;
   if (is_number && t.size == 8) {
-    add_numbers<8>(elements.data(), n, element, now, out);
+    add_numbers<8>(elements.data(), n, element, numbers_, now, out);
   } else if (is_number && t.size == 4) {
-    add_numbers<4>(elements.data(), n, element, now, out);
+    add_numbers<4>(elements.data(), n, element, numbers_, now, out);
   } else {
     for (std::size_t i = 0; i != n; ++i) {
-      const std::uint64_t digest = digest_of({t, elements.at(i)}, now.rows, now.unordered);
+      const std::uint64_t digest = digest_of({t, elements.at(i)}, numbers_, now);
       now.ordered += placed(digest, element + i);
       out[i] = now;
     }
@@ -215,9 +226,38 @@ order_fingerprint order_log::at(std::uint64_t ordinal) const {
   print.ordered = s.ordered;
   print.rows = s.rows;
   print.unordered = s.unordered;
+  print.is_across_counted = is_across_counted_;
+  if (is_across_counted_) print.across = s.across;
+  if (is_across_counted_) print.next_input = s.next;
   print.stride = stride_for(print.elements);
   print.milestones = thinned(milestones_, print.stride / stride_, print.elements / print.stride);
   return print;
+}
+
+const node* shard_of_consumers(const node& written) {
+  const node* n = &written;
+  while (n->op != &shard_op && n->op->shape == op_info::stage) n = n->inputs[0].get();
+  return n->op == &shard_op ? n : nullptr;
+}
+
+row_numbers row_numbers_of(const node& written, bool drops_elements) {
+  row_numbers numbers;
+  const node* shard = shard_of_consumers(written);
+  if (!shard) return numbers;
+  for (const node* n = &written; n != shard; n = n->inputs[0].get()) {
+    const stage_facts f = facts_of(*n);
+    const bool is_batch = n->op == &batch_op;
+    const bool depends_on_number = f.draws || f.uses_place || n->op->facts.freezes_epochs;
+    const bool is_one = f.outputs == output_count::one_per_input && f.keeps_order && !depends_on_number &&
+                        !(drops_elements && f.may_fail);
+    if (!is_batch && !is_one) numbers.is_known = false;
+  }
+  const auto& a = shard->as<shard_arguments>();
+  if (a.shards.is_hint() || shard_of_consumers(*shard->inputs[0])) numbers.is_known = false;
+  if (!numbers.is_known) return numbers;
+  numbers.shards = static_cast<std::uint64_t>(a.shards.value);
+  numbers.index = static_cast<std::uint64_t>(a.index.value);
+  return numbers;
 }
 
 bool can_count_order(const element_type& t) { return can_serialise(t); }
@@ -232,7 +272,7 @@ std::uint32_t order_site(const node& written) { return site_above(kOrderStage, &
 
 std::string written_order(const order_fingerprint& print) {
   position_writer w;
-  w.number(print.is_counted);
+  w.number((print.is_counted ? kIsCounted : 0) | (print.is_across_counted ? kIsAcrossCounted : 0));
   w.number(print.since);
   w.number(print.elements);
   w.number(print.rows);
@@ -240,12 +280,17 @@ std::string written_order(const order_fingerprint& print) {
   w.raw(&print.unordered, sizeof print.unordered);
   w.number(print.milestones.size());
   w.raw(print.milestones.data(), print.milestones.size() * sizeof(std::uint64_t));
+  if (!print.is_across_counted) return w.bytes();
+  w.raw(&print.across, sizeof print.across);
+  w.number(print.next_input);
   return w.bytes();
 }
 
 bool read_order(std::string_view bytes, order_fingerprint& to) {
   position_reader r(bytes);
-  to.is_counted = r.number() != 0;
+  const std::uint64_t flags = r.number();
+  to.is_counted = (flags & kIsCounted) != 0;
+  to.is_across_counted = (flags & kIsAcrossCounted) != 0;
   to.since = r.number();
   to.elements = r.number();
   to.rows = r.number();
@@ -256,17 +301,23 @@ bool read_order(std::string_view bytes, order_fingerprint& to) {
   if (!r.ok() || n != to.elements / to.stride) return false;
   to.milestones.resize(n);
   r.raw(to.milestones.data(), n * sizeof(std::uint64_t));
+  if (!to.is_across_counted) return r.ok() && r.done();
+  r.raw(&to.across, sizeof to.across);
+  to.next_input = r.number();
   return r.ok() && r.done();
 }
 
 order_fingerprint union_of(const std::vector<order_fingerprint>& all) {
   order_fingerprint sum;
-  sum.is_counted = !all.empty();
+  sum.is_counted = sum.is_across_counted = !all.empty();
   for (const order_fingerprint& one : all) {
     sum.is_counted = sum.is_counted && one.is_counted && one.since == 0;
     sum.rows += one.rows;
     sum.unordered += one.unordered;
+    sum.is_across_counted = sum.is_across_counted && one.is_across_counted;
+    sum.across += one.across;
   }
+  if (!sum.is_across_counted) sum.across = 0;
   return sum.is_counted ? sum : order_fingerprint();
 }
 
@@ -274,6 +325,7 @@ std::string text_of_order(const order_fingerprint& print) {
   if (!print.is_counted) return "order fingerprint: not known at this element";
   std::string text = absl::StrFormat("order fingerprint: %016x, of %d elements; of %d rows in any order: %016x",
                                      print.ordered, print.elements, print.rows, print.unordered);
+  if (print.is_across_counted) absl::StrAppendFormat(&text, "; in the order of all consumers: %016x", print.across);
   if (print.since) absl::StrAppend(&text, "; counted since element ", print.since);
   return text;
 }

@@ -8,18 +8,34 @@
 #include <string_view>
 #include <vector>
 
+#include "op/shard/shard_rest.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/pipeline/order_fingerprint.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib {
 
+/// The numbers, upstream of the `shard` of a plan, of the rows that its consumer gets.
+struct row_numbers {
+  bool is_known = true;  ///< false: rows are not elements of the shard
+  std::uint64_t shards = 1, index = 0;
+  shard_rest rest = {};
+
+  /// Returns the first one at or after `x`.
+  std::uint64_t at_or_after(std::uint64_t x) const { return rest.next(x, shards, index); }
+  std::uint64_t after(std::uint64_t x) const { return x >= rest.tail() ? x + shards : at_or_after(x + 1); }
+};
+/// `drops_elements`: by the run's error policy. Returns those of a run from its beginning: `rest` is empty.
+row_numbers row_numbers_of(const node& written, bool drops_elements);
+/// The shard that row_numbers_of() found; null: none.
+const node* shard_of_consumers(const node& written);
+
 /// The fingerprints at the elements that the consumer may stand at: those of the last block, and some before.
 /// Thread: that of the stage; others while no request is outstanding.
 class order_log {
  public:
   /// `ordinal`: of the stage, where the elements before have `start`.
-  order_log(order_fingerprint start, std::uint64_t ordinal);
+  order_log(order_fingerprint start, std::uint64_t ordinal, row_numbers numbers);
   /// Counts the elements of a block, the first of which is element `ordinal` of the stage.
   void add(std::uint64_t ordinal, const block& elements);
   /// Returns the fingerprint of the elements before `ordinal`. is_counted is false if they are too long ago.
@@ -27,10 +43,13 @@ class order_log {
 
  private:
   struct sums {
-    std::uint64_t ordered = 0, rows = 0, unordered = 0;
+    std::uint64_t ordered = 0, rows = 0, unordered = 0, across = 0;
+    std::uint64_t next = 0;  ///< the number of the next row
   };
   void forget_old();
 
+  const row_numbers numbers_;
+  bool is_across_counted_;
   std::uint64_t since_ = 0;
   std::uint64_t first_ = 0;    ///< the ordinal of sums_[0]
   std::uint64_t counted_ = 0;  ///< elements of sums_[0]

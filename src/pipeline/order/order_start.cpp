@@ -22,10 +22,20 @@ order_start start_of_order(const node& written, const iterate_options& o, bool o
                                         " are not known to the library; leave the option out, or end the plan with "
                                         "a map to values"));
   std::uint64_t ordinal = 0;
+  row_numbers numbers = row_numbers_of(written, o.on_error != error_policy::stop);
+  if (from.position.empty()) before.is_across_counted = true;
   if (!from.position.empty()) {
     const std::vector<position_part> parts = parts_of_position(from.position);
     if (parts.empty() || (had && parts.front().record.site != start.site)) throw_status(damaged_position());
     const position_record& first = parts.front().record;
+    const node* shard = numbers.is_known ? shard_of_consumers(written) : nullptr;
+    for (const position_part& p : parts) {
+      if (!shard || p.record.site != shard->site) continue;
+      position_reader saved(p.record.saved, p.record.version);
+      numbers.rest.load(saved);
+      if (!saved.ok() || !saved.done()) throw_status(damaged_position());
+      break;
+    }
     ordinal = had ? first.ordinal : 0;
     if (!before.is_counted) before = {.is_counted = true, .since = before.since + first.ordinal};
     if (had && !counts) {
@@ -38,7 +48,7 @@ order_start start_of_order(const node& written, const iterate_options& o, bool o
       from.position.insert(0, longer);
     }
   }
-  if (counts) start.log = std::make_shared<order_log>(std::move(before), ordinal);
+  if (counts) start.log = std::make_shared<order_log>(std::move(before), ordinal, std::move(numbers));
   return start;
 }
 

@@ -146,6 +146,55 @@ TEST_CASE("the fingerprints of consumers add up, also after their number has cha
   }
 }
 
+TEST_CASE("the digests across consumers add up to that of one, in the same order") {
+  runtime rt({.workers = 2});
+  const std::string head = "range(300) | shuffle(50, seed=3) | map({n: it, text: string(it)})";
+  const order_fingerprint one = print_of(rt, head), batches = print_of(rt, head + " | batch(7)"),
+                          other = print_of(rt, "range(300) | shuffle(50, seed=4) | map({n: it, text: string(it)})");
+  REQUIRE((one.is_across_counted && batches.is_across_counted));
+  CHECK(one.across == one.ordered);
+  CHECK(batches.across == one.across);
+  CHECK(other.unordered == one.unordered);
+  CHECK(other.across != one.across);
+  const auto sharded = [&](std::int64_t n, std::int64_t i, const std::string& tail) {
+    return head + " | shard(" + std::to_string(n) + ", " + std::to_string(i) + ")" + tail;
+  };
+  for (const std::string tail : {"", " | batch(4)", " | map(it, parallelism=4) | batch(3) | prefetch(2)"})
+    for (std::int64_t n : {1, 2, 3, 5, 8})
+      for (std::int64_t m : {1, 2, 3, 5, 8}) {
+        CAPTURE(tail, n, m);
+        // The consumers are at different places, so that the rest has gaps; some have delivered nothing.
+        std::vector<checkpoint> old;
+        std::uint64_t alone = 0;
+        for (std::int64_t i = 0; i != n; ++i) {
+          alone += print_of(rt, sharded(n, i, tail)).across;
+          old.push_back(at_element(rt, sharded(n, i, tail), static_cast<std::uint64_t>(i * 5 % 11), true));
+        }
+        CHECK(alone == one.across);
+        const std::vector<checkpoint> now = reshard(rt, parse_plan(sharded(n, 0, tail)), old, m);
+        std::uint64_t sum = 0, rows = 0;
+        std::vector<checkpoint> later;
+        for (std::int64_t i = 0; i != m; ++i) {
+          const std::string plan = sharded(m, i, tail);
+          const order_fingerprint part = print_of(rt, plan, ~0ull, {.from = now[static_cast<std::size_t>(i)]});
+          CHECK(part.is_across_counted);
+          sum += part.across;
+          rows += part.rows;
+          // Cut once more, and resumed.
+          any_stream s = open_run(rt, parse_plan(plan), {.from = now[static_cast<std::size_t>(i)]});
+          sync_wait(rt, pull_elements(&s, 3, 2));
+          CHECK(print_of(rt, plan, ~0ull, {.from = s.position()}).across == part.across);
+        }
+        CHECK(rows == 300);
+        CHECK(sum == one.across);
+      }
+  for (const std::string tail : {" | filter(n % 2 == 0)", " | shuffle(5)", " | batch(4) | unbatch"}) {
+    CAPTURE(tail);
+    CHECK_FALSE(print_of(rt, sharded(2, 0, tail)).is_across_counted);
+  }
+  CHECK_FALSE(print_of(rt, sharded(2, 0, "") + " | shard(2, 0)").is_across_counted);
+}
+
 TEST_CASE("two fingerprints show where the runs diverge") {
   runtime rt({.workers = 1});
   const order_fingerprint a = print_of(rt, "range(10000)");
