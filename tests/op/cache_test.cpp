@@ -22,6 +22,7 @@
 #include "support/random/random_numbers.hpp"
 #include "support/trials/op_conformance.hpp"
 #include "support/trials/resumed_everywhere.hpp"
+#include "support/until_error.hpp"
 
 namespace sluice::lib::cache_test {
 namespace {
@@ -89,18 +90,6 @@ int64s run(runtime& rt, const dataset<int64>& ds, std::size_t n = ~std::size_t{0
 task<std::vector<int64s>> all_of(std::vector<task<int64s>> runs) {
   auto joined = when_all(std::move(runs));
   co_return co_await joined;
-}
-
-/// A run that ends after the first error.
-task<int64s> until_error(stream<int64> s, status& why) {
-  int64s got;
-  for (;;) {
-    auto x = co_await s.try_next();
-    why = x.why;
-    if (!x) break;
-    got.push_back(*x);
-  }
-  co_return got;
 }
 
 }  // namespace
