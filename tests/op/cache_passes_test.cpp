@@ -29,20 +29,24 @@ using int64s = std::vector<int64>;
 constexpr int64 kElements = 60;
 
 struct slow_numbers {
-  std::shared_ptr<std::atomic<int>> passes = std::make_shared<std::atomic<int>>(0);
-  std::shared_ptr<std::atomic<bool>> fails = std::make_shared<std::atomic<bool>>(false);
+  struct shared {
+    std::atomic<int> passes = 0;
+    std::atomic<bool> fails = false;
+  };
+  std::shared_ptr<shared> state = std::make_shared<shared>();
 
   /// In each pass another element is late; element 20 fails if `fails` is set.
+  static task<int64> number(std::shared_ptr<shared> now, int64 x) {
+    if (x == 0) ++now->passes;
+    const bool is_late = x == now->passes * 7 % 20;
+    auto pause = sleep_for(std::chrono::microseconds(is_late ? 500 : 1 + x * 37 % 11));
+    co_await pause;
+    if (x == 20 && now->fails) throw std::runtime_error("the disk is gone");
+    co_return x;
+  }
   dataset<int64> cached() const {
-    const auto slow = [passes = passes, fails = fails](int64 x) -> task<int64> {
-      if (x == 0) ++*passes;
-      const bool is_late = x == *passes * 7 % 20;
-      auto pause = sleep_for(std::chrono::microseconds(is_late ? 500 : 1 + x * 37 % 11));
-      co_await pause;
-      if (x == 20 && *fails) throw std::runtime_error("the disk is gone");
-      co_return x;
-    };
-    return range(kElements) | map(slow, {.parallelism = 4, .order = order::sloppy}) | cache();
+    return range(kElements) |
+           map([now = state](int64 x) { return number(now, x); }, {.parallelism = 4, .order = order::sloppy}) | cache();
   }
 };
 
@@ -100,11 +104,11 @@ TEST_CASE("without a fixed order an error among elements that are only cached le
     runtime rt(world);
     const slow_numbers numbers;
     const auto ds = numbers.cached() | skip(40);
-    *numbers.fails = true;
+    numbers.state->fails = true;
     status why;
     const checkpoint place = sync_wait(rt, place_after_error(ds.iterate(rt, {.seed = 1}), why));
     CHECK(why.to_string().find("the disk is gone") != std::string::npos);
-    *numbers.fails = false;
+    numbers.state->fails = false;
     const int64s rest = sync_wait(rt, rest_of(ds.iterate(rt, {.from = place})));
     CHECK(rest.size() == 20);
     const int64s all = sync_wait(rt, rest_of(numbers.cached().iterate(rt, {.seed = 1})));
