@@ -86,8 +86,6 @@ task<void> byte_source::open(std::uint64_t offset) {
     status has_room = start_inflating();
     if (!has_room.ok()) co_await fail(has_room.in_file(path_));
   }
-  auto going = go_to(offset);
-  co_await going;
 }
 
 wait_reason byte_source::waits_for() const {
@@ -222,6 +220,8 @@ task<void> byte_source::go_to(std::uint64_t offset) {
   long_work work;
   unread_.clear();
   const bool seeks = !compressed() && can_seek_;
+  status resumed = resume_inflating(offset);
+  if (!resumed.ok()) co_await fail(resumed.in_file(path_));
   if (seeks && offset <= size_ && offset > offset_) {
     // If a file has no size, the byte before the offset shows that the file is at least that long.
     consume(offset - offset_ - (size_ == provenance::kUnknown ? 1 : 0));
@@ -265,16 +265,6 @@ status byte_source::check_end() const {
   if (!jumped_ || offset_ < size_) return {};
   std::uint64_t now = file_->size_now();
   return now < size_ ? cut_short(now) : status();
-}
-
-task<void> byte_source::finish() {
-  long_work work;
-  while (compressed() && !last_) {
-    consume(end_ - begin_);
-    auto reading = more(1);
-    co_await reading;
-    co_await work.breath();
-  }
 }
 
 status byte_source::cut_short(std::uint64_t at) const {

@@ -21,6 +21,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "input/input_memory.hpp"
 #include "input/range_reader.hpp"
@@ -71,12 +72,19 @@ class byte_source {
   byte_source(const byte_source&) = delete;
   ~byte_source();
 
-  /// Opens the file, records it in the run's table of inputs and moves to `offset` (of the decompressed bytes).
+  /// Opens the file, to be read from `offset` (of the decompressed bytes) on, and records it in the run's table of
+  /// inputs. The caller then calls go_to(offset).
   task<void> open(std::uint64_t offset);
   byte_window window() const;
   buffer& owner() { return *buffer_.get(); }
   const std::string& path() const { return path_; }
   bool compressed() const { return is_compressed_; }
+  /// REQUIRES: the file is open.
+  sluice::lib::compression compressed_by() const { return compression_; }
+  /// Lets go_to() begin to inflate at the last of these points before its offset.
+  void use_points(std::shared_ptr<const std::vector<seek_point>> points) { points_ = std::move(points); }
+  /// Adds the points of the file to `to` while it is inflated. REQUIRES: compressed(), and nothing was inflated yet.
+  void note_points(seek_point_builder& to);
   /// REQUIRES: the file is open.
   const file_info& info() const { return file_->info(); }
   /// Returns the number of bytes read from the file since the last call.
@@ -86,7 +94,7 @@ class byte_source {
   /// Moves the window's start forward by n bytes, even beyond its end if the size is known.
   void consume(std::uint64_t n);
   /// Moves the window's start forward to `offset`, and reads if it cannot skip. Errors: data_loss: the file ends
-  /// before.
+  /// before, or a point is damaged.
   task<void> go_to(std::uint64_t offset);
   /// Called at the file's end: checks that the bytes skipped without reading still exist.
   status check_end() const;
@@ -133,6 +141,8 @@ class byte_source {
   status note_opened(std::uint64_t offset, const input_identity& now);
   task<void> guess_compression();
   status start_inflating();
+  /// Continues at the last point before `offset`, if that is far ahead.
+  status resume_inflating(std::uint64_t offset);
   /// Returns how many of the bytes from `at` on may be read into `room`: none beyond the size that the file had when it
   /// was opened.
   std::size_t readable(std::uint64_t at, std::size_t room) const {
@@ -196,7 +206,8 @@ class byte_source {
   std::size_t outgrown_begin_ = 0, outgrown_end_ = 0;
   bool is_compressed_ = false;
   std::unique_ptr<inflater> inflater_;  ///< until its stream ends
-  buffer_ref raw_;                      ///< compressed bytes
+  std::shared_ptr<const std::vector<seek_point>> points_;
+  buffer_ref raw_;  ///< compressed bytes
   std::size_t raw_begin_ = 0, raw_end_ = 0;
   std::uint64_t raw_offset_ = 0;  ///< the offset in the file of the next read
   bool raw_last_ = false;

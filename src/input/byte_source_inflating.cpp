@@ -5,9 +5,16 @@
 #include <string_view>
 #include <utility>
 
+#include "coro/long_work.hpp"
 #include "input/byte_source.hpp"
 
 namespace sluice::lib {
+namespace {
+
+/// Inflating fewer bytes costs no more than reading again from another place.
+constexpr std::uint64_t kInflatedGapMin = 64 << 10;
+
+}  // namespace
 
 task<void> byte_source::guess_compression() {
   auto reading = more(kCompressionMagicBytes);
@@ -72,6 +79,42 @@ status byte_source::refresh_raw() {
   raw_begin_ = 0;
   raw_end_ = unread;
   return {};
+}
+
+void byte_source::note_points(seek_point_builder& to) {
+  if (inflater_) inflater_->note_points(to);
+}
+
+status byte_source::resume_inflating(std::uint64_t offset) {
+  if (!points_ || !inflater_ || !can_seek_) return {};
+  const seek_point* point = seek_point_before(*points_, offset);
+  const std::uint64_t reached = offset_ + (end_ - begin_);
+  if (!point || point->out_bytes < reached + kInflatedGapMin) return {};
+  if (size_ != provenance::kUnknown && point->in_bytes >= size_)
+    return data_loss_error("a place of the index is behind the file");
+  inflate_limits limits = inflated_;
+  limits.held_max = inflater_->held_bytes();
+  inflater_ = std::make_unique<inflater>(compression_, limits);
+  status why = inflater_->go_to(*point);
+  if (!why.ok()) return why;
+  raw_begin_ = raw_end_ = 0;
+  raw_offset_ = point->in_bytes;
+  raw_last_ = false;
+  buffer_ = {};  // elements may still use it
+  outgrown_ = {};
+  begin_ = end_ = 0;
+  offset_ = point->out_bytes;
+  return {};
+}
+
+task<void> byte_source::finish() {
+  long_work work;
+  while (compressed() && !last_) {
+    consume(end_ - begin_);
+    auto reading = more(1);
+    co_await reading;
+    co_await work.breath();
+  }
 }
 
 }  // namespace sluice::lib

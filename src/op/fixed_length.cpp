@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/fixed_length.hpp"
 
+#include <absl/strings/str_cat.h>
+
+#include "engine/by_number/planned_index.hpp"
 #include "engine/files/file_stage.hpp"
-#include "plan/codecs/arguments_of.hpp"
+#include "plan/codecs/index_codec.hpp"
 #include "plan/matching_files.hpp"
 #include "sluice/format/fixed_length_scan.hpp"
 
@@ -42,6 +45,11 @@ class fixed_length_format final : public element_format {
     f.used_bytes = n ? start - w.offset + n * layout_.record_bytes : w.end - w.offset;
     f.ended = n == 0;
     return f;
+  }
+  bool skips_without_index() const override { return true; }
+  std::string index_kind() const override {
+    return absl::StrCat("fixed_length, ", layout_.record_bytes, " bytes behind ", layout_.header_bytes, " and before ",
+                        layout_.footer_bytes);
   }
 
  private:
@@ -85,11 +93,17 @@ const op_info fixed_length_op{
     .shape = op_info::source,
     .arguments = arguments_of<fixed_length_arguments>,
     .of_matches = plan_of_matching_files,
-    .type = [](const node&, std::string&) { return &type_of<record>(); },
+    .type = [](const node& n, std::string&) { return check_index<fixed_length_arguments>(n), &type_of<record>(); },
+    .facts = {.size = size_by_index<fixed_length_arguments>,
+              .seeks =
+                  [](const node& n) {
+                    return seeks_by_index<fixed_length_arguments>(n) || seeks_in_plain_file<fixed_length_arguments>(n);
+                  }},
     .splits = {.rule = split_rule::one_file,
                .skips_in_file =
                    [](const node& n) {
-                     return n.as<fixed_length_arguments>().options.compression <= compression::none;
+                     return n.as<fixed_length_arguments>().options.compression <= compression::none ||
+                            ranges_by_index<fixed_length_arguments>(n);
                    }},
     .lowering = {.open = open_fixed_length},
 };

@@ -3,8 +3,9 @@
 
 #include <new>
 
+#include "engine/by_number/planned_index.hpp"
 #include "engine/files/tar_files.hpp"
-#include "plan/codecs/arguments_of.hpp"
+#include "plan/codecs/index_codec.hpp"
 #include "plan/matching_files.hpp"
 
 namespace sluice::lib {
@@ -29,6 +30,8 @@ class tar_members_format final : public tar_format {
   std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
     return find_tar_entry(framed(w), from, to);
   }
+
+  std::string index_kind() const override { return "tar"; }
 
  private:
   /// Calls `made(index, entry, place of its data)` for each file.
@@ -67,8 +70,9 @@ const op_info tar_op{
     .shape = op_info::source,
     .arguments = arguments_of<tar_arguments>,
     .of_matches = plan_of_matching_files,
-    .type = [](const node&, std::string&) { return &type_of<tar_member>(); },
-    .splits = {.rule = split_rule::one_file},
+    .type = [](const node& n, std::string&) { return check_index<tar_arguments>(n), &type_of<tar_member>(); },
+    .facts = facts_by_index<tar_arguments>(),
+    .splits = {.rule = split_rule::one_file, .skips_in_file = ranges_by_index<tar_arguments>},
     .lowering = {.open = open_tar},
 };
 

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <new>
 
+#include "engine/by_number/planned_index.hpp"
 #include "engine/files/tar_files.hpp"
-#include "plan/codecs/arguments_of.hpp"
+#include "plan/codecs/index_codec.hpp"
 #include "plan/matching_files.hpp"
 
 namespace sluice::lib {
@@ -121,6 +122,8 @@ class webdataset_format final : public tar_format {
     return find_tar_entry(framed(w), std::max(from, static_cast<std::size_t>(behind)), to);
   }
 
+  std::string index_kind() const override { return "webdataset"; }
+
  private:
   /// Calls `made(index, sample)` for each sample.
   template <class F> found find(const byte_window& w, std::uint64_t elements_max, bool needs_data, F made) const {
@@ -187,8 +190,10 @@ const op_info webdataset_op{
     .shape = op_info::source,
     .arguments = arguments_of<webdataset_arguments>,
     .of_matches = plan_of_matching_files,
-    .type = [](const node&, std::string&) { return &type_of<webdataset_sample>(); },
-    .splits = {.rule = split_rule::one_file},
+    .type = [](const node& n,
+               std::string&) { return check_index<webdataset_arguments>(n), &type_of<webdataset_sample>(); },
+    .facts = facts_by_index<webdataset_arguments>(),
+    .splits = {.rule = split_rule::one_file, .skips_in_file = ranges_by_index<webdataset_arguments>},
     .lowering = {.open = open_webdataset},
 };
 

@@ -3,13 +3,11 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <cstring>
 #include <utility>
 
+#include "engine/by_number/built_index.hpp"
 #include "pipeline/open_indexing.hpp"
-#include "sluice/base/buffer.hpp"
 #include "sluice/format/record_index.hpp"
-#include "sluice/io/files.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -29,17 +27,6 @@ task<void> pass_all(erased_stream& in) {
   }
 }
 
-task<void> write_bytes(runtime& rt, std::string path, std::string bytes) {
-  buffer_ref from(buffer::make(bytes.size()));
-  std::memcpy(from->data(), bytes.data(), bytes.size());
-  auto creating = files_of(rt).create(std::move(path), io_deadline(rt));
-  std::unique_ptr<file_writer> out = co_await creating;
-  auto writing = out->write(std::move(from), 0, bytes.size(), io_deadline(rt));
-  co_await writing;
-  auto committing = out->commit(io_deadline(rt));
-  co_await committing;
-}
-
 }  // namespace
 
 task<written_index> write_index(runtime& rt, node_ptr reader, index_options o) {
@@ -53,21 +40,18 @@ task<written_index> write_index(runtime& rt, node_ptr reader, index_options o) {
   if (!why.ok()) co_await fail(std::move(why));
   if (!places->has_ended())
     co_await fail(unimplemented_error(
-        absl::StrCat(std::string(reader->op->name), " has no index: only tfrecord, lines, csv and jsonl use one")));
+        absl::StrCat(std::string(reader->op->name),
+                     " has no index: only tfrecord, lines, csv, jsonl, tar, webdataset and fixed_length use one")));
   const record_index& index = places->index();
-  auto looking = files_of(rt).stat(places->path(), io_deadline(rt));
-  const file_info now = co_await looking;
-  if (!index.difference_from(now, index.kind).empty())
-    co_await fail(unavailable_error("was written to while its index was built; try again").in_file(places->path()));
   written_index written;
   written.path = absl::StrCat(places->path(), std::string(kIndexSuffix));
   written.elements = index.elements;
-  written.step = index.step;
+  written.places = index.places.size();
   written.file_bytes = index.size_bytes;
-  std::string bytes = index_bytes(index);
-  written.size_bytes = bytes.size();
-  auto writing = write_bytes(rt, written.path, std::move(bytes));
-  co_await writing;
+  written.plain_bytes = index.plain_bytes;
+  written.seek_points = index.points.size();
+  auto writing = write_index_of(rt, *places);
+  written.size_bytes = co_await writing;
   co_return std::move(written);
 }
 

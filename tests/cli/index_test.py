@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Indexes of files: what they skip, and that a damaged or stale one never gives wrong elements."""
-import gzip
 import json
 import os
 import pathlib
@@ -173,15 +172,15 @@ class IndexTest(ProgramTest):
             self.index(kind, path)
             good = pathlib.Path(path + ".sluice-index").read_bytes()
             whole, _ = self.elements(self.plan(path, index="none"))
-            plan = self.plan(path, "skip(2000)", "take(3)")
-            for place in range(len(good) - 1500, len(good) - 4, 211):
+            plan = self.plan(path, "skip(2000)")
+            for place in range(len(good) // 3, len(good) - 4, len(good) // 11):
                 def change(body):
                     body[place] ^= 1
                 pathlib.Path(path + ".sluice-index").write_bytes(good)
                 self.forged(path, change)
                 done = sluice("run", plan, "--output", "jsonl")
                 if kind == "tfrecord":  # a place is checked by the CRC of the header there
-                    self.assertTrue(done.returncode == 1 or lines(done) == whole[2000:2003], done.stderr)
+                    self.assertTrue(done.returncode == 1 or lines(done) == whole[2000:], done.stderr)
                 if done.returncode:
                     self.assertIn("data_loss", done.stderr)
 
@@ -234,10 +233,9 @@ class IndexTest(ProgramTest):
         self.assertEqual(self.elements(f"{plan} | distribute(splits=5)", "--on-error", "skip")[0], kept)
 
     def test_errors_say_why_a_file_has_no_index(self):
-        packed = self.path("a.txt.gz")
-        pathlib.Path(packed).write_bytes(gzip.compress(b"a\nb\n" * 100))
-        self.assertIn("is compressed, and an index of it would not help", self.fails(2, "index", packed))
-        self.assertIn("has no index: only tfrecord, lines, csv and jsonl use one", self.fails(2, "index", 'fixed_length("%s", record_bytes=2)' % packed))
+        rows = self.path("a.npy")
+        pathlib.Path(rows).write_bytes(b"\x93NUMPY\x01\x00\x36\x00" + b"{'descr': '|u1', 'fortran_order': False, 'shape': (2,)}".ljust(53) + b"\nab")
+        self.assertIn("has no index: only tfrecord, lines, csv, jsonl, tar, webdataset and fixed_length use one", self.fails(2, "index", 'npy("%s")' % rows))
         self.assertIn("range has no index", self.fails(2, "index", "range(3)"))
         self.assertIn("an index is built for a plan that only reads one file", self.fails(1, "index", "range(3) | take(2)"))
         self.assertIn("not_found", self.fails(1, "index", self.path("missing.tfrecord")))

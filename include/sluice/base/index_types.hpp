@@ -19,6 +19,9 @@ enum class file_index : std::uint8_t {
   /// A file without a valid index is an error. The number of elements is then known before the run, and the reader gives
   /// any element without those before it: at(i), global_shuffle.
   required,
+  /// As `automatic`; and a run that reads a file from its beginning to its end, without losing elements, writes the index if
+  /// no valid one exists. A run that cannot write it warns.
+  build,
 };
 
 }  // namespace sluice::lib

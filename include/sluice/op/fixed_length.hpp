@@ -9,9 +9,10 @@
 //         number of records. This error comes before the first record, or at the end if the size is not known before (a
 //         compressed file, a byte stream).
 // State:  byte offset and index of the next record. If the size of the file is known, skipping computes the offset and
-//         reads nothing.
+//         reads nothing. In a compressed file an index (`sluice index`) does the same. index=required: as in tfrecord.
 #pragma once
 
+#include "sluice/base/index_types.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/engine/file_source.hpp"
 
@@ -28,7 +29,9 @@ struct fixed_length_options {
   knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
-  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  /// The use of the file's index, by which a skip finds its element without reading those before (`sluice index FILE`).
+  file_index index = file_index::automatic;
 };
 struct fixed_length_arguments {
   file_path path = {};  ///< "-": standard input

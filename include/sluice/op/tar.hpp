@@ -16,13 +16,15 @@
 //         resource_exhausted: a file has more than 2 GiB, an extended header 1 MiB. Under error_policy::skip reading
 //         continues after the file if its length is known, otherwise at the next valid header. A tar has no checksums
 //         of contents, so damage there is not noticed.
-// State:  byte offset and index of the next file. Skipped files are not read if the size of the archive is known.
+// State:  byte offset and index of the next file. Skipped files are not read if the size of the archive is known; with
+//         an index of the archive (`sluice index`) neither are their headers. index=required: as in tfrecord.
 // See:    op/webdataset.hpp, for files that belong together
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "sluice/base/index_types.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/engine/file_source.hpp"
 
@@ -42,7 +44,9 @@ struct tar_options {
   knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
-  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  /// The use of the file's index, by which a skip finds its element without reading those before (`sluice index FILE`).
+  file_index index = file_index::automatic;
 };
 struct tar_arguments {
   file_path path = {};  ///< "-": standard input

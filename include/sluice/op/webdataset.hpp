@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/base/index_types.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/engine/file_source.hpp"
 
@@ -53,7 +54,9 @@ struct webdataset_options {
   knob_up_to<1024> reads_in_flight = autotune;  ///< concurrent reads, if the bytes are not in memory already
   page_cache cache = page_cache::keep;          ///< whether the bytes read stay in the kernel's page cache
   size_limit inflated_bytes_max = {};           ///< limit of a compressed file's inflated size; 0: no limit
-  ratio_limit inflate_ratio_max = {};  ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  ratio_limit inflate_ratio_max = {};           ///< limit as a multiple of the compressed bytes (beyond the first MiB)
+  /// The use of the file's index, by which a skip finds its element without reading those before (`sluice index FILE`).
+  file_index index = file_index::automatic;
 };
 struct webdataset_arguments {
   file_path path = {};  ///< "-": standard input

@@ -12,6 +12,12 @@
 #include "sluice/coro/sync_wait.hpp"
 
 namespace sluice::lib::cli {
+namespace {
+
+/// Inflating this number of plain bytes takes some milliseconds.
+constexpr std::uint64_t kInflatedFew = std::uint64_t{4} << 20;
+
+}  // namespace
 
 int index(const index_arguments& a) {
   runtime rt(runtime_of(a.reading));
@@ -22,6 +28,11 @@ int index(const index_arguments& a) {
                 short_bytes(static_cast<double>(w.size_bytes)).c_str(),
                 short_bytes(static_cast<double>(w.file_bytes)).c_str());
     std::fflush(stdout);
+    if (w.seek_points == 0 && w.plain_bytes > kInflatedFew)
+      std::fprintf(stderr,
+                   "warning: %s can only be inflated from its start, so skips inflate all bytes before: compress it in "
+                   "several frames or members, or by gzip\n",
+                   detail::redacted(file).c_str());
   }
   return kOk;
 }

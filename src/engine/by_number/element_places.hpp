@@ -18,12 +18,12 @@ class element_places {
   /// `every`: as for index_builder.
   explicit element_places(std::uint64_t every) : places_(every) {}
   /// Called by the stage when the file is open. Errors: unimplemented: its elements cannot be indexed.
-  status begin(const std::string& path, const file_info& file, std::string_view kind, bool is_compressed);
+  status begin(const std::string& path, const file_info& file, std::string_view kind, compression by);
   index_builder& places() { return places_; }
-  void end(std::uint64_t elements) {
-    places_.finish(elements, index_);
-    has_ended_ = true;
-  }
+  /// The places from which a compressed file is inflated.
+  seek_point_builder& points() { return points_; }
+  /// `plain_bytes`: of a compressed file; otherwise 0.
+  void end(std::uint64_t elements, std::uint64_t plain_bytes);
 
   const std::string& path() const { return path_; }
   bool has_ended() const { return has_ended_; }
@@ -33,6 +33,7 @@ class element_places {
   std::string path_;
   record_index index_;
   index_builder places_;
+  seek_point_builder points_;
   bool has_ended_ = false;
 };
 

@@ -38,6 +38,12 @@ template <class Arguments> bool ranges_by_index(const node& n) {
   return n.as<Arguments>().options.index == file_index::required;
 }
 
+/// For formats that compute the place of element i, if the plan says that the file is not compressed.
+template <class Arguments> bool seeks_in_plain_file(const node& n) {
+  const auto& a = n.as<Arguments>();
+  return a.options.compression == compression::none && a.path.is_given && a.path.value != "-";
+}
+
 template <class Arguments> constexpr op_facts facts_by_index() {
   op_facts f;
   f.size = size_by_index<Arguments>;

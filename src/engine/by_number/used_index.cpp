@@ -20,7 +20,7 @@ used_index::used_index(std::shared_ptr<run_context> run, byte_source& source, co
                        file_index use, const error_gate& gate)
     : run_(std::move(run)),
       source_(source),
-      kind_(format.index_kind()),
+      kind_(kind_in(format.index_kind(), source.compressed() ? source.compressed_by() : compression::none)),
       is_required_(use == file_index::required),
       memory_(run_, gate.line(purpose::open_file), gate.label(), "the index of the file",
               "open fewer files at once, or read with index=none") {}
@@ -40,23 +40,32 @@ task<void> used_index::open_required() {
   co_await fail(std::move(refused));
 }
 
+task<void> used_index::read_once() {
+  if (index_ || !is_wanted_) co_return;
+  auto reading = read();
+  status why = co_await reading;
+  if (!why.ok())
+    run_->warn(absl::StrCat(path(), " is not used: ", std::string(why.message()), "; `sluice index ", source_.path(),
+                            "` builds it again"));
+  is_wanted_ = index_.has_value();
+}
+
+task<bool> used_index::find() {
+  auto reading = read();
+  status why = co_await reading;
+  is_wanted_ = why.ok() && index_.has_value();
+  co_return is_wanted_;
+}
+
 task<index_place> used_index::place_before(std::uint64_t at, std::uint64_t skipped) {
   index_place found;
-  if (!index_) {
-    auto reading = read();
-    status why = co_await reading;
-    if (!why.ok())
-      run_->warn(absl::StrCat(path(), " is not used: ", std::string(why.message()), "; `sluice index ", source_.path(),
-                              "` builds it again"));
-    if (!index_) {
-      is_wanted_ = false;
-      co_return found;
-    }
-  }
-  const std::uint64_t last = std::min<std::uint64_t>((at + skipped) / index_->step, index_->places.size());
-  if (last * index_->step <= at || last == 0) co_return found;
-  found.element = last * index_->step;
-  found.offset = index_->places[last - 1];
+  auto reading = read_once();
+  co_await reading;
+  if (!index_) co_return found;
+  const std::vector<index_place>& places = index_->places;
+  auto behind = std::upper_bound(places.begin(), places.end(), at + skipped,
+                                 [](std::uint64_t element, const index_place& p) { return element < p.element; });
+  if (behind != places.begin() && std::prev(behind)->element > at) found = *std::prev(behind);
   co_return found;
 }
 
@@ -75,7 +84,7 @@ status used_index::check_end(std::uint64_t elements) const {
 
 task<status> used_index::read() {
   status none;
-  if (source_.compressed() || source_.info().is_stream) co_return none;
+  if (source_.info().is_stream) co_return none;
   auto reading = read_file(*run_->rt, path(), kIndexBytesMax);
   result<std::string> bytes = co_await reading.as_result();
   if (!bytes.ok() && bytes.why().code() == status_code::not_found && !is_required_) co_return none;
@@ -84,9 +93,13 @@ task<status> used_index::read() {
   if (!index.ok()) co_return index.why();
   std::string difference = index->difference_from(source_.info(), kind_);
   if (!difference.empty()) co_return failed_precondition_error(std::move(difference));
-  status fits = memory_.resize(index->places.capacity() * sizeof(std::uint64_t));
+  std::size_t held = index->places.capacity() * sizeof(index_place) + index->points.capacity() * sizeof(seek_point);
+  for (const seek_point& p : index->points) held += p.window.capacity();
+  status fits = memory_.resize(held);
   if (!fits.ok()) co_return fits;
   index_ = *std::move(index);
+  if (!index_->points.empty())
+    source_.use_points(std::make_shared<const std::vector<seek_point>>(std::move(index_->points)));
   co_return none;
 }
 

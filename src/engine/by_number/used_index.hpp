@@ -28,23 +28,25 @@
 
 namespace sluice::lib {
 
-struct index_place {
-  std::uint64_t element = 0;
-  std::uint64_t offset = 0;
-};
-
 class used_index {
  public:
   /// A shorter skip costs less than reading the index.
   static constexpr std::uint64_t kSkipMin = 512;
 
-  /// REQUIRES: the format has an index (index_kind()), and `use` is not `none`.
+  /// A resume at a smaller offset of a compressed file costs less than reading the index.
+  static constexpr std::uint64_t kInflatedMin = std::uint64_t{1} << 20;
+
+  /// REQUIRES: the source is open, the format has an index (index_kind()), and `use` is not `none`.
   used_index(std::shared_ptr<run_context> run, byte_source& source, const element_format& format, file_index use,
              const error_gate& gate);
 
   task<void> open_required();
   /// Returns true if the index may still be read, or has been read and is valid.
   bool is_wanted() const { return is_wanted_; }
+  /// Reads the index, unless it was read, or is known not to be valid: the source of a compressed file then seeks by it.
+  task<void> read_once();
+  /// Returns true if the file has a valid index. One that is not valid is no reason for a warning: it will be replaced.
+  task<bool> find();
   /// Returns the last place of an element from number at + 1 to at + skipped. The offset is 0 if none of them has a place.
   task<index_place> place_before(std::uint64_t at, std::uint64_t skipped);
   /// Returns an error if the index was used, and the file has another number of elements.

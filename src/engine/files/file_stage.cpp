@@ -4,7 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "coro/long_work.hpp"
-#include "engine/by_number/element_places.hpp"
+#include "engine/by_number/built_index.hpp"
 #include "engine/by_number/used_index.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -87,15 +87,45 @@ task<void> pass_head(byte_source& source, const element_format& format, std::uin
   co_await depending;
 }
 
-/// Opens the file, seeks to the next element and checks that one can begin there.
-task<void> open_at(byte_source& source, const element_format& format, std::uint64_t offset) {
+/// The index of the file, made when it is first needed, since a plan may have thousands of readers that need none.
+class lazy_index {
+ public:
+  lazy_index(std::shared_ptr<run_context> run, byte_source& source, const element_format& format, file_index use,
+             const error_gate& gate)
+      : run_(std::move(run)), source_(source), format_(format), use_(use), gate_(gate) {}
+
+  /// Returns true if the reader may use an index.
+  bool is_allowed() const { return !run_->places && use_ != file_index::none && !format_.index_kind().empty(); }
+  /// Returns true if a long skip gains by the index.
+  bool is_useful() const { return is_allowed() && (source_.compressed() || !format_.skips_without_index()); }
+  file_index use() const { return use_; }
+  bool is_required() const { return is_allowed() && use_ == file_index::required; }
+  /// REQUIRES: is_allowed(), and the file is open.
+  used_index& get() {
+    if (!index_) index_ = std::make_unique<used_index>(run_, source_, format_, use_, gate_);
+    return *index_;
+  }
+  /// Null before get().
+  const used_index* made() const { return index_.get(); }
+
+ private:
+  std::shared_ptr<run_context> run_;
+  byte_source& source_;
+  const element_format& format_;
+  file_index use_;
+  const error_gate& gate_;
+  std::unique_ptr<used_index> index_;
+};
+
+/// Seeks in the open file to the next element and checks that one can begin there.
+task<void> go_to_element(byte_source& source, const element_format& format, std::uint64_t offset) {
   const auto look = static_cast<std::size_t>(std::min<std::uint64_t>(offset, format.bytes_before()));
-  const bool begins_at_head = format.has_head() && offset != 0;
-  auto opening = source.open(begins_at_head ? 0 : offset - look);
-  co_await opening;
-  if (begins_at_head) {
+  if (format.has_head() && offset != 0) {
     auto passing = pass_head(source, format, offset, look);
     co_await passing;
+  } else {
+    auto going = source.go_to(offset - look);
+    co_await going;
   }
   status why = format.check(source.window().end);
   if (!why.ok()) co_await fail(std::move(why));
@@ -109,6 +139,31 @@ task<void> open_at(byte_source& source, const element_format& format, std::uint6
   auto following = source.more(1);
   co_await following;
   if (source.has_bytes()) co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
+}
+
+/// Opens the file at the element at `offset`. `built`: receives the places of elements.
+task<void> open_at(byte_source& source, const element_format& format, std::uint64_t offset, built_index& built,
+                   lazy_index& index) {
+  const bool begins_at_head = format.has_head() && offset != 0;
+  auto opening = source.open(begins_at_head ? 0 : offset - std::min<std::uint64_t>(offset, format.bytes_before()));
+  co_await opening;
+  if (index.is_required()) {
+    auto reading = index.get().open_required();
+    co_await reading;
+  } else if (index.is_allowed() && source.compressed() && offset >= used_index::kInflatedMin) {
+    auto reading = index.get().read_once();
+    co_await reading;
+  }
+  bool builds = offset == 0 && index.is_allowed() && index.use() == file_index::build;
+  if (builds) {
+    auto looking = index.get().find();
+    const bool exists = co_await looking;
+    builds = !exists;
+  }
+  status begun = built.begin(builds);
+  if (!begun.ok()) co_await fail(std::move(begun));
+  auto going = go_to_element(source, format, offset);
+  co_await going;
 }
 
 /// Skips a damaged element of unknown length, to the next one that is found or to the file's end. `bytes`: receives the
@@ -185,14 +240,14 @@ task<passed_damage> pass_damage(byte_source& source, const element_format& forma
 /// An open file, and the elements that its format finds in the window.
 class file_reading {
  public:
-  /// `places`: receives the places of elements; null: they are not recorded.
+  /// `built`: receives the places of elements.
   file_reading(byte_source& source, const element_format& format, file_place& at, row_landing* landing, bool skips,
-               element_places* places)
+               built_index& built)
       : source_(source),
         format_(format),
         at_(at),
         landing_(landing),
-        places_(places),
+        built_(built),
         checks_all_(skips && format.skips_unchecked()) {
     at.source = &source;
   }
@@ -221,10 +276,11 @@ class file_reading {
   void take(const found& f) {
     source_.consume(f.used_bytes);
     at_.advance(f);
-    if (places_) places_->places().add(at_.index, at_.offset);
+    if (element_places* p = built_.places()) p->places().add(at_.index, at_.offset);
   }
   /// Continues after a damaged element. The number of elements lost with it is unknown; it counts as one.
   void take_damaged() {
+    built_.abandon();
     at_.offset = source_.window().offset;
     ++at_.index;
   }
@@ -244,14 +300,16 @@ class file_reading {
  private:
   /// Returns how many of the next n elements may be found before a place must be recorded.
   std::uint64_t up_to_place(std::uint64_t n) const {
-    return places_ ? std::min(n, places_->places().until_next(at_.index)) : n;
+    element_places* p = built_.places();
+    return p ? std::min(n, p->places().until_next(at_.index)) : n;
   }
   /// Builds rows. Skipped rows are built, too, to find damaged ones, and then removed. No later row is built together
   /// with them.
   found land_rows(outlet& out, const byte_window& w) {
     column& rows = *landing_->rows;
     const std::uint64_t to_pass = out.to_pass();
-    const auto n = to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, out.ask())) : out.ask();
+    const auto n = static_cast<std::uint32_t>(
+        up_to_place(to_pass ? std::min<std::uint64_t>(to_pass, out.ask()) : std::uint64_t{out.ask()}));
     const std::size_t before = rows.rows();
     found f = format_.scan_rows(w, rows, reinterpret_cast<landed_row*>(out.room(n)), n);
     if (to_pass) rows.truncate(before);
@@ -261,8 +319,8 @@ class file_reading {
   byte_source& source_;
   const element_format& format_;
   file_place& at_;
-  row_landing* landing_;    ///< receives the rows; null: elements are built
-  element_places* places_;  ///< of a run that builds an index; otherwise null
+  row_landing* landing_;  ///< receives the rows; null: elements are built
+  built_index& built_;
   bool checks_all_;
   std::size_t searched_ = 0;  ///< bytes of the window in which no element ends
   byte_window last_;          ///< the window of the last find(); its bytes may be freed, only their number is used
@@ -286,11 +344,11 @@ task<void> pass_by_index(used_index& index, byte_source& source, const element_f
   const std::size_t look = format.bytes_before();
   auto going = source.go_to(place.offset - look);
   co_await going;
-  auto reading = source.more(look + 1);
+  auto reading = source.more(look + format.place_bytes());
   co_await reading;
   std::string before(source.window().view().substr(0, look));
   source.consume(before.size());
-  if (!source.has_bytes() || !format.may_begin(source.window(), before)) co_await fail(index.wrong_place(place));
+  if (!source.has_bytes() || !format.is_place(source.window(), before)) co_await fail(index.wrong_place(place));
   out.pass(place.element - at.index);
   at.offset = place.offset;
   at.index = place.element;
@@ -302,19 +360,10 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
                         std::shared_ptr<row_landing> landing) {
   const file_index index_use = o.index;
   byte_source source(run, gate.site(), gate.label(), std::move(o));
-  auto opening = open_at(source, *format, at->offset);
+  built_index built(run, source, *format);
+  lazy_index index(run, source, *format, index_use, gate);
+  auto opening = open_at(source, *format, at->offset, built, index);
   status opened = co_await opening.as_result();
-  element_places* const places = run->places.get();
-  if (opened.ok() && places)
-    opened = places->begin(source.path(), source.info(), format->index_kind(), source.compressed());
-  // Made when it is first needed, since a plan may have thousands of readers that need none.
-  std::unique_ptr<used_index> index;
-  const bool may_use_index = !places && index_use != file_index::none && !format->index_kind().empty();
-  if (opened.ok() && may_use_index && index_use == file_index::required) {
-    index = std::make_unique<used_index>(run, source, *format, index_use, gate);
-    auto indexing = index->open_required();
-    opened = co_await indexing.as_result();
-  }
   if (!opened.ok()) {
     opened = opened.in_file(source.path());
     // A file that differs from the checkpoint's is no bad element: dropping it would hide the change that the check
@@ -325,14 +374,13 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     co_await settled;
     co_return;  // a file that cannot be opened is dropped as a whole
   }
-  file_reading reading(source, *format, *at, landing.get(), gate.skips(), places);
+  file_reading reading(source, *format, *at, landing.get(), gate.skips(), built);
   status broken;  // why the file cannot be read beyond the window
   for (;;) {
     bool passing = reading.passes(out);
-    const bool skips_many = passing && may_use_index && out.to_pass() >= used_index::kSkipMin;
-    if (skips_many && !index) index = std::make_unique<used_index>(run, source, *format, index_use, gate);
-    if (skips_many && index->is_wanted() && (at->offset != 0 || !format->has_head())) {
-      auto moving = pass_by_index(*index, source, *format, *at, out);
+    const bool skips_many = passing && out.to_pass() >= used_index::kSkipMin && index.is_useful();
+    if (skips_many && index.get().is_wanted() && (at->offset != 0 || !format->has_head())) {
+      auto moving = pass_by_index(index.get(), source, *format, *at, out);
       broken = co_await moving.as_result();
       if (!broken.ok()) co_await fail(gate.located(broken));
       passing = reading.passes(out);
@@ -349,8 +397,11 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     if (f.ended && broken.ok()) {
       auto checking = check_file_end(source);
       broken = co_await checking;
-      if (broken.ok() && index && !gate.skips()) broken = index->check_end(at->index);
-      if (broken.ok() && places) places->end(at->index);
+      if (broken.ok() && index.made() && !gate.skips()) broken = index.made()->check_end(at->index);
+      if (broken.ok() && built.places()) {
+        auto ending = built.end(at->index);
+        co_await ending;
+      }
       if (broken.ok()) break;
     }
     if (!f.why.ok()) {

@@ -81,6 +81,12 @@ class element_format {
     (void)w;
     return {};
   }
+  /// Returns true if skipping elements of a file that is not compressed reads nothing, so that no index is looked for.
+  virtual bool skips_without_index() const { return false; }
+  /// Returns true if an element begins at the start of `rest`, where an index says so; `rest` has place_bytes(), or the
+  /// rest of the file.
+  virtual bool is_place(const byte_window& rest, std::string_view before) const { return may_begin(rest, before); }
+  virtual std::size_t place_bytes() const { return 1; }
   /// Checks a file after it was opened. `end`: its size; kUnknown for compressed files.
   virtual status check(std::uint64_t end) const {
     (void)end;

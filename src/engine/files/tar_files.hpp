@@ -14,6 +14,10 @@ class tar_format : public element_format {
   bool may_begin(const byte_window& rest, std::string_view) const final {
     return rest.offset % kTarBlockBytes == 0 || (rest.last && rest.bytes.empty());
   }
+  std::size_t place_bytes() const final { return kTarBlockBytes; }
+  bool is_place(const byte_window& rest, std::string_view) const final {
+    return find_tar_entry(framed(rest), 0, 1) == 0;
+  }
 
  protected:
   static tar_window framed(const byte_window& w) {

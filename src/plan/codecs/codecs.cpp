@@ -265,7 +265,7 @@ class page_cache_codec final : public named_values_codec {
   bool is_knob() const override { return true; }
 };
 
-constexpr std::string_view kFileIndexNames[] = {"automatic", "none", "required"};
+constexpr std::string_view kFileIndexNames[] = {"automatic", "none", "required", "build"};
 class file_index_codec final : public named_values_codec {
  public:
   file_index_codec() : named_values_codec(kFileIndexNames, std::size(kFileIndexNames)) {}
