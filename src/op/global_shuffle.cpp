@@ -295,7 +295,8 @@ const element_type* globally_shuffled_type(const node& n, std::string& why) {
   status seeks = why_not_seekable(input);
   if (!seeks.ok() && seeks.code() != status_code::failed_precondition) throw_status(std::move(seeks));
   if (status unread = seeks.ok() ? status() : why_unread(input); !unread.ok()) throw_status(unread);
-  const bool is_pattern = !seeks.ok() && input.inputs.size() == 1 && input.inputs[0]->op->name == "list_files";
+  const bool is_pattern =
+      !seeks.ok() && input.inputs.size() == 1 && input.inputs[0]->op->splits.rule == split_rule::listing;
   if (is_pattern)
     return why =
                "the input cannot seek: the files of a pattern are read one after another; "

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/by_number/planned_index.hpp"
 #include "engine/files/file_stage.hpp"
 #include "format/npy_rows.hpp"
 #include "plan/codecs/arguments_of.hpp"
@@ -191,6 +192,7 @@ const op_info npy_op{
     .arguments = arguments_of<npy_arguments>,
     .of_matches = plan_of_matching_files,
     .type = [](const node&, std::string&) { return &type_of<tensor>(); },
+    .facts = {.seeks = seeks_in_plain_file<npy_arguments>},
     .splits = {.rule = split_rule::one_file,
                .skips_in_file =
                    [](const node& n) { return n.as<npy_arguments>().options.compression <= compression::none; }},
