@@ -252,6 +252,12 @@ namespace {
 /// Returns the message for an operator of another language that is made of two or three signs: "<>". `m.begin` is the
 /// sign that no expression has there.
 operator_message instead_of_sign(const misplaced_operator& m) {
+  if (m.text.substr(m.begin).starts_with('.') &&
+      (m.begin == 0 || std::string_view(" ({[,").find(m.text[m.begin - 1]) != std::string_view::npos))
+    if (const std::string next = first_value(m.text.substr(m.begin + 1)); !next.empty())
+      return {detail::is_digit(next[0]) ? absl::StrCat("a digit stands before the point: write 0.", next)
+                                        : absl::StrCat("a column is named without a dot: write ", next),
+              m.begin};
   static constexpr std::pair<std::string_view, std::string_view> kSigns[] = {
       {"===", "=="}, {"!==", "!="}, {"<>", "!="}, {"=<", "<="},
       {"=!", "!="},  {"**", "pow"}, {"//", "/"},  {"++", "+ 1"}};

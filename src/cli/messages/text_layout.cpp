@@ -160,4 +160,21 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
   return out;
 }
 
+std::string fitting_lines(std::string text, int fd) {
+  if (!::isatty(fd)) return text;
+  const std::size_t columns = terminal_columns(fd);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+    out += display_width(line) <= columns
+               ? std::string(line)
+               : std::string(blanks, ' ') + wrapped(line.substr(blanks), columns, blanks + 2, blanks);
+    if (end != text.size()) out += '\n';
+    at = end + 1;
+  }
+  return out;
+}
+
 }  // namespace sluice::lib::cli

@@ -34,4 +34,7 @@ std::string_view whole_characters_of(std::string_view text);
 /// text begins.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent, std::size_t first_column);
 
+/// Breaks the lines for the terminal `fd`; returns the text as it is if `fd` is no terminal.
+std::string fitting_lines(std::string text, int fd);
+
 }  // namespace sluice::lib::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_replace.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +16,7 @@
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/messages/option_notes.hpp"
+#include "cli/messages/text_layout.hpp"
 #include "cli/reports/figures.hpp"
 #include "cli/verb_options/plan_verbs.hpp"
 #include "cli/verbs.hpp"
@@ -129,10 +132,33 @@ std::string rules_text(const node& n) {
   return out;
 }
 
+/// A line of the plan, and what is said about it.
+struct explained_stage {
+  std::string text, comment;
+};
+
+/// Prints the comments beside the stages, or on a terminal that is too narrow below them.
+void print_with_comments(const std::vector<explained_stage>& stages) {
+  constexpr std::string_view kBelow = "    # ";
+  const std::size_t columns = isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : std::string::npos;
+  std::size_t width = 0;
+  for (const explained_stage& s : stages) width = std::max(width, s.text.size());
+  const bool fits = std::ranges::all_of(
+      stages, [&](const explained_stage& s) { return width + 4 + display_width(s.comment) <= columns; });
+  for (const explained_stage& s : stages) {
+    if (fits) {
+      absl::PrintF("%-*s  # %s\n", static_cast<int>(width), s.text, s.comment);
+      continue;
+    }
+    const std::string below = wrapped(s.comment, std::max(columns, 2 * kBelow.size()) - kBelow.size(), 0, 0);
+    const std::string indented = absl::StrReplaceAll(below, {{"\n", absl::StrCat("\n", std::string(kBelow))}});
+    absl::PrintF("%s\n%s%s\n", s.text, std::string(kBelow), indented);
+  }
+}
+
 void print_stages(const node& plan, explained what) {
   const std::vector<stage_line> stages = lines_of(plan);
-  std::size_t width = 0;
-  for (auto& line : stages) width = std::max(width, shown(*line.stage).size());
+  std::vector<explained_stage> lines;
   bool may_be_fewer = false;
   for (const stage_line& line : stages) {
     const node& n = *line.stage;
@@ -140,9 +166,10 @@ void print_stages(const node& plan, explained what) {
     may_be_fewer &= !states_its_size(n);
     const std::string rest =
         what == explained::facts ? "; " + facts_text(n) : options_text(n, line.said) + rules_text(n);
-    absl::PrintF("%s%-*s  # %s%s%s\n", &line == &stages.front() ? "  " : "| ", static_cast<int>(width), shown(n),
-                 n.type->name, size_text(n, may_be_fewer), rest);
+    lines.push_back({absl::StrCat(&line == &stages.front() ? "  " : "| ", shown(n)),
+                     absl::StrCat(n.type->name, size_text(n, may_be_fewer), rest)});
   }
+  print_with_comments(lines);
 }
 
 void print_notes(const optimized& o, const std::vector<std::string>& of_options) {

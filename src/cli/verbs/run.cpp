@@ -11,6 +11,7 @@
 #include "cli/inputs/remote_files.hpp"
 #include "cli/inputs/run_files.hpp"
 #include "cli/messages/exit_status.hpp"
+#include "cli/messages/text_layout.hpp"
 #include "cli/options/identity_options.hpp"
 #include "cli/page/served_run.hpp"
 #include "cli/reports/figures.hpp"
@@ -318,7 +319,10 @@ void report_end(const run_arguments& a, const output_choice& output, const outpu
     std::fprintf(stderr, "complete: the checkpoint %s is at the end of the plan, and nothing was left to do\n",
                  a.resume_file.c_str());
   else if (has_text && !is_empty)
-    std::fputs(((shows_profile ? profile_text(out.report) : std::string()) + final_report(record, rt)).c_str(), stderr);
+    std::fputs(((shows_profile ? profile_text(out.report) : std::string()) +
+                fitting_lines(final_report(record, rt), STDERR_FILENO))
+                   .c_str(),
+               stderr);
   if (a.report.shows_stages && !is_empty) std::fputs(stage_table(out.report.sites).c_str(), stderr);
   if (end.is_removed) return report_unfinished(output, record.resumed && !a.new_output);
   const bool is_examined = a.report.shows_stages || shows_profile;  // the report is what was asked for

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/csv/csv_numbers.hpp"
 
+#include <absl/strings/numbers.h>
+
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -188,5 +190,15 @@ template std::size_t read_csv_numbers(const csv_span*, std::size_t, const char*,
 template std::size_t read_csv_numbers(const csv_span*, std::size_t, const char*, double*);
 template std::size_t read_csv_numbers(const csv_span*, std::size_t, const char*, std::int64_t*);
 template std::size_t read_csv_numbers(const csv_span*, std::size_t, const char*, std::int32_t*);
+
+std::string_view csv_number_rule(std::string_view type, std::string_view field) {
+  const bool is_whole = type.starts_with("int") || type.starts_with("uint");
+  double value = 0;
+  if (field.find_first_not_of("0123456789+-.eE") != field.npos || (!is_whole && type != "float")) return {};
+  if (!absl::SimpleAtod(absl::string_view(field.data(), field.size()), &value)) return {};
+  if (!is_whole) return ": it does not fit; double has a larger range";
+  if (field.find_first_of(".eE") == field.npos) return ": it does not fit";
+  return ": a whole number is written without a point and an exponent; double reads this one";
+}
 
 }  // namespace sluice::lib::detail

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace sluice::lib::detail {
 
@@ -16,6 +17,9 @@ struct csv_span {
   const char* begin;
   const char* end;
 };
+
+/// Returns why a field that is a number has not this type, as the end of a message; "" for other fields and types.
+std::string_view csv_number_rule(std::string_view type, std::string_view field);
 
 /// Reads fields as float, double, std::int64_t or std::int32_t. Bytes from `readable` on up to each field's end may be
 /// read. Returns the number of fields up to the first that has another form, or is out of range.

@@ -9,6 +9,7 @@
 
 #include "base/text/byte_order_mark.hpp"
 #include "format/csv/csv_fields.hpp"
+#include "format/csv/csv_numbers.hpp"
 
 namespace sluice::lib {
 
@@ -407,8 +408,10 @@ status csv_parser::wrong_field(const parsed_column& c, std::string_view text) co
                      hint.empty() ? ": give it a default in the schema, or `?` for an optional value" : hint));
   csv_schema one;
   one.columns.push_back({.member = c.is.member, .name = c.is.member, .values = c.is.values});
-  return invalid_argument_error(absl::StrCat(in_line(), "column ", c.is.member, ": ", shown_field(text), " is no ",
-                                             csv_schema_text(one).substr(csv_schema_text(one).rfind(' ') + 1), hint));
+  const std::string type = csv_schema_text(one).substr(csv_schema_text(one).rfind(' ') + 1);
+  if (hint.empty()) hint = detail::csv_number_rule(type, text);
+  return invalid_argument_error(
+      absl::StrCat(in_line(), "column ", c.is.member, ": ", shown_field(text), " is no ", type, hint));
 }
 
 /// Stores the fields_ as a row.

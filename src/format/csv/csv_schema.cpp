@@ -13,6 +13,10 @@
 namespace sluice::lib {
 namespace {
 
+bool is_of_time(const std::string& type) {
+  return type.starts_with("date") || type.starts_with("time") || type == "duration" || type == "interval";
+}
+
 constexpr std::string_view kCsvTypes = "a type: string, bool, int8 … int64, uint8 … uint64, float or double";
 
 std::string_view csv_type_name(dtype d) {
@@ -71,7 +75,9 @@ class csv_schema_reader {
     const std::size_t at = in_.place();
     const std::string type = in_.name(kCsvTypes);
     auto d = csv_type_named(type);
-    if (!d) in_.fail_at(at, absl::StrCat("expected ", std::string(kCsvTypes), ", got ", type));
+    if (!d)
+      in_.fail_at(at, absl::StrCat("expected ", std::string(kCsvTypes), ", got ", type,
+                                   is_of_time(type) ? "; dates and times are read as string" : ""));
     c.values = *d;
     c.is_optional = in_.take('?');
     if (in_.take('=')) c.otherwise = default_of(c);

@@ -22,6 +22,7 @@
 #include "sluice/element/type_text.hpp"
 
 #if SLUICE_HAVE_SIMDJSON
+#include "element/text/scan_text.hpp"
 #include "format/json/json_elements.hpp"
 #include "format/json/json_numbers.hpp"
 #include "format/json/json_values.hpp"
@@ -256,6 +257,9 @@ std::string without_mixed_members(const element_type& inferred, const dom& j) {
       absl::StrAppend(&schema, schema.empty() ? "" : ", ", m.name, ": ", type_text(*both.type()));
     } catch (const error&) { absl::StrAppend(&mixed, mixed.empty() ? "" : ", ", m.name); }
   }
+  if (schema.empty() && detail::is_identifier(mixed))
+    return absl::StrCat(mixed, " has several types, which no schema reads: `jq -c '.", mixed,
+                        " |= tostring' FILE > out.jsonl` makes texts of all");
   if (schema.empty() || mixed.empty() || schema.size() > kSchemaShownBytes) return kAny;
   return absl::StrCat(mixed, " has several types: give a schema without it, such as \"", schema, "\"");
 }
