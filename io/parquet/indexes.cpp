@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Parquet file has about the pages and the values of a column besides the footer. A damaged index, or one that does
-// not fit the footer, is none: every page is read then.
+// not fit the footer, is not used, and every page is read.
 #include <arrow/io/memory.h>
 #include <parquet/bloom_filter.h>
 #include <parquet/file_reader.h>

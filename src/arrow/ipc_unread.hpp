@@ -22,7 +22,7 @@ struct body_range {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// What a reader looks at of a column.
+/// The parts of a column that a reader looks at.
 enum class column_use : std::uint8_t {
   all,
   validity_and_offsets,  ///< see needs_no_values() in import.hpp

@@ -13,7 +13,7 @@
 #include "base/files/system_calls.hpp"
 #include "io/paths/file_router.hpp"
 #include "output/data_folder.hpp"
-#include "output/mds_encoder.hpp"
+#include "output/encoders/mds_encoder.hpp"
 #include "output/output_file.hpp"
 #include "output/output_stream.hpp"
 #include "sluice/element/type_text.hpp"

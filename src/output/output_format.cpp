@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "output/element_encoder.hpp"
+#include "output/encoders/element_encoder.hpp"
 
 namespace sluice::lib {
 namespace {

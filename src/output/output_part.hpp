@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "output/byte_output.hpp"
-#include "output/element_encoder.hpp"
+#include "output/encoders/element_encoder.hpp"
 #include "output/member_compressor.hpp"
 #include "sluice/element/slab.hpp"
 

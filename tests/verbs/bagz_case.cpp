@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "output/element_encoder.hpp"
+#include "output/encoders/element_encoder.hpp"
 #include "sluice/sluice.hpp"
 #include "support/trials/file_case.hpp"
 #include "support/trials/verb_case.hpp"

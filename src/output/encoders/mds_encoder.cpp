@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/mds_encoder.hpp"
+#include "output/encoders/mds_encoder.hpp"
 
 #include <absl/strings/str_cat.h>
 

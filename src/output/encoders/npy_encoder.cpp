@@ -5,7 +5,7 @@
 
 #include "element/scalars.hpp"
 #include "format/npy_header.hpp"
-#include "output/element_encoder.hpp"
+#include "output/encoders/element_encoder.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/element/batched.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "format/csv/csv_writer.hpp"
 #include "format/example/example_elements.hpp"
-#include "output/element_encoder.hpp"
+#include "output/encoders/element_encoder.hpp"
 #include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "output/element_encoder.hpp"
 #include "output/element_room.hpp"
+#include "output/encoders/element_encoder.hpp"
 #include "sluice/arrow/columns.hpp"
 #include "sluice/element/batched.hpp"
 #include "sluice/io/parquet_files.hpp"

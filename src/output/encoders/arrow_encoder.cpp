@@ -11,8 +11,8 @@
 
 #include "arrow/ipc_writer.hpp"
 #include "format/codec/buffer_codec.hpp"
-#include "output/element_encoder.hpp"
 #include "output/element_room.hpp"
+#include "output/encoders/element_encoder.hpp"
 #include "sluice/arrow/columns.hpp"
 #include "sluice/element/batched.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "format/riegeli/array_record_footer.hpp"
-#include "output/element_encoder.hpp"
+#include "output/encoders/element_encoder.hpp"
 #include "sluice/coro/position.hpp"
 
 namespace sluice::lib {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "output/element_encoder.hpp"
+#include "output/encoders/element_encoder.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/element/type.hpp"
 

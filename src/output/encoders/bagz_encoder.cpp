@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "format/codec/zstd_frames.hpp"
-#include "output/element_encoder.hpp"
+#include "output/encoders/element_encoder.hpp"
 #include "sluice/coro/position.hpp"
 
 namespace sluice::lib {
