@@ -49,6 +49,7 @@ class zip_reader {
   std::uint64_t take_read_bytes() { return source_ ? source_->take_read_bytes() : 0; }
 
  private:
+  task<void> open_at(std::uint64_t offset);
   task<void> take_part(std::uint64_t from, std::size_t size, std::string* to);
   task<void> go_to_member(const zip_entry* e);
   task<void> read_window(std::size_t needed);
@@ -71,10 +72,18 @@ class zip_reader {
   std::optional<byte_source> source_;
 };
 
+/// Opens the file again, with the window at `offset`.
+task<void> zip_reader::open_at(std::uint64_t offset) {
+  source_.emplace(run_, gate_.site(), gate_.label(), options_);
+  auto opening = source_->open(offset);
+  co_await opening;
+  auto going = source_->go_to(offset);
+  co_await going;
+}
+
 /// Reads the bytes from `from` on. Errors: data_loss: fewer bytes exist.
 task<void> zip_reader::take_part(std::uint64_t from, std::size_t size, std::string* to) {
-  source_.emplace(run_, gate_.site(), gate_.label(), options_);
-  auto opening = source_->open(from);
+  auto opening = open_at(from);
   co_await opening;
   auto reading = source_->more(size);
   co_await reading;
@@ -84,8 +93,7 @@ task<void> zip_reader::take_part(std::uint64_t from, std::size_t size, std::stri
 }
 
 task<void> zip_reader::open() {
-  source_.emplace(run_, gate_.site(), gate_.label(), options_);
-  auto opening = source_->open(0);
+  auto opening = open_at(0);
   co_await opening;
   const std::uint64_t end = source_->window().end;
   status why = end == provenance::kUnknown
@@ -188,8 +196,7 @@ task<void> zip_reader::go_to_member(const zip_entry* e) {
     auto going = source_->go_to(e->header_at);
     co_await going;
   } else {
-    source_.emplace(run_, gate_.site(), gate_.label(), options_);
-    auto opening = source_->open(e->header_at);
+    auto opening = open_at(e->header_at);
     co_await opening;
   }
   std::size_t needed = kZipHeaderBytes;
