@@ -28,7 +28,7 @@ namespace {
 constexpr std::int64_t kChunkReadsInFlight = 4;
 /// The most bytes before the end of a file that are read for the indexes of pages and bloom filters. Files with more have
 /// the parts that their last row groups need there.
-constexpr std::uint64_t kIndexBytesMax = std::uint64_t{16} << 20;
+constexpr std::uint64_t kPageIndexBytesMax = std::uint64_t{16} << 20;
 
 using footer_result = result<planned_footer>;
 
@@ -123,8 +123,8 @@ std::vector<element_run> excluded_in_footer(const node& n, std::span<const membe
   const planned_footer& known = **footer;
   const std::optional<std::uint64_t> begin = indexes_begin(*known.file, *n.type, comparisons);
   if (!begin) return excluded_rows(*known.file, *n.type, comparisons);
-  const std::string tail =
-      read_same_tail(n.as<parquet_arguments>().path.value, std::min(known.size_bytes - *begin, kIndexBytesMax), known);
+  const std::string tail = read_same_tail(n.as<parquet_arguments>().path.value,
+                                          std::min(known.size_bytes - *begin, kPageIndexBytesMax), known);
   return excluded_rows(*known.file, *n.type, comparisons, {tail, known.size_bytes - tail.size()});
 }
 
