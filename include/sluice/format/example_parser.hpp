@@ -6,8 +6,8 @@
 //   for (const record& r : records) why = parser.append_to(rows, r.view());
 //
 // It expects the features of each record in the order of the previous record, since most writers use one order. Then the
-// bytes before the values of a feature are compared at once, whether the schema has it or not, and at any place. Records in another order are read
-// as well. Records in the usual form (each message once, lengths below 16 KiB, packed numbers) are read in one short
+// bytes before the values of a feature are compared at once, whether the schema has it or not, and at any place. Records
+// in another order are read as well. Records in the usual form (each message once, lengths below 16 KiB, packed numbers) are read in one short
 // pass. All others, including damaged ones, are read by a second, general pass.
 // Errors: the same as in format/example_schema.hpp.
 // Thread: belongs to one thread at a time.

@@ -3,7 +3,7 @@
 //
 //   seek_point_builder notes;
 //   inflater gz(compression::gzip);
-//   gz.note_points(&notes);                                   // … inflate the file to its end
+//   gz.note_points(notes);                                    // … inflate the file to its end
 //   std::vector<seek_point> points = notes.take();
 //   inflater again(compression::gzip);
 //   status why = again.go_to(points[3]);                      // the input continues at points[3].in_bytes
@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sluice/base/field_types.hpp"
@@ -29,7 +30,7 @@ struct seek_point {
   std::uint64_t in_bytes = 0;      ///< the offset of the byte that has the first bit
   std::uint64_t out_bytes = 0;     ///< the offset of the first plain byte
   std::uint32_t used_bits = 0;     ///< bits of that byte that belong to the bytes before
-  bool is_within_member = false;   ///< false: a member begins here, and the members below are empty
+  bool is_within_member = false;   ///< false: a member begins here, and the other values are 0
   std::uint32_t checksum = 0;      ///< of the member's plain bytes so far, as its codec counts it
   std::uint64_t member_bytes = 0;  ///< plain bytes of the member so far
   std::string window;              ///< the plain bytes before the place, up to 32 KiB, by gzip

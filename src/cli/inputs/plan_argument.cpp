@@ -106,7 +106,8 @@ std::string suffix_of_kind(const std::string& name) {
   return dot == name.npos ? std::string() : name.substr(dot);
 }
 
-/// Returns the most frequent suffix of readable files; empty if no file is readable. `Entries` is the iterator that lists the folder.
+/// Returns the most frequent suffix of readable files; empty if no file is readable. `Entries` is the iterator that lists
+/// the folder.
 template <class Entries> std::string most_frequent_suffix(const std::string& folder) {
   constexpr std::size_t kFilesMax = 1000;
   std::map<std::string, std::size_t> suffixes;

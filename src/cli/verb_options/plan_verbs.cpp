@@ -73,8 +73,8 @@ void add_index(CLI::App& app, reading_arguments& reading, format_arguments& form
   auto* index = app.add_subcommand(
       "index",
       "build FILE.sluice-index, the places of elements in TFRecords, lines, CSV, JSON lines and tar archives, also if "
-      "they "
-      "are compressed: readers then skip elements without reading them, and index=required gives them in any order");
+      "they are compressed: readers then skip elements without reading them, and index=required gives them in any "
+      "order");
   index->add_option("FILES", a->files, "files, or patterns of them")->required();
   index
       ->add_option(

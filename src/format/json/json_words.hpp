@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Explains what is wrong in a text that is almost JSON, as Python, JavaScript and people write it.
-// Thread: none.
+// Thread: any.
 #pragma once
 
 #include <string>
