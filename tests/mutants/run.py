@@ -93,11 +93,13 @@ def cases():
 
 
 def test_named(noticed, programs):
-    """The command of the test in a line of noticed.tsv; None where no program of ours runs it."""
+    """The command of the test in a line of noticed.tsv, after ROWS=FILE if only this file's rows are needed; None where no program of
+    ours runs it."""
     if "random plan" in noticed:
         return ("op_tests", "random plans*")
-    if re.search(r"tests/verbs/\S+\.tsv|rows? of ", noticed):
-        return ("runners_tests",)
+    if rows := re.search(r"(?:tests/verbs/|rows? of )(\w+\.tsv)", noticed):
+        path = f"tests/verbs/{rows.group(1)}"
+        return ("ROWS=" + path, "runners_tests") if (ROOT / path).exists() else ("runners_tests",)
     rows = re.search(r"tests/(\w+)/\w+(?:\.tsv|_test\.cpp)", noticed)
     if rows and rows.group(1) + "_tests" in PROGRAMS:
         return (rows.group(1) + "_tests",)
@@ -117,6 +119,8 @@ def first_tests():
 
 def run_test(test, environment, seconds):
     """None where the test passes, else how the bug was noticed."""
+    if test[0].startswith("ROWS="):
+        environment, test = dict(environment, SLUICE_TEST_ROWS=test[0].removeprefix("ROWS=")), test[1:]
     command = [str(COPY / "build" / test[0]), "--abort", *test[1:]]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, cwd=ROOT, env=environment,
@@ -175,7 +179,7 @@ def plant(mutant, first, options):
         return f"STALE: the text stands {original.count(there)} times in {file}", False
     path.write_text(original.replace(there, instead))
     try:
-        sound, output = build(options.jobs, [first[0]] if first else PROGRAMS)
+        sound, output = build(options.jobs, [word for word in first if word in PROGRAMS] if first else PROGRAMS)
         noticed = try_first(first, options.plans, options.times) if sound and first else None
         if sound and first and not noticed:
             sound, output = build(options.jobs)

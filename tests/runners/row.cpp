@@ -212,6 +212,8 @@ bool matches(const std::string& text, const std::string& pattern) {
   }
 }
 
+bool runs_all_rows() { return std::getenv("SLUICE_TEST_ROWS") == nullptr; }
+
 const std::vector<row>& rows() {
   static const std::vector<row> all = [] {
     std::vector<row> read;

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "expr/batch_parts.hpp"
 #include "expr/earlier_value.hpp"
 #include "expr/expression_parts.hpp"
 #include "expr/functions/numbers.hpp"
