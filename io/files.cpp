@@ -41,6 +41,7 @@ detail::file_router& router_of(runtime& rt) { return static_cast<file_service&>(
 }  // namespace
 
 file_system& files_of(runtime& rt) { return router_of(rt); }
+conditional_files& conditional_files_of(runtime& rt) { return router_of(rt); }
 
 time_point io_deadline(runtime& rt) {
   const duration timeout = rt.options().io_timeout;

@@ -10,6 +10,7 @@
 
 #include "sluice/base/content_hash.hpp"
 #include "sluice/base/mutex.hpp"
+#include "sluice/io/conditional_files.hpp"
 #include "sluice/io/path_pattern.hpp"
 
 namespace sluice::lib {
@@ -39,6 +40,14 @@ struct memory_files::shared_state {
     mutex_lock lock(mutex);
     auto found = files.find(key);
     return found == files.end() ? nullptr : found->second;
+  }
+  /// Returns false if another version than this one is there, or none; "": if one is.
+  bool put_if(std::string_view key, std::string_view version, content made) {
+    mutex_lock lock(mutex);
+    auto found = files.find(key);
+    if (found == files.end() ? !version.empty() : found->second->info.version != version) return false;
+    files.insert_or_assign(std::string(key), std::move(made));
+    return true;
   }
   void put(std::string_view key, content made) {
     mutex_lock lock(mutex);
@@ -151,7 +160,7 @@ class memory_listing final : public listing {
   bool is_any_given_ = false;
 };
 
-class memory_file_system final : public file_system {
+class memory_file_system final : public file_system, public conditional_files {
  public:
   explicit memory_file_system(std::shared_ptr<shared_state> state) : state_(std::move(state)) {}
 
@@ -187,9 +196,26 @@ class memory_file_system final : public file_system {
     std::unique_ptr<file_writer> writer = std::make_unique<memory_writer>(key, state_);
     co_return std::move(writer);
   }
+  task<file_info> put_if(std::string path, std::string bytes, std::string version, time_point) override {
+    auto made = std::make_shared<const file_content>(std::move(bytes));
+    file_info info = made->info;
+    status why;
+    if (!state_->put_if(key_of(path), version, std::move(made)))
+      why = status(status_code::already_exists, "another version is there").in_file(path);
+    if (!why.ok()) co_await fail(std::move(why));
+    co_return std::move(info);
+  }
+  task<> remove(std::string path, time_point) override {
+    erase(key_of(path));
+    co_return;
+  }
   std::string description() const override { return {}; }
 
  private:
+  void erase(const std::string& key) {
+    mutex_lock lock(state_->mutex);
+    state_->files.erase(key);
+  }
   bool claim(const std::string& key) {
     mutex_lock lock(state_->mutex);
     return state_->written.insert(key).second;

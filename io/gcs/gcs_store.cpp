@@ -28,6 +28,10 @@ bool is_piece_taken(const response_head& head) { return head.code == 308 || head
 /// Returns true for any code below 500: the answer to a deleted upload is 499, "client closed request".
 bool is_gone(const response_head& head) { return head.code < 500; }
 
+/// Returns true for the answers to a conditional write: 412 if another version is there.
+bool is_answer_to_condition(const response_head& head) { return head.code / 100 == 2 || head.code == 412; }
+bool is_answer_to_removal(const response_head& head) { return head.code / 100 == 2 || head.code == 404; }
+
 /// Returns the number of bytes that the server has, from "bytes=0-99".
 std::uint64_t bytes_taken(const response_head& head) {
   const std::string_view range = head.field("range");
@@ -187,6 +191,40 @@ task<file_info> gcs_store::put(store_path path, std::span<const char> bytes, tim
   auto info = written(answer, bytes.size(), crc);
   if (!info.ok()) co_await fail(info.why().in_file(path.text));
   co_return *std::move(info);
+}
+
+task<file_info> gcs_store::put_if(store_path path, std::span<const char> bytes, std::string version,
+                                  time_point deadline) {
+  const std::uint32_t crc = crc32c({bytes.data(), bytes.size()});
+  http_request r;
+  r.method = "POST";
+  r.body = bytes;
+  r.set("Content-Type", "application/octet-stream");
+  r.set("X-Goog-Hash", joined("crc32c=", stored_text(crc)));
+  call_options how;
+  how.of.what = "conditional write";
+  how.deadline = deadline;
+  how.is_answer = is_answer_to_condition;
+  std::string target = joined(of_bucket("/upload/", path), "?uploadType=media&name=", percent_encoded(path.key), "&",
+                              kOfObject, "&ifGenerationMatch=", version.empty() ? "0" : version);
+  auto asking = ask(path.text, std::move(target), std::move(r), std::move(how));
+  const http_answer answer = co_await asking;
+  if (answer.head.code == 412)
+    co_await fail(status(status_code::already_exists, "another version is there").in_file(path.text));
+  auto info = written(answer, bytes.size(), crc);
+  if (!info.ok()) co_await fail(info.why().in_file(path.text));
+  co_return *std::move(info);
+}
+
+task<> gcs_store::remove(store_path path, time_point deadline) {
+  http_request r;
+  r.method = "DELETE";
+  call_options how;
+  how.of.what = "removal";
+  how.deadline = deadline;
+  how.is_answer = is_answer_to_removal;
+  auto asking = ask(path.text, of_object(path), std::move(r), std::move(how));
+  co_await asking;
 }
 
 task<store_upload> gcs_store::begin_upload(store_path path, time_point deadline) {

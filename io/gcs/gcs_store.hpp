@@ -20,6 +20,9 @@ class gcs_store final : public object_store {
   task<store_page> list_page(store_path where, bool by_folder, std::string from, time_point deadline) override;
   task<file_info> look_up(store_path path, time_point deadline) override;
   task<file_info> put(store_path path, std::span<const char> bytes, time_point deadline) override;
+  task<file_info> put_if(store_path path, std::span<const char> bytes, std::string version,
+                         time_point deadline) override;
+  task<> remove(store_path path, time_point deadline) override;
   task<store_upload> begin_upload(store_path path, time_point deadline) override;
   /// Sends this part at the upload's present offset. Returns its checksum.
   task<std::string> put_part(const store_upload& to, std::size_t number, std::span<const char> bytes,

@@ -4,6 +4,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
+#include <type_traits>
 #include <utility>
 
 namespace sluice::lib::detail {
@@ -25,7 +26,7 @@ bool is_scheme(std::string_view text) {
 
 template <class T> task<T> failed(status why) {
   co_await fail(std::move(why));
-  co_return {};
+  if constexpr (!std::is_void_v<T>) co_return {};
 }
 
 /// The listing of a path that no file system handles.
@@ -120,6 +121,27 @@ task<std::unique_ptr<file_writer>> file_router::create(std::string path, time_po
   auto home = home_of(path);
   if (!home.ok()) return failed<std::unique_ptr<file_writer>>(home.why());
   return (*home)->create(std::move(path), deadline);
+}
+
+result<conditional_files*> file_router::conditional_home_of(std::string& path) const {
+  auto home = home_of(path);
+  if (!home.ok()) return home.why();
+  if (auto* files = dynamic_cast<conditional_files*>(*home)) return files;
+  return unimplemented_error(
+             absl::StrCat(scheme_of(path), ":// has no writes that depend on what is there (If-None-Match)"))
+      .in_file(path);
+}
+
+task<file_info> file_router::put_if(std::string path, std::string bytes, std::string version, time_point deadline) {
+  auto home = conditional_home_of(path);
+  if (!home.ok()) return failed<file_info>(home.why());
+  return (*home)->put_if(std::move(path), std::move(bytes), std::move(version), deadline);
+}
+
+task<> file_router::remove(std::string path, time_point deadline) {
+  auto home = conditional_home_of(path);
+  if (!home.ok()) return failed<void>(home.why());
+  return (*home)->remove(std::move(path), deadline);
 }
 
 std::size_t file_router::first_read_bytes(const std::string& path) const {

@@ -12,11 +12,12 @@
 #include <string_view>
 
 #include "sluice/base/result.hpp"
+#include "sluice/io/conditional_files.hpp"
 #include "sluice/io/file_system.hpp"
 
 namespace sluice::lib::detail {
 
-class file_router final : public file_system {
+class file_router final : public file_system, public conditional_files {
  public:
   using maker = std::function<result<std::unique_ptr<file_system>>()>;
   /// `make_local` is called for the first path without a scheme.
@@ -30,6 +31,8 @@ class file_router final : public file_system {
   task<file_info> stat(std::string path, time_point deadline) override;
   std::unique_ptr<listing> list(std::string pattern, list_options o) override;
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
+  task<file_info> put_if(std::string path, std::string bytes, std::string version, time_point deadline) override;
+  task<> remove(std::string path, time_point deadline) override;
   std::size_t first_read_bytes(const std::string& path) const override;
   /// Returns the local file system's description and the schemes. Throws if the local one cannot be opened.
   std::string description() const override;
@@ -38,6 +41,8 @@ class file_router final : public file_system {
   result<file_system*> local() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Returns the file system that handles the path, and removes "file://" from it.
   result<file_system*> home_of(std::string& path) const ABSL_LOCKS_EXCLUDED(mutex_);
+  /// Errors: unimplemented: that file system has no conditional writes.
+  result<conditional_files*> conditional_home_of(std::string& path) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   const maker make_local_;
   mutable absl::Mutex mutex_;

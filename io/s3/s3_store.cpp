@@ -51,6 +51,12 @@ std::string escaped_xml(std::string_view text) {
   return out;
 }
 
+/// Returns true for the answers to a conditional write: 412 and 409 if another version is there, 404 if none is.
+bool is_conditional_answer(const response_head& head) {
+  return head.code / 100 == 2 || head.code == 404 || head.code == 409 || head.code == 412;
+}
+bool is_removal_answer(const response_head& head) { return head.code / 100 == 2 || head.code == 404; }
+
 }  // namespace
 
 s3_store::s3_store(clock& time, network_maker connect, s3_options options, std::uint64_t seed, surroundings around)
@@ -145,6 +151,49 @@ task<file_info> s3_store::put(store_path path, std::span<const char> bytes, time
   co_return co_await looking;
 }
 
+task<file_info> s3_store::put_if(store_path path, std::span<const char> bytes, std::string version,
+                                 time_point deadline) {
+  const std::string sum = md5(std::string_view(bytes.data(), bytes.size()));
+  http_request r;
+  r.method = "PUT";
+  r.body = bytes;
+  if (!sum.empty()) r.set("Content-MD5", base64(sum));
+  if (version.empty()) r.set("If-None-Match", "*");
+  else r.set("If-Match", version);
+  call_options how;
+  how.of.what = "conditional write";
+  how.deadline = deadline;
+  how.is_answer = is_conditional_answer;
+  auto asking = ask(path, std::move(r), std::move(how));
+  const http_answer answer = co_await asking;
+  status wrong;
+  // A missing bucket is the only reason for 404 if the object may be missing.
+  if (answer.head.code == 404 && version.empty())
+    wrong = not_found_error(joined("the server says ", answer.head.status_text()));
+  else if (answer.head.code / 100 != 2) wrong = status(status_code::already_exists, "another version is there");
+  else if (options_.tags_are_md5) wrong = check_tag(answer.head, answer.head.etag, part_tag(sum));
+  if (!wrong.ok()) co_await fail(std::move(wrong).in_file(path.text));
+  file_info info;
+  info.size_bytes = bytes.size();
+  info.version = answer.head.etag;
+  if (info.version.empty()) {
+    auto looking = look_up(std::move(path), deadline);
+    info = co_await looking;
+  }
+  co_return info;
+}
+
+task<> s3_store::remove(store_path path, time_point deadline) {
+  http_request r;
+  r.method = "DELETE";
+  call_options how;
+  how.of.what = "removal";
+  how.deadline = deadline;
+  how.is_answer = is_removal_answer;
+  auto asking = ask(std::move(path), std::move(r), std::move(how));
+  co_await asking;
+}
+
 task<store_upload> s3_store::begin_upload(store_path path, time_point deadline) {
   http_request r;
   r.method = "POST";
@@ -158,8 +207,7 @@ task<store_upload> s3_store::begin_upload(store_path path, time_point deadline) 
   store_upload upload;
   if (parsed.ok()) upload.id = parsed->at("UploadId");
   if (upload.id.empty()) {
-    status why =
-        parsed.ok() ? data_loss_error("the answer to the begin of an upload has no UploadId") : parsed.why();
+    status why = parsed.ok() ? data_loss_error("the answer to the begin of an upload has no UploadId") : parsed.why();
     co_await fail(why.in_file(path.text));
   }
   upload.to = std::move(path);

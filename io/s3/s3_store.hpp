@@ -21,6 +21,9 @@ class s3_store final : public object_store {
   task<store_page> list_page(store_path where, bool by_folder, std::string from, time_point deadline) override;
   task<file_info> look_up(store_path path, time_point deadline) override;
   task<file_info> put(store_path path, std::span<const char> bytes, time_point deadline) override;
+  task<file_info> put_if(store_path path, std::span<const char> bytes, std::string version,
+                         time_point deadline) override;
+  task<> remove(store_path path, time_point deadline) override;
   task<store_upload> begin_upload(store_path path, time_point deadline) override;
   task<std::string> put_part(const store_upload& to, std::size_t number, std::span<const char> bytes,
                              time_point deadline) override;

@@ -82,6 +82,10 @@ class object_store : public upload_store {
   /// as their folders.
   virtual task<store_page> list_page(store_path where, bool by_folder, std::string from, time_point deadline) = 0;
   virtual task<file_info> look_up(store_path path, time_point deadline) = 0;
+  /// As conditional_files::put_if and remove.
+  virtual task<file_info> put_if(store_path path, std::span<const char> bytes, std::string version,
+                                 time_point deadline) = 0;
+  virtual task<> remove(store_path path, time_point deadline) = 0;
 
   virtual http_client& client() = 0;
 };

@@ -73,4 +73,19 @@ task<std::unique_ptr<file_writer>> store_file_system::create(std::string text, t
   co_return std::make_unique<store_writer>(store_, *std::move(path), ledger_, cleaning_);
 }
 
+task<file_info> store_file_system::put_if(std::string text, std::string bytes, std::string version,
+                                          time_point deadline) {
+  auto path = parse_object_path(std::move(text));
+  if (!path.ok()) co_await fail(path.why());
+  auto putting = store_->put_if(*std::move(path), std::span<const char>(bytes), std::move(version), deadline);
+  co_return co_await putting;
+}
+
+task<> store_file_system::remove(std::string text, time_point deadline) {
+  auto path = parse_object_path(std::move(text));
+  if (!path.ok()) co_await fail(path.why());
+  auto removing = store_->remove(*std::move(path), deadline);
+  co_await removing;
+}
+
 }  // namespace sluice::lib::detail

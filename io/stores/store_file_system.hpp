@@ -7,12 +7,13 @@
 
 #include "io/http/http_file.hpp"
 #include "io/stores/object_store.hpp"
+#include "sluice/io/conditional_files.hpp"
 #include "sluice/io/file_system.hpp"
 #include "sluice/runtime/runtime.hpp"
 
 namespace sluice::lib::detail {
 
-class store_file_system final : public file_system {
+class store_file_system final : public file_system, public conditional_files {
  public:
   store_file_system(runtime& rt, std::shared_ptr<object_store> store);
   ~store_file_system() override { store_->client().close(); }
@@ -21,6 +22,8 @@ class store_file_system final : public file_system {
   task<file_info> stat(std::string path, time_point deadline) override;
   std::unique_ptr<listing> list(std::string pattern, list_options o) override;
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
+  task<file_info> put_if(std::string path, std::string bytes, std::string version, time_point deadline) override;
+  task<> remove(std::string path, time_point deadline) override;
   std::size_t first_read_bytes(const std::string&) const override { return http_file::kFirstBytes; }
   std::string description() const override { return store_->client().description(); }
 
