@@ -11,65 +11,15 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "base/files/system_calls.hpp"
 #include "sluice/base/crc32c.hpp"
+#include "store/cache_frame.hpp"
 
 namespace sluice::lib {
 namespace {
-
-constexpr std::uint32_t kMagic = 0x3143'4c53;  // "SLC1"
-constexpr std::size_t kHeaderBytes = 36;
-/// A frame with more bytes is damaged: a block closes after 1 MiB, and has at least one element.
-constexpr std::uint64_t kBodyBytesMax = std::uint64_t{3} << 30;
-
-enum class frame_kind : std::uint32_t { head = 1, block = 2, end = 3 };
-
-struct frame_header {
-  frame_kind kind = frame_kind::block;
-  std::uint64_t ordinal = 0;
-  std::uint32_t count = 0, position_bytes = 0, element_bytes = 0, crc = 0;
-  std::uint64_t body_bytes() const { return std::uint64_t{position_bytes} + element_bytes; }
-};
-
-void put(std::string& to, std::uint64_t value, int bytes) {
-  for (int i = 0; i != bytes; ++i) to.push_back(static_cast<char>(value >> (8 * i)));
-}
-std::uint64_t get(const char* from, int bytes) {
-  std::uint64_t value = 0;
-  for (int i = bytes; i-- != 0;) value = value << 8 | static_cast<unsigned char>(from[i]);
-  return value;
-}
-
-std::string frame_of(const frame_header& h, std::string_view position, std::string_view elements) {
-  std::string frame;
-  frame.reserve(kHeaderBytes + position.size() + elements.size());
-  put(frame, kMagic, 4);
-  put(frame, static_cast<std::uint32_t>(h.kind), 4);
-  put(frame, h.ordinal, 8);
-  put(frame, h.count, 4);
-  put(frame, h.position_bytes, 4);
-  put(frame, h.element_bytes, 4);
-  put(frame, h.crc, 4);
-  put(frame, crc32c(frame), 4);
-  frame.append(position).append(elements);
-  return frame;
-}
-
-/// Returns false if the bytes are not a header.
-bool parse_header(const char* bytes, frame_header& h) {
-  if (get(bytes, 4) != kMagic || get(bytes + 32, 4) != crc32c(std::string_view(bytes, 32))) return false;
-  const std::uint64_t kind = get(bytes + 4, 4);
-  if (kind < 1 || kind > 3) return false;
-  h.kind = static_cast<frame_kind>(kind);
-  h.ordinal = get(bytes + 8, 8);
-  h.count = static_cast<std::uint32_t>(get(bytes + 16, 4));
-  h.position_bytes = static_cast<std::uint32_t>(get(bytes + 20, 4));
-  h.element_bytes = static_cast<std::uint32_t>(get(bytes + 24, 4));
-  h.crc = static_cast<std::uint32_t>(get(bytes + 28, 4));
-  return h.body_bytes() <= kBodyBytesMax && (h.kind != frame_kind::block || h.count != 0);
-}
 
 /// Returns true if the path still names the open file.
 bool is_file_at(int fd, const std::string& path) {
@@ -77,6 +27,37 @@ bool is_file_at(int fd, const std::string& path) {
   return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
          open.st_dev == named.st_dev;
 }
+
+using file_number = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
+
+file_number number_of(int fd) {
+  struct stat is{};
+  if (::fstat(fd, &is) != 0) return {};
+  return {static_cast<std::uint64_t>(is.st_dev), static_cast<std::uint64_t>(is.st_ino)};
+}
+
+/// The files that objects of this process have locked: a lock does not name the process that has it.
+struct locked_files {
+  mutex access;
+  std::set<file_number> all ABSL_GUARDED_BY(access);
+
+  static locked_files& of_process() {
+    static locked_files one;
+    return one;
+  }
+  void add(int fd) {
+    mutex_lock lock(access);
+    all.insert(number_of(fd));
+  }
+  void remove(int fd) {
+    mutex_lock lock(access);
+    all.erase(number_of(fd));
+  }
+  bool have(int fd) {
+    mutex_lock lock(access);
+    return all.contains(number_of(fd));
+  }
+};
 
 }  // namespace
 
@@ -147,12 +128,7 @@ result<std::unique_ptr<cache_file>> cache_file::temporary() {
 }
 
 status cache_file::open_file(bool creates) {
-  if (file_ >= 0) ::close(file_);
-  file_ = -1;
-  {
-    mutex_lock lock(mutex_);
-    is_writer_ = false;
-  }
+  close_file();
   if (creates) file_ = open_again(path_, O_RDWR | O_CREAT, 0666);
   may_write_ = file_ >= 0;
   if (file_ < 0 && (!creates || errno == EACCES || errno == EROFS)) file_ = open_again(path_, O_RDONLY);
@@ -163,15 +139,22 @@ status cache_file::open_file(bool creates) {
   return {};
 }
 
-cache_file::~cache_file() {
-  if (file_ >= 0) ::close(file_);  // releases the lock
+cache_file::~cache_file() { close_file(); }
+
+void cache_file::close_file() noexcept {
+  mutex_lock lock(mutex_);
+  if (std::exchange(is_writer_, false) && !is_temporary_) locked_files::of_process().remove(file_);
+  if (file_ >= 0) ::close(std::exchange(file_, -1));  // releases the lock
 }
 
 bool cache_file::take_lock() {
   if (is_writer_ || !may_write_) return is_writer_;
   is_writer_ = try_lock(file_);
+  if (is_writer_) locked_files::of_process().add(file_);
   return is_writer_;
 }
+
+bool cache_file::is_written_elsewhere() const { return may_write_ && !locked_files::of_process().have(file_); }
 
 bool cache_file::can_write() {
   mutex_lock lock(mutex_);
@@ -194,28 +177,29 @@ std::uint64_t cache_file::size_bytes() const {
 }
 
 status cache_file::scan_head() {
-  std::array<char, kHeaderBytes> bytes{};
+  std::array<char, kFrameHeaderBytes> bytes{};
   const std::ptrdiff_t got = read_at(file_, bytes.data(), bytes.size(), 0);
   if (got < 0) return error_of("cannot be read", errno);
   frame_header h;
-  const bool is_header = got == static_cast<std::ptrdiff_t>(kHeaderBytes) && parse_header(bytes.data(), h);
+  const bool is_header = got == static_cast<std::ptrdiff_t>(kFrameHeaderBytes) && parse_frame_header(bytes.data(), h);
   std::string body(is_header ? h.body_bytes() : 0, '\0');
   std::ptrdiff_t of_body = 0;
-  if (is_header) of_body = read_at(file_, body.data(), body.size(), kHeaderBytes);
+  if (is_header) of_body = read_at(file_, body.data(), body.size(), kFrameHeaderBytes);
   if (of_body < 0) return error_of("cannot be read", errno);
-  const bool is_cut = got == 0 || (is_header && static_cast<std::size_t>(of_body) != body.size()) ||
-                      (got < static_cast<std::ptrdiff_t>(kHeaderBytes) && (got < 4 || get(bytes.data(), 4) == kMagic));
+  const bool is_cut =
+      got == 0 || (is_header && static_cast<std::size_t>(of_body) != body.size()) ||
+      (got < static_cast<std::ptrdiff_t>(kFrameHeaderBytes) && (got < 4 || has_frame_magic({bytes.data(), 4})));
   if (is_cut) {  // new, or its first writer was killed
     if (got != 0 && is_writer_ && !cut_file(file_, 0)) return error_of("cannot be shortened", errno);
     return {};
   }
-  if (get(bytes.data(), 4) != kMagic)
+  if (!has_frame_magic({bytes.data(), 4}))
     return failed_precondition_error("the file is not a cache of sluice; name another path for the cache")
         .in_file(path_);
   if (!is_header || h.kind != frame_kind::head || crc32c(body) != h.crc)
     return damage(0, "the checksum of its head is wrong");
   head_ = std::move(body);
-  scanned_ = kHeaderBytes + head_.size();
+  scanned_ = kFrameHeaderBytes + head_.size();
   return {};
 }
 
@@ -238,9 +222,9 @@ status cache_file::write_frame(std::string_view frame) {
 
 status cache_file::begin(std::string_view head) {
   mutex_lock lock(mutex_);
-  const auto bytes = static_cast<std::uint32_t>(head.size());
+  frame_header h{.kind = frame_kind::head};
   scanned_ = 0;
-  status why = write_frame(frame_of({.kind = frame_kind::head, .element_bytes = bytes, .crc = crc32c(head)}, {}, head));
+  status why = write_frame(frame_of(h, {}, head));
   if (why.ok()) head_ = head;
   return why;
 }
@@ -250,14 +234,16 @@ status cache_file::replace(std::string_view head) {
   const int made = open_again(beside, O_RDWR | O_CREAT | O_TRUNC, 0666);
   if (made < 0) return error_of("cannot be replaced", errno);
   mutex_lock lock(mutex_);
-  const auto bytes = static_cast<std::uint32_t>(head.size());
-  const std::string frame = frame_of({.kind = frame_kind::head, .element_bytes = bytes, .crc = crc32c(head)}, {}, head);
+  frame_header h{.kind = frame_kind::head};
+  const std::string frame = frame_of(h, {}, head);
   if (!try_lock(made) || !write_all(made, frame) || ::rename(beside.c_str(), path_.c_str()) != 0) {
     const int error = errno;
     ::close(made);
     ::unlink(beside.c_str());
     return error_of("cannot be replaced", error);
   }
+  locked_files::of_process().add(made);
+  locked_files::of_process().remove(file_);
   ::close(std::exchange(file_, made));
   head_ = head;
   scanned_ = frame.size();
@@ -267,16 +253,12 @@ status cache_file::replace(std::string_view head) {
 
 status cache_file::append(stored_block& b, std::string_view elements) {
   mutex_lock lock(mutex_);
-  frame_header h{.ordinal = b.ordinal,
-                 .count = b.count,
-                 .position_bytes = static_cast<std::uint32_t>(b.position.size()),
-                 .element_bytes = static_cast<std::uint32_t>(elements.size()),
-                 .crc = crc32c(elements, crc32c(b.position))};
-  if (b.position.size() + elements.size() > kBodyBytesMax)
+  frame_header h{.ordinal = b.ordinal, .count = b.count};
+  if (b.position.size() + elements.size() > kFrameBodyBytesMax)
     return resource_exhausted_error("an element is too large for a cache: 3 GiB are the most").in_file(path_);
   const std::uint64_t at = scanned_;
   status why = write_frame(frame_of(h, b.position, elements));
-  b.offset = at + kHeaderBytes + b.position.size();
+  b.offset = at + kFrameHeaderBytes + b.position.size();
   b.bytes = h.element_bytes;
   b.crc = h.crc;
   return why;
@@ -285,7 +267,8 @@ status cache_file::append(stored_block& b, std::string_view elements) {
 status cache_file::finish(std::uint64_t length) {
   mutex_lock lock(mutex_);
   if (length_ == length) return {};
-  status why = write_frame(frame_of({.kind = frame_kind::end, .ordinal = length, .crc = crc32c({})}, {}, {}));
+  frame_header h{.kind = frame_kind::end, .ordinal = length};
+  status why = write_frame(frame_of(h, {}, {}));
   if (why.ok()) length_ = length;
   if (why.ok() && !sync_file(file_)) why = error_of("cannot be synchronized", errno);
   return why;
@@ -307,24 +290,24 @@ status cache_file::scan(std::vector<stored_block>& found) {
 
 status cache_file::scan_frames(std::vector<stored_block>& found) {
   for (;;) {
-    std::array<char, kHeaderBytes> bytes{};
+    std::array<char, kFrameHeaderBytes> bytes{};
     const std::ptrdiff_t got = read_at(file_, bytes.data(), bytes.size(), scanned_);
     if (got < 0) return error_of("cannot be read", errno);
     if (got == 0) return {};
     frame_header h;
-    const bool is_whole = got == static_cast<std::ptrdiff_t>(kHeaderBytes);
-    if (is_whole && (!parse_header(bytes.data(), h) || h.kind == frame_kind::head))
+    const bool is_whole = got == static_cast<std::ptrdiff_t>(kFrameHeaderBytes);
+    if (is_whole && (!parse_frame_header(bytes.data(), h) || h.kind == frame_kind::head))
       return damage(scanned_, "the checksum of a block's header is wrong");
-    if (!is_whole || scanned_ + kHeaderBytes + h.body_bytes() > size_bytes()) break;
+    if (!is_whole || scanned_ + kFrameHeaderBytes + h.body_bytes() > size_bytes()) break;
     stored_block b{.ordinal = h.ordinal,
                    .count = h.count,
                    .position = std::string(h.position_bytes, '\0'),
-                   .offset = scanned_ + kHeaderBytes + h.position_bytes,
+                   .offset = scanned_ + kFrameHeaderBytes + h.position_bytes,
                    .bytes = h.element_bytes,
                    .crc = h.crc};
-    if (read_at(file_, b.position.data(), b.position.size(), scanned_ + kHeaderBytes) < 0)
+    if (read_at(file_, b.position.data(), b.position.size(), scanned_ + kFrameHeaderBytes) < 0)
       return error_of("cannot be read", errno);
-    scanned_ += kHeaderBytes + h.body_bytes();
+    scanned_ += kFrameHeaderBytes + h.body_bytes();
     if (h.kind == frame_kind::end) length_ = h.ordinal;
     else found.push_back(std::move(b));
   }
@@ -340,6 +323,12 @@ result<std::string> cache_file::read(const stored_block& b) const {
   if (static_cast<std::size_t>(got) != elements.size()) return damage(b.offset, "a block ends beyond the file");
   if (crc32c(elements, crc32c(b.position)) != b.crc) return damage(b.offset, "the checksum of a block is wrong");
   return elements;
+}
+
+status cache_file::drop() {
+  if (!can_write())
+    return unavailable_error("another process writes this cache; try again when it has ended").in_file(path_);
+  return ::unlink(path_.c_str()) == 0 ? status() : error_of("cannot be removed", errno);
 }
 
 }  // namespace sluice::lib

@@ -10,9 +10,8 @@
 //
 // Writers: a lock of the kernel (flock) on the file itself, which ends with its process, so no lock remains of a process that
 //         was killed. Whoever takes the lock next cuts off what its predecessor has not completed.
-// Format: frames: magic, kind, ordinal, count, sizes, checksum of the body, checksum of these 32 bytes; then the body. The
-//         first frame is the head, which states what the elements depend on. A block's body is the position of the input at
-//         its first element, then its elements. Numbers are little-endian.
+// Format: frames (store/cache_frame.hpp). The first one is the head, which states what the elements depend on. A block's
+//         body is the position of the input at its first element, then its elements.
 // Errors: data_loss: a checksum is wrong, with the offset; failed_precondition: the file is something else; those of the file
 //         system. A frame that ends beyond the file is being written, or its writer was killed: it does not count.
 // Thread: any; every call blocks.
@@ -26,23 +25,12 @@
 
 #include "sluice/base/mutex.hpp"
 #include "sluice/base/result.hpp"
+#include "store/block_store.hpp"
 
 namespace sluice::lib {
 
-struct stored_block {
-  std::uint64_t ordinal = 0;
-  std::uint32_t count = 0;
-  std::string position = {};
-  // Where it is, known after it was added or found.
-  std::uint64_t offset = 0;  ///< of its elements
-  std::uint32_t bytes = 0;   ///< of its elements
-  std::uint32_t crc = 0;     ///< of its position and its elements
-};
-
-class cache_file {
+class cache_file final : public block_store {
  public:
-  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-
   /// `rebuilds`: a file whose head is damaged is no error; is_damaged() is true then, and the file can be replaced.
   static result<std::unique_ptr<cache_file>> open(std::string path, bool rebuilds = false);
   /// Reads an existing file, and never writes to it.
@@ -50,41 +38,47 @@ class cache_file {
   /// Makes a file without a name in the folder of the environment variable TMPDIR, or in /tmp. This object may write to it.
   static result<std::unique_ptr<cache_file>> temporary();
   cache_file(const cache_file&) = delete;
-  ~cache_file();
+  ~cache_file() override;
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const override { return path_; }
   /// Returns true if this object has the lock. Otherwise tries to take it, and cuts off an incomplete end.
-  bool can_write();
-  bool is_damaged() const { return is_damaged_; }
-  bool is_temporary() const { return is_temporary_; }
+  bool can_write() override;
+  /// Returns true if another process has the lock. REQUIRES: !can_write().
+  bool is_written_elsewhere() const override;
+  bool is_damaged() const override { return is_damaged_; }
+  bool is_temporary() const override { return is_temporary_; }
   /// The head; empty if the file is new.
-  std::string head() const;
+  std::string head() const override;
   /// The number of elements; kUnknown until a writer has stated it.
-  std::uint64_t length() const;
-  std::uint64_t size_bytes() const;
+  std::uint64_t length() const override;
+  std::uint64_t size_bytes() const override;
 
   // REQUIRES for these: can_write().
 
-  status begin(std::string_view head);
+  status begin(std::string_view head) override;
   /// Replaces the file by one with this head and without blocks. Processes that have the old one open keep it.
-  status replace(std::string_view head);
+  status replace(std::string_view head) override;
   /// Adds a block, and completes `b`. After an error the file is as before.
-  status append(stored_block& b, std::string_view elements);
+  status append(stored_block& b, std::string_view elements) override;
   /// States the number of elements, and returns after the disk has stored everything.
-  status finish(std::uint64_t length);
+  status finish(std::uint64_t length) override;
 
+  status look(bool) override { return {}; }
+  /// Removes the file.
+  status drop() override;
   /// Appends the blocks that were added since the last call. Errors: those above; the blocks before the damage are found.
-  status scan(std::vector<stored_block>& found);
+  status scan(std::vector<stored_block>& found) override;
   /// Returns true if the file has more bytes than were scanned.
-  bool has_grown() const;
+  bool has_grown() const override;
   /// Returns the elements of a block, whose checksum is right.
-  result<std::string> read(const stored_block& b) const;
+  result<std::string> read(const stored_block& b) const override;
 
  private:
   explicit cache_file(std::string path) : path_(std::move(path)) {}
   status open_file(bool creates);
   status scan_head() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   status scan_frames(std::vector<stored_block>& found) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void close_file() noexcept;
   bool take_lock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   status write_frame(std::string_view frame) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   status error_of(const char* what, int error) const;

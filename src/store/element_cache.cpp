@@ -58,7 +58,7 @@ element_cache::element_cache(const element_type& type, std::shared_ptr<cache_mem
       pass_(number_of_pass()) {}
 
 element_cache::~element_cache() {
-  if (file_) flush();
+  if (file_ && !file_->is_left()) flush();
   pieces_.clear();  // no other thread has this object any more
   memory_->give_back(charged_, line_);
 }

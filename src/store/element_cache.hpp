@@ -16,7 +16,7 @@
 // Charged: elements, what they own, and the pieces, to a line of the ledger that the runs share. All caches of a runtime
 //         together hold at most half of the memory budget, because channels and buffers need the rest.
 // Files:  pieces are written when they are complete, and read again when an element is requested: in memory are those in
-//         the making, and the last kLoadedMax that were read or written. One process at a time writes (store/cache_file.hpp);
+//         the making, and the last kLoadedMax that were read or written. One process at a time writes (store/block_store.hpp);
 //         in the others, elements that are not in the file are not added.
 // Spilling: a cache in memory may continue in a temporary file that has no name, so the system frees it when the process
 //         ends, however it ends. The pieces that fit stay in memory, and later ones are those of a cache in a file.
@@ -39,7 +39,7 @@
 #include "sluice/coro/position.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/runtime/ledger.hpp"
-#include "store/cache_file.hpp"
+#include "store/block_store.hpp"
 
 namespace sluice::lib {
 
@@ -103,7 +103,7 @@ class element_cache {
   /// True from the beginning, or once a cache in memory has spilled.
   bool has_file() const { return has_file_.load(std::memory_order_acquire); }
   /// Opens the file at the first call. `rebuilds`: a file of another plan, or one that is damaged, is replaced.
-  status open_file(const cache_head& head, bool rebuilds);
+  status open_file(const cache_head& head, bool rebuilds, runtime& rt);
   /// Returns true if this process may write to the file.
   bool can_write();
   /// Returns true if load() may bring the element `ordinal` into memory.
@@ -115,8 +115,11 @@ class element_cache {
   status write();
   /// Writes all pieces, and the number of elements.
   status finish(std::uint64_t elements);
-  /// Writes all pieces, as far as that is possible.
-  void flush() noexcept;
+  /// Returns true if a stage must call begin_adding() before it requests elements that are missing.
+  bool is_left() const { return file_ && file_->is_left(); }
+  /// A stage begins to add elements, and stops: all pieces are written then, as far as that is possible.
+  void begin_adding();
+  void end_adding() noexcept;
   /// Returns true if elements wait in memory for a temporary file, which spill() makes.
   bool must_spill() const;
   /// Errors: those of the file system.
@@ -127,6 +130,8 @@ class element_cache {
   std::uint32_t copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes, slab& out) const;
 
   using input_position = std::shared_ptr<const position_writer>;
+  /// Returns true if another process writes the file, so that no elements can be added.
+  bool is_written_elsewhere();
   /// Returns true if append(ordinal, …) would begin a piece, for which it needs the input's position.
   bool begins_piece(std::uint64_t ordinal);
   enum class added : std::uint8_t {
@@ -182,6 +187,9 @@ class element_cache {
 
   /// The piece that has this element, or that ends before it; null: none.
   const std::shared_ptr<piece>* piece_at(std::uint64_t ordinal) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool has_piece(std::uint64_t ordinal) const;
+  /// The piece with this ordinal is damaged in the file.
+  void forget(std::uint64_t ordinal);
   /// The piece that elements from `ordinal` on would be added to; null: they begin one.
   piece* open_piece(std::uint64_t ordinal) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool charge(std::size_t more) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -191,6 +199,8 @@ class element_cache {
   bool become_writer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void add_blocks(std::vector<stored_block> blocks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   status add_stored() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void flush() noexcept;
+  void leave() noexcept;
   void close_open_pieces() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// The piece with this ordinal is complete, in memory and in the file. The oldest such piece leaves the memory.
   void note_loaded(std::uint64_t ordinal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -202,15 +212,16 @@ class element_cache {
   const std::string path_;
   std::atomic<bool> has_file_;
   std::atomic<std::uint64_t> pass_;
-  mutex opening_;                     ///< held while the file is opened
-  mutex writing_;                     ///< held while a piece is written, so that the file's order is that of the pieces
-  std::unique_ptr<cache_file> file_;  ///< null until it is open; then it does not change
+  mutex opening_;  ///< held while the file is opened
+  mutex writing_;  ///< held while a piece is written, so that the file's order is that of the pieces
+  std::shared_ptr<block_store> file_;  ///< null until it is open; then it does not change
   mutable mutex mutex_;
   pieces pieces_ ABSL_GUARDED_BY(mutex_);  ///< by the ordinals of their first elements
   std::uint64_t length_ ABSL_GUARDED_BY(mutex_) = kUnknown;
   std::size_t used_ ABSL_GUARDED_BY(mutex_) = 0;
   std::size_t charged_ ABSL_GUARDED_BY(mutex_) = 0;  ///< not less than used_
   bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::size_t adding_ ABSL_GUARDED_BY(mutex_) = 0;               ///< stages
   bool wants_file_ ABSL_GUARDED_BY(mutex_) = false;              ///< memory was exceeded
   bool is_filled_ ABSL_GUARDED_BY(mutex_) = false;               ///< a stage has the right to fill
   bool is_writer_ ABSL_GUARDED_BY(mutex_) = false;               ///< and all blocks of the file are known

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sluice/element/serialise.hpp"
+#include "store/cache_file.hpp"
 #include "store/cache_piece.hpp"
 
 namespace sluice::lib {
@@ -42,32 +43,33 @@ status decode(std::string_view bytes, std::uint32_t count, slab& to) {
 
 }  // namespace
 
-status element_cache::open_file(const cache_head& head, bool rebuilds) {
+status element_cache::open_file(const cache_head& head, bool rebuilds, runtime& rt) {
   mutex_lock opening(opening_);
   {
     mutex_lock lock(mutex_);
     if (file_) return {};
   }
-  result<std::unique_ptr<cache_file>> opened = cache_file::open(path_, rebuilds);
+  result<std::shared_ptr<block_store>> opened = open_blocks(path_, rebuilds, rt);
   if (!opened.ok()) return opened.why();
-  cache_file& file = **opened;
-  const std::string there = file.head();
+  block_store& file = **opened;
+  std::string there = file.head();
   const std::string mine = head.bytes(pass());
   status why;
   std::uint64_t pass = this->pass();
   bool is_replaced = false;
   if (there.empty() && file.can_write()) {
     why = file.is_damaged() ? file.replace(mine) : file.begin(mine);
-    is_replaced = true;
-  } else if (!there.empty()) {
-    why = head.compare(there, pass);
+    there = file.head();  // another process may have been faster
+    is_replaced = !why.ok() || there == mine;
   }
+  if (!is_replaced && !there.empty()) why = head.compare(there, pass);
   std::vector<stored_block> blocks;
+  if (why.ok() && !is_replaced) why = file.look(false);
   if (why.ok() && !is_replaced) why = file.scan(blocks);
   const bool is_other =
       !why.ok() && (why.code() == status_code::failed_precondition || why.code() == status_code::data_loss);
   if (is_other && rebuilds && !is_replaced) {
-    if (!file.can_write())
+    if (!file.can_write() && !file.is_left())
       return unavailable_error("another process writes this cache, so it cannot be replaced now").in_file(path_);
     why = file.replace(mine);
     pass = this->pass();
@@ -145,6 +147,11 @@ bool element_cache::can_write() {
   return become_writer();
 }
 
+bool element_cache::is_written_elsewhere() {
+  mutex_lock lock(mutex_);
+  return !become_writer() && file_->is_written_elsewhere();
+}
+
 bool element_cache::must_load(std::uint64_t ordinal) const {
   if (!has_file()) return false;
   mutex_lock lock(mutex_);
@@ -153,9 +160,19 @@ bool element_cache::must_load(std::uint64_t ordinal) const {
   return !is_writer_ && file_->has_grown();
 }
 
+bool element_cache::has_piece(std::uint64_t ordinal) const {
+  mutex_lock lock(mutex_);
+  const std::shared_ptr<piece>* here = piece_at(ordinal);
+  return here && (*here)->end() > ordinal;
+}
+
 status element_cache::load(std::uint64_t ordinal, bool rebuilds) {
   stored_block b;
   input_position from;
+  if (!has_piece(ordinal)) {
+    status why = file_->look(true);
+    if (!why.ok()) return why;
+  }
   {
     mutex_lock lock(mutex_);
     const std::shared_ptr<piece>* here = piece_at(ordinal);
@@ -173,15 +190,14 @@ status element_cache::load(std::uint64_t ordinal, bool rebuilds) {
   result<std::string> bytes = file_->read(b);
   status why = bytes.ok() ? decode(*bytes, b.count, made->elements) : bytes.why();
   if (why.code() == status_code::data_loss && bytes.ok()) why = why.in_file(file_->path(), b.offset);
+  if (!why.ok()) {
+    if (!rebuilds || why.code() != status_code::data_loss) return why;
+    forget(b.ordinal);
+    return file_->look(true);  // this stage makes the elements again
+  }
   mutex_lock lock(mutex_);
   auto at = pieces_.find(b.ordinal);
   if (at == pieces_.end() || at->second->is_loaded) return {};
-  if (!why.ok()) {
-    if (!rebuilds || why.code() != status_code::data_loss) return why;
-    release(at->second->charged);
-    pieces_.erase(at);
-    return {};
-  }
   made->count = b.count;
   made->bytes = b.count * type_.size + owned_by(type_, made->elements.begin(), b.count);
   made->charged = at->second->charged + made->bytes;
@@ -191,6 +207,14 @@ status element_cache::load(std::uint64_t ordinal, bool rebuilds) {
   at->second = std::move(made);
   note_loaded(at->first);
   return {};
+}
+
+void element_cache::forget(std::uint64_t ordinal) {
+  mutex_lock lock(mutex_);
+  auto at = pieces_.find(ordinal);
+  if (at == pieces_.end() || at->second->is_loaded) return;
+  release(at->second->charged);
+  pieces_.erase(at);
 }
 
 void element_cache::note_loaded(std::uint64_t ordinal) {
@@ -232,6 +256,7 @@ status element_cache::write() {
                    .count = static_cast<std::uint32_t>(next->count),
                    .position = next->position->bytes()};
     status why = file_->append(b, bytes_of_elements(next->elements));
+    if (why.code() == status_code::aborted) return close(), status();  // another process writes the rest
     if (!why.ok()) return why;
     mutex_lock lock(mutex_);
     if (unwritten_.empty() || unwritten_.front() != next->first_ordinal) continue;  // close() has dropped it
@@ -254,11 +279,29 @@ void element_cache::close_open_pieces() {
 status element_cache::finish(std::uint64_t elements) {
   {
     mutex_lock lock(mutex_);
-    if (!is_writer_ || file_->is_temporary()) return {};
+    if (!is_writer_ || is_closed_ || file_->is_temporary()) return {};
     close_open_pieces();
   }
   status why = write();
-  return why.ok() ? file_->finish(elements) : why;
+  if (!why.ok() || is_closed()) return why;
+  why = file_->finish(elements);
+  return why.code() == status_code::aborted ? status() : why;
+}
+
+void element_cache::begin_adding() {
+  mutex_lock lock(mutex_);
+  ++adding_;
+}
+
+void element_cache::end_adding() noexcept {
+  bool is_last = false;
+  {
+    mutex_lock lock(mutex_);
+    is_last = --adding_ == 0;
+  }
+  if (!file_) return;
+  if (!file_->is_left()) flush();
+  else if (is_last) leave();
 }
 
 void element_cache::flush() noexcept {
@@ -269,6 +312,25 @@ void element_cache::flush() noexcept {
       close_open_pieces();
     }
     write().ok();            // a later run makes again what could not be written
+  } catch (...) { return; }  // no memory
+}
+
+void element_cache::leave() noexcept {
+  try {
+    block_store::unwritten blocks;
+    {
+      mutex_lock lock(mutex_);
+      if (std::exchange(is_writer_, false)) close_open_pieces();
+      for (std::uint64_t ordinal :
+           unwritten_) {  // they stay in memory, since nobody knows whether they will be written
+        const piece& p = *pieces_.find(ordinal)->second;
+        stored_block b{
+            .ordinal = ordinal, .count = static_cast<std::uint32_t>(p.count), .position = p.position->bytes()};
+        blocks.emplace_back(std::move(b), bytes_of_elements(p.elements));
+      }
+      unwritten_.clear();
+    }
+    file_->leave(std::move(blocks));
   } catch (...) { return; }  // no memory
 }
 

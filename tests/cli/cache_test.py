@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Caches in files: what later runs read, also after a kill; `sluice cache`."""
+import json
 import os
+import re
 import signal
 import subprocess
 import time
 
-from program import PROGRAM, ProgramTest, main
+from program import PROGRAM, ProgramTest, main, sluice
 
 
 class Cache(ProgramTest):
@@ -56,6 +58,35 @@ class Cache(ProgramTest):
         self.assertRegex(kept, r"elements: [1-9]\d*, and perhaps more to come")
         self.assertEqual(self.elements(plan), [x * x for x in range(3000)])
         self.assertRegex(self.ok("cache", "show", f"{self.folder.name}/c").stdout, "elements: 3000 of 3000")
+
+    def test_another_writer_is_waited_for_or_refused(self):
+        for order in ("", ", parallelism=2, order=sloppy"):
+            cache, pipe, report = (self.path(f"{name}{len(order)}") for name in ("cache", "pipe", "report"))
+            os.mkfifo(pipe)
+            source = f'lines("{pipe}") | map(length(it){order})'  # only the writer can read it
+            expected = [n % 50 for n in range(1500)]
+            with subprocess.Popen([PROGRAM, "run", f'{source} | cache("{cache}")', "--quiet"]) as writer, open(pipe, "w") as lines:
+                lines.writelines("x" * n + "\n" for n in expected[:1200])
+                lines.flush()
+                while not re.search(r"elements: [1-9]", sluice("cache", "show", cache).stdout):
+                    self.assertIsNone(writer.poll())
+                    time.sleep(0.01)
+                message = self.fails(75, "run", f'{source} | cache("{cache}", other_writer=fail)')
+                self.assertIn("another process writes this cache, and has not written element ", message)
+                self.assertIn("write other_writer=wait or other_writer=compute", message)
+                waits = [PROGRAM, "run", f'{source} | cache("{cache}", other_writer=wait)', "--output", "jsonl", "--quiet", "--report", f"json:{report}"]
+                with subprocess.Popen(waits, stdout=subprocess.PIPE, text=True) as waiter:
+                    if not order:
+                        self.assertEqual(waiter.stdout.readline(), "0\n")  # what is there is read at once
+                    lines.writelines("x" * n + "\n" for n in expected[1200:])
+                    lines.close()
+                    got = waiter.stdout.read().split()
+                self.assertEqual((writer.wait(), waiter.returncode), (0, 0))
+            self.assertEqual(sorted(map(int, got)), sorted(expected if order else expected[1:]))
+            with open(report) as file:
+                stages = json.load(file)["run"]["stages"]
+            self.assertEqual(sum(s["elements"] for s in stages if s["name"].startswith(("lines", "map"))), 0)
+            self.assertEqual(len(self.elements(f'{source} | cache("{cache}")')), 1500)
 
 
 if __name__ == "__main__":

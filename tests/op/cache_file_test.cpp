@@ -266,6 +266,17 @@ TEST_CASE("one stream writes a file, and another one reads what is there and mak
   CHECK(calls() == 0);
 }
 
+TEST_CASE("a process does not wait for itself: two caches of one file in a zip") {
+  const folder f;
+  for (const char* order : {"", ", parallelism=2, order=sloppy"}) {
+    const std::string in =
+        std::string("range(300) | map(it + 1") + order + ") | cache(\"" + f.at(order) + "x\", other_writer=wait)";
+    const outcome o = run(dataset<int64>(parse_plan("zip(" + in + ", " + in + ") | map(it[0] * 0 + it[1] * 0)")));
+    CHECK(o.why.ok());
+    CHECK(o.elements == int64s(300, 0));
+  }
+}
+
 TEST_CASE("a file that is no cache, or a folder, is refused and stays as it is") {
   const folder f;
   put(f.at("a"), "name,age\nAda,36\n");
@@ -359,7 +370,8 @@ TEST_CASE("without a fixed order a later runtime continues the pass of a file") 
 TEST_CASE("a cache in a file needs names, and elements that can be written") {
   CHECK_THROWS_WITH(range(3) | map([](int64 x) { return x; }) | cache("a"),
                     Catch::Contains("the function of map has no name") && Catch::Contains("fn(\"name\", 1, f)"));
-  CHECK_THROWS_WITH(range(3) | cache("s3://bucket/a"), Catch::Contains("a cache is a local file"));
+  CHECK_THROWS_WITH(range(3) | cache("https://host/a"), Catch::Contains("https://host/a cannot be written"));
+  CHECK_THROWS_WITH(range(3) | cache("a", {.over_budget = over_budget::spill}), Catch::Contains("in a file already"));
   CHECK_THROWS_WITH(range(3) | cache({.on_mismatch = on_mismatch::rebuild}), Catch::Contains("is in memory"));
 }
 

@@ -8,29 +8,35 @@
 // contains the call reads it, and it is freed when the last dataset and run with the call is gone. A cache in a file is
 // read by later processes, too. An epoch that ends early (take, an error, a stop) leaves what it has made, and a later one
 // makes only the rest. Streams that need the same elements at the same time may make them twice; none waits for another
-// one.
+// one, except with other_writer=wait for a stream of another process.
 // Order:  the input's in its first epoch, in every epoch: draws upstream of the cache are frozen, so a shuffle belongs
 //         after it. Without a fixed order upstream (order=sloppy, a live source) all elements come from one pass. Streams
 //         that begin while another one fills the cache then read their input without it.
 // Ends:   with the input.
 // Errors: resource_exhausted: with over_budget=fail, when all caches of the runtime hold more than half of the memory
-//         budget, held memory exceeds the budget, or the disk is full; with over_budget=spill, when the disk is full. failed_precondition: the file has the elements of
-//         another plan, seed or error policy, its functions have other versions, or the files that the plan names have
-//         changed (iterate_options::on_changed_inputs); it is never read then. data_loss: a checksum of the file is wrong.
+//         budget, held memory exceeds the budget, or the disk is full; with over_budget=spill, when the disk is full.
+//         failed_precondition: the file has the elements of another plan, seed or error policy, its functions have other
+//         versions, or the files that the plan names have changed (iterate_options::on_changed_inputs); it is never read
+//         then. unimplemented: the store has no conditional writes. data_loss: a checksum of the file is wrong.
+//         unavailable: with other_writer=fail, another process writes the file and has not written the next element.
 //         Elements that the policy drops upstream are not in the cache; they are counted when they are met, in the epoch
 //         that makes the elements.
 // Owns:   in memory, copies of all elements; with a file, those of some pieces of 1 MiB. A run with another seed has a cache
 //         of its own if a stage upstream draws from the run's seed, and so has one with another error policy or order. Give
 //         such runs a seed, or each reads its input again. Files that change while the program runs are not read again.
-// Paths:  a local file. One process writes it at a time, and others read what is there. A piece of 1,024 elements, 1 MiB or
-//         100 ms is written when it is complete, and at the end of the stream as it is, so a process that is killed loses
-//         one piece. Functions upstream must have names (fn), so that a change of their version is noticed.
+// Paths:  a local file, or objects below the path of a store with conditional writes (s3://, gs://). One process writes at
+//         a time, and others read what is there. A piece of 1,024 elements, 1 MiB or 100 ms is written when it is complete,
+//         and at the end of the stream as it is, so a process that is killed loses one piece. While another process writes,
+//         a stream makes the elements that are missing (other_writer=compute), waits for them, also for those of a writer
+//         that pauses, or fails. The system frees the lock of a process that is killed; the lease in a store expires after
+//         10 s without a change. Functions upstream must have names (fn), so that a change of their version is noticed.
 // State:  the number of elements and the input's position at or before the next one, never elements. A resume in a process
 //         with an empty cache makes the elements from there on.
 #pragma once
 
 #include <string>
 
+#include "sluice/base/other_writer.hpp"
 #include "sluice/plan/braces.hpp"
 #include "sluice/plan/dataset.hpp"
 
@@ -55,6 +61,8 @@ enum class on_mismatch : std::uint8_t {
 struct cache_options {
   lib::over_budget over_budget = lib::over_budget::fail;  ///< when the memory or the disk has no room for an element
   lib::on_mismatch on_mismatch = lib::on_mismatch::fail;  ///< for a file of another plan, or a damaged one
+  /// when an element is missing in the file while another process writes it; a process never waits for itself
+  lib::other_writer other_writer = lib::other_writer::compute;
 };
 
 class cache_share;  // store/cache_table.hpp

@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "sluice/base/field_types.hpp"
+#include "sluice/base/other_writer.hpp"
 #include "sluice/engine/detail/element_functions.hpp"
 #include "sluice/engine/keys.hpp"
 #include "sluice/plan/braces.hpp"
@@ -45,12 +46,6 @@ enum class snapshot_mismatch : std::uint8_t {
   fail,     ///< the stream ends with an error that names the difference
   rebuild,  ///< the snapshot is written again
 };
-/// The reaction to another process that writes the snapshot.
-enum class other_writer : std::uint8_t {
-  compute,  ///< the run computes its elements, and writes nothing
-  wait,     ///< the run begins when the other one has ended
-  fail,     ///< the stream ends with unavailable
-};
 /// A function of an element that returns a whole number; null: not given.
 struct shard_function : function_value {};
 
@@ -60,7 +55,7 @@ struct snapshot_options {
   std::string reader_func = {};    ///< stages over the paths of the files; "": in the order of writing
   lib::compression compression = lib::compression::zstd;  ///< of the buffers in the files: zstd, lz4 or none
   snapshot_mismatch on_mismatch = snapshot_mismatch::fail;
-  lib::other_writer other_writer = lib::other_writer::compute;
+  lib::other_writer other_writer = lib::other_writer::compute;  ///< while another process writes the folder
 };
 struct snapshot_arguments {
   required_text path = {};  ///< the folder
@@ -101,7 +96,6 @@ snapshot_verb<F> snapshot(std::string path, F shard_func, snapshot_options o = {
 namespace sluice {
 
 // The public names.
-using lib::other_writer;
 using lib::snapshot;
 using lib::snapshot_mismatch;
 using lib::snapshot_options;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/strings/str_cat.h>
-#include <fcntl.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/inputs/remote_files.hpp"
 #include "cli/messages/exit_status.hpp"
 #include "cli/verb_options/cache_verb.hpp"
 #include "cli/verbs.hpp"
 #include "engine/stored/plan_head.hpp"
-#include "store/cache_file.hpp"
+#include "sluice/runtime/runtime.hpp"
+#include "store/block_store.hpp"
 
 namespace sluice::lib::cli {
 namespace {
 
-std::unique_ptr<cache_file> opened(const std::string& path) {
-  result<std::unique_ptr<cache_file>> file = cache_file::open_to_read(path);
+using shared_blocks = std::shared_ptr<block_store>;
+
+shared_blocks opened(runtime& rt, const std::string& path) {
+  result<shared_blocks> file = open_blocks_to_read(path, rt);
   if (file.why().code() == status_code::failed_precondition)
     throw misuse(absl::StrCat(path, " is no cache of sluice: it is left as it is"));
   if (!file.ok()) throw_status(file.why());
@@ -34,9 +34,10 @@ struct contents {
   std::uint64_t elements = 0, bytes = 0;
 };
 
-contents contents_of(cache_file& file) {
+contents contents_of(block_store& file) {
   contents c;
-  status why = file.scan(c.blocks);
+  status why = file.look(false);
+  if (why.ok()) why = file.scan(c.blocks);
   if (!why.ok()) throw_status(why);
   for (const stored_block& b : c.blocks) {
     c.elements += b.count;
@@ -45,8 +46,8 @@ contents contents_of(cache_file& file) {
   return c;
 }
 
-int show(const std::string& path) {
-  const std::unique_ptr<cache_file> file = opened(path);
+int show(runtime& rt, const std::string& path) {
+  const shared_blocks file = opened(rt, path);
   const contents c = contents_of(*file);
   std::string head;
   if (!describe_head(file->head(), head))
@@ -54,14 +55,14 @@ int show(const std::string& path) {
   std::fputs(head.c_str(), stdout);
   const std::uint64_t length = file->length();
   const std::string of =
-      length == cache_file::kUnknown ? ", and perhaps more to come" : " of " + std::to_string(length);
+      length == block_store::kUnknown ? ", and perhaps more to come" : " of " + std::to_string(length);
   std::printf("elements: %llu%s, in %zu blocks of %llu bytes together\n", static_cast<unsigned long long>(c.elements),
               of.c_str(), c.blocks.size(), static_cast<unsigned long long>(c.bytes));
   return kOk;
 }
 
-int verify_cache(const std::string& path) {
-  const std::unique_ptr<cache_file> file = opened(path);
+int verify_cache(runtime& rt, const std::string& path) {
+  const shared_blocks file = opened(rt, path);
   const contents c = contents_of(*file);
   int outcome = kOk;
   for (const stored_block& b : c.blocks) {
@@ -76,22 +77,23 @@ int verify_cache(const std::string& path) {
   return outcome;
 }
 
-int drop(const std::string& path) {
-  opened(path);  // only a cache is removed
-  result<std::unique_ptr<cache_file>> file = cache_file::open(path);
+int drop(runtime& rt, const std::string& path) {
+  opened(rt, path);  // only a cache is removed
+  result<shared_blocks> file = open_blocks(path, false, rt);
   if (!file.ok()) throw_status(file.why());
-  if (!(*file)->can_write())
-    throw_status(unavailable_error("another process writes this cache; try again when it has ended").in_file(path));
-  if (::unlink(path.c_str()) != 0) throw_status(errno_error(errno, "the cache cannot be removed").in_file(path));
+  status why = (*file)->drop();
+  if (!why.ok()) throw_status(why);
   return kOk;
 }
 
 }  // namespace
 
 int cache(const std::string& action, const std::string& path) {
-  if (action == "show") return show(path);
-  if (action == "verify") return verify_cache(path);
-  return drop(path);
+  runtime rt({.workers = 1});
+  add_remote_files(rt);
+  if (action == "show") return show(rt, path);
+  if (action == "verify") return verify_cache(rt, path);
+  return drop(rt, path);
 }
 
 }  // namespace sluice::lib::cli

@@ -18,6 +18,7 @@
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/plan/stage_plan.hpp"
@@ -28,15 +29,21 @@
 namespace sluice::lib {
 namespace {
 
+constexpr duration kWrittenCacheLooks = std::chrono::milliseconds(50);
+
 /// Writes what a stage has added to a file, when the stage ends.
 class added_to_file {
  public:
   added_to_file() = default;
-  explicit added_to_file(std::shared_ptr<element_cache> of) : of_(std::move(of)) {}
+  explicit added_to_file(std::shared_ptr<element_cache> of) : of_(std::move(of)) { of_->begin_adding(); }
   added_to_file(added_to_file&&) noexcept = default;
-  added_to_file& operator=(added_to_file&&) noexcept = default;
+  added_to_file& operator=(added_to_file&& other) noexcept {
+    added_to_file ended(std::move(*this));
+    of_ = std::move(other.of_);
+    return *this;
+  }
   ~added_to_file() {
-    if (of_) of_->flush();
+    if (of_) of_->end_adding();
   }
   explicit operator bool() const { return of_ != nullptr; }
 
@@ -86,12 +93,13 @@ struct cache_reading {
     at = wanted - missing;
     filling = {};
   }
+  /// Returns true if the elements of the cache's pass are this stage's.
+  bool may_join() const { return (at == 0 && !input.resumes(0)) || pass == cache->pass(); }
   /// Decides whether the stage uses the cache. A pass over an input without a fixed order has elements of its own, unless
   /// it is the one that fills the cache, or the cache is complete.
   void join() {
     if (!cache || cache->has_fixed_order()) return;
-    const bool is_at_start = at == 0 && !input.resumes(0);
-    if (!is_at_start && pass != cache->pass()) cache = nullptr;
+    if (!may_join()) cache = nullptr;
     if (cache && cache->length() == element_cache::kUnknown) {
       if (!cache->has_file() || cache->can_write()) filling = element_cache::try_fill(cache);
       if (!filling) cache = nullptr;
@@ -134,6 +142,8 @@ struct cache_input {
   std::string label;
   lib::over_budget over_budget;
   bool rebuilds = false;
+  lib::other_writer other_writer = lib::other_writer::compute;
+  std::string path = {};                       ///< of the file
   std::shared_ptr<const plan_head> head = {};  ///< for a cache in a file
 };
 using shared_elements = std::shared_ptr<element_cache>;
@@ -141,7 +151,7 @@ using shared_elements = std::shared_ptr<element_cache>;
 // Tasks that wait for the file on threads for blocking calls.
 
 task<status> open_file(shared_elements cache, std::shared_ptr<const plan_head> head, bool rebuilds, runtime& rt) {
-  blocking opening(rt.blocking_calls(), [&] { return cache->open_file(*head, rebuilds); });
+  blocking opening(rt.blocking_calls(), [&] { return cache->open_file(*head, rebuilds, rt); });
   status why = co_await opening;
   co_return why;
 }
@@ -165,6 +175,39 @@ task<status> spill(shared_elements cache, runtime& rt) {
   blocking spilling(rt.blocking_calls(), [&] { return cache->spill(); });
   status why = co_await spilling;
   co_return why;
+}
+
+/// While another process writes the file, waits for the time after which the stage looks again, or fails. Returns true if
+/// the stage must look again.
+task<bool> other_writer_waits(shared_elements cache, const cache_input& from, std::uint64_t ordinal) {
+  if (from.other_writer == other_writer::compute) co_return false;
+  // A writer that has ended since the last look may have written the element.
+  if (!cache->is_written_elsewhere()) co_return cache->must_load(ordinal) || cache->length() <= ordinal;
+  if (from.other_writer == other_writer::fail) {
+    status why =
+        unavailable_error(absl::StrCat("another process writes this cache, and has not written element ", ordinal,
+                                       " yet; run again later, or write other_writer=wait or other_writer=compute"));
+    co_await fail(why.in_file(from.path).in_stage(from.label));
+  }
+  const time_point later = from.context.run->time->now() + kWrittenCacheLooks;
+  auto waiting = sleep_until(later);
+  co_await waiting;
+  co_return true;
+}
+/// Waits until the elements of another process's pass are complete, or that process has ended: without a fixed order a
+/// stage cannot make the elements that are missing.
+task<> wait_for_pass(shared_elements cache, const cache_input& from, runtime& rt) {
+  for (;;) {
+    if (cache->must_load(element_cache::kUnknown)) {
+      auto loading = load(cache, element_cache::kUnknown, from.rebuilds, rt);
+      status why = co_await loading;
+      if (!why.ok()) co_await fail(why.in_stage(from.label));
+    }
+    if (cache->length() != element_cache::kUnknown) co_return;
+    auto waiting = other_writer_waits(cache, from, cache->prefix());
+    const bool again = co_await waiting;
+    if (!again) co_return;
+  }
 }
 
 bool may_spill(over_budget o) { return o == over_budget::spill || o == over_budget::spill_or_stop; }
@@ -193,8 +236,13 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
     auto opening = open_file(st->cache, from.head, from.rebuilds, rt);
     status why = co_await opening;
     if (!why.ok()) co_await fail(why.in_stage(from.label));
+    if (!st->cache->has_fixed_order() && st->may_join()) {
+      auto waiting = wait_for_pass(st->cache, from, rt);
+      co_await waiting;
+    }
   }
   st->join();
+  if (st->in_file() && st->cache->is_left()) st->adding = added_to_file(st->cache);
   for (;;) {
     const std::uint64_t passed = out.pass(demand::kAll);
     const std::uint64_t wanted = st->at + passed;
@@ -216,6 +264,13 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
         co_yield known;
         continue;
       }
+    }
+    if (st->in_file() && !st->cache->is_closed()) {
+      auto waiting = other_writer_waits(st->cache, from, wanted);
+      auto waited = co_await waiting.as_result();
+      if (!waited.ok() || *waited) out.unpass(passed);
+      if (!waited.ok()) co_await fail(waited.why());
+      if (*waited) continue;
     }
     const std::uint64_t first = st->to_request(wanted);
     if (!st->input.in) {
@@ -289,6 +344,8 @@ erased_stream open_cache(const node& n, open_context& context) {
   st->cache = a.shared.of->find(*context.run->rt, key, *n.type, label, has_fixed_order, a.path);
   cache_input from{of_first_epoch(context), n.inputs[0], std::move(label), a.options.over_budget,
                    a.options.on_mismatch == on_mismatch::rebuild};
+  from.other_writer = a.options.other_writer;
+  from.path = a.path;
   if (!a.path.empty()) from.head = std::make_shared<const plan_head>(n.inputs[0], key, context.run);
   return cache_loop(out, std::move(st), std::move(from));
 }
@@ -322,6 +379,12 @@ const element_type* cached_type(const node& n, std::string& why) {
         "…)";
     return nullptr;
   }
+  if (a.path.empty() && a.options.other_writer != other_writer::compute) {
+    why =
+        "other_writer is about a file, and this cache is in memory; name the file first, as in cache(\"train.cache\", "
+        "…)";
+    return nullptr;
+  }
   if (!a.path.empty() && may_spill(a.options.over_budget)) {
     why = "over_budget=spill is about a cache in memory, and this one is in a file already; leave the option out";
     return nullptr;
@@ -333,8 +396,13 @@ const element_type* cached_type(const node& n, std::string& why) {
     return nullptr;
   }
   if (a.path.empty()) return type;
-  if (a.path.find("://") != std::string::npos) {
-    why = absl::StrCat("a cache is a local file, and ", a.path, " is a URL; write a path");
+  if (a.path.starts_with("http://") || a.path.starts_with("https://")) {
+    why = absl::StrCat("a cache is a local file or objects of a store, and ", a.path,
+                       " cannot be written; write a path, or s3://bucket/key");
+    return nullptr;
+  }
+  if (a.path.find("://") != std::string::npos && a.path.find_first_of("*?[") != std::string::npos) {
+    why = absl::StrCat("the objects of a cache are listed, so *, ? and [ cannot be in its path, as in ", a.path);
     return nullptr;
   }
   if (!can_serialise(*type)) {

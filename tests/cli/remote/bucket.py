@@ -84,12 +84,24 @@ class Store(http.server.BaseHTTPRequestHandler):
         if self.server.puts_left == 0:
             return self.say(403, "<Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>")
         self.server.puts_left -= 1
-        self.server.objects[key] = data
-        self.server.written.append(key)
-        self.say(200, ETag=f'"{self.tag(key)}"')
+        with self.server.access:
+            if self.server.is_conditional and not self.meets_condition(key):
+                return self.say(412, "<Error><Code>PreconditionFailed</Code><Message>At least one condition failed.</Message></Error>")
+            self.server.objects[key] = data
+            self.server.written.append(key)
+            tag = self.tag(key)
+        self.say(200, ETag=f'"{tag}"')
+
+    def meets_condition(self, key):
+        there = self.server.objects.get(key)
+        if self.headers.get("If-None-Match") == "*" and there is not None:
+            return False
+        expected = self.headers.get("If-Match")
+        return expected is None or (there is not None and expected == f'"{self.tag(key)}"')
 
     def do_DELETE(self):
-        self.server.objects.pop(self.place()[1], None)
+        with self.server.access:
+            self.server.objects.pop(self.place()[1], None)
         self.say(204)
 
     def log_message(self, *_):
@@ -101,6 +113,7 @@ class BucketTest(ProgramTest):
         super().setUp()
         self.store = Servers(("127.0.0.1", 0), Store)
         self.store.objects, self.store.written, self.store.numbers, self.store.puts_left = {}, [], 0, -1
+        self.store.access, self.store.is_conditional = threading.Lock(), True
         threading.Thread(target=self.store.serve_forever, daemon=True).start()
         self.addCleanup(self.store.server_close)
         self.addCleanup(self.store.shutdown)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/cache_frame.hpp"
+
+#include "sluice/base/crc32c.hpp"
+
+namespace sluice::lib {
+namespace {
+
+void put_frame_number(std::string& to, std::uint64_t value, int bytes) {
+  for (int i = 0; i != bytes; ++i) to.push_back(static_cast<char>(value >> (8 * i)));
+}
+std::uint64_t frame_number(const char* from, int bytes) {
+  std::uint64_t value = 0;
+  for (int i = bytes; i-- != 0;) value = value << 8 | static_cast<unsigned char>(from[i]);
+  return value;
+}
+
+}  // namespace
+
+bool has_frame_magic(std::string_view bytes) {
+  return bytes.size() >= 4 && frame_number(bytes.data(), 4) == kFrameMagic;
+}
+
+std::string frame_of(frame_header& h, std::string_view position, std::string_view elements) {
+  h.position_bytes = static_cast<std::uint32_t>(position.size());
+  h.element_bytes = static_cast<std::uint32_t>(elements.size());
+  h.crc = crc32c(elements, crc32c(position));
+  std::string frame;
+  frame.reserve(kFrameHeaderBytes + position.size() + elements.size());
+  put_frame_number(frame, kFrameMagic, 4);
+  put_frame_number(frame, static_cast<std::uint32_t>(h.kind), 4);
+  put_frame_number(frame, h.ordinal, 8);
+  put_frame_number(frame, h.count, 4);
+  put_frame_number(frame, h.position_bytes, 4);
+  put_frame_number(frame, h.element_bytes, 4);
+  put_frame_number(frame, h.crc, 4);
+  put_frame_number(frame, crc32c(frame), 4);
+  frame.append(position).append(elements);
+  return frame;
+}
+
+bool parse_frame_header(const char* bytes, frame_header& h) {
+  if (frame_number(bytes, 4) != kFrameMagic || frame_number(bytes + 32, 4) != crc32c(std::string_view(bytes, 32)))
+    return false;
+  const std::uint64_t kind = frame_number(bytes + 4, 4);
+  if (kind < 1 || kind > 3) return false;
+  h.kind = static_cast<frame_kind>(kind);
+  h.ordinal = frame_number(bytes + 8, 8);
+  h.count = static_cast<std::uint32_t>(frame_number(bytes + 16, 4));
+  h.position_bytes = static_cast<std::uint32_t>(frame_number(bytes + 20, 4));
+  h.element_bytes = static_cast<std::uint32_t>(frame_number(bytes + 24, 4));
+  h.crc = static_cast<std::uint32_t>(frame_number(bytes + 28, 4));
+  return h.body_bytes() <= kFrameBodyBytesMax && (h.kind != frame_kind::block || h.count != 0);
+}
+
+}  // namespace sluice::lib
