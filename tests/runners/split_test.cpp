@@ -129,8 +129,8 @@ texts sorted(texts t) {
 std::string expected_place(const op_info& op) {
   // The first two are refused, and the next two are in C++ only: tests/splits/split_plan_test.cpp tries them. No row runs a
   // snapshot, and load and from_dataset_id become the plans that they name.
-  for (const char* name : {"global_shuffle", "weighted_flat_map", "from_elements", "transform", "snapshot", "load",
-                           "from_dataset_id"})
+  for (const char* name :
+       {"global_shuffle", "weighted_flat_map", "from_elements", "transform", "snapshot", "load", "from_dataset_id"})
     if (op.name == name) return "";
   // Without its library an operator exists, and its table is not read.
 #if !SLUICE_HAVE_PARQUET
