@@ -145,7 +145,8 @@ class row_text_reader {
     const std::size_t blank = name.find(' ');
     const std::string column(name.substr(0, blank));
     const std::string type(blank == name.npos ? "int64" : name.substr(name.find_last_of(' ') + 1));
-    return "a colon and a type are missing after " + column + ": write " + column + ": " + type;
+    return (blank == name.npos ? "a colon and a type are missing after " : "a colon is missing after ") + column +
+           ": write " + column + ": " + type;
   }
   const element_type* fields(int depth, char end) {
     std::vector<member> members;

@@ -455,7 +455,7 @@ class expression_reader {
     tree e = made(tree::structure, from);
     do {
       if (kind_ == text && is_plain_name(token_))
-        fail_here(absl::StrCat("names in braces are written without quotes: ", token_));
+        fail_here(absl::StrCat("names in braces have no quotes: write ", token_));
       if (is_sign("*")) fail(from_, "* does not stand for all columns");
       if (kind_ != name) fail_here("expected the name of a field");
       const std::size_t field_at = from_;

@@ -34,7 +34,7 @@ class Cache(ProgramTest):
         with open(f"{self.folder.name}/text", "w") as file:
             file.write("not a cache\n")
         for action in ("show", "verify", "drop"):
-            self.assertIn("is no cache of sluice: it is left as it is", self.fails(2, "cache", action, f"{self.folder.name}/text"))
+            self.assertIn("is no cache of sluice: cache(\"PATH\") in a plan writes one", self.fails(2, "cache", action, f"{self.folder.name}/text"))
             self.assertIn("cannot be opened", self.fails(1, "cache", action, f"{self.folder.name}/none"))
         self.assertTrue(os.path.exists(f"{self.folder.name}/text"))
 

@@ -284,7 +284,7 @@ class Misuse(ProgramTest):
     def test_an_error_in_a_plan_points_at_its_column(self):
         done = sluice("run", 'range(5) | shufle(10)')
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, "sluice: column 12: shufle: no such operator; did you mean shuffle?\n"
+        self.assertEqual(done.stderr, "sluice: column 12: there is no stage shufle; did you mean shuffle?\n"
                                       "  range(5) | shufle(10)\n"
                                       "             ^\n")
 
@@ -380,7 +380,7 @@ class Misuse(ProgramTest):
     def test_what_is_no_plan_but_a_path_is_told_as_one(self):
         pathlib.Path(self.path("a.txt")).write_text("x\n")
         for path, words in {
-            "shufle": "no such operator; did you mean shuffle?",
+            "shufle": "there is no stage shufle; did you mean shuffle?",
         }.items():
             for verb in ("head", "run", "explain"):
                 self.assertIn(words, self.fails(2, verb, path))

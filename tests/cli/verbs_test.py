@@ -212,7 +212,7 @@ class Verbs(ProgramTest):
     def test_an_error_in_a_plan_file_says_line_and_column(self):
         path = self.write("bad.sluice", "range(10)\n  | shuffl(5)\n")
         said = self.fails(2, "run", "-f", path)
-        self.assertIn(f"{path}:2:5: shuffl: no such operator; did you mean shuffle?", said)
+        self.assertIn(f"{path}:2:5: there is no stage shuffl; did you mean shuffle?", said)
         self.assertIn("    | shuffl(5)\n      ^", sluice("run", "-f", path).stderr)
         self.assertIn("/: cannot read the plan: Is a directory", self.fails(2, "run", "-f", "/"))
         self.assertIn("no-such-file", self.fails(1, "run", "-f", os.path.join(self.folder.name, "no-such-file")))

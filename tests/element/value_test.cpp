@@ -203,8 +203,8 @@ TEST_CASE("a mistake in a type's text has its column") {
   CHECK(refusal_of_type("int65").starts_with("the type, character 1: there is no type int65 in this program"));
   CHECK(refusal_of_type("int64 x") == "the type, character 7: expected the end, got 'x'");
   CHECK(refusal_of_type("(int64)") == "the type, character 1: one type in parentheses: a tuple of one is tuple(T)");
-  CHECK(refusal_of_type("{a int64}") ==
-        "the type, character 4: a colon and a type are missing after a: write a: int64");
+  CHECK(refusal_of_type("{a int64}") == "the type, character 4: a colon is missing after a: write a: int64");
+  CHECK(refusal_of_type("{a}") == "the type, character 3: a colon and a type are missing after a: write a: int64");
   CHECK(refusal_of_type("{a: int64, a: bool}") == "the type, character 12: a second member a");
   CHECK(refusal_of_type("int64[0]") == "the type, character 6: an array of no elements");
   CHECK(refusal_of_type("int64[99999999999]") == "the type, character 7: more than 1073741824");

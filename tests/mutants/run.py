@@ -132,7 +132,8 @@ def run_test(test, environment, seconds):
 
 def try_first(test, plans, times=1):
     full, small = environments(plans)
-    return run_test(test, small if test[0] in ("engine_tests", "pipeline_tests", "format_tests") else full, 300 * times)
+    needs_all = any(words.startswith(("random plans", "ROWS=", "the service delivers")) for words in test) or test == ("runners_tests",)
+    return run_test(test, full if needs_all else small, 300 * times)
 
 
 def try_plans(plans, file="", times=1):

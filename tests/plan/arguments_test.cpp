@@ -260,7 +260,7 @@ TEST_CASE("an invalid argument in JSON is reported by its name and the place of 
           {R"({"op":"route","arguments":{"branches":[{"op":"lines"}])",
            "lines: needs a path (at arguments.branches[0])"},
           {R"({"op":"route","arguments":{"inners":{"a":{"op":"take","inputs":[{"op":"rang"}]}})",
-           "rang: no such operator; did you mean range? (at arguments.inners.a.inputs[0])"},
+           "there is no stage rang; did you mean range? (at arguments.inners.a.inputs[0])"},
           {R"({"op":"group","function":{"name":"next_of","version":1},"arguments":{"key":{"name":"next_of","version":1})",
            "group: key is given twice"},
       }) {

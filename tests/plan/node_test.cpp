@@ -106,7 +106,7 @@ TEST_CASE("JSON has its documented form, and errors in it are reported") {
   CHECK(why([] { parse_plan_json("[1]"); }) == "a plan is an object, and this is a list");
   CHECK(why([] { parse_plan_json("5"); }) == "a plan is an object, and this is 5");
   CHECK(why([] { parse_plan_json("{}"); }) == "a plan lacks \"op\"");
-  CHECK(why([] { parse_plan_json(R"({"op":"rang"})"); }) == "rang: no such operator; did you mean range?");
+  CHECK(why([] { parse_plan_json(R"({"op":"rang"})"); }) == "there is no stage rang; did you mean range?");
   CHECK(why([] { parse_plan_json(R"({"op":"range"})"); }) == "range: needs stop");
   CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":"x"}})"); }) ==
         "range: stop expects a whole number, and is \"x\"");
@@ -130,7 +130,7 @@ TEST_CASE("an error inside a JSON plan is reported with its place") {
     return std::string("a plan");
   };
   CHECK(told(R"({"op":"zip","inputs":[{"op":"range","fields":{"stop":1}},{"op":"rang"}]})") ==
-        "rang: no such operator; did you mean range? (at inputs[1])");
+        "there is no stage rang; did you mean range? (at inputs[1])");
   CHECK(
       told(
           R"({"op":"flat_map","inputs":[{"op":"lines","text":"f"}],"reader":{"op":"take","inputs":[{"op":"lines","fields":{"size":1}}]}})") ==

@@ -98,8 +98,8 @@ TEST_CASE("an error in a plan names its column") {
     std::string_view message;
   };
   for (auto& e : std::initializer_list<example>{
-           {"range(5) | shufle(10)", 12, "column 12: shufle: no such operator; did you mean shuffle?"},
-           {"xyzzyplugh(5)", 1, "column 1: xyzzyplugh: no such operator; `sluice ops` lists the stages"},
+           {"range(5) | shufle(10)", 12, "column 12: there is no stage shufle; did you mean shuffle?"},
+           {"xyzzyplugh(5)", 1, "column 1: there is no stage xyzzyplugh; `sluice ops` lists the stages"},
            {"range(5) | shuffle(0)", 20, "column 20: shuffle: buffer_size must be at least 1, and is 0"},
            {"range(5) | shuffle(ten)", 20,
             "column 20: shuffle: buffer_size expects a whole number, and is ten; as in shuffle(1000)"},

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every bug that tests/mutants plants has a place to be planted in (its text stands exactly once in its file), and a line in
-tests/mutants/noticed.tsv that names the test that finds it."""
+tests/mutants/noticed.tsv that names the test that finds it, which exists."""
+import re
 import sys
 
 import tree
 
 sys.path.insert(0, str(tree.ROOT / "tests/mutants"))
 from mutants import MUTANTS  # noqa: E402
+from run import cases  # noqa: E402
 
 
 def main():
@@ -22,6 +24,12 @@ def main():
     noticed = [row[0] for row in rows]
     for name in set(names) ^ set(noticed):
         check.expect(False, f"'{name}' stands in only one of tests/mutants/mutants.py and tests/mutants/noticed.tsv")
+    known = cases()
+    for name, how in rows:
+        for test in re.findall(r'by "((?:[^"\\]|\\.)+)"', how):
+            check.expect(test in known, f"'{name}': no test of C++ is named \"{test}\"")
+        for path in re.findall(r"tests/[\w/]+\.(?:tsv|py|cpp)", how):
+            check.expect((tree.ROOT / path).exists(), f"'{name}': {path} does not exist")
     check.expect(len(noticed) == len(set(noticed)), "a bug has two lines in tests/mutants/noticed.tsv")
     return check.finish()
 

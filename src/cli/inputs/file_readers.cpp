@@ -144,7 +144,8 @@ void check_options(const std::string& file, const reader& r, const format_argume
   auto refuse = [&](const std::string& option, std::string_view formats) {
     throw misuse(absl::StrCat(
         option, " applies to ", std::string(formats), ", and ", name, " is read as ", std::string(words_for(r)),
-        a.from.empty() ? "; --from csv reads it as CSV" : absl::StrCat(" (--from ", a.from, ")")));
+        a.from.empty() ? absl::StrCat(": leave ", option, " out, or read the file as CSV with --from csv")
+                       : absl::StrCat(" (--from ", a.from, ")")));
   };
   if (std::string option = a.first_of_csv(); !option.empty() && r.op != "csv") refuse(option, "CSV");
   const bool infers = r.op == "csv" || r.op == "jsonl";

@@ -90,8 +90,9 @@ std::string instead_of_surplus(const CLI::App& verb, const std::vector<std::stri
     return absl::StrCat("sluice head -n ", surplus[0], " ", shell_word(files[0]));
   if (name == "head" && files.size() > 1) {
     std::string all;
-    for (const std::string& file : files) absl::StrAppend(&all, " ", shell_word(file));
-    return absl::StrCat("sluice cat", all, " | head");
+    for (const std::string& file : files)
+      absl::StrAppend(&all, all.empty() ? "" : "; ", "sluice head ", shell_word(file));
+    return all;
   }
   if (name == "select" && !files.empty() && words.size() > 1) {
     std::vector<std::string> typed_names;
@@ -159,8 +160,9 @@ std::string surplus_arguments(const CLI::App& verb, const std::vector<std::strin
   if (verb.get_name() == "select" && !instead.empty())
     return absl::StrCat("select takes the names as one argument, with commas between them: ", instead);
   if (instead.empty()) instead = example_of(verb.get_name());
+  const bool are_files = files.size() > 1 && surplus.back() == files.back();
   return absl::StrCat(verb.get_name(), " takes one ", accepted, ", and found more: ", found,
-                      "; a plan or a pattern is one argument in quotes; use: ", instead);
+                      are_files ? "" : "; a plan or a pattern is one argument in quotes", "; use: ", instead);
 }
 
 }  // namespace sluice::lib::cli

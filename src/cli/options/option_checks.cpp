@@ -126,12 +126,11 @@ CLI::Validator server_address() {
     const bool is_number = read.ec == std::errc() && read.ptr == end;
     const bool is_port = is_number && number <= 65535, has_host = colon != text.npos && colon != 0;
     if (is_port && has_host) return {};
+    if (is_number && !is_port)
+      return absl::StrCat("expects a host and a port, and is ", quoted_value(text), ": a port is at most 65535");
     const std::string host = has_host ? text.substr(0, colon) : colon == text.npos && !is_number ? text : "127.0.0.1";
     return absl::StrCat("expects a host and a port, and is ", quoted_value(text),
-                        is_number && !is_port ? ": ports end at 65535"
-                        : !has_host           ? ""
-                                              : ": the port is no number",
-                        ": write ", host, ":", is_port ? port : "7700");
+                        has_host ? ": the port is no number" : "", ": write ", host, ":", is_port ? port : "7700");
   };
   return CLI::Validator(check, "ADDRESS");
 }

@@ -23,7 +23,8 @@ using shared_blocks = std::shared_ptr<block_store>;
 shared_blocks opened(runtime& rt, const std::string& path) {
   result<shared_blocks> file = open_blocks_to_read(path, rt);
   if (file.why().code() == status_code::failed_precondition)
-    throw misuse(absl::StrCat(path, " is no cache of sluice: it is left as it is"));
+    throw misuse(absl::StrCat(
+        path, " is no cache of sluice: cache(\"PATH\") in a plan writes one, and sluice cache takes its path"));
   if (!file.ok()) throw_status(file.why());
   return std::move(*file);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads types from texts. Separate from type_text.cpp, so that programs that read none do not link it.
+#include "element/text/read_type_text.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -35,8 +37,15 @@ class type_reader {
  public:
   explicit type_reader(std::string_view text) : text_(text), in_(text, "the type") {}
 
-  const element_type* read() {
-    type_tree tree = type(0);
+  /// `is_row`: the text is that of a structure's members, without the braces.
+  const element_type* read(bool is_row = false) {
+    type_tree tree;
+    if (is_row) {
+      tree.form = tree::structure;
+      members(tree, 0);
+    } else {
+      tree = type(0);
+    }
     if (!in_.done()) in_.fail_expecting("the end");
     return make(tree);
   }
@@ -89,7 +98,10 @@ class type_reader {
     if (!is_quoted && in_.at('[')) take_unit(t);
     if (in_.take('{')) {
       t.form = tree::structure;
-      members(t, depth);
+      if (!in_.take('}')) {
+        members(t, depth);
+        in_.expect('}');
+      }
     } else if (!is_quoted && t.name == "tuple" && in_.take('(')) {
       t.form = tree::tuple;
       parts(t, depth);
@@ -118,21 +130,24 @@ class type_reader {
   }
 
   void members(tree& t, std::size_t depth) {
-    if (in_.take('}')) return;
     absl::flat_hash_set<std::string> names;
     do {
       in_.skip_spaces();
       std::size_t at = in_.place();
       t.names.push_back(in_.name("the name of a member"));
       if (!names.insert(t.names.back()).second) in_.fail_at(at, absl::StrCat("a second member ", t.names.back()));
-      if (!in_.take(':')) {
-        in_.skip_spaces();
-        in_.fail_at(in_.place(), absl::StrCat("a colon and a type are missing after ", t.names.back(), ": write ",
-                                              t.names.back(), ": int64"));
-      }
+      if (!in_.take(':')) fail_without_colon(t.names.back());
       add_part(t, type(depth + 1));
     } while (in_.take(','));
-    in_.expect('}');
+  }
+  [[noreturn]] void fail_without_colon(const std::string& member) {
+    in_.skip_spaces();
+    const std::size_t at = in_.place();
+    std::size_t end = at;
+    while (end != text_.size() && detail::is_name_char(text_[end])) ++end;
+    const std::string type(text_.substr(at, end - at));
+    in_.fail_at(at, absl::StrCat(type.empty() ? "a colon and a type are missing after " : "a colon is missing after ",
+                                 member, ": write ", member, ": ", type.empty() ? "int64" : type));
   }
 
   const element_type* make(const tree& t) {
@@ -219,6 +234,14 @@ read_texts& texts_read() {
 }
 
 }  // namespace
+
+result<const element_type*> detail::row_type_from_text(std::string_view text) {
+  auto made = type_from_text(absl::StrCat("{", std::string(text), "}"));
+  if (made.ok()) return made;
+  try {
+    return type_reader(text).read(true);
+  } catch (const error& e) { return e.why(); }
+}
 
 result<const element_type*> type_from_text(std::string_view text) {
   if (text.size() > kTypeTextBytesMax)

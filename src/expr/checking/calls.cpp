@@ -183,7 +183,8 @@ void function_arguments::expected(std::size_t k, std::string_view what) const {
   checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", subject(e.parts[k]), " is ",
                                          shown(parts[k]->type()),
                                          check.is_name_in_quotes(e.parts[k])
-                                             ? absl::StrCat("; a column is named without quotes: ", e.parts[k].text)
+                                             ? absl::StrCat("; a column is named without quotes: ", e.parts[k].text,
+                                                            way_over_rows(e.text, what, e.parts[k].text))
                                              : way_to_argument(e.text, what, shown(e.parts[k]), parts[k]->type())));
 }
 

@@ -173,6 +173,8 @@ std::string way_to_fewer(checker& check, const expression_tree& call, const std:
 std::string way_to_condition(const std::string& written, const element_type& type);
 /// Returns how `written`, a value of this type, becomes the argument that a function expects: "a text", "a number".
 /// Empty: in no way that is known.
+/// "; over all rows it is group_by(true, {x: mean(score)})" where a list is expected, and the function aggregates rows, too.
+std::string way_over_rows(std::string_view function, std::string_view expected, const std::string& column);
 std::string way_to_argument(std::string_view function, std::string_view expected, const std::string& written,
                             const element_type& type);
 /// Returns how a value of an optional becomes a value of another type, for messages; empty for other types.

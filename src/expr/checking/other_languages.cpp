@@ -31,6 +31,12 @@ constexpr other_word kNames[] = {{"null", "write none for a missing value"},
                                  {"value", "the element is `it`"},
                                  {"row", "the element is `it`"},
                                  {"x", "the element is `it`"}};
+constexpr std::string_view kNoClock =
+    "expressions have no clock: a plan yields the same elements in every run; the shell can write the time into a "
+    "plan: "
+    "map({time: \"'$(date -Is)'\"})";
+constexpr std::string_view kNoDates =
+    "expressions have no dates: texts such as 2026-01-31 compare in their order, as in $1 >= \"2026-01-01\"";
 constexpr other_word kFunctions[] = {
     {"coalesce", "write value_or($1, $2)"},
     {"ifnull", "write value_or($1, $2)"},
@@ -82,9 +88,29 @@ constexpr other_word kFunctions[] = {
     {"to_int", "write to_integer($1) for a text, int64($1) for a number"},
     {"to_float", "write to_number($1) for a text, double($1) for a number"},
     {"rand", "write random()"},
-    {"now", "expressions have no clock: a plan yields the same elements in every run"},
-    {"today", "expressions have no clock: a plan yields the same elements in every run"},
-    {"current_timestamp", "expressions have no clock: a plan yields the same elements in every run"},
+    {"now", kNoClock},
+    {"today", kNoClock},
+    {"current_timestamp", kNoClock},
+    {"date", kNoDates},
+    {"to_date", kNoDates},
+    {"todate", kNoDates},
+    {"parse_date", kNoDates},
+    {"datetime", kNoDates},
+    {"to_datetime", kNoDates},
+    {"timestamp", kNoDates},
+    {"to_timestamp", kNoDates},
+    {"strptime", kNoDates},
+    {"strftime", kNoDates},
+    {"date_format", kNoDates},
+    {"date_trunc", kNoDates},
+    {"datediff", kNoDates},
+    {"date_diff", kNoDates},
+    {"dateadd", kNoDates},
+    {"date_add", kNoDates},
+    {"year", "write to_integer($1[:4]) for a text such as 2026-01-31"},
+    {"month", "write to_integer($1[5:7]) for a text such as 2026-01-31"},
+    {"day", "write to_integer($1[8:10]) for a text such as 2026-01-31"},
+    {"hour", "write to_integer($1[11:13]) for a text such as 2026-01-31T12:30:00"},
     {"print", "`sluice run` prints the elements with --output jsonl"}};
 
 /// Returns the advice with the call's arguments in place of $1, $2 and $3.
@@ -211,14 +237,18 @@ std::string way_to_condition(const std::string& written, const element_type& typ
   return {};
 }
 
+std::string way_over_rows(std::string_view function, std::string_view expected, const std::string& column) {
+  const bool aggregates = function == "sum" || function == "mean" || function == "min" || function == "max";
+  if (!aggregates || !expected.starts_with("a list of numbers")) return {};
+  return absl::StrCat("; over all rows it is group_by(true, {x: ", std::string(function), "(", column, ")})");
+}
+
 std::string way_to_argument(std::string_view function, std::string_view expected, const std::string& written,
                             const element_type& type) {
   const number n = number_of(type);
   const bool is_number = n != number::none && n != number::boolean;
   const bool wants_number = expected.starts_with("a number") || expected.starts_with("an integer");
-  const bool aggregates = function == "sum" || function == "mean" || function == "min" || function == "max";
-  if (aggregates && is_number && expected.starts_with("a list of numbers"))
-    return absl::StrCat("; over all rows it is group_by(true, {x: ", std::string(function), "(", written, ")})");
+  if (std::string way = is_number ? way_over_rows(function, expected, written) : ""; !way.empty()) return way;
   if (is_number && expected.starts_with("a text") && function.starts_with("to_"))
     return absl::StrCat("; it is a number already: leave ", std::string(function), " out");
   if (is_number && expected.starts_with("a text")) return absl::StrCat("; string(", written, ") makes a text of it");

@@ -397,7 +397,7 @@ std::size_t csv_parser::usual_rows(const window_view& w, place& p, std::size_t r
 status csv_parser::wrong_field(const parsed_column& c, std::string_view text) const {
   std::string hint;
   if (!dialect_.inferred_from.empty())
-    hint = absl::StrCat("; the schema was inferred from ", dialect_.inferred_from, ": give one, such as \"",
+    hint = absl::StrCat("; the schema was inferred from ", dialect_.inferred_from, ": give a schema, such as \"",
                         detail::csv_schema_with(schema_, static_cast<std::size_t>(&c - columns_.data()),
                                                 text == dialect_.na ? std::string_view() : text),
                         "\"");

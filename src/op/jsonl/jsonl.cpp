@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "element/text/read_type_text.hpp"
 #include "engine/by_number/planned_index.hpp"
 #include "engine/files/chosen_columns.hpp"
 #include "engine/files/file_pieces.hpp"
@@ -26,7 +27,7 @@ namespace {
 
 /// Parses "label: int64, text: string", or a type.
 result<const element_type*> type_said(const std::string& text) {
-  auto members = type_from_text(absl::StrCat("{", text, "}"));
+  auto members = detail::row_type_from_text(text);
   if (members.ok()) return members;
   auto type = type_from_text(text);
   return type.ok() ? type : members;

@@ -42,7 +42,7 @@ std::string way_to(std::string_view what, const argument& a, std::string_view st
 
 bool reading::is_plan(const argument& a) const {
   if (a.kind == argument::object) return a.find("op") != nullptr;
-  // split(text) is an expression. For a name that does not exist, the error reports that there is no such operator.
+  // split(text) is an expression. For a name that does not exist, the error reports that there is no such stage.
   if (a.kind == argument::plan) return !(a.calls.size() == 1 && lookup_.is_function(a.calls[0].name));
   return a.kind == argument::word && lookup_.is_operator(a.text);
 }

@@ -205,6 +205,8 @@ std::string way_to_verb(const call_syntax& call, const element_type* in) {
   const auto* word = std::ranges::find(kOtherWords, std::string_view(call.name), &other_word::name);
   if (word == std::end(kOtherWords))  // groupBy, sortBy, withColumn
     word = std::ranges::find(kOtherWords, with_underscores(call.name), &other_word::name);
+  if (word == std::end(kOtherWords))
+    word = std::ranges::find(kOtherWords, absl::AsciiStrToLower(call.name), &other_word::name);
   if (word == std::end(kOtherWords)) return {};
   const bool has_first = !call.arguments.empty() && value_of(call.arguments[0]).size() <= kShownMax &&
                          !value_of(call.arguments[0]).empty();

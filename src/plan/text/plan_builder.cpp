@@ -38,7 +38,7 @@ const op_info& op_named(const call_syntax& call, const element_type* in) {
   std::string way = did_you_mean(with_underscores(name), names);
   if (way.empty() && name.find('.') != name.npos) way = absl::StrCat("; to read a file, write ", source_reading(name));
   if (way.empty()) way = "; `sluice ops` lists the stages";
-  throw misplaced{call.at, absl::StrCat(name, ": no such operator", way)};
+  throw misplaced{call.at, absl::StrCat("there is no stage ", name, way)};
 }
 
 /// Returns "csv: not_found: a.csv: cannot open", with the stage first, as in other messages about a call.
