@@ -16,7 +16,6 @@
 #include "sluice/coro/position.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/element/serialise.hpp"
-#include "sluice/op/batch.hpp"
 #include "sluice/op/shard.hpp"
 #include "sluice/plan/facts.hpp"
 
@@ -234,10 +233,11 @@ order_fingerprint order_log::at(std::uint64_t ordinal) const {
   return print;
 }
 
+// Operators are compared by name: programs that use no shard or batch are linked without them.
 const node* shard_of_consumers(const node& written) {
   const node* n = &written;
-  while (n->op != &shard_op && n->op->shape == op_info::stage) n = n->inputs[0].get();
-  return n->op == &shard_op ? n : nullptr;
+  while (n->op->name != "shard" && n->op->shape == op_info::stage) n = n->inputs[0].get();
+  return n->op->name == "shard" ? n : nullptr;
 }
 
 row_numbers row_numbers_of(const node& written, bool drops_elements) {
@@ -246,7 +246,7 @@ row_numbers row_numbers_of(const node& written, bool drops_elements) {
   if (!shard) return numbers;
   for (const node* n = &written; n != shard; n = n->inputs[0].get()) {
     const stage_facts f = facts_of(*n);
-    const bool is_batch = n->op == &batch_op;
+    const bool is_batch = n->op->name == "batch";
     const bool depends_on_number = f.draws || f.uses_place || n->op->facts.freezes_epochs;
     const bool is_one = f.outputs == output_count::one_per_input && f.keeps_order && !depends_on_number &&
                         !(drops_elements && f.may_fail);
