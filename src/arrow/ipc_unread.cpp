@@ -35,12 +35,12 @@ class buffer_walk {
   }
   bool is_at_end() const { return next_ == buffers_.size(); }
   /// Returns what lies between the buffers that are looked at, up to `end`.
-  std::vector<body_range> between(std::uint64_t end) {
-    std::ranges::sort(read_, {}, &body_range::begin);
+  std::vector<byte_range> between(std::uint64_t end) {
+    std::ranges::sort(read_, {}, &byte_range::begin);
     read_.push_back({end, end});
-    std::vector<body_range> unread;
+    std::vector<byte_range> unread;
     std::uint64_t from = 0;
-    for (const body_range& r : read_) {
+    for (const byte_range& r : read_) {
       if (r.begin > from) unread.push_back({from, r.begin});
       from = std::max(from, r.end);
     }
@@ -64,12 +64,12 @@ class buffer_walk {
 
   const ipc::vector_of<const ipc::range*>& buffers_;
   flatbuffers::uoffset_t next_ = 0;
-  std::vector<body_range> read_{};
+  std::vector<byte_range> read_{};
 };
 
 }  // namespace
 
-std::vector<body_range> unread_in_batch(std::string_view metadata, const ipc_schema& schema,
+std::vector<byte_range> unread_in_batch(std::string_view metadata, const ipc_schema& schema,
                                         std::span<const column_use> columns) {
   ipc::checked_metadata checked(metadata);
   ipc::message_table t;
@@ -83,7 +83,7 @@ std::vector<body_range> unread_in_batch(std::string_view metadata, const ipc_sch
   buffer_walk walk(*buffers);
   for (std::size_t k = 0; k != columns.size(); ++k)
     if (!walk.pass(*all.children[k], columns[k])) return {};
-  return walk.is_at_end() ? walk.between(static_cast<std::uint64_t>(t.body_bytes)) : std::vector<body_range>();
+  return walk.is_at_end() ? walk.between(static_cast<std::uint64_t>(t.body_bytes)) : std::vector<byte_range>();
 }
 
 }  // namespace sluice::lib::arrow

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which bytes of a record batch reading it does not look at: the values of columns that nobody reads.
 //
-//   std::vector<body_range> skipped = unread_in_batch(m.metadata, schema, columns);     // in the body
+//   std::vector<byte_range> skipped = unread_in_batch(m.metadata, schema, columns);     // in the body
 //
 // A column that is only checked needs its validity and its offsets; every number is valid. Bodies with compressed buffers,
 // unions, or columns that the metadata does not fit have no such ranges.
@@ -14,13 +14,9 @@
 #include <vector>
 
 #include "arrow/ipc_reader.hpp"
+#include "base/byte_range.hpp"
 
 namespace sluice::lib::arrow {
-
-/// The bytes [begin, end) of a body.
-struct body_range {
-  std::uint64_t begin = 0, end = 0;
-};
 
 /// The parts of a column that a reader looks at.
 enum class column_use : std::uint8_t {
@@ -30,7 +26,7 @@ enum class column_use : std::uint8_t {
 };
 
 /// `columns`: of each column of the schema. Returns ranges of the body, in order.
-std::vector<body_range> unread_in_batch(std::string_view metadata, const ipc_schema& schema,
+std::vector<byte_range> unread_in_batch(std::string_view metadata, const ipc_schema& schema,
                                         std::span<const column_use> columns);
 
 }  // namespace sluice::lib::arrow

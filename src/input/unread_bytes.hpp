@@ -11,12 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace sluice::lib {
+#include "base/byte_range.hpp"
 
-/// The bytes [begin, end) of a file.
-struct byte_range {
-  std::uint64_t begin = 0, end = 0;
-};
+namespace sluice::lib {
 
 class unread_bytes {
  public:

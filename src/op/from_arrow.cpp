@@ -161,9 +161,8 @@ class arrow_format final : public element_format {
     if (m.is != arrow::ipc_message::kind::batch) return {};
     const char* const after_metadata = m.metadata.data() + m.metadata.size();
     const std::uint64_t body = w.offset + static_cast<std::uint64_t>(after_metadata - w.bytes.data());
-    std::vector<byte_range> unread;
-    for (const arrow::body_range& r : arrow::unread_in_batch(m.metadata, *schema_, uses_))
-      unread.push_back({r.begin + body, r.end + body});
+    std::vector<byte_range> unread = arrow::unread_in_batch(m.metadata, *schema_, uses_);
+    for (byte_range& r : unread) r = {r.begin + body, r.end + body};
     return unread;
   }
   bool skips_unchecked() const override { return true; }

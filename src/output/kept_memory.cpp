@@ -2,19 +2,16 @@
 #include "output/kept_memory.hpp"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_format.h>
 
 #include <string>
+
+#include "base/text/mebibytes.hpp"
 
 namespace sluice::lib {
 namespace {
 
 /// Smaller changes are not worth the ledger's lock.
 constexpr std::size_t kKeptStep = std::size_t{64} << 10;
-
-std::string kept_mebibytes(std::size_t bytes) {
-  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-}
 
 }  // namespace
 
@@ -27,10 +24,10 @@ status kept_memory::resize(std::size_t bytes) {
   charge(bytes == 0 ? 0 : bytes + kKeptStep / 2);
   const std::size_t budget = rt_->ledger().budget_bytes();
   if (!has_grown || rt_->ledger().held_bytes() <= budget) return {};
-  return resource_exhausted_error(absl::StrCat(
-      "the output keeps ", kept_mebibytes(bytes), " until its file ends, with which more is held than the ",
-      "memory budget of ", kept_mebibytes(budget), ": ", rt_->ledger().report().held_text(),
-      "; write smaller files (--shard-size, write_options::shard_bytes), or raise the memory budget"));
+  return resource_exhausted_error(
+      absl::StrCat("the output keeps ", mebibytes(bytes), " until its file ends, with which more is held than the ",
+                   "memory budget of ", mebibytes(budget), ": ", rt_->ledger().report().held_text(),
+                   "; write smaller files (--shard-size, write_options::shard_bytes), or raise the memory budget"));
 }
 
 void kept_memory::charge(std::size_t bytes) {

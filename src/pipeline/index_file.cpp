@@ -39,9 +39,7 @@ task<written_index> write_index(runtime& rt, node_ptr reader, index_options o) {
   in.close();
   if (!why.ok()) co_await fail(std::move(why));
   if (!places->has_ended())
-    co_await fail(unimplemented_error(
-        absl::StrCat(std::string(reader->op->name),
-                     " has no index: only tfrecord, lines, csv, jsonl, tar, webdataset and fixed_length use one")));
+    co_await fail(unimplemented_error(absl::StrCat(std::string(reader->op->name), " ", kHasNoIndex)));
   const record_index& index = places->index();
   written_index written;
   written.path = absl::StrCat(places->path(), std::string(kIndexSuffix));

@@ -2,15 +2,13 @@
 #include "runtime/held_memory.hpp"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_format.h>
+
+#include "base/text/mebibytes.hpp"
 
 namespace sluice::lib {
 
 status held_memory::refusal(std::size_t wanted, std::string_view what) const {
   auto words = [](std::string_view s) { return absl::string_view(s.data(), s.size()); };
-  auto mebibytes = [](std::size_t bytes) {
-    return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  };
   ledger_report now = run_->ledger->report();
   std::string why =
       wanted > now.budget_bytes

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "base/text/mebibytes.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/base/mutex.hpp"
 
@@ -38,15 +38,11 @@ class shown_bytes {
   std::atomic<std::size_t> bytes_;
 };
 
-std::string in_mebibytes(std::size_t bytes) {
-  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-}
-
 }  // namespace
 
 std::string_view to_string(purpose p) {
-  static constexpr std::string_view kNames[kPurposes] = {"read-ahead", "channel",   "shuffle", "batch",
-                                                         "open file",  "file list", "window",  "state", "cache"};
+  static constexpr std::string_view kNames[kPurposes] = {"read-ahead", "channel", "shuffle", "batch", "open file",
+                                                         "file list",  "window",  "state",   "cache"};
   return kNames[static_cast<std::size_t>(p)];
 }
 
@@ -55,11 +51,10 @@ std::string ledger_report::to_string() const {
   for (std::size_t i = 0; i < kPurposes; ++i) {
     if (by_purpose[i] == 0) continue;
     parts.append(parts.empty() ? " (" : ", ").append(sluice::lib::to_string(static_cast<purpose>(i)));
-    absl::StrAppend(&parts, " ", in_mebibytes(by_purpose[i]));
+    absl::StrAppend(&parts, " ", mebibytes(by_purpose[i]));
   }
   if (!parts.empty()) parts += ")";
-  return absl::StrCat(in_mebibytes(used_bytes), " of ", in_mebibytes(budget_bytes), parts, ", peak ",
-                      in_mebibytes(peak_bytes));
+  return absl::StrCat(mebibytes(used_bytes), " of ", mebibytes(budget_bytes), parts, ", peak ", mebibytes(peak_bytes));
 }
 
 std::string ledger_report::held_text() const {
@@ -72,7 +67,7 @@ std::string ledger_report::held_text() const {
     std::string_view what = lib::to_string(l->held_for);
     absl::StrAppend(&text, text.empty() ? "" : ", ", l->stage.empty() ? std::string(what) : l->stage);
     if (!l->stage.empty() && !l->stage.starts_with(what)) absl::StrAppend(&text, " (", std::string(what), ")");
-    absl::StrAppend(&text, " ", in_mebibytes(l->used_bytes));
+    absl::StrAppend(&text, " ", mebibytes(l->used_bytes));
     if (l->holders > 1) absl::StrAppend(&text, " in ", l->holders, " places");
   }
   return text;

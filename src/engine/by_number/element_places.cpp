@@ -6,9 +6,7 @@ namespace sluice::lib {
 status element_places::begin(const std::string& path, const file_info& file, std::string_view kind, compression by) {
   status why;
   if (!path_.empty()) why = unimplemented_error("an index is built for one file at a time");
-  else if (kind.empty())
-    why =
-        unimplemented_error("has no index: only tfrecord, lines, csv, jsonl, tar, webdataset and fixed_length use one");
+  else if (kind.empty()) why = unimplemented_error(kHasNoIndex);
   else if (file.is_stream || !file.has_size())
     why = unimplemented_error("cannot be read at any place, so an index of it would not help: copy it to a file first");
   if (!why.ok()) return why.in_file(path);

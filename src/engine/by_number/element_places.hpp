@@ -13,6 +13,10 @@
 
 namespace sluice::lib {
 
+/// Follows the name of a file or an operator.
+inline constexpr const char* kHasNoIndex =
+    "has no index: only tfrecord, lines, csv, jsonl, tar, webdataset and fixed_length use one";
+
 class element_places {
  public:
   /// `every`: as for index_builder.

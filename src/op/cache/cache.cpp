@@ -2,13 +2,13 @@
 #include "sluice/op/cache.hpp"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "base/text/mebibytes.hpp"
 #include "engine/inner/inner_input.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/open_context.hpp"
@@ -215,9 +215,6 @@ bool may_spill(over_budget o) { return o == over_budget::spill || o == over_budg
 bool must_fail(over_budget o) { return o == over_budget::fail || o == over_budget::spill; }
 
 status no_room(const element_cache& cache, const std::string& label) {
-  const auto mebibytes = [](std::size_t bytes) {
-    return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  };
   const cache_memory& memory = cache.memory();
   return resource_exhausted_error(
              absl::StrCat("the cache holds ", mebibytes(cache.bytes()),
