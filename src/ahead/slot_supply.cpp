@@ -192,9 +192,10 @@ bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t
 bool slot_supply::commit_outputs(ring_slot* s, duration took, std::size_t each_bytes) {
   stage_counts& counts = memory_.counts();
   const auto ns = static_cast<std::uint64_t>(took.count());
-  stage_counts::add(computation_->awaits() ? counts.in_flight_ns : counts.computed_ns, ns);
-  stage_counts::add(counts.computed_elements, s->count);
-  counts.add_squares(counts.computed_square, ns, s->count, 1);
+  stage_counts::rare_counts& of_tasks = counts.rare();
+  stage_counts::add(computation_->awaits() ? of_tasks.in_flight_ns : of_tasks.computed_ns, ns);
+  stage_counts::add(of_tasks.computed_elements, s->count);
+  counts.add_squares(of_tasks.computed_square, ns, s->count, 1);
   counts.add_to_class(each_bytes, s->count, ns);
   mutex_lock lock(mutex_);
   if (!computation_->awaits()) size_.learn(took, s->count, s->charged_bytes, memory_.block_bytes());

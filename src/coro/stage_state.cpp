@@ -15,8 +15,8 @@ void input_list::add(stream_base& in) {
   if (size_ == 0) {
     one_.stream = &in;
   } else {
-    if (size_ == 1) all_.push_back(one_);
-    all_.push_back({&in});
+    if (size_ == 1) all_ = std::make_unique<std::vector<stage_input>>(1, one_);
+    all_->push_back({&in});
   }
   ++size_;
 }
@@ -35,16 +35,16 @@ void saved_base::restore_input(position_records&) {}
 std::uint64_t saved_base::input_consumed() const { return 0; }
 
 bool stage_state::may_wait() const {
-  for (int i = 0; i < saved_count_; ++i)
-    if (saved_[i]->may_wait()) return true;
+  for (const saved_base* s = saved_; s; s = s->next_)
+    if (s->may_wait()) return true;
   for (const stage_input& in : inputs_)
     if (in.stream->may_wait()) return true;
   return false;
 }
 
 bool stage_state::keeps_resume_point() const {
-  for (int i = 0; i < saved_count_; ++i)
-    if (!saved_[i]->keeps_resume_point()) return false;
+  for (const saved_base* s = saved_; s; s = s->next_)
+    if (!s->keeps_resume_point()) return false;
   return true;
 }
 
@@ -69,7 +69,7 @@ mark stage_state::take(std::uint64_t made, std::uint64_t residual, bool at_resum
       m.state.blob(std::move(chain));
     }
   }
-  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(m.state, at_resume_point);
+  for (saved_base* s = saved_; s; s = s->next_) s->save(m.state, at_resume_point);
   m.own_bytes = m.state.size_bytes();
   if (!apart && !inputs_.empty()) write_place(inputs_.first(), at_resume_point, m.state);
   if (input_owner_) {
@@ -82,7 +82,7 @@ mark stage_state::take(std::uint64_t made, std::uint64_t residual, bool at_resum
 std::uint64_t stage_state::restore(const position_record* own, position_records& from, std::string_view label) {
   bool alone = inputs_.empty() && !input_owner_;
   bool needs_record = alone || inputs_are_apart();
-  for (int i = 0; i < saved_count_; ++i) needs_record |= !saved_[i]->holds_nothing();
+  for (const saved_base* s = saved_; s; s = s->next_) needs_record |= !s->holds_nothing();
   if (!own && needs_record) {
     from.damaged();
     return 0;
@@ -114,17 +114,17 @@ void stage_state::load_own(const position_record& own, position_records& from, s
       from.refuse(chain.finish());
     }
   }
-  for (int i = 0; i < saved_count_; ++i) saved_[i]->load(r);
+  for (saved_base* s = saved_; s; s = s->next_) s->load(r);
   from.refuse(r.why());
   if (!r.ok() || !r.done()) from.damaged();
 }
 
 void stage_state::copy_saved_to(stage_state& fresh) const {
   position_writer w;
-  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(w, true);
+  for (saved_base* s = saved_; s; s = s->next_) s->save(w, true);
   std::string bytes = w.bytes();
   position_reader r(bytes);
-  for (int i = 0; i < fresh.saved_count_; ++i) fresh.saved_[i]->load(r);
+  for (saved_base* s = fresh.saved_; s; s = s->next_) s->load(r);
 }
 
 }  // namespace sluice::lib

@@ -98,7 +98,8 @@ void stream_base::end_sample(std::uint32_t n) {
   stage_counts::add(counts.sampled_bytes, bytes * weight);
   if (reader) reader->input_bytes_ += bytes;
   // The times of a stage with parallel tasks are those of the tasks.
-  if (n && counts.computed_elements.load(std::memory_order_relaxed) == 0)
+  const stage_counts::rare_counts* rare = counts.find_rare();
+  if (n && (!rare || rare->computed_elements.load(std::memory_order_relaxed) == 0))
     counts.add_to_class(std::max(bytes, c->input_bytes_) / n, elements * weight, ns * weight);
 }
 

@@ -127,8 +127,7 @@ task<void> byte_source::open_file(std::optional<file_info> known, std::size_t he
   if (!opened.ok()) co_await fail(opened.why());
   const std::size_t has = (*opened)->head_bytes();
   take_file(*std::move(opened), std::move(head), has);
-  stage_counts& counts = site_.counts();
-  if (has != 0) stage_counts::add(counts.first_bytes, counts.first_byte_ns, took);
+  if (has != 0) site_.counts().rare().add_first_byte(took);
   else ranges_->first_byte_since(began);
 }
 

@@ -82,7 +82,7 @@ task<buffer_ref> placed_input::read(std::uint64_t offset, std::size_t n, read_pl
     }
     got += more;
   }
-  stage_counts::add(site_.counts().read_bytes, n);
+  stage_counts::add(site_.counts().rare().read_bytes, n);
   co_return std::move(to);
 }
 

@@ -54,7 +54,7 @@ run_task range_reader::fetch(std::shared_ptr<run_context>& run, std::shared_ptr<
     result<std::size_t> rest = co_await reading.as_result();
     if (rest.ok()) mine->got += *rest;
     else mine->why = rest.why();
-    if (how.counts) stage_counts::add(how.counts->reads, how.counts->reads_ns, time->now() - began);
+    if (how.counts) how.counts->rare().add_read(time->now() - began);
   }
   mine->done.store(true, std::memory_order_release);
   signal->notify(ready_signal::kNobody);
@@ -132,10 +132,10 @@ task<std::size_t> range_reader::read_now(std::uint64_t offset, buffer_ref to, st
     reader->waited(now - began, options_.waits_for);
     if (tracing()) trace_wait(*reader, options_.waits_for, began, now);
   }
-  if (stage_counts* counts = options_.counts) {
-    stage_counts::add(counts->reads, counts->reads_ns, now - began);
-    if (opening_since_ != kNever)
-      stage_counts::add(counts->first_bytes, counts->first_byte_ns, now - std::exchange(opening_since_, kNever));
+  if (options_.counts) {
+    stage_counts::rare_counts& counts = options_.counts->rare();
+    counts.add_read(now - began);
+    if (opening_since_ != kNever) counts.add_first_byte(now - std::exchange(opening_since_, kNever));
   }
   if (!got.ok()) co_await fail(got.why());
   co_return *got;

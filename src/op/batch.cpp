@@ -46,9 +46,8 @@ status take_landed(const row_landing& landing, held_memory& memory, batch_in_mak
 /// `landing`: for an input that appends rows itself; else null.
 erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream in,
                          std::shared_ptr<row_landing> landing, std::uint64_t rows, bool drop_remainder,
-                         std::shared_ptr<run_context> run, error_gate gate) {
+                         held_memory memory) {
   in.may_go_back();
-  held_memory memory(std::move(run), gate.line(purpose::batch), gate.label(), "a batch", "lower its size");
   const element_type& row = *row_type;
   batch_in_making part(row, rows);
   std::uint64_t landed_at_once = kLandedFirst;
@@ -139,8 +138,9 @@ erased_stream open_batch(const node& n, open_context& context) {
     landing = nullptr;
     in = context.open(n.inputs[0]);
   }
+  held_memory memory(context.run, gate.line(purpose::batch), gate.label(), "a batch", "lower its size");
   return batch_loop(out, n.inputs[0]->type, std::move(in), std::move(landing), rows, a.options.drop_remainder,
-                    context.run, std::move(gate));
+                    std::move(memory));
 }
 
 }  // namespace

@@ -318,7 +318,7 @@ erased_stream zip_members_loop(outlet out, saved<std::uint64_t> next, std::share
     char* to = out.room(1);  // destroys the elements delivered before more is read
     auto reading = archive.read(&e);
     auto bytes = co_await reading.as_result();
-    if (stage_counts* counts = out.counts()) stage_counts::add(counts->read_bytes, archive.take_read_bytes());
+    if (stage_counts* counts = out.counts()) stage_counts::add(counts->rare().read_bytes, archive.take_read_bytes());
     if (!bytes.ok()) {
       why = bytes.why().with_message(absl::StrCat("member \"", e.name, "\": ", std::string(bytes.why().message())));
       auto settled = gate.settle(out, why.in_file(archive.path(), e.header_at, index));

@@ -156,19 +156,20 @@ consumer_report consumer_report_of(const consumer_meter& m) {
                     .elapsed = time(m.elapsed_ns),
                     .stalls = read(m.stalls)};
   std::uint64_t below = 0;
-  for (std::size_t i = 0; i != m.took_below.size(); ++i) {
-    const std::uint64_t n = read(m.took_below[i]);
+  for (std::size_t i = 0; i != consumer_meter::kBuckets; ++i) {
+    const std::uint64_t n = m.took_below(i);
     const duration most(duration::rep{1} << i);
     if (n && below * 2 < r.requests) r.median_wait = most;
     if (n && below * 100 < r.requests * 99) r.long_wait = most;
     below += n;
   }
   const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(r.stalls, consumer_meter::kStalls));
-  if (kept < 3) return r;
+  const consumer_meter::stall_ring* newest = m.newest_stalls();
+  if (kept < 3 || !newest) return r;
   std::vector<std::uint64_t> took, at, every;
   for (std::size_t i = 0; i != kept; ++i) {
-    took.push_back(read(m.stall_ns[i]));
-    at.push_back(read(m.stall_element[i]));
+    took.push_back(read(newest->ns[i]));
+    at.push_back(read(newest->element[i]));
   }
   std::sort(at.begin(), at.end());
   for (std::size_t i = 1; i != kept; ++i) every.push_back(at[i] - at[i - 1]);

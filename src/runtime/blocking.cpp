@@ -30,7 +30,7 @@ void thread_wait::count(promise_base& caller) const noexcept {
     stage->waited(ended_ - began_, wait_reason::call_pool);
     if (tracing()) trace_wait(*stage, wait_reason::call_pool, began_, ended_);
   } else if (stage_counts* counts = outermost(caller).counts_of_task()) {
-    stage_counts::add(counts->task_pool_waits.times, counts->task_pool_waits.ns, ended_ - began_);
+    counts->rare().task_pool_waits.add(ended_ - began_);
   }
 }
 

@@ -25,7 +25,15 @@ class held_memory {
   held_memory(std::shared_ptr<run_context> run, ledger_line& line, std::string label, std::string_view what,
               std::string_view advice)
       : run_(std::move(run)), line_(line), label_(std::move(label)), what_(what), advice_(advice) {}
-  held_memory(const held_memory&) = delete;
+  /// Takes over what `o` has charged.
+  held_memory(held_memory&& o) noexcept
+      : run_(std::move(o.run_)),
+        line_(o.line_),
+        label_(std::move(o.label_)),
+        what_(o.what_),
+        advice_(o.advice_),
+        bytes_(std::exchange(o.bytes_, 0)),
+        charged_(std::exchange(o.charged_, 0)) {}
   ~held_memory() { charge(0); }
 
   /// The name of the stage in errors.

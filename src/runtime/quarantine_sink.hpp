@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "sluice/base/mutex.hpp"
+#include "runtime/small_mutex.hpp"
 #include "sluice/coro/dropped_errors.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
@@ -51,13 +51,13 @@ class quarantine_table {
  public:
   /// Returns the sink of `path`. The first call for a path builds the sink with `make`.
   template <class Make> quarantine_sink* of(const std::string& path, Make make) {
-    mutex_lock lock(mutex_);
+    small_lock lock(mutex_);
     std::unique_ptr<quarantine_sink>& sink = sinks_[path];
     if (!sink) sink = make();
     return sink.get();
   }
   bool empty() const {
-    mutex_lock lock(mutex_);
+    small_lock lock(mutex_);
     return sinks_.empty();
   }
   /// Sets the function that returns the place of the run at the error that is being counted. REQUIRES: nothing was
@@ -70,7 +70,7 @@ class quarantine_table {
   error_watch* watch() const noexcept { return watch_.get(); }
 
  private:
-  mutable mutex mutex_;
+  mutable small_mutex mutex_;
   std::map<std::string, std::unique_ptr<quarantine_sink>> sinks_ ABSL_GUARDED_BY(mutex_);
   std::function<run_place()> place_;
   std::shared_ptr<error_watch> watch_;

@@ -10,8 +10,8 @@
 #include "runtime/quarantine_sink.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "runtime/sites/error_account.hpp"
+#include "runtime/small_mutex.hpp"
 #include "runtime/threads/limited_executor.hpp"
-#include "sluice/base/mutex.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/scheduler.hpp"
@@ -59,7 +59,7 @@ struct run_context::books {
   std::atomic<std::uint64_t> errors{0};
   std::atomic<std::uint64_t> inputs_changed{0};
   std::atomic<std::size_t> live{0};
-  mutable lib::mutex mutex;
+  mutable small_mutex mutex;
   std::vector<status> first_errors ABSL_GUARDED_BY(mutex);
   std::vector<status> first_changed_inputs ABSL_GUARDED_BY(mutex);
   std::vector<std::string> warnings ABSL_GUARDED_BY(mutex);
@@ -107,7 +107,7 @@ void run_context::request_stop() noexcept {
 }
 
 status run_context::met(dropped_error e) {
-  mutex_lock lock(books_->mutex);
+  small_lock lock(books_->mutex);
   std::uint64_t counted = books_->errors.load(std::memory_order_relaxed);  // only this function writes it
   std::uint64_t dropped = std::min({e.times, errors_max - counted, errors_left(e.account)});
   books_->errors.store(counted + dropped, std::memory_order_relaxed);
@@ -122,7 +122,7 @@ status run_context::met(dropped_error e) {
 }
 
 std::vector<stage_errors> run_context::errors_by_stage() const {
-  mutex_lock lock(books_->mutex);
+  small_lock lock(books_->mutex);
   return sites->errors();
 }
 
@@ -133,27 +133,27 @@ std::size_t run_context::errors_kept_apart() const {
 }
 
 std::vector<status> run_context::first_errors() const {
-  mutex_lock lock(books_->mutex);
+  small_lock lock(books_->mutex);
   return books_->first_errors;
 }
 
 status run_context::settle_changed_input(const status& why) {
   if (why.ok() || on_changed_inputs == changed_inputs::ignore) return {};
   if (on_changed_inputs != changed_inputs::warn) return why;
-  mutex_lock lock(books_->mutex);
+  small_lock lock(books_->mutex);
   if (books_->inputs_changed.fetch_add(1, std::memory_order_relaxed) < kErrorsKept)
     books_->first_changed_inputs.push_back(why);
   return {};
 }
 
 std::vector<status> run_context::first_changed_inputs() const {
-  mutex_lock lock(books_->mutex);
+  small_lock lock(books_->mutex);
   return books_->first_changed_inputs;
 }
 
 void run_context::warn(std::string text) {
   {
-    mutex_lock lock(books_->mutex);
+    small_lock lock(books_->mutex);
     std::vector<std::string>& all = books_->warnings;
     if (all.size() == kErrorsKept || std::find(all.begin(), all.end(), text) != all.end()) return;
     all.push_back(text);
@@ -162,7 +162,7 @@ void run_context::warn(std::string text) {
 }
 
 std::vector<std::string> run_context::warnings() const {
-  mutex_lock lock(books_->mutex);
+  small_lock lock(books_->mutex);
   return books_->warnings;
 }
 
@@ -177,7 +177,7 @@ void run_context::task_ended() noexcept {
   if (books_->live.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     std::vector<books::idle_call> calls;
     {
-      mutex_lock lock(books_->mutex);
+      small_lock lock(books_->mutex);
       if (books_->live.load(std::memory_order_acquire) == 0) calls.swap(books_->idle_calls);
     }
     for (auto& c : calls) c.done(c.argument);
@@ -187,7 +187,7 @@ void run_context::task_ended() noexcept {
 
 void run_context::when_idle(void (*done)(void*) noexcept, void* argument) noexcept {
   {
-    mutex_lock lock(books_->mutex);
+    small_lock lock(books_->mutex);
     if (books_->live.load(std::memory_order_acquire) > 0) {
       books_->idle_calls.push_back({done, argument});
       return;

@@ -71,31 +71,31 @@ struct stage_counts {
   number sampled_ns{0};     ///< the time spent making the sampled elements
   number sampled_bytes{0};  ///< the memory of the sampled elements that were delivered
   real sampled_square{0};   ///< the sum over the sampled elements of the squared nanoseconds of each
-  number computed_elements{0};  ///< elements made by the stage's tasks (the calls of a parallel map); not sampled
-  number computed_ns{0};        ///< the time of these tasks, if they compute
-  number in_flight_ns{0};       ///< the time of these tasks, if they await calls
-  real computed_square{0};      ///< the sum over these elements of the squared nanoseconds of each
-  number longest_ns{0};         ///< the most time for one element, as far as blocks were timed
+  number longest_ns{0};     ///< the most time for one element, as far as blocks were timed
 
-  struct wait {
-    number times{0}, ns{0};
-  };
-  std::array<wait, kWaitReasons> waits{};
-  wait task_pool_waits{};  ///< waits of the stage's tasks for a thread of the call pool; several tasks wait at once
   /// The elements of the timed blocks, and the time spent on them, by the mean memory of an element of the block, or of
-  /// its input if that is larger. Weighted; of the stage's tasks if it has some.
+  /// its input if that is larger. Weighted; of the stage's tasks if it has some. Most stages have elements of one class,
+  /// that of the first timed block.
   struct size_class {
     number elements{0}, ns{0};
   };
-  std::array<size_class, kSizeClasses> by_size{};
+  static constexpr std::uint8_t kNoClass = 255;
+  std::atomic<std::uint8_t> usual_class{kNoClass};
+  size_class usual_size{};
   number sized_elements{0};              ///< elements whose memory was measured, one by one; weighted, as the next two
   real sized_bytes{0}, sized_square{0};  ///< the sums of their bytes, and of the squares of these
   number largest_bytes{0};               ///< the most memory of one of them
-  number read_bytes{0};                  ///< read from files, before inflating
-  number reads{0};                       ///< reads of files that had to wait, including those ahead of the stage
-  number reads_ns{0};       ///< the sum of their times: divided by the run's time, the mean number in flight
-  number first_bytes{0};    ///< files whose first byte was waited for
-  number first_byte_ns{0};  ///< from the open to the first byte
+
+  /// What few stages count. rare() allocates it.
+  struct rare_counts;
+  ~stage_counts();
+  /// Returns null if nothing of it was counted.
+  const rare_counts* find_rare() const noexcept { return rare_.load(std::memory_order_acquire); }
+  /// Without memory it returns counters that nobody reads.
+  rare_counts& rare() noexcept {
+    rare_counts* known = rare_.load(std::memory_order_acquire);
+    return known ? *known : make_rare();
+  }
 
   /// Relaxed: a counter publishes no other data.
   static void add(number& to, std::uint64_t n) noexcept {
@@ -105,15 +105,15 @@ struct stage_counts {
     times.fetch_add(1, std::memory_order_relaxed);
     add(ns, static_cast<std::uint64_t>(took.count()));
   }
-  void add_wait(wait_reason why, duration took) noexcept {
-    wait& w = waits[static_cast<std::size_t>(why)];
-    add(w.times, w.ns, took);
-  }
+  inline void add_wait(wait_reason why, duration took) noexcept;
   /// Adds the time of `count` elements of about `each_bytes`.
   void add_to_class(std::uint64_t each_bytes, std::uint64_t count, std::uint64_t ns) noexcept {
-    size_class& c = by_size[size_class_of(each_bytes)];
-    add(c.elements, count);
-    add(c.ns, ns);
+    const auto i = static_cast<std::uint8_t>(size_class_of(each_bytes));
+    std::uint8_t usual = usual_class.load(std::memory_order_relaxed);  // an independent number: its sums begin at 0
+    if (usual == kNoClass && usual_class.compare_exchange_strong(usual, i, std::memory_order_relaxed)) usual = i;
+    if (usual != i) return add_to_other_class(i, count, ns);
+    add(usual_size.elements, count);
+    add(usual_size.ns, ns);
   }
   /// Adds the squares of the times of `count` elements that took `ns` in all, and stand for `weight` times as many.
   void add_squares(real& to, std::uint64_t ns, std::uint64_t count, std::uint64_t weight) noexcept {
@@ -124,6 +124,39 @@ struct stage_counts {
     if (each > static_cast<double>(longest_ns.load(std::memory_order_relaxed)))
       longest_ns.store(static_cast<std::uint64_t>(each), std::memory_order_relaxed);
   }
+
+ private:
+  rare_counts& make_rare() noexcept;
+  void add_to_other_class(std::size_t i, std::uint64_t count, std::uint64_t ns) noexcept;
+
+  std::atomic<rare_counts*> rare_{nullptr};  // owned
 };
+
+struct stage_counts::rare_counts {
+  struct wait {
+    number times{0}, ns{0};
+    void add(duration took) noexcept { stage_counts::add(times, ns, took); }
+  };
+  std::array<wait, kWaitReasons> waits{};
+  wait task_pool_waits{};  ///< waits of the stage's tasks for a thread of the call pool; several tasks wait at once
+  /// The classes other than the usual one, whose entry is 0.
+  std::array<size_class, kSizeClasses> by_size{};
+  number computed_elements{0};  ///< elements made by the stage's tasks (the calls of a parallel map); not sampled
+  number computed_ns{0};        ///< the time of these tasks, if they compute
+  number in_flight_ns{0};       ///< the time of these tasks, if they await calls
+  real computed_square{0};      ///< the sum over these elements of the squared nanoseconds of each
+  number read_bytes{0};         ///< read from files, before inflating
+  number reads{0};              ///< reads of files that had to wait, including those ahead of the stage
+  number reads_ns{0};           ///< the sum of their times: divided by the run's time, the mean number in flight
+  number first_bytes{0};        ///< files whose first byte was waited for
+  number first_byte_ns{0};      ///< from the open to the first byte
+
+  void add_read(duration took) noexcept { stage_counts::add(reads, reads_ns, took); }
+  void add_first_byte(duration took) noexcept { stage_counts::add(first_bytes, first_byte_ns, took); }
+};
+
+inline void stage_counts::add_wait(wait_reason why, duration took) noexcept {
+  rare().waits[static_cast<std::size_t>(why)].add(took);
+}
 
 }  // namespace sluice::lib

@@ -129,6 +129,8 @@ class site_table {
   site_record* find(std::uint64_t path) const;
   /// The record of a site; made with this name if it does not exist.
   site_record& add(std::uint64_t path, std::string name, bool is_inner);
+  /// The same; name_of(what) is called only if it does not exist, and must not use the table.
+  site_record& find_or_add(std::uint64_t path, bool is_inner, std::string (*name_of)(const void*), const void* what);
   /// The account that counts the bad elements that the stage of `record` drops (src/runtime/sites/error_account.hpp).
   /// `around`: null, or an account whose limit applies as well. The same arguments return the same account.
   error_account* account(site_record& record, std::uint64_t errors_max, error_account* around);

@@ -432,7 +432,7 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
         auto more = source.more(reading.bytes_to_have(f));
         broken = co_await more.as_result();
       }
-      if (run->has_statistics) stage_counts::add(gate.site().counts().read_bytes, source.take_read_bytes());
+      if (run->has_statistics) stage_counts::add(gate.site().counts().rare().read_bytes, source.take_read_bytes());
       if (reading.has_more()) continue;  // elements before the damage are delivered first
       // A format that finds nothing in the file's last window would search forever.
       if (reading.was_last() && broken.ok()) broken = reading.end_within_element();

@@ -19,7 +19,7 @@ status error_gate::located(const status& why, std::uint64_t element) const {
 }
 
 status error_gate::with_origin(const status& why, std::uint64_t element) const {
-  const status here = why.in_stage(label_, element);
+  const status here = why.in_stage(*label_, element);
   if (!origin_.file || !here.where().file.empty()) return here;
   if (origin_.first_line == element_origin::kUnknown || element == provenance::kUnknown)
     return here.in_file(*origin_.file);

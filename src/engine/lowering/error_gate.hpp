@@ -36,8 +36,8 @@ class error_gate {
  public:
   /// `site`: the record of the stage. `account`: counts the stage's errors, besides the run; null: only the run counts
   /// them. `into`: stores the bad elements that are dropped; null: they are not stored. `origin`: of the stage's input.
-  error_gate(run_context* run, site_record& site, std::string label, error_policy policy, error_account* account,
-             quarantine_sink* into = nullptr, element_origin origin = {})
+  error_gate(run_context* run, site_record& site, std::shared_ptr<const std::string> label, error_policy policy,
+             error_account* account, quarantine_sink* into = nullptr, element_origin origin = {})
       : run_(run),
         site_(&site),
         label_(std::move(label)),
@@ -73,7 +73,7 @@ class error_gate {
   std::uint64_t errors_max() const;
   /// Returns run_context::errors_kept_apart().
   std::size_t kept_apart() const { return run_->errors_kept_apart(); }
-  const std::string& label() const { return label_; }
+  const std::string& label() const { return *label_; }
   site_record& site() const { return *site_; }
   /// The stage's line of the memory ledger for this purpose.
   ledger_line& line(purpose p) const { return site_->line(p); }
@@ -84,7 +84,7 @@ class error_gate {
 
   run_context* run_;
   site_record* site_;
-  std::string label_;
+  std::shared_ptr<const std::string> label_;  // usually the name of the site, without a count of references
   error_account* account_;
   quarantine_sink* into_;
   element_origin origin_;

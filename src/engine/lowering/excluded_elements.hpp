@@ -14,8 +14,8 @@ namespace sluice::lib {
 class excluded_elements {
  public:
   /// `filter` outlives this object.
-  explicit excluded_elements(const node& filter) : history_(filter.history) {
-    if (filter.inputs[0]->op->shape != op_info::source) history_ = {};
+  explicit excluded_elements(const node& filter) : history_(filter.history.get()) {
+    if (filter.inputs[0]->op->shape != op_info::source) history_ = nullptr;
   }
 
   /// Returns the number of elements to skip from this ordinal on. The run of elements that is skipped ends before an element
@@ -29,7 +29,7 @@ class excluded_elements {
   }
 
  private:
-  shared_ref<const node_history> history_;
+  const node_history* history_;
 };
 
 }  // namespace sluice::lib

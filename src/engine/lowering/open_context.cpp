@@ -144,7 +144,7 @@ result<erased_stream> open_context::resume(const node_ptr& plan, std::string pos
 
 open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch)
     : open_context(std::move(r)) {
-  *this = in_epoch(site_above("repeat", &plan), epoch);
+  if (epoch != 0) *this = in_epoch(site_above("repeat", &plan), epoch);  // the site distinguishes later epochs only
 }
 
 // The first epoch equals the plan without a repeat, so nothing is mixed in. The repeat's site distinguishes nested
@@ -203,7 +203,9 @@ std::int64_t open_context::tuned_parallelism() const { return std::max(2u, run->
 
 error_gate open_context::gate(const node& n) const {
   site_record& record = site(n);
-  std::string label = labels_are_known ? record.name() : label_of(n);
+  std::shared_ptr<const std::string> label(std::shared_ptr<const std::string>(), &record.name());
+  if (std::string own = labels_are_known ? std::string() : label_of(n); !own.empty() && own != record.name())
+    label = std::make_shared<const std::string>(std::move(own));
   error_policy policy = n.errors.on_error.value_or(on_error);
   error_account* own = nullptr;
   // An error is counted where its policy is set: the errors of a stage with a policy of its own do not count for an
@@ -260,8 +262,8 @@ error_account* open_context::account_of(const node& n, error_limit errors_max, e
 site_record& open_context::site(const node& n) const {
   std::uint64_t path = derive(scope, n.site);
   if (reader && reader->path() == path) return *reader;
-  if (site_record* known = run->sites->find(path)) return *known;
-  return run->sites->add(path, label_of(n), scope != 0);
+  auto name_of = [](const void* of) { return label_of(*static_cast<const node*>(of)); };
+  return run->sites->find_or_add(path, scope != 0, name_of, &n);
 }
 
 std::uint64_t open_context::seed_of(const node& n, std::int64_t own, bool same_each_epoch) const {

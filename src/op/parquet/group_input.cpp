@@ -106,7 +106,7 @@ task<buffer_ref> group_input::read_range(std::uint64_t offset, std::size_t bytes
   pieces->all.push_back({offset, to, 0, bytes});
   auto reading = read_pieces(pieces, run_);
   co_await reading;
-  stage_counts::add(site_.counts().read_bytes, bytes);
+  stage_counts::add(site_.counts().rare().read_bytes, bytes);
   co_return std::move(to);
 }
 
@@ -223,7 +223,7 @@ task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_
   const duration took = run_->time->now() - began;
   if (reader && took > duration(0))
     reader->waited(took, detail::is_remote(o_.path) ? wait_reason::network : wait_reason::disk);
-  stage_counts::add(site_.counts().read_bytes, bytes);
+  stage_counts::add(site_.counts().rare().read_bytes, bytes);
   co_return std::move(parts);
 }
 

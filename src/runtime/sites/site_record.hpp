@@ -7,7 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <list>
+#include <forward_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@
 #include "runtime/sites/channel_record.hpp"
 #include "runtime/sites/error_account.hpp"
 #include "runtime/sites/size_estimate.hpp"
-#include "sluice/base/mutex.hpp"
+#include "runtime/small_mutex.hpp"
 #include "sluice/coro/stage_counts.hpp"
 #include "sluice/runtime/ledger.hpp"
 #include "sluice/runtime/site_table.hpp"
@@ -44,7 +44,7 @@ class site_record {
   /// Returns the record of the stage's channels with this name. A stage may have channels with several names.
   channel_record& channel(std::string_view name);
   /// The estimate of the sizes of the files that the stage reads.
-  size_estimate& file_sizes() { return file_sizes_; }
+  size_estimate& file_sizes();
   /// Only site_table::account calls this. The same limit and the same `around` return the same account.
   error_account& account(std::uint64_t errors_max, error_account* around);
   /// Adds the accounts that have counted an error or have a limit. REQUIRES: the caller has the lock under which the
@@ -76,22 +76,25 @@ class site_record {
   stage_counts counts_;
   std::atomic<const stage_counts*> counts_of_{nullptr};  // null: its own
   std::atomic<std::uint64_t> left_out_{0};               // of those counts
-  size_estimate file_sizes_;
   /// What few stages have. Elements do not move.
   struct parts {
-    std::list<std::pair<std::string, live_knob>> knobs;
-    std::list<channel_record> channels;
-    std::list<std::pair<purpose, own_ledger_line>> lines;
-    std::list<error_account> accounts;
-    std::vector<const site_record*> other_inputs;
-    absl::flat_hash_set<const site_record*> known_inputs;  // those
+    std::forward_list<std::pair<std::string, live_knob>> knobs;
+    std::forward_list<channel_record> channels;
+    std::forward_list<std::pair<purpose, own_ledger_line>> lines;
+    std::forward_list<error_account> accounts;
+    struct inputs {
+      std::vector<const site_record*> all;
+      absl::flat_hash_set<const site_record*> known;  // the same
+    };
+    std::unique_ptr<inputs> other_inputs;
+    size_estimate file_sizes;
   };
   parts& made_parts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!parts_) parts_ = std::make_unique<parts>();
     return *parts_;
   }
 
-  mutable mutex mutex_;
+  mutable small_mutex mutex_;
   const site_record* input_ ABSL_GUARDED_BY(mutex_) = nullptr;  // the first
   std::unique_ptr<parts> parts_ ABSL_GUARDED_BY(mutex_);
 };

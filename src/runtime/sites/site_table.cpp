@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <forward_list>
+#include <iterator>
 #include <list>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +23,8 @@ namespace sluice::lib {
 namespace {
 
 std::uint64_t read(const stage_counts::number& n) { return n.load(std::memory_order_relaxed); }
+
+duration nanoseconds(std::uint64_t n) { return duration(static_cast<duration::rep>(n)); }
 
 /// Extrapolates to all of `elements` from `sampled` elements with the sum `of_sampled`; at most 1e17.
 std::uint64_t scaled(std::uint64_t of_sampled, std::uint64_t sampled, std::uint64_t elements) {
@@ -49,7 +53,7 @@ void set_each(site_report& r, double ns, double squares, double elements) {
   r.each_deviation = duration(static_cast<duration::rep>(std::sqrt(std::max(0.0, squares / elements - mean * mean))));
 }
 
-void add_waits(site_report& r, const stage_counts& c) {
+void add_waits(site_report& r, const stage_counts::rare_counts& c) {
   for (std::size_t i = 0; i != kWaitReasons; ++i) {
     site_wait& w = r.waits_by_reason[i];
     w.times = read(c.waits[i].times);
@@ -64,14 +68,34 @@ void add_waits(site_report& r, const stage_counts& c) {
   pool.took += duration(static_cast<duration::rep>(read(c.task_pool_waits.ns)));
 }
 
+void add_rare(site_report& r, const stage_counts::rare_counts& c) {
+  add_waits(r, c);
+  r.in_task_elements = read(c.computed_elements);
+  r.read_bytes = read(c.read_bytes);
+  r.reads = read(c.reads);
+  r.reads_took = nanoseconds(read(c.reads_ns));
+  r.first_bytes = read(c.first_bytes);
+  r.first_byte_took = nanoseconds(read(c.first_byte_ns));
+}
+
+/// Appends an element to a short list.
+template <class T, class... A> T& add_last(std::forward_list<T>& to, A&&... of) {
+  auto last = to.before_begin();
+  while (std::next(last) != to.end()) ++last;
+  return *to.emplace_after(last, std::forward<A>(of)...);
+}
+
 void set_sizes(site_report& r, const stage_counts& c) {
+  const stage_counts::rare_counts* rare = c.find_rare();
+  const std::uint8_t usual = c.usual_class.load(std::memory_order_relaxed);
   for (std::size_t i = 0; i != kSizeClasses; ++i) {
-    const std::uint64_t elements = read(c.by_size[i].elements);
+    const stage_counts::size_class* of = i == usual ? &c.usual_size : rare ? &rare->by_size[i] : nullptr;
+    const std::uint64_t elements = of ? read(of->elements) : 0;
     if (elements == 0) continue;
     const bool is_last = i + 1 == kSizeClasses;
     r.by_size.push_back({.bytes_max = is_last ? 0 : bytes_max_of_class(i),
                          .elements = elements,
-                         .took = duration(static_cast<duration::rep>(read(c.by_size[i].ns)))});
+                         .took = duration(static_cast<duration::rep>(read(of->ns)))});
   }
   const auto sized = static_cast<double>(read(c.sized_elements));
   if (sized <= 0) return;
@@ -92,8 +116,6 @@ void add_inputs(std::vector<site_report>& all) {
     }
   }
 }
-
-duration nanoseconds(std::uint64_t n) { return duration(static_cast<duration::rep>(n)); }
 
 }  // namespace
 
@@ -119,34 +141,40 @@ void live_knob::follow(std::weak_ptr<knob_follower> f) {
 
 live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most,
                              bool is_free) {
-  mutex_lock lock(mutex_);
+  small_lock lock(mutex_);
   auto& knobs = made_parts().knobs;
   for (auto& [known, k] : knobs)
     if (known == name) return k;
-  return knobs
-      .emplace_back(std::piecewise_construct, std::forward_as_tuple(name),
-                    std::forward_as_tuple(value, least, most, is_free))
+  return add_last(knobs, std::piecewise_construct, std::forward_as_tuple(name),
+                  std::forward_as_tuple(value, least, most, is_free))
       .second;
 }
 
 void site_record::add_input(const site_record& input) {
-  mutex_lock lock(mutex_);
+  small_lock lock(mutex_);
   if (!input_) input_ = &input;
   if (input_ == &input) return;
-  parts& of = made_parts();
-  if (of.known_inputs.insert(&input).second) of.other_inputs.push_back(&input);
+  std::unique_ptr<parts::inputs>& others = made_parts().other_inputs;
+  if (!others) others = std::make_unique<parts::inputs>();
+  if (others->known.insert(&input).second) others->all.push_back(&input);
 }
 
 std::vector<const site_record*> site_record::inputs() const {
-  mutex_lock lock(mutex_);
+  small_lock lock(mutex_);
   std::vector<const site_record*> all;
   if (input_) all.push_back(input_);
-  if (parts_) all.insert(all.end(), parts_->other_inputs.begin(), parts_->other_inputs.end());
+  const parts::inputs* others = parts_ ? parts_->other_inputs.get() : nullptr;
+  if (others) all.insert(all.end(), others->all.begin(), others->all.end());
   return all;
 }
 
+size_estimate& site_record::file_sizes() {
+  small_lock lock(mutex_);
+  return made_parts().file_sizes;
+}
+
 live_knob* site_record::find_knob(std::string_view name) {
-  mutex_lock lock(mutex_);
+  small_lock lock(mutex_);
   if (!parts_) return nullptr;
   for (auto& [known, k] : parts_->knobs)
     if (known == name) return &k;
@@ -154,27 +182,27 @@ live_knob* site_record::find_knob(std::string_view name) {
 }
 
 ledger_line& site_record::line(purpose p) {
-  mutex_lock lock(mutex_);
+  small_lock lock(mutex_);
   auto& lines = made_parts().lines;
   for (auto& [known, line] : lines)
     if (known == p) return line.get();
-  return lines.emplace_back(p, ledger_.open_line(p, name_)).second.get();
+  return add_last(lines, p, ledger_.open_line(p, name_)).second.get();
 }
 
 channel_record& site_record::channel(std::string_view name) {
-  mutex_lock lock(mutex_);
+  small_lock lock(mutex_);
   auto& channels = made_parts().channels;
   for (channel_record& c : channels)
     if (c.name() == name) return c;
-  return channels.emplace_back(std::string(name), ledger_.open_line(purpose::channel, name));
+  return add_last(channels, std::string(name), ledger_.open_line(purpose::channel, name));
 }
 
 error_account& site_record::account(std::uint64_t errors_max, error_account* around) {
-  mutex_lock lock(mutex_);
+  small_lock lock(mutex_);
   auto& accounts = made_parts().accounts;
   for (error_account& a : accounts)
     if (a.errors_max == errors_max && a.around == around) return a;
-  error_account& made = accounts.emplace_back();
+  error_account& made = add_last(accounts);
   made.stage = name_;
   made.errors_max = errors_max;
   made.around = around;
@@ -182,7 +210,7 @@ error_account& site_record::account(std::uint64_t errors_max, error_account* aro
 }
 
 void site_record::report_errors(std::vector<stage_errors>& to, std::uint64_t number) const {
-  mutex_lock lock(mutex_);
+  small_lock lock(mutex_);
   if (!parts_) return;
   for (const error_account& a : parts_->accounts)
     if (a.counted || a.has_limit()) to.push_back({name_, number, a.own, a.counted, a.errors_max});
@@ -203,27 +231,23 @@ site_report site_record::report(std::uint64_t number) const {
   r.blocks = read(delivered.blocks);
   std::uint64_t sampled = read(c.sampled_elements);
   const std::uint64_t made = read(c.elements);
-  const std::uint64_t in_flight = read(c.in_flight_ns), tasks = read(c.computed_ns) + in_flight;
+  const stage_counts::rare_counts* rare = c.find_rare();
+  const std::uint64_t in_flight = rare ? read(rare->in_flight_ns) : 0;
+  const std::uint64_t tasks = rare ? read(rare->computed_ns) + in_flight : 0;
   r.in_flight = nanoseconds(in_flight);
   r.in_tasks = nanoseconds(tasks);
   r.busy = nanoseconds(scaled(read(c.sampled_ns), sampled, made + read(c.passed)) + tasks);
-  r.in_task_elements = read(c.computed_elements);
+  if (rare) add_rare(r, *rare);
   if (const std::uint64_t computed = r.in_task_elements)
-    set_each(r, static_cast<double>(tasks), c.computed_square.load(std::memory_order_relaxed),
+    set_each(r, static_cast<double>(tasks), rare->computed_square.load(std::memory_order_relaxed),
              static_cast<double>(computed));
   else
     set_each(r, static_cast<double>(read(c.sampled_ns)), c.sampled_square.load(std::memory_order_relaxed),
              static_cast<double>(sampled));
   r.longest = nanoseconds(read(c.longest_ns));
   r.bytes = scaled(read(c.sampled_bytes), sampled, made);
-  add_waits(r, c);
   set_sizes(r, c);
-  r.read_bytes = read(c.read_bytes);
-  r.reads = read(c.reads);
-  r.reads_took = nanoseconds(read(c.reads_ns));
-  r.first_bytes = read(c.first_bytes);
-  r.first_byte_took = nanoseconds(read(c.first_byte_ns));
-  mutex_lock lock(mutex_);
+  small_lock lock(mutex_);
   if (!parts_) return r;
   for (auto& [name, k] : parts_->knobs) r.knobs.push_back({name, k.get(), k.least(), k.most(), k.is_free()});
   auto add_memory = [&r](ledger_line_report line) {
@@ -245,7 +269,7 @@ struct site_table::records {
   explicit records(std::shared_ptr<memory_ledger> l) : ledger(std::move(l)) {}
 
   const std::shared_ptr<memory_ledger> ledger;
-  lib::mutex mutex;
+  small_mutex mutex;
   std::list<site_record> all ABSL_GUARDED_BY(mutex);  // the records do not move
   // Most runs have few sites: a search among the first takes less time than the construction of a hash table.
   absl::flat_hash_map<std::uint64_t, site_record*> others_by_path ABSL_GUARDED_BY(mutex);
@@ -277,14 +301,21 @@ site_table::site_table(std::shared_ptr<memory_ledger> ledger) : records_(new rec
 site_table::~site_table() { delete records_; }
 
 site_record* site_table::find(std::uint64_t path) const {
-  mutex_lock lock(records_->mutex);
+  small_lock lock(records_->mutex);
   return records_->find(path);
 }
 
 site_record& site_table::add(std::uint64_t path, std::string name, bool is_inner) {
-  mutex_lock lock(records_->mutex);
+  small_lock lock(records_->mutex);
   site_record* known = records_->find(path);
   return known ? *known : records_->add(path, std::move(name), is_inner);
+}
+
+site_record& site_table::find_or_add(std::uint64_t path, bool is_inner, std::string (*name_of)(const void*),
+                                     const void* what) {
+  small_lock lock(records_->mutex);
+  site_record* known = records_->find(path);
+  return known ? *known : records_->add(path, name_of(what), is_inner);
 }
 
 error_account* site_table::account(site_record& record, std::uint64_t errors_max, error_account* around) {
@@ -294,19 +325,19 @@ error_account* site_table::account(site_record& record, std::uint64_t errors_max
 }
 
 std::vector<stage_errors> site_table::errors() const {
-  mutex_lock lock(records_->mutex);
+  small_lock lock(records_->mutex);
   std::vector<stage_errors> all;
   records_->each([&](const site_record& r, std::uint64_t number) { r.report_errors(all, number); });
   return all;
 }
 
 std::size_t site_table::size() const {
-  mutex_lock lock(records_->mutex);
+  small_lock lock(records_->mutex);
   return records_->all.size();
 }
 
 std::vector<site_report> site_table::report() const {
-  mutex_lock lock(records_->mutex);
+  small_lock lock(records_->mutex);
   std::vector<site_report> reports;
   records_->each([&](const site_record& r, std::uint64_t number) {
     if (!r.has_stage()) return;

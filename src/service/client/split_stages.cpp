@@ -193,7 +193,7 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
       }
       auto filling = in.fill(wanted);
       status why = co_await filling;
-      if (const std::uint64_t bytes = in.take_wire_bytes()) stage_counts::add(site->counts().read_bytes, bytes);
+      if (const std::uint64_t bytes = in.take_wire_bytes()) stage_counts::add(site->counts().rare().read_bytes, bytes);
       if (!why.ok()) co_await fail(why.in_stage(label));
       if (!in.local().empty()) {
         place->at = wanted + in.local().size();

@@ -18,6 +18,10 @@ namespace sluice::lib {
 class consumer_meter {
  public:
   using number = std::atomic<std::uint64_t>;
+  consumer_meter() = default;
+  consumer_meter(const consumer_meter&) = delete;
+  consumer_meter& operator=(const consumer_meter&) = delete;
+  ~consumer_meter();
   /// A shorter wait does not count: a consumer does not notice it.
   static constexpr duration kWaitMin = std::chrono::microseconds(50);
   static constexpr std::size_t kStalls = 64;   ///< the newest ones are kept
@@ -44,17 +48,24 @@ class consumer_meter {
   number waits{0};       ///< requests of at least kWaitMin
   number waited_ns{0};   ///< their sum
   number elapsed_ns{0};  ///< from the first request to the end of the last one that was timed
-  std::array<number, kBuckets> took_below{};
-  /// Stalls are waits of at least four times the usual time. The newest ones, as a ring: the number of all stalls, the
-  /// ordinals of the elements that the consumer waited for, and the times.
-  number stalls{0};
-  std::array<number, kStalls> stall_element{}, stall_ns{};
+  /// Returns the number of requests in the bucket `i`.
+  std::uint64_t took_below(std::size_t i) const noexcept;
+  /// Stalls are waits of at least four times the usual time. The newest ones, as a ring: the ordinals of the elements
+  /// that the consumer waited for, and the times.
+  struct stall_ring {
+    std::array<number, kStalls> element{}, ns{};
+  };
+  number stalls{0};  ///< all of them
+  /// Returns null before the first stall.
+  const stall_ring* newest_stalls() const noexcept { return stalls_.load(std::memory_order_acquire); }
 
  private:
+  using buckets = std::array<number, kBuckets>;
   static constexpr std::uint32_t kFastUntilSampled = 64;
   static void add(number& to, std::uint64_t n) noexcept {
     to.store(to.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);  // one writer
   }
+  void add_to_bucket(std::size_t i) noexcept;
   void note_wait(duration took, std::uint64_t next, bool can_be_stall) noexcept;
 
   bool is_timed_ = false;
@@ -64,6 +75,10 @@ class consumer_meter {
   double usual_ns_ = 0;       ///< a moving mean over the timed requests
   bool has_begun_ = false;
   time_point first_at_{}, asked_at_{};
+  // Most streams of a server have one request or a few, and no stall. So the first request has no array of buckets.
+  std::atomic<std::uint8_t> first_bucket_{kBuckets};
+  std::atomic<buckets*> buckets_{nullptr};    // of the later requests; owned; null before the second one
+  std::atomic<stall_ring*> stalls_{nullptr};  // owned; null before the first one
 };
 
 }  // namespace sluice::lib

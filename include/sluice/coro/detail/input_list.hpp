@@ -17,6 +17,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -41,9 +42,9 @@ class input_list {
   void add(stream_base& in);
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  stage_input* begin() noexcept { return size_ > 1 ? all_.data() : &one_; }
+  stage_input* begin() noexcept { return size_ > 1 ? all_->data() : &one_; }
   stage_input* end() noexcept { return begin() + size_; }
-  const stage_input* begin() const noexcept { return size_ > 1 ? all_.data() : &one_; }
+  const stage_input* begin() const noexcept { return size_ > 1 ? all_->data() : &one_; }
   const stage_input* end() const noexcept { return begin() + size_; }
   /// The first input. If the list is empty, an input whose stream is null.
   stage_input& first() noexcept { return *begin(); }
@@ -56,7 +57,7 @@ class input_list {
 
  private:
   stage_input one_;
-  std::vector<stage_input> all_;  ///< all inputs if the stage has several, else empty
+  std::unique_ptr<std::vector<stage_input>> all_;  ///< all inputs if the stage has several, else null
   std::uint32_t size_ = 0;
 };
 

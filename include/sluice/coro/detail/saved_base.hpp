@@ -43,6 +43,7 @@ class saved_base {
   friend class stage_state;
   ~saved_base() = default;
   element_stage* owner_ = nullptr;  ///< null: the owner is a block stage, whose resume points are its co_yields
+  saved_base* next_ = nullptr;      ///< the next saved value of the same stage
 };
 
 }  // namespace sluice::lib

@@ -72,7 +72,7 @@ class stage_state {
 
   /// Records the current saved values as those of the resume point.
   void cut_saved() {
-    for (int i = 0; i < saved_count_; ++i) saved_[i]->cut();
+    for (saved_base* s = saved_; s; s = s->next_) s->cut();
   }
   bool keeps_resume_point() const;
 
@@ -100,7 +100,10 @@ class stage_state {
   }
   void add_saved(saved_base& s, element_stage* committing) {
     s.owner_ = committing;
-    saved_[saved_count_++] = &s;
+    saved_base** end = &saved_;
+    while (*end) end = &(*end)->next_;
+    *end = &s;
+    ++saved_count_;
     if (s.owns_input()) input_owner_ = &s;
   }
   /// Returns true if each input's records are a separate position inside this stage's record.
@@ -110,7 +113,7 @@ class stage_state {
   void load_own(const position_record& own, position_records& from, std::string_view label);
 
   input_list inputs_;
-  saved_base* saved_[kSavedMax] = {};
+  saved_base* saved_ = nullptr;  // the first; each has a link to the next one
   std::uint8_t saved_count_ = 0;
   bool inputs_together_ = false;  // one parameter contains them, any number
   bool nameless_ = false;
