@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/pipeline/iterate.hpp"
 
-#include <sys/random.h>
-#include <time.h>
-
 #include <algorithm>
 #include <mutex>
 #include <optional>
 #include <vector>
-
-#include "absl/container/flat_hash_set.h"
 
 #include "base/text/redacted.hpp"
 #include "coro/positions/position_records.hpp"
@@ -20,14 +15,15 @@
 #include "pipeline/open_indexing.hpp"
 #include "pipeline/order/delivered_order.hpp"
 #include "pipeline/order/order_start.hpp"
+#include "pipeline/plan_walk.hpp"
 #include "pipeline/position_parts.hpp"
 #include "pipeline/replay/delivered_place.hpp"
 #include "pipeline/replay/open_replay.hpp"
 #include "pipeline/seal.hpp"
 #include "plan/plan_depth.hpp"
-#include "plan/plan_parts.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/quarantine_sink.hpp"
+#include "runtime/run_starts.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "runtime/warm_channels.hpp"
 #include "sluice/base/mutex.hpp"
@@ -43,40 +39,15 @@
 namespace sluice::lib {
 namespace {
 
-/// Plans with at most this number of nodes are not charged: their memory is small compared with that of a thread.
-constexpr std::size_t kPlanNodesFree = 256;
 /// The bytes of a node, its arguments, and the record of its site.
 constexpr std::size_t kPlanNodeBytes = 1280;
 /// The tuner's shortest time between two looks: some samples of calls that take a millisecond.
 constexpr duration kTunePeriod = std::chrono::milliseconds(5);
 
-/// Returns the number of nodes, including those of inner plans. Each node is counted once. Returns 0 for at most
-/// kPlanNodesFree nodes.
-std::size_t nodes_to_charge(const node& plan) {
-  std::vector<const node*> open{&plan};
-  absl::flat_hash_set<const node*> seen;
-  std::size_t met = 0;
-  for (bool is_large = false; !open.empty();) {
-    const node& n = *open.back();
-    open.pop_back();
-    if (++met == kPlanNodesFree && !is_large) {  // until now without the set; some nodes may have been counted twice
-      is_large = true;
-      open = {&plan};
-      continue;
-    }
-    if (is_large && !seen.insert(&n).second) continue;
-    for (const node_ptr& input : n.inputs) open.push_back(input.get());
-    for_each_plan(n, [&open](const node_ptr& inner) { open.push_back(inner.get()); });
-  }
-  return seen.size() > kPlanNodesFree ? seen.size() : 0;
-}
-
 /// The CPU time of the process; in a simulation, the time that it has spent.
-duration cpu_time(const runtime& rt) {
-  if (rt.world()) return rt.world()->spent();
-  timespec t{};
-  if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return {};
-  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+duration cpu_time(const runtime& rt) { return rt.world() ? rt.world()->spent() : process_cpu_time(); }
+duration cpu_time_at_start(runtime& rt, time_point now) {
+  return rt.world() ? rt.world()->spent() : rt.starts().cpu_time(now);
 }
 
 /// Returns the ordinal in the first record of a position, which is that of the stage at the end.
@@ -94,14 +65,14 @@ class run final : public run_base {
         rewritten_(std::move(rewritten)),
         epoch_(epoch),
         began_at_(context_->time->now()),
-        cpu_at_beginning_(cpu_time(*context_->rt)) {}
+        cpu_at_beginning_(cpu_time_at_start(*context_->rt, began_at_)) {}
 
   /// Charges the memory of a plan with many nodes, for the lifetime of the run.
   status hold_plan(std::size_t nodes) {
     if (nodes == 0) return {};
-    plan_memory_.emplace(context_, context_->ledger->line(purpose::state, "the plan"), "the plan",
-                         "what its stages hold",
-                         "read many files by one stage, such as a pattern or an interleave of their names");
+    plan_memory_ = std::make_unique<held_memory>(
+        context_, context_->ledger->line(purpose::state, "the plan"), "the plan", "what its stages hold",
+        "read many files by one stage, such as a pattern or an interleave of their names");
     return plan_memory_->resize(nodes * kPlanNodeBytes);
   }
   void request_stop() noexcept override { context_->request_stop(); }
@@ -129,20 +100,19 @@ class run final : public run_base {
   /// Returns the place before a bad element, for its entry in a quarantine. Thread: that which counts the element.
   run_place place_at(const delivered_place& place) const {
     std::call_once(printed_, [this] {
-      const std::vector<function_identity> all = identities_of(*written_);
-      printed_plan_ = detail::redacted(plan_text(*written_));
-      printed_identities_ = written_identities(all);
-      printed_fingerprint_ = sluice::lib::fingerprint(*written_);
+      print_ =
+          std::make_unique<const print>(sluice::lib::fingerprint(*written_), detail::redacted(plan_text(*written_)),
+                                        written_identities(identities_of(*written_)));
     });
-    run_place at{.plan = printed_plan_, .seed = context_->seed, .delivered = place.elements(), .position = {}};
+    run_place at{.plan = print_->plan, .seed = context_->seed, .delivered = place.elements(), .position = {}};
     std::string position = place.position();
     if (position.empty() || !context_->inputs->resumable().ok()) return at;
-    at.position = seal_position({.fingerprint = printed_fingerprint_,
+    at.position = seal_position({.fingerprint = print_->fingerprint,
                                  .seed = context_->seed,
                                  .on_error = context_->on_error,
                                  .epoch = epoch_,
                                  .inputs = context_->inputs->bytes(),
-                                 .identities = printed_identities_,
+                                 .identities = print_->identities,
                                  .order = {},
                                  .position = std::move(position)});
     return at;
@@ -191,7 +161,7 @@ class run final : public run_base {
   }
 
   std::shared_ptr<run_context> context_;
-  std::optional<held_memory> plan_memory_;
+  std::unique_ptr<held_memory> plan_memory_;
   node_ptr written_;    ///< checkpoints are compared by this plan,
   node_ptr rewritten_;  ///< and this one runs
   std::uint64_t epoch_;
@@ -205,8 +175,11 @@ class run final : public run_base {
   mutable std::string identities_;         ///< valid once looked_ is set
   // The same, and the plan's text, for entries of quarantines, which warn of nothing.
   mutable std::once_flag printed_;
-  mutable std::uint64_t printed_fingerprint_ = 0;
-  mutable std::string printed_plan_, printed_identities_;
+  struct print {
+    std::uint64_t fingerprint;
+    std::string plan, identities;
+  };
+  mutable std::unique_ptr<const print> print_;
   mutable mutex mutex_;
   mutable std::vector<std::string> warnings_ ABSL_GUARDED_BY(mutex_);
   const live_run listed_{*context_->rt, *this};  // last: reports may look at the run from here on
@@ -222,11 +195,7 @@ class run final : public run_base {
 /// Returns a seed for a run without one; in a simulation it depends on the simulation's seed. It fits a plan's signed
 /// seed.
 std::uint64_t drawn_seed(runtime& rt) {
-  if (rt.world()) return rt.world()->random(~std::uint64_t{0} >> 1);
-  std::uint64_t seed = 0;
-  if (::getrandom(&seed, sizeof seed, 0) != sizeof seed)
-    seed = static_cast<std::uint64_t>(rt.time().now().time_since_epoch().count());
-  return seed >> 1;
+  return rt.world() ? rt.world()->random(~std::uint64_t{0} >> 1) : rt.starts().drawn_seed(rt.time().now());
 }
 
 class idle_awaiter {
@@ -371,7 +340,7 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   context->places = std::move(extras.places);
   context->quarantines->set_watch(std::move(extras.watch));
   auto started = std::make_shared<run>(context, written, rewritten, epoch);
-  status fits = started->hold_plan(nodes_to_charge(*rewritten));
+  status fits = started->hold_plan(walked(*rewritten).nodes_to_charge);
   if (!fits.ok()) throw_status(fits);
   open_context top(context, *written, epoch);
   top.on_demand = on_demand;
@@ -379,7 +348,7 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   const bool is_warm = !on_demand && starts_warm(*written, o);
   if (is_warm) context->to_warm = &channels;
   std::shared_ptr<delivered_place> place;
-  if (!context->quarantines->watch() && (o.quarantine.is_given() || names_quarantine(*written))) {
+  if (!context->quarantines->watch() && (o.quarantine.is_given() || walked(*written).names_quarantine)) {
     place = std::make_shared<delivered_place>();
     context->quarantines->set_place([of = std::weak_ptr<run>(started), place] {
       const std::shared_ptr<run> live = of.lock();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/available_memory.hpp"
+#include "runtime/run_starts.hpp"
 #include "runtime/threads/blocking_pool.hpp"
 #include "runtime/timers/timer_thread.hpp"
 #include "sluice/base/mutex.hpp"
@@ -59,6 +60,7 @@ struct runtime::threads {
 
 struct runtime::parts {
   sluice::lib::reaper reaper;
+  run_starts starts;
   std::optional<runtime::threads> threads;  ///< empty for a simulation
   mutex io_mutex;
   std::unique_ptr<io_service> io ABSL_GUARDED_BY(io_mutex);  ///< guarded by io_mutex
@@ -102,6 +104,7 @@ runtime::~runtime() {
 }
 
 reaper& runtime::reaper() noexcept { return parts_->reaper; }
+run_starts& runtime::starts() noexcept { return parts_->starts; }
 
 std::shared_ptr<run_context> runtime::new_run(run_options options) {
   auto run = std::make_shared<run_context>(*this, options);

@@ -28,6 +28,7 @@
 namespace sluice::lib {
 
 class reaper;
+class run_starts;
 class scheduler;
 class simulation;
 
@@ -78,6 +79,8 @@ class runtime {
   memory_ledger& ledger() noexcept { return *ledger_; }
   const std::shared_ptr<memory_ledger>& shared_ledger() const noexcept { return ledger_; }
   sluice::lib::reaper& reaper() noexcept;
+  /// What the starts of its runs share (src/runtime/run_starts.hpp).
+  run_starts& starts() noexcept;
   /// The simulation of this runtime; null for a real runtime.
   simulation* world() const noexcept { return world_; }
   /// The environment of tasks that belong to no run: the runtime's executor and clock, never stopped.

@@ -22,7 +22,8 @@ order_start start_of_order(const node& written, const iterate_options& o, bool o
                                         " are not known to the library; leave the option out, or end the plan with "
                                         "a map to values"));
   std::uint64_t ordinal = 0;
-  row_numbers numbers = row_numbers_of(written, o.on_error != error_policy::stop);
+  row_numbers numbers;
+  if (counts || !from.position.empty()) numbers = row_numbers_of(written, o.on_error != error_policy::stop);
   if (from.position.empty()) before.is_across_counted = true;
   if (!from.position.empty()) {
     const std::vector<position_part> parts = parts_of_position(from.position);
