@@ -676,4 +676,10 @@ MUTANTS = [
      "case ipc_layout::texts: return pass_buffer(use) && pass_buffer(values) && pass_buffer(values);"),
     ("a whole number that nobody reads may not end with a point", "src/format/csv/csv_numbers.cpp",
      "points & (points - 1) : points & 0x7FFFU;", "points & (points - 1) : points;"),
+    ("a place within a deflate block begins a byte late", "src/format/codec/deflate_blocks.cpp",
+     "point.in_bytes = member_in_ + in_ - (bits != 0 ? 1 : 0);", "point.in_bytes = member_in_ + in_;"),
+    ("the window of a seek point lacks the last bytes", "src/format/codec/deflate_blocks.cpp",
+     "  window_.append(produced);\n", ""),
+    ("a seek point has no checksum of what is before it", "src/format/codec/deflate_blocks.cpp",
+     "point.checksum = state.crc;", "point.checksum = 0;"),
 ]
