@@ -81,6 +81,7 @@ result<std::string> encode_jpeg(const image_view& pixels, const jpeg_encode_opti
 struct png_options {
   int channels = 0;                ///< 0: as in the file; 1 … 4: converted, gray as 0.299 R + 0.587 G + 0.114 B
   lib::dtype type = dtype::uint8;  ///< or uint16: 8 bits are widened (× 257), 16 bits are reduced to 8 for uint8
+  bool apply_orientation = false;  ///< turns the image as its chunk eXIf requires
   image_limits limits = {};
 };
 
@@ -97,6 +98,7 @@ enum class frame_choice : std::uint8_t { first, all };  ///< an image; or [frame
 struct webp_options {
   int channels = 0;  ///< 0: RGB, or RGBA if the file has alpha; 3; 4
   frame_choice frames = frame_choice::first;
+  bool apply_orientation = false;  ///< turns the image, or each frame, as its chunk EXIF requires
   image_limits limits = {};
 };
 
@@ -145,6 +147,7 @@ struct image_options {
   jpeg_dct dct = jpeg_dct::fast;
   bool try_recover_truncated = false;
   double acceptable_fraction = 1;
+  // For JPEG, PNG and WebP.
   bool apply_orientation = false;
   image_limits limits = {};
 };

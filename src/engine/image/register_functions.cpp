@@ -47,10 +47,12 @@ struct image_arguments {
 struct png_arguments {
   int64 channels = 0;
   text dtype = "uint8";
+  bool apply_orientation = false;
 };
 struct webp_arguments {
   int64 channels = 0;
   text frames = "first";
+  bool apply_orientation = false;
 };
 struct gif_arguments {
   text frames = "first";
@@ -130,7 +132,7 @@ resize_options options_of(const resize_arguments& a, int64 height, int64 width, 
 std::vector<float> floats_of(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 void add_decoders() {
-  constexpr int kCorrected = 2;
+  constexpr int kCorrected = 2, kTurned = 3;  // 3: PNG and WebP are turned, too
   add("decode_jpeg", [](const text& s, const jpeg_arguments& a) { return decode_jpeg(s, options_of(a)); }, kCorrected);
   add(
       "decode_and_crop_jpeg",
@@ -145,12 +147,14 @@ void add_decoders() {
       [](const text& s, const png_arguments& a) {
         if (a.dtype != "uint8" && a.dtype != "uint16")
           throw_status(invalid_argument_error(absl::StrCat("decode_png makes uint8 or uint16, and no ", a.dtype)));
-        return decode_png(s,
-                          {.channels = narrow(a.channels), .type = a.dtype == "uint16" ? dtype::uint16 : dtype::uint8});
+        return decode_png(s, {.channels = narrow(a.channels),
+                              .type = a.dtype == "uint16" ? dtype::uint16 : dtype::uint8,
+                              .apply_orientation = a.apply_orientation});
       },
       kCorrected);
   add("decode_webp", [](const text& s, const webp_arguments& a) {
-    return decode_webp(s, {.channels = narrow(a.channels), .frames = frames_of(a.frames)});
+    return decode_webp(
+        s, {.channels = narrow(a.channels), .frames = frames_of(a.frames), .apply_orientation = a.apply_orientation});
   });
   add(
       "decode_gif",
@@ -172,7 +176,7 @@ void add_decoders() {
                                 .acceptable_fraction = a.acceptable_fraction,
                                 .apply_orientation = a.apply_orientation});
       },
-      kCorrected);
+      kTurned);
   add("decode_wav", [](const text& s, const wav_arguments& a) {
     return decode_wav(s, {.channels = narrow(a.channels), .samples = a.samples});
   });

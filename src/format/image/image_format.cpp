@@ -54,10 +54,15 @@ result<image_spec> decode_image(std::string_view encoded, const image_options& o
                           .apply_orientation = o.apply_orientation,
                           .limits = o.limits},
                          to);
-    case image_format::png: return decode_png(encoded, {.channels = o.channels, .limits = o.limits}, to);
+    case image_format::png:
+      return decode_png(encoded, {.channels = o.channels, .apply_orientation = o.apply_orientation, .limits = o.limits},
+                        to);
     case image_format::bmp: return decode_bmp(encoded, {.channels = o.channels, .limits = o.limits}, to);
     case image_format::webp:
-      return decode_webp(encoded, {.channels = o.channels, .frames = o.frames, .limits = o.limits}, to);
+      return decode_webp(
+          encoded,
+          {.channels = o.channels, .frames = o.frames, .apply_orientation = o.apply_orientation, .limits = o.limits},
+          to);
     case image_format::gif:
       if (o.channels != 0 && o.channels != 3 && o.channels != 4)
         return detail::image_error("decode_image", "a GIF has 3 or 4 channels: `channels` must be 0, 3 or 4");

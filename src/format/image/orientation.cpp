@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/image/orientation.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace sluice::lib::detail {
 namespace {
 
 constexpr std::string_view kExifHead("Exif\0\0", 6);
-constexpr std::uint32_t kOrientationTag = 0x0112;
+constexpr std::uint32_t kOrientationTag = 0x0112, kLongType = 4;
 
 /// Reads numbers of a TIFF file in either byte order; 0 beyond its end.
 struct tiff_bytes {
@@ -30,16 +32,21 @@ struct tiff_bytes {
 
 int exif_orientation(std::string_view app1) noexcept {
   if (!app1.starts_with(kExifHead)) return 0;
-  app1.remove_prefix(kExifHead.size());
-  if (!app1.starts_with("II") && !app1.starts_with("MM")) return 0;
-  const tiff_bytes tiff{app1, app1[0] == 'M'};
+  return exif_block_orientation(app1);
+}
+
+int exif_block_orientation(std::string_view block) noexcept {
+  while (block.starts_with(kExifHead)) block.remove_prefix(kExifHead.size());
+  if (!block.starts_with("II") && !block.starts_with("MM")) return 0;
+  const tiff_bytes tiff{block, block[0] == 'M'};
   const std::size_t directory = tiff.number(4, 4);
   const std::uint32_t entries = tiff.number(directory, 2);
   for (std::uint32_t i = 0; i != entries; ++i) {
     const std::size_t entry = directory + 2 + std::size_t{12} * i;
-    if (entry >= app1.size()) return 0;
+    if (entry >= block.size()) return 0;
     if (tiff.number(entry, 2) != kOrientationTag) continue;
-    const std::uint32_t value = tiff.number(entry + 8, 2);
+    const std::size_t size = tiff.number(entry + 2, 2) == kLongType ? 4 : 2;
+    const std::uint32_t value = tiff.number(entry + 8, size);
     return value >= 1 && value <= 8 ? static_cast<int>(value) : 0;
   }
   return 0;
@@ -64,6 +71,26 @@ void orient(const image_view& from, int orientation, std::uint8_t* to) noexcept 
       if (swapped ? rows_reversed : columns_reversed) from_x = from.width - 1 - from_x;
       std::memcpy(to, from.row(from_y) + static_cast<std::size_t>(from_x) * pixel, pixel);
     }
+}
+
+result<image_spec> decode_upright(int orientation, const stored_decoder& decode, pixel_sink to) {
+  if (orientation <= 1) return decode(to);
+  std::unique_ptr<std::uint8_t[]> stored;
+  result<image_spec> spec = decode([&](const image_spec& s) {
+    stored = std::make_unique_for_overwrite<std::uint8_t[]>(s.bytes());
+    return stored.get();
+  });
+  if (!spec.ok()) return spec;
+  const image_spec turned = oriented(*spec, orientation);
+  result<std::uint8_t*> out = to.room(turned);
+  if (!out.ok()) return out.why();
+  image_spec frame = *spec;
+  frame.frames = 0;
+  for (int i = 0; i != std::max(spec->frames, 1); ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * frame.bytes();
+    orient(image_view(stored.get() + at, frame), orientation, *out + at);
+  }
+  return turned;
 }
 
 }  // namespace sluice::lib::detail

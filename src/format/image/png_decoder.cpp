@@ -12,6 +12,7 @@
 #include <isa-l/crc.h>
 #include <png.h>
 
+#include "format/image/orientation.hpp"
 #include "format/image/plain_png.hpp"
 #endif
 
@@ -143,11 +144,23 @@ void widen_rows(std::uint8_t* rows, std::size_t count, std::size_t row_bytes) {
   }
 }
 
-}  // namespace
-}  // namespace detail
+/// Returns the orientation in the chunk eXIf, which may stand before or behind the pixels. A damaged one does not count.
+int png_orientation(std::string_view encoded) noexcept {
+  constexpr std::size_t kSignatureBytes = 8, kAroundBytes = 12;  // length, type and checksum
+  for (std::size_t at = kSignatureBytes; at <= encoded.size() && encoded.size() - at >= kAroundBytes;) {
+    const std::size_t bytes = big_endian32(encoded.data() + at);
+    if (encoded.size() - at - kAroundBytes < bytes) return 0;
+    if (encoded.substr(at + 4).starts_with("eXIf")) {
+      const auto* checked = reinterpret_cast<const unsigned char*>(encoded.data() + at + 4);
+      const bool is_sound = crc32_gzip_refl(0, checked, 4 + bytes) == big_endian32(encoded.data() + at + 8 + bytes);
+      return is_sound ? exif_block_orientation(encoded.substr(at + 8, bytes)) : 0;
+    }
+    at += kAroundBytes + bytes;
+  }
+  return 0;
+}
 
-result<image_spec> decode_png(std::string_view encoded, const png_options& options, pixel_sink to) {
-  using namespace detail;
+result<image_spec> decode_stored_png(std::string_view encoded, const png_options& options, pixel_sink to) {
   if (options.channels < 0 || options.channels > 4)
     return image_error(kPngFunction, absl::StrCat("channels must be 0 to 4, not ", options.channels));
   if (options.type != dtype::uint8 && options.type != dtype::uint16)
@@ -218,6 +231,17 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
   if (!done) return d.why();
   if (widens) widen_rows(rows, h.height, row_bytes);
   return spec;
+}
+
+}  // namespace
+}  // namespace detail
+
+result<image_spec> decode_png(std::string_view encoded, const png_options& options, pixel_sink to) {
+  using namespace detail;
+  if (!options.apply_orientation || image_format_of(encoded) != image_format::png)
+    return decode_stored_png(encoded, options, to);
+  return decode_upright(
+      png_orientation(encoded), [&](pixel_sink stored) { return decode_stored_png(encoded, options, stored); }, to);
 }
 
 #endif

@@ -11,6 +11,8 @@
 #include <absl/strings/str_cat.h>
 #include <webp/decode.h>
 #include <webp/demux.h>
+
+#include "format/image/orientation.hpp"
 #endif
 
 namespace sluice::lib {
@@ -102,11 +104,19 @@ result<image_spec> decode_webp_frames(std::string_view encoded, const webp_optio
   return spec;
 }
 
-}  // namespace
-}  // namespace detail
+/// Returns the orientation in the chunk EXIF.
+int webp_orientation(std::string_view encoded) {
+  const WebPData data{webp_bytes(encoded), encoded.size()};
+  std::unique_ptr<WebPDemuxer, free_demuxer> demuxer(WebPDemux(&data));
+  WebPChunkIterator chunk;
+  if (!demuxer || !WebPDemuxGetChunk(demuxer.get(), "EXIF", 1, &chunk)) return 0;
+  const int found =
+      exif_block_orientation({reinterpret_cast<const char*>(chunk.chunk.bytes), chunk.chunk.size});  // within `encoded`
+  WebPDemuxReleaseChunkIterator(&chunk);
+  return found;
+}
 
-result<image_spec> decode_webp(std::string_view encoded, const webp_options& options, pixel_sink to) {
-  using namespace detail;
+result<image_spec> decode_stored_webp(std::string_view encoded, const webp_options& options, pixel_sink to) {
   if (options.channels != 0 && options.channels != 3 && options.channels != 4)
     return image_error(kWebpFunction, absl::StrCat("channels must be 0, 3 or 4, not ", options.channels));
   if (status why = check_encoded(kWebpFunction, encoded, options.limits); !why.ok()) return why;
@@ -141,6 +151,17 @@ result<image_spec> decode_webp(std::string_view encoded, const webp_options& opt
   WebPFreeDecBuffer(&config.output);  // frees libwebp's own parts only, because the memory is ours
   if (!why.ok()) return why;
   return spec;
+}
+
+}  // namespace
+}  // namespace detail
+
+result<image_spec> decode_webp(std::string_view encoded, const webp_options& options, pixel_sink to) {
+  using namespace detail;
+  const bool is_turned = options.apply_orientation && encoded.size() <= options.limits.encoded_bytes_max;
+  return decode_upright(
+      is_turned ? webp_orientation(encoded) : 0,
+      [&](pixel_sink stored) { return decode_stored_webp(encoded, options, stored); }, to);
 }
 
 #endif
