@@ -17,9 +17,9 @@ const parquet_library& parquet_in_use() {
   const parquet_library* library = used_parquet.load(std::memory_order_acquire);
   if (!library)
     throw_status(failed_precondition_error(
-        "this program reads and writes no Parquet: link sluice-parquet, and call "
-        "register_parquet() (sluice/io/arrow_parquet.hpp) first; the program sluice has it if "
-        "it was built with Arrow C++ (./dev deps formats)"));
+        "this program reads and writes no Parquet: the program sluice does if it was built with Arrow C++ (./dev deps "
+        "formats), and a program of yours links sluice-parquet and calls register_parquet() "
+        "(sluice/io/arrow_parquet.hpp); duckdb converts a file: duckdb -c \"copy (from 'a.parquet') to 'a.csv'\""));
   return *library;
 }
 

@@ -138,9 +138,10 @@ task<google_token> google_tokens::fetch(time_point deadline) {
     why = machine.why();
   }
   co_await fail(unauthenticated(joined(
-      "there are no Google credentials: no GOOGLE_APPLICATION_CREDENTIALS, no file of `gcloud auth "
-      "application-default login` (",
-      path, "); ", why.message(), ". A public bucket is read with GS_NO_SIGN_REQUEST=1 (gcs_options::anonymous)")));
+      "there are no Google credentials: run `gcloud auth application-default login`, or name a key file in "
+      "GOOGLE_APPLICATION_CREDENTIALS; a public bucket is read with GS_NO_SIGN_REQUEST=1 (gcs_options::anonymous). "
+      "There is no ",
+      path, ", and ", why.message())));
   co_return {};
 }
 

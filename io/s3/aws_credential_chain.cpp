@@ -187,12 +187,11 @@ task<aws_credentials> aws_credential_chain::fetch(time_point deadline) {
     if (machine.why().code() != status_code::unauthenticated) co_await fail(machine.why());
     why = machine.why();
   }
-  co_await fail(
-      unauthenticated(joined("there are no AWS credentials: not in the environment (AWS_ACCESS_KEY_ID, "
-                             "AWS_SECRET_ACCESS_KEY), no profile with keys in ~/.aws, no web identity, no container; ",
-                             why.message(),
-                             ". A public bucket is read with AWS_NO_SIGN_REQUEST=1 "
-                             "(s3_options::anonymous)")));
+  co_await fail(unauthenticated(
+      joined("there are no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run `aws "
+             "configure`; a public bucket is read with AWS_NO_SIGN_REQUEST=1 "
+             "(s3_options::anonymous). There are no keys in ~/.aws, no web identity, no container, and ",
+             why.message())));
   co_return {};
 }
 

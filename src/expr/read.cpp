@@ -50,7 +50,6 @@ class expression_reader {
 
  private:
   using tree = expression_tree;
-
   /// Reports the present token, which cannot follow a value.
   [[noreturn]] void fail_after_value(std::string_view expected) const {
     if (is_sign(":") && operand_from_ < last_end_ &&
@@ -75,7 +74,6 @@ class expression_reader {
   bool starts_value() const { return kind_ == name || kind_ == number || kind_ == text; }
 
   enum token_kind { end, name, number, text, sign };
-
   // --- Tokens. ---
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
   std::size_t column_of(std::size_t byte) const {
@@ -87,6 +85,8 @@ class expression_reader {
     throw expression_error(column_of(byte), what);
   }
   [[noreturn]] void fail_here(std::string_view what) const {
+    if (last_end_ != 0 && text_[last_end_ - 1] == ',' && (is_sign(")") || is_sign("]") || is_sign("}")))
+      fail(from_, "nothing follows the last comma: leave it out");
     std::string found = kind_ == end    ? "and the expression ends"
                         : kind_ == text ? "and found a text in quotes"
                                         : absl::StrCat("and found '", token_, "'");
@@ -229,7 +229,6 @@ class expression_reader {
   void expect(std::string_view s) {
     if (!take(s)) fail_here(absl::StrCat("expected '", std::string(s), "'"));
   }
-
   // --- The grammar. ---
   tree made(tree::kind_type kind, std::size_t from, std::string what = {}) {
     if (++nodes_ > kExpressionNodesMax)
@@ -248,7 +247,6 @@ class expression_reader {
     }
     ~nesting() { --r.depth_; }
   };
-
   tree binary(int least) {
     nesting deeper(*this);
     std::size_t from = from_;
@@ -290,7 +288,6 @@ class expression_reader {
     parenthesised_ = false;
     return e;
   }
-
   tree postfix() {
     std::size_t from = from_;
     tree e = primary();
@@ -362,7 +359,6 @@ class expression_reader {
         fail_after_value("expected a value");
     }
   }
-
   /// `it` and the like are names of their own; in backticks they are fields.
   static bool is_plain_name(std::string_view s) {
     static constexpr std::string_view kReserved[] = {"it", "true", "false", "none", "state"};
@@ -467,8 +463,12 @@ class expression_reader {
       if (!is_quoted && (is_sign("(") || is_sign("=")) && at(at_) != '>')
         fail(is_sign("(") ? field_at : from_, message_of_field(field, text_.substr(is_sign("(") ? field_at : at_)));
       operand_from_ = field_at;
-      if (take(":")) e.parts.push_back(binary(1));
-      else e.parts.push_back(is_quoted ? field_named(field, field_at) : made(tree::name, field_at, field));
+      if (take(":")) {
+        if (is_sign(",") || is_sign("}"))
+          fail(from_, absl::StrCat("the field ", field, " has no value: write {", field, ": VALUE}, or {", field,
+                                   "} for the column ", field));
+        e.parts.push_back(binary(1));
+      } else e.parts.push_back(is_quoted ? field_named(field, field_at) : made(tree::name, field_at, field));
       e.names.push_back(std::move(field));
     } while (take(","));
     if (kind_ == sign && is_operator(token_))

@@ -35,6 +35,9 @@ std::string similar_file(const std::string& path) {
   const std::filesystem::path folder = missing.parent_path();
   std::error_code unreadable;
   if (detail::is_remote(path) || std::filesystem::exists(missing, unreadable)) return {};
+  if (std::filesystem::is_symlink(missing, unreadable))
+    return absl::StrCat("; it is a link to ", std::filesystem::read_symlink(missing, unreadable).string(),
+                        ", which does not exist");
   std::vector<std::string> names;
   std::filesystem::directory_iterator entries(folder.empty() ? "." : folder, unreadable);
   for (; !unreadable && entries != std::filesystem::directory_iterator() && names.size() != kNamesMax;
@@ -70,6 +73,7 @@ std::string reader_of_content(const provenance& at, std::string_view message) {
   const bool has_place = at.offset_bytes != provenance::kUnknown || at.record_index != provenance::kUnknown;
   const bool is_beginning = at.offset_bytes == 0 || at.record_index == 0 ||
                             (!has_place && (message.starts_with("line 1: ") || at.element == provenance::kUnknown));
+  if (message.starts_with("is named .")) return {};                             // it is damaged, whatever its format
   const bool is_later_stage = has_place && at.element != provenance::kUnknown;  // not the stage that reads the file
   if (at.stage == "mds") return {};  // shards show no format: index.json states it
   // A manifest states the format of the files of its folder.

@@ -171,6 +171,8 @@ std::string mistyped_option(const CLI::App& verb, const std::vector<std::string>
   const std::string name = argument.substr(0, argument.find('='));
   if (has_option(verb, name)) return {};
   const std::string none = absl::StrCat(verb.get_name(), " has no option ", name);
+  if (is_file(argument))
+    return absl::StrCat(none, "; the file of that name is written ", shell_word(absl::StrCat("./", argument)));
   if (const std::string way = instead_of_option(verb.get_name(), name, arguments); !way.empty()) return none + way;
   std::string_view instead = option_instead_of(verb, name);
   std::vector<std::string> known = options_of(verb);

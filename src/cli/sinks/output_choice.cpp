@@ -15,6 +15,7 @@
 #include "io/paths/file_router.hpp"
 #include "output/data_folder.hpp"
 #include "sluice/format/inflate.hpp"
+#include "sluice/io/parquet_files.hpp"
 #include "sluice/op/load.hpp"
 
 namespace sluice::lib::cli {
@@ -102,6 +103,21 @@ std::string unknown_output(const std::string& text, const output_arguments& a) {
                                       : similar);
 }
 
+/// Returns the message for Parquet in a build without Arrow C++.
+std::string message_without_parquet(const std::string& text, const output_arguments& a, const output_options& o) {
+  std::string arrow = o.path;
+  if (arrow.ends_with(".parquet")) arrow.resize(arrow.size() - std::string_view(".parquet").size());
+  if (arrow.empty() || o.folder == o.path) arrow = "out";
+  const std::string parquet = absl::StrCat(arrow, ".parquet");
+  arrow += ".arrow";
+  return absl::StrCat(
+      a.names_option ? "--output " : "", text,
+      ": this sluice was built without Arrow C++ (./dev deps formats), and writes no Parquet; write ",
+      a.names_option ? "--output " : "", arrow,
+      ", and convert it: python3 -c \"import pyarrow as a, pyarrow.parquet as p; p.write_table(a.ipc.open_stream('",
+      arrow, "').read_all(), '", parquet, "')\"");
+}
+
 /// "csv:a.csv", "csv", "a.csv".
 void read_format(const std::string& text, const output_arguments& a, output_options& o) {
   const auto colon = text.find(':');
@@ -181,6 +197,7 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   if (o.shards != 1 && o.shard_bytes != 0) throw misuse("--shards and --shard-size: name one of them");
   if (status why = place_in_folder(o); !why.ok())
     throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message())));
+  if (o.format == output_format::parquet && !has_parquet()) throw misuse(message_without_parquet(text, a, o));
   status why = check_output(o.format, type);
   if (!why.ok())
     throw misuse(absl::StrCat(

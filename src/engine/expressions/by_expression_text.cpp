@@ -169,9 +169,11 @@ struct unbound_expression final : unbound_function {
     for (auto& m : in.members) names.push_back(m.name);
     std::string similar = detail::did_you_mean(e.text(), names);
     if (similar.empty()) similar = function;
-    return absl::StrCat(
-        ", and no field is named ", e.text(),
-        !similar.empty() ? similar : "; the fields are " + expressions::cut(absl::StrJoin(names, ", "), kFieldsMax));
+    return absl::StrCat(", and no field is named ", e.text(),
+                        !similar.empty() ? similar
+                        : names.empty()
+                            ? ", since it has none"
+                            : "; the fields are " + expressions::cut(absl::StrJoin(names, ", "), kFieldsMax));
   }
   /// Returns "; did you mean upper(it)?"
   std::string similar_built_in() const {

@@ -24,7 +24,8 @@ status check_found(const feature_slot& slot, feature_kind kind, std::size_t coun
   };
   if (kind == feature_kind::none) return slot.required ? wrong("is missing") : status();
   if (kind != slot.kind)
-    return wrong("holds ", std::string(to_string(kind)), " values, expected ", std::string(to_string(slot.kind)));
+    return wrong("holds ", std::string(to_string(kind)), " values, expected ", std::string(to_string(slot.kind)), ": ",
+                 std::string(detail::type_that_reads(kind)));
   if (!slot.takes(count))
     return wrong(
         "has ", count, count == 1 ? " value" : " values", ", expected ",

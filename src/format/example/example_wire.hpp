@@ -17,6 +17,12 @@
 
 namespace sluice::lib::detail {
 
+/// The end of a message about values of another kind: "the type string reads them".
+inline std::string_view type_that_reads(feature_kind kind) {
+  if (kind == feature_kind::bytes) return "the type string reads them";
+  return kind == feature_kind::floats ? "the type float reads them" : "the type int64 reads them";
+}
+
 inline status not_an_example() { return data_loss_error("the bytes are no tf.Example: its wire format is damaged"); }
 
 /// Calls on_bytes(its bytes) → bool for each field `number` of a message, and skips other fields. Returns false if the

@@ -28,7 +28,8 @@ status check_step(const sequence_slot& slot, std::size_t step, const feature_cou
     return invalid_argument_error(absl::StrCat("feature list \"", slot.name, "\", step ", step, ": ", words...));
   };
   if (found.kind != slot.kind && found.kind != feature_kind::none)
-    return wrong("holds ", std::string(to_string(found.kind)), " values, expected ", std::string(to_string(slot.kind)));
+    return wrong("holds ", std::string(to_string(found.kind)), " values, expected ", std::string(to_string(slot.kind)),
+                 ": ", std::string(detail::type_that_reads(found.kind)));
   if (slot.length != sequence_slot::kAny && found.count != slot.length)
     return wrong("has ", found.count, found.count == 1 ? " value" : " values", ", expected ", slot.length);
   return {};

@@ -6,6 +6,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 
 #include "base/text/ascii.hpp"
 
@@ -27,6 +29,7 @@ class mistake_finder {
   std::string find() {
     while (skip_blanks()) {
       const char c = json_[at_];
+      if (at_ == 0 && c == '<') return "it begins with <, as HTML and XML do, which servers send in place of data";
       std::string mistake;
       if (c == '"') mistake = text();
       else if (c == '\'') return single_quotes();
@@ -58,10 +61,34 @@ class mistake_finder {
       if (std::string_view("\"\\/bfnrtu").find(json_[at_]) == std::string_view::npos && json_[at_] > ' ')
         return absl::StrCat("\\", std::string(json_.substr(at_, 1)),
                             " in a text is no escape: write \\\\ for a backslash");
+      if (json_[at_] == 'u')
+        if (std::string why = half_character(); !why.empty()) return why;
     }
     if (at_ >= json_.size()) return "a text has no closing quote";
     ++at_;
     return {};
+  }
+  /// Called at the u of an escape. Moves to its last digit, and behind the second half of a character.
+  std::string half_character() {
+    std::uint32_t code = 0, second = 0;
+    const std::size_t first_at = at_ - 1;
+    if (!read_code(at_ + 1, code)) return {};
+    at_ += 4;
+    const bool is_first = code >= 0xd800 && code < 0xdc00, is_second = code >= 0xdc00 && code < 0xe000;
+    if (!is_first && !is_second) return {};
+    if (is_first && json_.substr(at_ + 1).starts_with("\\u") && read_code(at_ + 3, second) && second >= 0xdc00 &&
+        second < 0xe000) {
+      at_ += 6;
+      return {};
+    }
+    return absl::StrCat(std::string(json_.substr(first_at, 6)), " in a text is half of a character: its other half, \\",
+                        is_first ? "udc00 to \\udfff, follows" : "ud800 to \\udbff, precedes", " it");
+  }
+  bool read_code(std::size_t at, std::uint32_t& code) const {
+    if (json_.size() < at + 4) return false;
+    const char* const end = json_.data() + at + 4;
+    const auto read = std::from_chars(json_.data() + at, end, code, 16);
+    return read.ec == std::errc() && read.ptr == end;
   }
   std::string single_quotes() const {
     const std::size_t end = std::min(json_.find('\'', at_ + 1), json_.size());
@@ -72,6 +99,7 @@ class mistake_finder {
   }
   std::string comma() {
     ++at_;
+    if (depth_ == 0) return "a comma follows the text: JSON lines have none between them";
     if (!skip_blanks() || (json_[at_] != '}' && json_[at_] != ']')) return {};
     return absl::StrCat("a comma stands before ", std::string(json_.substr(at_, 1)), ": remove it");
   }

@@ -187,9 +187,16 @@ class syntax_reader {
       default:
         if (lexer_.now().is('[')) return list(a);
         if (lexer_.now().is('{')) return fields(a);
+        if (is_behind_last_comma()) fail("nothing follows the last comma: leave it out");
         fail("expected a value, " + lexer_.now().found());
     }
     lexer_.advance();
+  }
+
+  bool is_behind_last_comma() const {
+    const std::size_t end = lexer_.end_of_last();
+    const token& now = lexer_.now();
+    return end != 0 && text_[end - 1] == ',' && (now.is(')') || now.is(']') || now.is('}'));
   }
 
   void list(argument& a) {
