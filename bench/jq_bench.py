@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON lines at a shell: the program beside jq, and group_by beside a filter that is counted, alternately.
 
-  python3 bench/jq_bench.py [--pairs 5] [--rows 3000000] [--json FILE]      after ./dev build; needs jq
+  ./dev bench jq [--pairs 5] [--rows 3000000] [--json FILE]      needs jq
 
 Both programs read the same file from the page cache and must print the same numbers before they are timed. Times are those of whole
 processes. Prints medians in seconds, and the median of the pairs' ratios with its quartiles: jq's time by ours, and the time of the
