@@ -246,12 +246,52 @@ def tables():
         line = b'{"a":1,"b":"' + b"x" * (n - 14) + b'"}\n{"a":2}\n'
         write(f"jsonl/line_{n}.jsonl.gz", gz(line))
         write(f"jsonl/later_line_{n}.jsonl.gz", gz(b'{"a":0}\n' + line))
+    for name in ("csv/plain.csv.gz", "csv/plain.csv.zst", "csv/plain.tgz"):
+        write(name, b"x\n1\n2\n")
+    write("jsonl/plain.jsonl.xz", b'{"x":1}\n{"x":2}\n')
+    write("csv/nothing.csv.bz2", b"")
+    write("npy/plain.npy.lz4", bytes(100))
+    write("tar/plain.tar.gz", entry(b"a", b"1") + bytes(1024))
+    write("csv/other.csv.zz", b"\x01\xff\0" * 9)
     write("jsonl/marked.jsonl", b'\xef\xbb\xbf\n{"a":1}\n\n{"a":2}\n{"a":3}')
     write("jsonl/two.jsonl", b'{"a":3,"b":4}\n')
     write("csv/two.csv", b"a,b\n1,2")
     write("csv/only_header.csv", b"text,half,number\n")
     write("csv/commented_header.csv", b"\n# a comment\ntext,half,number\r\n")
     write("csv/cut_header.csv", b"text,half,number")
+
+
+# --- TFRecords ---
+def masked_crc(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    crc ^= 0xffffffff
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff)
+
+
+def framed(data):
+    length = struct.pack("<Q", len(data))
+    return length + masked_crc(length) + data + masked_crc(data)
+
+
+def example(**features):
+    """A tf.Example of lists of whole numbers below 128, and of floats."""
+    def part(number, data):
+        return bytes([number << 3 | 2, len(data)]) + data
+
+    def feature(values):
+        if isinstance(values[0], float):
+            return part(2, part(1, struct.pack(f"<{len(values)}f", *values)))
+        return part(3, part(1, bytes(values)))
+    return part(1, b"".join(part(1, part(1, name.encode()) + part(2, feature(values))) for name, values in features.items()))
+
+
+def records():
+    write("example/sparse_outside.tfrecord", framed(example(ix=[2], val=[0.5])) + framed(example(ix=[12], val=[1.5])) +
+          framed(example(ix=[9], val=[2.5])))
 
 
 def columns():
@@ -287,5 +327,5 @@ def databases():
 
 
 if __name__ == "__main__":
-    for make in (tars, samples, zips, npys, tables, columns, databases):
+    for make in (tars, samples, zips, npys, tables, records, columns, databases):
         make()
