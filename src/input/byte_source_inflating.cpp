@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coro/long_work.hpp"
+#include "format/codec/compression_suffix.hpp"
 #include "input/byte_source.hpp"
 
 namespace sluice::lib {
@@ -23,7 +24,11 @@ task<void> byte_source::guess_compression() {
     auto looking = more(kCompressionGuessBytes);
     co_await looking;
   }
-  compression_ = detect_compression(window().view().substr(0, kCompressionGuessBytes), path_);
+  const std::string_view first = window().view().substr(0, kCompressionGuessBytes);
+  compression_ = detect_compression(first, path_);
+  if (compression_ != compression::none) co_return;
+  status fits = check_compression_suffix(first, path_);
+  if (!fits.ok()) co_await fail(std::move(fits));
 }
 
 status byte_source::start_inflating() {

@@ -226,14 +226,13 @@ class Files(ProgramTest):
     def test_files_without_a_line(self):
         for name in ("e.jsonl", "e.csv", "blank.jsonl"):
             pathlib.Path(self.path(name)).write_bytes(b"\n  \n" if name[0] == "b" else b"")
-        for name in ("e.jsonl", "blank.jsonl"):
+        for name in ("e.jsonl", "blank.jsonl", "e.csv"):
             self.assertEqual(self.ok("count", self.path(name)).stdout, "0\n")
             for verb in ("head", "cat"):
                 self.assertEqual(self.ok(verb, self.path(name)).stdout, "")
             self.assertIn("sound: 0 ", self.ok("verify", self.path(name)).stdout)
             self.assertEqual(self.ok("convert", self.path(name), "-", "--to", "jsonl", "--quiet").stdout, "")
-        for verb in ("count", "head"):
-            self.assertIn("the file is empty: it has no header", self.fails(1, verb, self.path("e.csv")))
+        self.assertIn("the file is empty: it has no header", self.fails(1, "run", f'csv("{self.path("e.csv")}", header=true)'))
         self.assertEqual(self.ok("run", "--quiet", "--output", "jsonl", f'csv("{self.path("e.csv")}", "a: int64")').stdout, "")
 
     def test_budgets_that_nothing_fits_into_are_refused(self):

@@ -13,7 +13,8 @@
 // Streams: "-" is standard input, which can be read once; a FIFO, or a name made by <(command), is read until its
 //          writers close it. A run that reads one of these has no checkpoints: position() throws failed_precondition.
 // Errors: of the file: not_found, permission_denied, invalid_argument (a directory, a device), data_loss if it is
-//         truncated while it is read. failed_precondition after a resume, if the file is not the one that the
+//         truncated while it is read, or if its name ends in the suffix of a compression and its bytes are not
+//         compressed, unless compression=none. failed_precondition after a resume, if the file is not the one that the
 //         checkpoint was made with (iterate_options::on_changed_inputs). data_loss, with file, byte offset and record:
 //         a wrong CRC of length or data, a truncated header or record, an impossible length. Under error_policy::skip
 //         the damaged record is dropped, and reading continues after its length. If the length itself is damaged,

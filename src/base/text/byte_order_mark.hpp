@@ -13,4 +13,9 @@ inline std::size_t byte_order_mark_bytes(std::string_view text) {
   return text.starts_with(kMark) ? kMark.size() : 0;
 }
 
+/// Returns true for a text in UTF-16 or UTF-32 with a mark: no UTF-8 begins so.
+inline bool has_utf16_mark(std::string_view text) {
+  return text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+}
+
 }  // namespace sluice::lib::detail

@@ -2,6 +2,7 @@
 #include "cli/inputs/file_checks.hpp"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 
 #include <filesystem>
 #include <utility>
@@ -9,17 +10,16 @@
 #include "base/text/byte_order_mark.hpp"
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/plan_argument.hpp"
-#include "cli/messages/text_layout.hpp"
 #include "cli/verbs.hpp"
 #include "engine/files/arrow_rows_in_file.hpp"
 #include "engine/files/file_head.hpp"
 #include "format/archive/tar_archive.hpp"
+#include "format/codec/compression_suffix.hpp"
 #include "format/json/json_rows.hpp"
 #include "format/npy_rows.hpp"
 #include "io/paths/file_router.hpp"
 #include "op/csv/infer.hpp"
 #include "op/jsonl/infer.hpp"
-#include "sluice/base/utf8.hpp"
 #include "sluice/format/csv_schema.hpp"
 #include "sluice/op/csv.hpp"
 
@@ -103,7 +103,8 @@ file_check check_by(const std::string& file, const reader& found, const format_a
   const std::string options =
       c == compression::automatic ? "" : absl::StrCat(", compression=", std::string(to_string(c)));
   check_options(file, found, a);
-  if (found.op == "csv" && a.schema.empty()) return check_of_csv(file, dialect_of(a, found.delimiter), c);
+  if (found.is_empty && a.schema.empty()) format = "lines";
+  else if (found.op == "csv" && a.schema.empty()) return check_of_csv(file, dialect_of(a, found.delimiter), c);
   // A plan's error has no code, and a damaged schema is damage.
   if (format == "arrow" && file != "-") arrow_rows_in_file(file, c).value();
   file_check made;
@@ -155,24 +156,14 @@ result<file_check> check_of(const std::string& file, const format_arguments& for
 }
 
 status check_name(const std::string& file) {
-  const std::string_view path = without_query(file);
-  const bool is_named = path.ends_with(".tgz") || without_compression_suffix(path) != path;
-  if (!is_named || file == "-" || !is_file(file)) return {};
+  if (file == "-" || !is_file(file) || compression_suffix(file).empty()) return {};
   auto begin = read_file_head(file, compression::none, kCompressionGuessBytes);
   // reading it reports the reason
   if (!begin.ok() || detect_compression(begin->bytes, file) != compression::none) return {};
-  const std::string suffix(path.substr(path.rfind('.')));
-  if (begin->bytes.empty())
-    return data_loss_error(absl::StrCat("is named ", suffix, ", and is empty: it was cut short")).in_file(file, 0);
-  if (begin->bytes.find('\0') == begin->bytes.npos && is_utf8(whole_characters_of(begin->bytes)))
-    return data_loss_error(
-               absl::StrCat("is named ", suffix, ", and is not compressed: --compression none checks it as it is"))
-        .in_file(file, 0);
-  return data_loss_error(absl::StrCat("is named ", suffix,
-                                      ", and its first bytes are not those of such a file: it is damaged, or not "
-                                      "compressed (--compression none), or of TensorFlow's blocks of snappy, which "
-                                      "have to be named (--compression snappy_blocks)"))
-      .in_file(file, 0);
+  status why = check_compression_suffix(begin->bytes, file);
+  return why.ok()
+             ? why
+             : why.with_message(absl::StrReplaceAll(std::string(why.message()), {{"compression=", "--compression "}}));
 }
 
 status check_npy_size(const std::string& file, std::uint64_t size_bytes) {

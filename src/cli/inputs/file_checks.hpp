@@ -63,8 +63,8 @@ struct file_check {
 /// Throws misuse for an unknown format and for options that do not fit the file: neither is damage.
 result<file_check> check_of(const std::string& file, const format_arguments& format, compression c);
 
-/// Checks a file whose name has a suffix of compression. If its first bytes show that it is not compressed, it is read
-/// as the format that they show, and the check returns data_loss, which names both. Blocks.
+/// Checks a file whose name has a suffix of compression (check_compression_suffix). The message names the option in place
+/// of a plan's argument. Blocks.
 status check_name(const std::string& file);
 
 /// Checks that a plain npy file has exactly the bytes that its header declares.

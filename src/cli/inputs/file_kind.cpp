@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/inputs/file_kind.hpp"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -25,12 +25,7 @@ namespace sluice::lib::cli {
 namespace {
 
 using namespace std::string_view_literals;
-
-/// The number of bytes in which a file that is not text shows it.
-constexpr std::size_t kTextBytes = 1024;
-
-// The ways to read a format that sluice has no reader for. FILE is replaced by the file's name, IT by the name as the
-// shell needs it.
+// The ways to read a format that sluice has no reader for. FILE is replaced by the file's name.
 constexpr std::string_view kByDuckdb = "`duckdb -c \"copy (from 'FILE') to 'out.csv'\"` converts it";
 constexpr std::string_view kByOrc =
     "`python3 -c \"import pyarrow.csv as c, pyarrow.orc as o; c.write_csv(o.read_table('FILE'), 'out.csv')\"` converts "
@@ -170,6 +165,7 @@ constexpr magic kMagics[] = {
      "7zXZ\0"sv,
      0, "compressed by xz, and damaged near its beginning", "`xz -t FILE` checks it"},
     {"\x04\x22\x4d\x18"sv, 0, "compressed by lz4, and damaged near its beginning", "`lz4 -t FILE` checks it"},
+    {"\x1e{"sv, 0, "a sequence of JSON texts (RFC 7464)", "`tr -d '\\036' < FILE > out.jsonl` makes JSON lines of it"},
     {"\x37\xa4\x30\xec"sv, 0, "a dictionary of zstd", "`zstd -D FILE` uses it"},
     {"sluice\x04"sv, 0, "a checkpoint of sluice", kByResume},
     {"sluice\x05"sv, 0, "a checkpoint of sluice", kByResume},
@@ -299,6 +295,18 @@ bool is_lzma(std::string_view head) {
   return size == ~std::uint64_t{0} || (size != 0 && size < (std::uint64_t{1} << 38));
 }
 
+/// The header of a member of a cpio archive in ASCII: numbers in fields of one width.
+bool is_text_cpio(std::string_view head) {
+  const auto digits = [head](std::size_t from, std::size_t n, int base) {
+    if (head.size() < from + n) return false;
+    return std::ranges::all_of(head.substr(from, n), [base](char c) {
+      return base == 8 ? c >= '0' && c <= '7' : absl::ascii_isxdigit(static_cast<unsigned char>(c));
+    });
+  };
+  if (head.starts_with("070707"sv)) return digits(6, 70, 8);
+  return (head.starts_with("070701"sv) || head.starts_with("070702"sv)) && digits(6, 104, 16);
+}
+
 bool is_riff(std::string_view head) {
   return head.starts_with("RIFF"sv) || head.starts_with("RIFX"sv) || head.starts_with("RF64"sv) ||
          head.starts_with("BW64"sv) || head.starts_with("FORM"sv);
@@ -308,8 +316,9 @@ bool fits(const magic& m, const file_sample& file) {
   const std::string_view head = file.head;
   if (head.size() < m.at + m.bytes.size() || head.substr(m.at, m.bytes.size()) != m.bytes) return false;
   if (m.at == 8 && m.bytes != "DUCK" && !is_riff(head)) return false;
-  if (!m.is_word || !is_text_head(head, file.is_all)) return true;
-  if (m.tail.empty() || file.tail.size() < m.tail.size() + m.tail_at) return false;
+  if (!m.is_word || !is_text_head(head, file.is_all) || has_controls(head)) return true;
+  const std::size_t tail_bytes = m.tail.size() + m.tail_at;  // not those of the magic word itself
+  if (m.tail.empty() || file.tail.size() < tail_bytes || head.size() <= m.bytes.size() + tail_bytes) return false;
   return file.tail.substr(file.tail.size() - m.tail_at - m.tail.size(), m.tail.size()) == m.tail;
 }
 
@@ -317,35 +326,6 @@ bool fits(const magic& m, const file_sample& file) {
 bool is_safetensors(std::string_view head) {
   return head.size() >= 10 && head[8] == '{' && (head[9] == '"' || head[9] == '}' || head[9] == ' ') &&
          little_endian(head.substr(0, 8)) < (std::uint64_t{1} << 32);
-}
-
-/// Returns the name of UTF-16 or UTF-32 for iconv, by a byte order mark; empty if the text has none.
-std::string_view marked_encoding(std::string_view head) {
-  if (head.starts_with("\xff\xfe\0\0"sv) || head.starts_with("\0\0\xfe\xff"sv)) return "UTF-32";
-  if (head.starts_with("\xff\xfe"sv) || head.starts_with("\xfe\xff"sv)) return "UTF-16";
-  return {};
-}
-
-/// The same for texts without a mark, of which most characters are ASCII: their NUL bytes stand at fixed places.
-std::string_view unmarked_encoding(std::string_view head) {
-  head = head.substr(0, std::min(head.size() / 4 * 4, kTextBytes));
-  if (head.size() < 4) return {};
-  std::array<std::size_t, 4> nuls{};
-  for (std::size_t i = 0; i != head.size(); ++i) nuls[i % 4] += head[i] == '\0';
-  const std::size_t units = head.size() / 4, most = units - units / 10;
-  const auto full = [&](std::size_t i) { return nuls[i] >= most; };
-  const auto empty = [&](std::size_t i) { return nuls[i] == 0; };
-  const std::size_t printable = static_cast<std::size_t>(std::ranges::count_if(head, [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte >= ' ' && byte != 0x7f) || byte == '\t' || byte == '\n' || byte == '\r';
-  }));
-  const std::size_t all_nuls = nuls[0] + nuls[1] + nuls[2] + nuls[3];
-  if (printable * 10 < (head.size() - all_nuls) * 9) return {};  // numbers, rather than characters
-  if (empty(0) && full(1) && full(2) && full(3)) return "UTF-32LE";
-  if (full(0) && full(1) && full(2) && empty(3)) return "UTF-32BE";
-  if (empty(0) && empty(2) && full(1) && full(3)) return "UTF-16LE";
-  if (empty(1) && empty(3) && full(0) && full(2)) return "UTF-16BE";
-  return {};
 }
 
 /// A path as the shell needs it.
@@ -387,6 +367,12 @@ status refused_encoding(const file_sample& file, std::string_view encoding) {
                                           " -t UTF-8 ", in_shell(name_in_command(file)), " > out.txt` converts it"));
 }
 
+/// The suffix of a converted text.
+std::string_view suffix_of_text(std::string_view name) {
+  const std::string_view kind = kind_of_name(name);
+  return kind == "csv" ? ".csv" : kind == "tsv" ? ".tsv" : ".txt";
+}
+
 status refused_bytes(const file_sample& file) {
   const std::string_view head = file.head.substr(0, kTextBytes);
   std::string found;
@@ -395,8 +381,15 @@ status refused_bytes(const file_sample& file) {
   } else {
     std::size_t at = 0;
     for (std::size_t n = 1; at < head.size() && n != 0; at += n) n = utf8_length(head.substr(at));
-    found = absl::StrCat("byte ", at, " is not UTF-8; a text in Latin-1 is converted by `iconv -f LATIN1 -t UTF-8 ",
-                         in_shell(name_in_command(file)), " > out.txt`");
+    // Windows-1252 has letters and quotes where Latin-1 has control characters.
+    const bool is_windows = std::ranges::any_of(head, [](char c) {
+      const auto byte = static_cast<unsigned char>(c);
+      return byte >= 0x80 && byte < 0xa0;
+    });
+    found = absl::StrCat("byte ", at, " is not UTF-8; a text in ", is_windows ? "Windows-1252" : "Latin-1",
+                         " is converted by `iconv -f ", is_windows ? "WINDOWS-1252" : "LATIN1", " -t UTF-8 ",
+                         in_shell(name_in_command(file)), " > out", std::string(suffix_of_text(file.name)),
+                         "` (`iconv -l` lists others)");
   }
   return invalid_argument_error(absl::StrCat("is in no format that sluice knows: ", found,
                                              "; --from FORMAT or a plan reads it in the format that you name"));
@@ -412,6 +405,7 @@ bool has_suffix(std::string_view name, std::string_view suffix) {
 status check_content(const file_sample& file, bool weak) {
   for (const magic& m : kMagics)
     if (fits(m, file)) return refused(file, m.what, m.way_out);
+  if (is_text_cpio(file.head)) return refused(file, "a cpio archive", kByCpio);
   if (is_lzma(file.head) && !is_text_head(file.head, file.is_all)) return refused(file, "compressed by lzma", kByLzma);
   if (!weak) return {};
   for (const magic& m : kWeakMagics)
@@ -420,22 +414,20 @@ status check_content(const file_sample& file, bool weak) {
   return {};
 }
 
+/// Refuses JSON lines in a file named .csv, and a table in a file named .jsonl.
+status check_text_of_name(const file_sample& file, std::string_view by_name) {
+  const std::string_view found = kind_of_text(file.head, file.is_all);
+  if (found == "lines" || (found == "jsonl") == (by_name == "jsonl")) return {};
+  const std::string words = absl::StrCat(found == "csv" ? "CSV" : "JSON lines", ": --from ", std::string(found));
+  return invalid_argument_error(
+      absl::StrCat("is named .", std::string(by_name), ", and contains ", words, " reads it"));
+}
+
 bool reads_text(std::string_view format) {
   return format == "csv" || format == "tsv" || format == "jsonl" || format == "lines";
 }
 
 }  // namespace
-
-bool is_text_head(std::string_view head, bool is_all) {
-  const bool is_cut = !is_all || head.size() > kTextBytes;
-  head = head.substr(0, kTextBytes);
-  if (head.find('\0') != head.npos) return false;
-  if (is_utf8(head)) return true;
-  // A character may be cut in two at the end.
-  for (std::size_t n = 1; is_cut && n != 4 && n < head.size(); ++n)
-    if (is_utf8(head.substr(0, head.size() - n))) return true;
-  return false;
-}
 
 std::string_view kind_of_name(std::string_view name) {
   const std::string_view path = without_query(name);
@@ -461,6 +453,8 @@ std::string_view kind_of_name(std::string_view name) {
 }
 
 result<std::string_view> kind_of(const file_sample& file) {
+  if (file.head.starts_with("version https://git-lfs.github.com/spec/"sv))
+    return refused(file, "a pointer of Git LFS", "`git lfs pull` fetches the file");
   const std::string_view by_name = kind_of_name(file.name), data = name_of_data(file.name);
   // A Bagz file begins with its first record, which may be anything. Robots record other files named .bag.
   if (by_name == "bagz" && !file.head.starts_with("#ROSBAG"sv)) return by_name;
@@ -477,18 +471,29 @@ result<std::string_view> kind_of(const file_sample& file) {
     return refused(file, "a Parquet file", kByDuckdb);
   }
   if (status why = check_content(file, by_name.empty()); !why.ok()) return why;
+  if (!by_name.empty() && by_name != "lines")
+    if (const markup_page page = markup_page_of(file.head); !page.what.empty())
+      return refused(file, page.what, page.way_out);
+  if (by_name == "csv")
+    if (const std::string_view mark = excel_delimiter(file.head); !mark.empty())
+      return refused(file, absl::StrCat("a table whose first line is Excel's sep=", std::string(mark)),
+                     absl::StrCat("`tail -n +2 FILE | sluice head --from csv --delimiter '", std::string(mark),
+                                  "' -` leaves that line out"));
   if (by_name.empty() || reads_text(by_name)) {
-    std::string_view encoding = marked_encoding(file.head);
-    if (encoding.empty()) encoding = unmarked_encoding(file.head);
+    const std::string_view encoding = wide_encoding(file.head);
     if (!encoding.empty()) return refused_encoding(file, encoding);
   }
+  if (by_name == "csv" || by_name == "tsv" || by_name == "jsonl")
+    if (status why = check_text_of_name(file, by_name); !why.ok()) return why;
+  // A table in another encoding is text throughout; bytes that a field may have include control characters.
+  if ((by_name == "csv" || by_name == "tsv") && !has_controls(file.head) && !is_text_head(file.head, file.is_all))
+    return refused_bytes(file);
   if (!by_name.empty() && by_name != "lines") return by_name;
   if (by_name.empty())
     for (const known_suffix& s : kSuffixes)
       if (has_suffix(data, s.suffix)) return refused(file, s.what, s.way_out);
   // Lines have no structure that could be damaged: a name in .txt makes no text of binary data.
-  const bool is_binary = file.head.substr(0, kTextBytes).find('\0') != file.head.npos;
-  if (by_name.empty() ? !is_text_head(file.head, file.is_all) : is_binary) return refused_bytes(file);
+  if (!is_text_head(file.head, file.is_all)) return refused_bytes(file);
   return by_name.empty() ? kind_of_text(file.head, file.is_all) : by_name;
 }
 

@@ -39,8 +39,4 @@ result<std::string_view> kind_of(const file_sample& file);
 /// Returns the format of the reader that the name shows; empty if it shows none.
 std::string_view kind_of_name(std::string_view name);
 
-/// Returns true if the first KiB of `head` is UTF-8 and has no NUL bytes. `is_all`: the file has no further bytes, so
-/// that the last character must be complete.
-bool is_text_head(std::string_view head, bool is_all);
-
 }  // namespace sluice::lib::cli

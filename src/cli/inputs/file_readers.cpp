@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/inputs/file_readers.hpp"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -20,8 +21,10 @@
 #include "cli/inputs/stream_schema.hpp"
 #include "cli/inputs/text_kind.hpp"
 #include "cli/verbs.hpp"
+#include "format/codec/compression_suffix.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/paths/listed.hpp"
+#include "sluice/format/inflate.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib::cli {
@@ -43,9 +46,18 @@ constexpr reader kReaders[] = {{"tfrecord", "tfrecord", ""},
                                {"mds", "mds", ""},
                                {"npz", "zip_members", " | map({name: name, array: decode_npy(bytes)})"}};
 
+/// Prints a note once: a verb may look at a file more than once.
+void note_no_header(const std::string& file) {
+  static absl::flat_hash_set<std::string> noted;
+  if (!noted.insert(file).second) return;
+  std::fprintf(stderr, "note: %s is empty: it has no header, and no rows\n",
+               file == "-" ? "standard input" : detail::redacted(file).c_str());
+}
+
 /// The reader of a text whose name ends in .csv or .tsv: in a .tsv the delimiter is always the tab.
 reader reader_of_table(std::string_view format, const sampled_file& s) {
   reader r = reader_named(format);
+  r.is_empty = is_blank(s);
   if (format == "tsv") return r;
   if (const char mark = delimiter_of(s.head, s.is_all); mark != 0) r.delimiter = mark;
   return r;
@@ -76,6 +88,9 @@ result<reader> find_reader(const std::string& file, compression c) {
     return detail::cannot_open(unknown ? unknown.value() : ENOENT, path);
   const sampled_file s = sample_of(file, c);
   const std::string name(without_query(file));
+  if (s.is_packed && detect_compression(s.head) != compression::none)
+    return unimplemented_error(
+        absl::StrCat("is compressed twice: decompress it first, as by gzip -dc, and read the result"));
   auto kind = kind_of({.name = name, .head = s.head, .tail = s.tail, .is_all = s.is_all, .is_packed = s.is_packed});
   if (kind.ok() && (*kind == "zip" || *kind == "npz") && (s.is_packed || !names_file(file)))
     return unimplemented_error(
@@ -88,7 +103,9 @@ result<reader> find_reader(const std::string& file, compression c) {
   if (kind.ok()) return reader_named(*kind);
   if (kind.why().code() != status_code::invalid_argument || c != compression::automatic) return kind.why();
   // Bytes of an unknown kind in a file that is named as a compressed one are damage.
-  if (status why = check_name(file); !why.ok()) return why;
+  const bool is_named = file != "-" && is_file(file);
+  if (is_named && !s.is_packed)
+    if (status why = check_compression_suffix(s.head, file); !why.ok()) return why;
   return kind.why();
 }
 
@@ -120,9 +137,11 @@ void note_other_delimiter(const std::string& file, char typed) {
 
 reader reader_of(const std::string& file, const format_arguments& a) {
   // The delimiter is detected where CSV is named, too.
-  const reader r = a.from.empty()                           ? reader_of(file)
-                   : a.from == "csv" && a.delimiter.empty() ? reader_of_table(a.from, sample_of(file))
-                                                            : reader_named(a.from);
+  const bool is_table = a.from == "csv" || a.from == "tsv";
+  reader r = a.from.empty() ? reader_of(file)
+             : is_table     ? reader_of_table(a.from, sample_of(file))
+                            : reader_named(a.from);
+  if (is_table && !a.delimiter.empty()) r.delimiter = reader_named(a.from).delimiter;
   if (r.op == "csv" && !a.delimiter.empty() && is_file(file)) note_other_delimiter(file, a.delimiter[0]);
   return r;
 }
@@ -173,6 +192,10 @@ std::string plan_for(const std::string& file, const reader& r, const format_argu
   if (!find_op(r.op))
     throw misuse(absl::StrCat(file, ": this sluice has no operator ", std::string(r.op), ", which reads it"));
   check_options(file, r, a);
+  if (r.is_empty && a.schema.empty()) {
+    note_no_header(file);
+    return absl::StrCat("lines(", in_quotes(file), ") | take(0)");
+  }
   const bool is_stream = a.schema.empty() && !names_file(file) && !is_file_pattern(file);
   const std::string schema = is_stream ? schema_of_stream(file, r, a) : a.schema;
   std::string text = absl::StrCat(std::string(r.op), "(", in_quotes(file));

@@ -18,6 +18,8 @@ struct reader {
   std::string_view op;
   std::string_view behind;  ///< the text after it in the plan
   char delimiter = ',';     ///< of csv
+  /// The file is a table without bytes. It has no header, and the file verbs read it as no lines.
+  bool is_empty = false;
 };
 
 /// The names of the formats, for --from.

@@ -17,7 +17,7 @@ namespace sluice::lib::cli {
 format_arguments with_merged_schema(const std::vector<std::string>& files, const format_arguments& a) {
   if (files.size() < 2 || !a.schema.empty() || !std::ranges::all_of(files, names_file)) return a;
   const reader first = reader_of(files[0], a);
-  if (first.op != "csv" && first.op != "jsonl") return a;
+  if ((first.op != "csv" && first.op != "jsonl") || first.is_empty) return a;
   std::deque<file_pieces> pieces;
   for (const std::string& file : files) {
     const reader r = reader_of(file, a);

@@ -199,7 +199,9 @@ std::string plan_reading_matches(const std::string& pattern, const format_argume
   add_remote_files(rt);
   std::vector<std::string> files = matched_files(rt, {pattern});
   std::erase_if(files, is_empty_file);
-  return plan_for(pattern, files.empty() ? reader_named("lines") : reader_of(files[0], format), format);
+  reader r = files.empty() ? reader_named("lines") : reader_of(files[0], format);
+  r.is_empty = false;  // the others may have rows
+  return plan_for(pattern, r, format);
 }
 
 namespace {

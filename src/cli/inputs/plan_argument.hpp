@@ -56,6 +56,8 @@ struct sampled_file {
   std::string path{}, head{}, tail{};
   bool is_all = false, is_packed = false;
 };
+/// Returns true for a whole text without characters, apart from line ends and a byte order mark.
+bool is_blank(const sampled_file& s);
 /// Reads the first bytes, decompressed, and the last ones. The bytes of standard input and of an inherited pipe are not
 /// consumed. They stay empty for a named FIFO, and for a file that cannot be read: reading it reports the reason.
 sampled_file sample_of(const std::string& path, compression c = compression::automatic);

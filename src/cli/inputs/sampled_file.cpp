@@ -13,6 +13,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/text/byte_order_mark.hpp"
 #include "cli/inputs/file_kind.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "io/paths/file_router.hpp"
@@ -97,6 +98,12 @@ std::string end_of_file(const std::string& path, std::size_t bytes_max) {
   return in ? bytes : std::string();
 }
 
+/// Returns the last bytes of data that end in their sample; empty for others.
+std::string end_of_head(const sampled_file& s) {
+  if (!s.is_all) return {};
+  return s.head.substr(s.head.size() - std::min(s.head.size(), kKindTailBytes));
+}
+
 /// Returns the descriptor of standard input or of an inherited pipe (`<(…)` of a shell is /dev/fd/63); -1: none.
 int descriptor_of(const std::string& path) {
   if (path == "-" || path == "/dev/stdin") return STDIN_FILENO;
@@ -135,7 +142,7 @@ sampled_file sample_of(const std::string& path, compression c) {
   if (c == compression::automatic)
     c = detect_compression(std::string_view(s.head).substr(0, kCompressionGuessBytes), path);
   if (c == compression::none) {
-    if (names_file(path)) s.tail = end_of_file(path, kKindTailBytes);
+    s.tail = names_file(path) ? end_of_file(path, kKindTailBytes) : end_of_head(s);
     return s;
   }
   s.is_packed = true;
@@ -147,7 +154,12 @@ sampled_file sample_of(const std::string& path, compression c) {
   }
   s.head = std::move(plain);
   s.is_all = is_all;
+  s.tail = end_of_head(s);
   return s;
+}
+
+bool is_blank(const sampled_file& s) {
+  return s.is_all && s.head.find_first_not_of("\r\n", detail::byte_order_mark_bytes(s.head)) == s.head.npos;
 }
 
 bool is_compressed(const std::string& file) {

@@ -5,13 +5,17 @@
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "base/text/byte_order_mark.hpp"
 #include "format/json/json_rows.hpp"
+#include "sluice/base/utf8.hpp"
 
 namespace sluice::lib::cli {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr std::size_t kRows = 20;  // that are compared with the header
 
@@ -80,6 +84,35 @@ bool has_rows(std::string_view rest, std::size_t marks, char mark, bool is_all) 
   return rows != 0;
 }
 
+/// Returns UTF-16 or UTF-32 by a byte order mark.
+std::string_view marked_encoding(std::string_view head) {
+  if (head.starts_with("\xff\xfe\0\0"sv) || head.starts_with("\0\0\xfe\xff"sv)) return "UTF-32";
+  if (head.starts_with("\xff\xfe"sv) || head.starts_with("\xfe\xff"sv)) return "UTF-16";
+  return {};
+}
+
+/// Texts without a mark, of which most characters are ASCII: their NUL bytes stand at fixed places.
+std::string_view unmarked_encoding(std::string_view head) {
+  head = head.substr(0, std::min(head.size() / 4 * 4, kTextBytes));
+  if (head.size() < 4) return {};
+  std::array<std::size_t, 4> nuls{};
+  for (std::size_t i = 0; i != head.size(); ++i) nuls[i % 4] += head[i] == '\0';
+  const std::size_t units = head.size() / 4, most = units - units / 10;
+  const auto full = [&](std::size_t i) { return nuls[i] >= most; };
+  const auto empty = [&](std::size_t i) { return nuls[i] == 0; };
+  const std::size_t printable = static_cast<std::size_t>(std::ranges::count_if(head, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= ' ' && byte != 0x7f) || byte == '\t' || byte == '\n' || byte == '\r';
+  }));
+  const std::size_t all_nuls = nuls[0] + nuls[1] + nuls[2] + nuls[3];
+  if (printable * 10 < (head.size() - all_nuls) * 9) return {};  // numbers, rather than characters
+  if (empty(0) && full(1) && full(2) && full(3)) return "UTF-32LE";
+  if (full(0) && full(1) && full(2) && empty(3)) return "UTF-32BE";
+  if (empty(0) && empty(2) && full(1) && full(3)) return "UTF-16LE";
+  if (empty(1) && empty(3) && full(0) && full(2)) return "UTF-16BE";
+  return {};
+}
+
 }  // namespace
 
 std::string_view kind_of_text(std::string_view head, bool is_all) {
@@ -111,6 +144,46 @@ char delimiter_of(std::string_view head, bool is_all) {
     if (fits_all) return mark;
   }
   return '\0';
+}
+
+bool is_text_head(std::string_view head, bool is_all) {
+  const bool is_cut = !is_all || head.size() > kTextBytes;
+  head = head.substr(0, kTextBytes);
+  if (head.find('\0') != head.npos) return false;
+  if (is_utf8(head)) return true;
+  // A character may be cut in two at the end.
+  for (std::size_t n = 1; is_cut && n != 4 && n < head.size(); ++n)
+    if (is_utf8(head.substr(0, head.size() - n))) return true;
+  return false;
+}
+
+bool has_controls(std::string_view head) {
+  return std::ranges::any_of(head.substr(0, kTextBytes), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte == 0x7f || (byte < ' ' && "\b\t\n\v\f\r\x1b"sv.find(c) == std::string_view::npos);
+  });
+}
+
+markup_page markup_page_of(std::string_view head) {
+  head.remove_prefix(detail::byte_order_mark_bytes(head));
+  head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
+  const std::string begin = absl::AsciiStrToLower(std::string(head.substr(0, 16)));
+  if (begin.starts_with("<!doctype html") || begin.starts_with("<html"))
+    return {"an HTML page", "servers answer requests that fail with one; `cat FILE` shows it"};
+  if (begin.starts_with("<?xml "))
+    return {"an XML document", "stores answer requests that fail with one; `cat FILE` shows it"};
+  return {};
+}
+
+std::string_view excel_delimiter(std::string_view head) {
+  head.remove_prefix(detail::byte_order_mark_bytes(head));
+  if (!head.starts_with("sep=") || head.size() < 6) return {};
+  return head[5] == '\n' || head[5] == '\r' ? head.substr(4, 1) : std::string_view();
+}
+
+std::string_view wide_encoding(std::string_view head) {
+  const std::string_view marked = marked_encoding(head);
+  return marked.empty() ? unmarked_encoding(head) : marked;
 }
 
 }  // namespace sluice::lib::cli

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <absl/strings/str_cat.h>
-
-#include <cstdio>
-
-#include "cli/inputs/file_checks.hpp"
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/plan_argument.hpp"
@@ -26,11 +21,6 @@ int cat(const cat_arguments& a) {
   for (const std::string& file : a.files) refuse_folder(file, "cat");
   for (auto& file : matched_files(rt, a.files)) {
     const reader r = reader_of(file, a.format);
-    if (status why = check_name(file); !why.ok()) {
-      const std::string_view reason = why.message();  // cat has no --compression
-      print_warning(absl::StrCat(file, " ", std::string(reason.substr(0, reason.find(": --compression"))),
-                                 ": it is read as it is"));
-    }
     const node_ptr plan = plan_of_file(file, plan_for(file, r, a.format), a.format);
     const quarantine_locks kept = check_errors(*plan, a.errors);
     example_sink examples(example_sink::in_front);  // decided for each file: its records are tf.Examples or not

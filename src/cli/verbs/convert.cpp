@@ -139,7 +139,9 @@ std::string numbers_of_npy(const npy_head& head) {
 bool is_table_without_rows(const std::string& file) {
   constexpr std::uintmax_t kHeaderBytesMax = 1 << 20;
   const output_format f = format_of_path(std::string(name_of_data(file))).format;
-  if (is_empty_file(file)) return f == output_format::csv || f == output_format::jsonl;
+  const bool is_table = f == output_format::csv || f == output_format::jsonl || name_of_data(file).ends_with(".tsv");
+  if (is_table && is_file(file))
+    if (is_blank(sample_of(file))) return true;
   std::error_code unknown;
   if (f != output_format::csv || !is_file(file) || is_compressed(file) ||
       std::filesystem::file_size(detail::without_file_scheme(file), unknown) > kHeaderBytesMax)
@@ -196,7 +198,8 @@ std::string plan_text_of(convert_arguments& a) {
       check_not_missing(file);
       throw misuse(absl::StrCat(file, " is no file: several inputs are files; one plan can be an input alone"));
     }
-    const reader r = reader_of(file, a.format);
+    reader r = reader_of(file, a.format);
+    if (format_of_output(a) != output_format::jsonl) r.is_empty = false;  // columns are needed: refused with --schema
     is_records = is_records && r.format == "tfrecord";
     plans.push_back(plan_for(file, r, format));
     if (!a.format.schema.empty() && names_file(file))

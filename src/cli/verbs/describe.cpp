@@ -142,6 +142,8 @@ int describe(const describe_arguments& a) {
   };
   const std::uint64_t n = sink.figures.empty() ? 0 : std::stoull(figure("n"));
   std::printf("%s\n", counted(n, "row").c_str());
+  const bool has_columns = rows->type->kind == kind::structure && !rows->type->members.empty();
+  if (n == 0 && !has_columns) return kOk;
   std::vector<std::vector<std::string>> table{{"column", "type", "nulls", "min", "max"}};
   for (std::size_t k = 0; k != columns.size(); ++k) {
     described_column& c = columns[k];

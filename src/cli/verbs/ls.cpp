@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "cli/inputs/matched_files.hpp"
 #include "cli/inputs/plan_argument.hpp"
@@ -12,6 +14,7 @@
 #include "cli/messages/exit_status.hpp"
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
+#include "op/bagz/bagz_files.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/io/files.hpp"
 
@@ -106,22 +109,36 @@ void list_pattern(runtime& rt, const std::string& text, bool as_json) {
   }
 }
 
+/// Returns the patterns that are listed one after another: the shards of a set, or the pattern itself.
+std::vector<std::string> patterns_in(const std::string& text) {
+  if (!is_bagz_shard_set(text)) return {text};
+  std::vector<std::string> shards = bagz_files(text).value();
+  for (std::string& shard : shards)
+    if (!detail::is_remote(shard)) shard = literal(shard);
+  return shards;
+}
+
 }  // namespace
 
 int ls(const ls_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   int exit_status = kOk;
-  for (const std::string& pattern : a.patterns) {
+  auto attempt = [&](const std::string& pattern, auto&& listing_it) {
     try {
-      list_pattern(rt, pattern, a.as_json);
+      listing_it();
     } catch (const error& e) {
-      if (e.code() == status_code::not_found && is_local_folder(pattern)) continue;  // the folder is empty
+      if (e.code() == status_code::not_found && is_local_folder(pattern)) return;  // the folder is empty
       std::fflush(stdout);
       print_error(e.what());
       exit_status = more_serious(exit_status, exit_status_of(e.why()));
     }
-  }
+  };
+  for (const std::string& text : a.patterns)
+    attempt(text, [&] {
+      for (const std::string& pattern : patterns_in(text))
+        attempt(pattern, [&] { list_pattern(rt, pattern, a.as_json); });
+    });
   return exit_status;
 }
 

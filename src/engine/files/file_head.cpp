@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include "format/codec/compression_suffix.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/paths/listed.hpp"
 #include "io/plan_file_reader.hpp"
@@ -48,7 +49,10 @@ result<file_head> read_file_head(const std::string& path, compression packed, st
   file_head head;
   head.bytes = *std::move(read);
   head.is_all = head.bytes.size() <= bytes_max;
-  if (packed == compression::automatic) packed = detect_compression(head.bytes, path);
+  const bool is_detected = packed == compression::automatic;
+  if (is_detected) packed = detect_compression(head.bytes, path);
+  if (is_detected && packed == compression::none)
+    if (status fits = check_compression_suffix(head.bytes, path); !fits.ok()) return fits;
   if (packed == compression::none) {
     head.bytes.resize(std::min(head.bytes.size(), bytes_max));
     return head;

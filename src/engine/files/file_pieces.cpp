@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "format/codec/compression_suffix.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/paths/listed.hpp"
 #include "io/plan_file_reader.hpp"
@@ -71,7 +72,10 @@ bool file_pieces::more(std::string& to) {
   if (is_all_ || !why_.ok()) return false;
   if (!std::exchange(is_open_, true)) {
     if (!read_packed()) return false;
-    if (packed_ == compression::automatic) packed_ = detect_compression(input_, path_);
+    const bool is_detected = packed_ == compression::automatic;
+    if (is_detected) packed_ = detect_compression(input_, path_);
+    if (is_detected && packed_ == compression::none) why_ = check_compression_suffix(input_, path_);
+    if (!why_.ok()) return false;
     if (packed_ != compression::none) inflater_.emplace(packed_, limits_);
   } else if (input_.empty() && !read_packed()) {
     return false;

@@ -9,6 +9,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "base/text/ascii.hpp"
+#include "base/text/byte_order_mark.hpp"
 #include "engine/lowering/distinct_names.hpp"
 #include "format/csv/csv_fields.hpp"
 
@@ -121,6 +122,11 @@ class first_rows {
 
   bool next(std::vector<std::string>& fields, status& broken) {
     for (;;) {
+      if (begin_ + at_ == 0 && detail::has_utf16_mark(window_)) {
+        too_long_ = unimplemented_error(
+            "the file begins with the mark of UTF-16, and CSV is read in UTF-8: iconv -f UTF-16 -t UTF-8 converts it");
+        return false;
+      }
       csv_scan s = parser_.read_fields(std::string_view(window_).substr(at_), begin_ + at_, from_.is_all(), fields);
       at_ += s.used_bytes;
       broken = std::move(s.broken);
@@ -174,6 +180,11 @@ status no_rows(const file_pieces& file, const status& too_long, const status& fi
       .in_file(file.path());
 }
 
+/// What to do if the header looks like a comment.
+std::string way_to_comments(std::string_view first_name) {
+  return first_name.starts_with('#') ? "; comment=\"#\" in the plan passes over lines that begin with #" : "";
+}
+
 status look_at(file_pieces& file, const csv_dialect& dialect, std::int64_t rows_max, file_columns& to) {
   first_rows rows(file, dialect, rows_max == kCsvRowsLookedAt);
   std::vector<std::string> fields;
@@ -189,7 +200,8 @@ status look_at(file_pieces& file, const csv_dialect& dialect, std::int64_t rows_
     if (broken.ok() && fields.size() != to.guesses.size())
       broken = invalid_argument_error(absl::StrCat("line ", rows.line(), " has ", fields.size(),
                                                    fields.size() == 1 ? " field where " : " fields where ",
-                                                   to.guesses.size(), " are expected"));
+                                                   to.guesses.size(), to.guesses.size() == 1 ? " is" : " are",
+                                                   " expected", to.names.empty() ? "" : way_to_comments(to.names[0])));
     if (!broken.ok() && first_broken.ok()) first_broken = broken;
     if (!broken.ok()) continue;
     for (std::size_t k = 0; k != fields.size(); ++k) to.guesses[k].look_at(fields[k], rows.line(), dialect);

@@ -144,6 +144,10 @@ class Bagz(ProgramTest):
             self.assertIn("10 rows", self.ok("describe", name).stdout)
             self.ok("convert", name, self.path("o.jsonl"), "--overwrite", "--quiet")
             self.assertEqual(len(pathlib.Path(self.path("o.jsonl")).read_text().splitlines()), 10)
+            self.assertEqual([line.split()[-1][-21:] for line in self.ok("ls", name).stdout.splitlines()],
+                             [f"t-0000{i}-of-00004.bagz" for i in range(4)])
+            self.assertEqual(len(lines_of(self.ok("ls", "--json", name))), 4)
+        self.assertIn("t-00004-of-00005.bagz", self.fails(1, "ls", self.path("t@5.bagz")))
         self.ok("cp", self.path("t@4.bagz"), self.path("copies/"))
         self.assertEqual(len(list(pathlib.Path(self.path("copies")).iterdir())), 4)
         for verb in ("head", "cat", "count"):

@@ -43,6 +43,9 @@ UNREAD = {
     "flac": (b"fLaC\x00\x00\x00\x22" + NOISE, "a FLAC file", "ffmpeg"),
     "ogg": (b"OggS\x00\x02" + NOISE, "an Ogg file", "ffmpeg"),
     "mp4": (b"\x00\x00\x00\x20ftypisom" + NOISE, "an MP4 file", "ffmpeg"),
+    "cpio in ASCII": (b"070701" + b"00000001" + b"000081A4" + b"00000000" * 9 + b"00000006" + b"00000000" + b"a.txt\nhello\n" * 9, "a cpio archive", "cpio -id"),
+    "old cpio in ASCII": (b"070707" + b"000001" * 8 + b"00000000001" + b"000006" + b"00000000005" + b"a.txt\nhello\n", "a cpio archive", "cpio -id"),
+    "orc without nul": (b"ORC\x0a\x06\x12\x04" + b"text" * 400 + b"\x08\x03ORC\x17", "an ORC file", "pyarrow.orc"),
     "7z": (b"7z\xbc\xaf\x27\x1c" + NOISE, "a 7z archive", "7z x"),
     "rar": (b"Rar!\x1a\x07\x01\x00" + NOISE, "a RAR archive", "unrar"),
     ".Z": (b"\x1f\x9d\x90" + NOISE, "compressed by compress", "gzip -dc"),
@@ -58,6 +61,7 @@ UNREAD = {
     "utf-32": (TEXT.encode("utf-32"), "a text in UTF-32,", "iconv -f UTF-32"),
     "utf-32 without a mark": (TEXT.encode("utf-32-be"), "a text in UTF-32BE,", "iconv -f UTF-32BE"),
     "latin 1": ("naïve\n".encode("latin1") * 50, "byte 2 is not UTF-8", "iconv -f LATIN1"),
+    "windows-1252": ("na\xefve \u201cquoted\u201d\n".encode("cp1252") * 50, "byte 2 is not UTF-8", "iconv -f WINDOWS-1252"),
     "noise": (b"\x00\x01\x02" * 100, "byte 0 is NUL", "--from FORMAT"),
     "late nul": (b"x" * 1000 + b"\0", "byte 1000 is NUL", "--from FORMAT"),
 }
@@ -65,6 +69,51 @@ VERBS = [["cat"], ["head"], ["count"], ["verify"], ["select", "a"], ["explain"],
 
 
 class Detection(ProgramTest):
+    def test_a_build_without_parquet_says_how_it_is_written(self):
+        rows = self.write("rows.csv", b"a,b\n1,2\n")
+        done = sluice("convert", rows, self.path("o.parquet"))
+        if done.returncode == 0:   # a build with Arrow C++
+            return
+        self.assertEqual(done.returncode, 2)
+        arrow = self.path("o.arrow")
+        self.assertIn(f"write {arrow}, and convert it: python3 -c", done.stderr)
+        self.assertIn(f"a.ipc.open_stream('{arrow}')", done.stderr)
+        self.ok("convert", rows, arrow)
+
+    def test_a_table_without_bytes_has_no_rows(self):
+        rows = self.write("rows.csv", b"a,b\n1,2\n")
+        blank = {"e.csv": b"", "e.tsv": b"", "mark.csv": b"\xef\xbb\xbf", "lines.csv": b"\r\n\n", "e.csv.gz": gzip.compress(b"")}
+        for name, data in blank.items():
+            path = self.write(name, data)
+            note = f"note: {path} is empty: it has no header, and no rows\n"
+            for verb, out in ((["cat"], ""), (["head"], ""), (["count"], "0\n"), (["select", "a"], ""), (["head", "--output", "csv"], ""),
+                              (["describe"], "0 rows\n"), (["cat", "--from", "csv"], ""), (["count", "--delimiter", ";"], "0\n")):
+                with self.subTest(name=name, verb=verb):
+                    done = self.ok(*verb, path)
+                    self.assertEqual((done.stdout, done.stderr), (out, note))
+            self.assertIn(f"{path}: sound: ", self.ok("verify", path).stdout)
+            self.assertEqual(self.ok("cat", path, rows).stdout, '{"a":1,"b":2}\n')
+            self.assertEqual(self.ok("head", path, "--schema", "a: int64, b: int64").stdout, "")
+            out = self.path("out.jsonl")
+            self.ok("convert", "--overwrite", path, out)
+            self.assertEqual(pathlib.Path(out).read_bytes(), b"")
+            self.ok("convert", "--overwrite", path, rows, out)
+            self.assertEqual(pathlib.Path(out).read_text(), '{"a":1,"b":2}\n')
+            for other in ("out.csv", "out.arrow"):
+                self.assertIn("give a schema", self.fails(1, "convert", path, self.path(other)))
+                self.ok("convert", path, self.path(other), "--schema", "a: int64, b: int64")
+                os.remove(self.path(other))
+            self.fails(1, "run", f'csv("{path}", header=true)', "--output", "jsonl")
+        done = subprocess.run([PROGRAM, "count", "--from", "csv", "-"], input=b"", capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, b"0\n"), done.stderr)
+        header = self.write("header.csv", b"a,b\n")
+        for verb, out in ((["cat"], ""), (["count"], "0\n"), (["select", "a"], "")):
+            done = self.ok(*verb, header)
+            self.assertEqual((done.stdout, done.stderr), (out, ""))
+        self.assertIn("a       string", self.ok("describe", header).stdout)
+        self.ok("convert", header, self.path("header.out.csv"))
+        self.assertEqual(pathlib.Path(self.path("header.out.csv")).read_text(), "a,b\n")
+
     def write(self, name, data):
         path = pathlib.Path(self.path(name))
         path.write_bytes(data)
@@ -137,6 +186,45 @@ class Detection(ProgramTest):
         # A format that sluice reads is read, whatever the name says.
         examples = self.ok("cat", GOLDEN / "examples.tfrecord").stdout
         self.assertEqual(self.ok("cat", self.write("records.csv", (GOLDEN / "examples.tfrecord").read_bytes())).stdout, examples)
+        # A text in another encoding is refused whatever its name, and a damaged field is not.
+        for name in ("a.txt", "a.csv", "a.tsv"):
+            for kind in ("latin 1", "windows-1252"):
+                for verb in ("cat", "head", "count", "verify", "describe"):
+                    said = self.refused(verb, self.write(name, UNREAD[kind][0]), words=UNREAD[kind][1:])
+                    self.assertIn("> out" + name[1:], said.stderr)
+            self.ok("cat", self.write(name, b"a,b\n1,ab\xe9\n"), "--from", "lines" if name == "a.txt" else name[2:])
+        self.assertEqual(self.ok("cat", self.write("a.csv", b"a,b\n1,\x01\xe9\n")).stdout, '{"a":1,"b":{"base64":"Aek="}}\n')
+        # What a server or a version control has left in place of the data.
+        pages = ((b"<!DOCTYPE html>\n<html>404</html>\n", "an HTML page"), (b"\xef\xbb\xbf<HTML><body>x</body></HTML>\n", "an HTML page"),
+                 (b'<?xml version="1.0"?>\n<Error/>\n', "an XML document"))
+        for name in ("a.csv", "a.tsv", "a.jsonl", "a.tfrecord", "a.npy", "a.arrow", "a.tar"):
+            for data, words in pages:
+                for verb in ("cat", "count", "verify"):
+                    self.refused(verb, self.write(name, data), words=[words, "`cat "])
+            self.refused("head", self.write(name, b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
+                         words=["a pointer of Git LFS", "`git lfs pull`"])
+        self.refused("head", self.write("a.parquet", b"version https://git-lfs.github.com/spec/v1\n"), words=["Git LFS"])
+        self.ok("cat", self.write("a.html", pages[0][0]))
+        self.refused("cat", self.write("a.csv", b"sep=;\r\na;b\r\n1;2\r\n"), words=["Excel's sep=;", "tail -n +2"])
+        self.assertEqual(self.ok("cat", self.write("a.csv", b"sep=a,b\n1,2\n")).stdout, '{"sep=a":1,"b":2}\n')
+        self.refused("cat", self.write("a.json", b'\x1e{"a":1}\n\x1e{"a":2}\n'), words=["RFC 7464", "tr -d"])
+        for name in ("a.csv.gz", "a.csv.gz.gz", "a"):
+            for inner in (gzip.compress(b"a,b\n1,2\n"), bz2.compress(b"a,b\n1,2\n" * 9)):
+                self.refused("cat", self.write(name, gzip.compress(inner)), words=["is compressed twice"])
+        # A suffix that the lines contradict.
+        table, objects = b"a,b\n1,2\n", b'{"a":1,"b":2}\n{"a":3,"b":4}\n'
+        for name, data, words in (("a.jsonl", table, "is named .jsonl, and contains CSV: --from csv reads it"),
+                                  ("a.csv", objects, "is named .csv, and contains JSON lines: --from jsonl reads it"),
+                                  ("a.tsv", objects, "is named .tsv, and contains JSON lines: --from jsonl reads it")):
+            for verb in ("cat", "head", "count", "verify", "describe"):
+                self.refused(verb, self.write(name, data), words=[words])
+            self.ok("cat", self.path(name), "--from", "csv" if data is table else "jsonl")
+        # Words that begin like a format, and digits, are text.
+        for data in (b"ORCHID,rose\n1,2\n", b"ORC\n", b"070701 is a number\n", b"07070100 12\n"):
+            self.ok("cat", "--from", "lines", self.write("word", data))
+            self.ok("cat", self.write("word", data))
+            done = subprocess.run([PROGRAM, "cat", "-"], input=data, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 0, (data, done.stderr))
         # A text file has no structure that could be damaged.
         self.refused("cat", self.write("a.txt", NOISE), words=["NUL"])
         # The suffix of a compression does not make another compression damage.
@@ -150,7 +238,7 @@ class Detection(ProgramTest):
 
     def test_a_table_without_a_valid_header_is_of_a_known_format(self):
         """All verbs end with 1: the arguments are right."""
-        for data, verdict in ((b"", "not read"), (b'a"x,b\n1,2\n', "damaged"), (b'a,"b\n1,2\n', "damaged"), (b"a,b\n1\n", "damaged")):
+        for data, verdict in ((b'a"x,b\n1,2\n', "damaged"), (b'a,"b\n1,2\n', "damaged"), (b"a,b\n1\n", "damaged")):
             path = self.write("a.csv", data)
             for options in ([], ["--from", "csv"]):
                 self.assertEqual(sluice("cat", path, *options).returncode, 1, data)

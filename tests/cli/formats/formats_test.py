@@ -114,13 +114,16 @@ class Formats(ProgramTest):
     def test_a_file_that_is_not_packed_as_its_name_says_is_told(self):
         for suffix in (".gz", ".tgz", ".zst", ".xz", ".bz2", ".lz4", ".snappy", ".zlib"):
             path = self.write("a.txt" + suffix, b"plain\ntext\n" * 9)
-            said = self.damaged("a.txt" + suffix, b"plain\ntext\n" * 9, f"is named {suffix}, and is not compressed: --compression none checks it as it is")
+            said = self.damaged("a.txt" + suffix, b"plain\ntext\n" * 9, f"is named {suffix}, and is not compressed: rename it, or read it with --compression none")
             self.assertIn("byte 0", said)
             self.damaged("b.csv" + suffix, b"\x00\x01\xfe" * 99, "are not those of such a file")
             self.damaged("empty" + suffix, b"", "is empty: it was cut short")
-            done = sluice("cat", path, "--from", "lines")
-            self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 18))
-            self.assertIn(f"sluice: warning: {path} is named {suffix}, and is not compressed: it is read as it is", done.stderr)
+            for verb in (["cat"], ["head"], ["count"], ["cat", "--from", "lines"], ["select", "a"], ["describe"]):
+                said = self.fails(1, *verb, path)
+                self.assertIn(f"data_loss: ", said)
+                self.assertIn(f"is named {suffix}, and is not compressed: rename it, or read it with compression=none", said)
+            self.fails(1, "convert", path, self.path("out.jsonl"))
+            self.assertEqual(len(self.ok("run", f'lines("{path}", compression=none)', "--output", "jsonl").stdout.splitlines()), 18)
             self.assertIn("sound: 18 ", self.ok("verify", "--compression", "none", "--from", "lines", path).stdout)
         self.assertIn("sound: 0 ", self.ok("verify", self.write("empty.txt", b"")).stdout)
 
