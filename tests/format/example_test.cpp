@@ -220,7 +220,7 @@ TEST_CASE("errors name the feature and the expected form") {
   CHECK(parse_error<sample>(make([&] { w.bytes("text", "x"); })) == "invalid_argument: feature \"label\" is missing");
   CHECK(parse_error<sample>("") == "invalid_argument: feature \"text\" is missing");
   CHECK(parse_error<sample>(make([&] { w.int64("text", 1); })) ==
-        "invalid_argument: feature \"text\" holds int64 values, expected bytes");
+        "invalid_argument: feature \"text\" holds int64 values, expected bytes: the type int64 reads them");
   CHECK(parse_error<sample>(make([&] { w.bytes("text", "x").int64("label", 1).floats("values", kValues, 2); })) ==
         "invalid_argument: feature \"values\" has 2 values, expected 3");
   const float four[] = {1, 2, 3, 4};

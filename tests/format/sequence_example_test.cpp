@@ -136,9 +136,11 @@ TEST_CASE("errors name the feature list and the step") {
   CHECK(with([](written& w) { w.audio.assign(40, ""); }) ==
         "invalid_argument: feature list \"audio\", step 0: has 0 values, expected 2");
   CHECK(with([](written& w) { w.tokens[2] = float_step({1}); }) ==
-        "invalid_argument: feature list \"tokens\", step 2: holds float values, expected int64");
+        "invalid_argument: feature list \"tokens\", step 2: holds float values, expected int64: the type float reads "
+        "them");
   CHECK(with([](written& w) { w.notes[0] = int64_step({}); }) ==
-        "invalid_argument: feature list \"notes\", step 0: holds int64 values, expected bytes");
+        "invalid_argument: feature list \"notes\", step 0: holds int64 values, expected bytes: the type int64 reads "
+        "them");
   CHECK(with([](written& w) { w.tokens[1] = std::string("\x1a\x02\x0a\x01", 4); }) ==
         "data_loss: the bytes are no tf.SequenceExample: its wire format is damaged");
   sequence_bytes lacks;
@@ -146,7 +148,8 @@ TEST_CASE("errors name the feature list and the step") {
   CHECK(error_of(lacks.list("label", {}).finish()) == "invalid_argument: feature list \"audio\" is missing");
   CHECK(error_of(lacks.finish()) == "invalid_argument: context feature \"id\" is missing");
   lacks.context.bytes("id", "1");
-  CHECK(error_of(lacks.finish()) == "invalid_argument: context feature \"id\" holds bytes values, expected int64");
+  CHECK(error_of(lacks.finish()) ==
+        "invalid_argument: context feature \"id\" holds bytes values, expected int64: the type string reads them");
   CHECK(error_of("") == "invalid_argument: context feature \"id\" is missing");
   CHECK(error_of("no example") == "data_loss: the bytes are no tf.SequenceExample: its wire format is damaged");
 }

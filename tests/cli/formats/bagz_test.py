@@ -147,7 +147,7 @@ class Bagz(ProgramTest):
             self.assertEqual([line.split()[-1][-21:] for line in self.ok("ls", name).stdout.splitlines()],
                              [f"t-0000{i}-of-00004.bagz" for i in range(4)])
             self.assertEqual(len(lines_of(self.ok("ls", "--json", name))), 4)
-        self.assertIn("t-00004-of-00005.bagz", self.fails(1, "ls", self.path("t@5.bagz")))
+        self.assertIn("t-00000-of-00005.bagz", self.fails(1, "ls", self.path("t@5.bagz")))
         self.ok("cp", self.path("t@4.bagz"), self.path("copies/"))
         self.assertEqual(len(list(pathlib.Path(self.path("copies")).iterdir())), 4)
         for verb in ("head", "cat", "count"):
