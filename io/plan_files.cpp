@@ -48,6 +48,8 @@ task<std::string> read_open_part(runtime& rt, std::shared_ptr<file> from, std::u
 task<std::string> read_part(runtime& rt, std::string path, std::uint64_t offset, std::size_t bytes_max) {
   open_options o;
   o.deadline = io_deadline(rt);
+  o.reading = open_options::exact;
+  if (offset == 0) o.begin_bytes = bytes_max;
   auto opening = files_of(rt).open(std::move(path), o);
   std::unique_ptr<file> from = co_await opening;
   if (from->info().has_size())
@@ -57,21 +59,33 @@ task<std::string> read_part(runtime& rt, std::string path, std::uint64_t offset,
   co_return std::move(bytes);
 }
 
-task<std::string> read_tail(runtime& rt, std::string path, std::size_t bytes_max, std::uint64_t* size_bytes) {
+task<detail::file_tail> read_tail(runtime& rt, std::string path, std::uint64_t wanted, const detail::tail_need* need) {
   open_options o;
   o.deadline = io_deadline(rt);
+  o.reading = open_options::exact;
   auto opening = files_of(rt).open(path, o);
-  std::unique_ptr<file> from = co_await opening;
+  std::shared_ptr<file> from = co_await opening;
   if (!from->info().has_size()) {
     status why =
         invalid_argument_error("its server states no size, and this format is read from its end: copy the file");
     co_await fail(why.in_file(path));
   }
-  *size_bytes = from->size_bytes();
-  const std::uint64_t n = std::min<std::uint64_t>(bytes_max, *size_bytes);
-  auto reading = read_open_part(rt, std::move(from), *size_bytes - n, static_cast<std::size_t>(n));
-  std::string bytes = co_await reading;
-  co_return std::move(bytes);
+  detail::file_tail tail{{}, from->size_bytes(), from->info().version};
+  for (bool may_need_more = *need != nullptr;; may_need_more = false) {
+    const std::uint64_t has = tail.bytes.size(), n = std::min(wanted, tail.size_bytes);
+    if (n > has) {
+      auto reading = read_open_part(rt, from, tail.size_bytes - n, static_cast<std::size_t>(n - has));
+      std::string bytes = co_await reading;
+      if (bytes.size() != n - has) {
+        status why = data_loss_error("the file has become shorter while it is read");
+        co_await fail(why.in_file(path));
+      }
+      tail.bytes.insert(0, bytes);
+    }
+    if (!may_need_more) break;
+    wanted = (*need)(tail);
+  }
+  co_return std::move(tail);
 }
 
 }  // namespace
@@ -116,10 +130,9 @@ result<std::string> detail::read_for_plan(const std::string& path, std::size_t b
   return with_small_runtime(path, [&](runtime& rt) { return sync_wait(rt, read_part(rt, path, offset, bytes_max)); });
 }
 
-result<std::string> detail::read_tail_for_plan(const std::string& path, std::size_t bytes_max,
-                                               std::uint64_t& size_bytes) {
-  return with_small_runtime(path,
-                            [&](runtime& rt) { return sync_wait(rt, read_tail(rt, path, bytes_max, &size_bytes)); });
+result<detail::file_tail> detail::read_tail_for_plan(const std::string& path, std::uint64_t bytes,
+                                                     const tail_need& need) {
+  return with_small_runtime(path, [&](runtime& rt) { return sync_wait(rt, read_tail(rt, path, bytes, &need)); });
 }
 
 result<std::vector<std::string>> detail::list_for_plan(const std::string& pattern) {

@@ -51,7 +51,7 @@ task<std::unique_ptr<file>> hdfs_file_system::open(std::string path, open_option
   auto service = std::make_shared<hdfs_reading>(*place);
   auto object = std::make_shared<http_object>(place->servers, path, std::move(url), std::move(service));
   object->believe({info.size_bytes, info.version});
-  co_return std::make_unique<http_file>(std::move(path), std::move(info), std::move(object), nullptr);
+  co_return std::make_unique<http_file>(std::move(path), std::move(info), std::move(object), nullptr, o.reading);
 }
 
 task<file_info> hdfs_file_system::stat(std::string path, time_point deadline) {

@@ -20,11 +20,12 @@ constexpr duration kFirstByteForOne = std::chrono::milliseconds(6);
 }  // namespace
 
 http_file::http_file(std::string path, file_info info, std::shared_ptr<http_object> object,
-                     std::unique_ptr<http_exchange> body)
+                     std::unique_ptr<http_exchange> body, open_options::reading_type reading)
     : file(std::move(path), std::move(info)),
       object_(std::move(object)),
       open_files_(object_->files_of_server()),
       does_ranges_(!body || body->head().code == 206),
+      asks_for_(does_ranges_ && reading == open_options::onward ? kFirstBytes : 0),
       seen_(object_->sends_crc32c() && this->info().has_size() ? std::make_unique<whole_checksum>(size_bytes())
                                                                : nullptr),
       body_(std::move(body)) {
@@ -77,8 +78,7 @@ task<std::size_t> http_file::read_at(std::uint64_t offset, buffer_ref to, std::s
   n = static_cast<std::size_t>(std::min<std::uint64_t>(n, size_bytes() - std::min(offset, size_bytes())));
   if (n == 0) co_return std::size_t{0};
   std::unique_ptr<http_exchange> body = take_body(offset);
-  auto reading =
-      object_->read(offset, std::span<char>(to->data() + at, n), body, does_ranges_ ? kFirstBytes : 0, deadline);
+  auto reading = object_->read(offset, std::span<char>(to->data() + at, n), body, asks_for_, deadline);
   co_await reading;
   keep_body(std::move(body), offset + n);
   status wrong = check(offset, std::span<const char>(to->data() + at, n));

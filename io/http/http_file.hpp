@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An object that is read as a file, by ranges. The body of the answer that opened it is stored until the first read, so
-// an object of up to a MiB costs one request.
+// an object of up to a MiB that is read onward costs one request.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -16,12 +17,19 @@ namespace sluice::lib::detail {
 
 class http_file final : public file {
  public:
-  /// The number of bytes that the opening request asks for, and the minimum that a read should ask for.
+  /// The number of bytes that the opening request asks for, and the minimum that a read asks for, of a file that is read
+  /// onward.
   static constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
   static constexpr std::size_t kRangeBytesMax = std::size_t{8} << 20;
 
-  /// `body`: begins at byte 0; null: no request was sent yet.
-  http_file(std::string path, file_info info, std::shared_ptr<http_object> object, std::unique_ptr<http_exchange> body);
+  /// `body`: begins at byte 0; null: the server sends ranges, or no request was sent yet.
+  http_file(std::string path, file_info info, std::shared_ptr<http_object> object, std::unique_ptr<http_exchange> body,
+            open_options::reading_type reading);
+
+  /// The number of bytes at the beginning that opening requests.
+  static std::uint64_t bytes_to_open(const open_options& o) {
+    return o.reading == open_options::exact ? std::min<std::uint64_t>(o.begin_bytes, kFirstBytes) : kFirstBytes;
+  }
 
   ~http_file() override;
 
@@ -43,6 +51,7 @@ class http_file final : public file {
   const std::shared_ptr<http_object> object_;
   const std::shared_ptr<std::atomic<std::uint32_t>> open_files_;  ///< shared by all files of this server
   const bool does_ranges_;
+  const std::uint64_t asks_for_;                ///< the minimum that a read asks for
   const std::unique_ptr<whole_checksum> seen_;  ///< null: the server reports no checksum
   mutex mutex_;
   std::unique_ptr<http_exchange> body_ ABSL_GUARDED_BY(mutex_);

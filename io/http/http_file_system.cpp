@@ -53,11 +53,12 @@ task<std::unique_ptr<file>> http_file_system::open(std::string path, open_option
     info = *std::move(o.known);
     object->believe({info.size_bytes, info.version});
   } else {
-    auto opening = object->open(http_file::kFirstBytes, o.deadline);
+    auto opening = object->open(http_file::bytes_to_open(o), o.deadline);
     body = co_await opening;
     info = object->info();
   }
-  co_return std::make_unique<http_file>(std::move(path), std::move(info), std::move(object), std::move(body));
+  co_return std::make_unique<http_file>(std::move(path), std::move(info), std::move(object), std::move(body),
+                                        o.reading);
 }
 
 task<file_info> http_file_system::stat(std::string path, time_point deadline) {

@@ -176,7 +176,7 @@ task<> http_object::again(retry_state& retry, http_failure failed, byte_range ra
 task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time_point deadline) {
   http_context& context = servers_->context();
   retry_state retry(context.budget, context.options.attempts_max, context.next_seed(), context.time.now());
-  const byte_range range{0, bytes - 1};
+  const byte_range range{0, std::max<std::uint64_t>(bytes, 1) - 1};
   for (;;) {
     pin_ = {};
     auto asking = ask(range, true, deadline);
@@ -184,6 +184,13 @@ task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time
     if (a.body) {
       context.budget.earn();
       if (pin_.size_bytes == 0) a.body.reset();
+      if (bytes == 0 && a.body && a.body->head().code == 206) {
+        // The connection can serve the next request once the byte is read. If that fails, it is closed.
+        char byte = 0;
+        auto reading = a.body->read_body(std::span<char>(&byte, 1), deadline);
+        (void)co_await reading.as_result();
+        a.body.reset();
+      }
       co_return std::move(a.body);
     }
     a.let_go();

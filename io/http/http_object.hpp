@@ -38,7 +38,8 @@ class http_object {
   /// Assumes the version that a listing has returned. The first read checks it.
   void believe(object_pin pin) { pin_ = std::move(pin); }
   /// Opens the object and returns its body, which begins at byte 0 and has up to `bytes` bytes, or all. Returns null
-  /// for an empty object.
+  /// for an empty object. With 0 bytes it requests one, because no request is for none, and returns null, or the whole
+  /// body from a server without ranges.
   /// REQUIRES: nothing was read before.
   task<std::unique_ptr<http_exchange>> open(std::uint64_t bytes, time_point deadline);
   const object_pin& pin() const noexcept { return pin_; }

@@ -36,9 +36,9 @@ task<std::unique_ptr<file>> store_file_system::open(std::string text, open_optio
   if (o.known && o.known->has_size() && !o.known->version.empty()) {
     info = *std::move(o.known);
     object->believe({info.size_bytes, info.version});
-    co_return std::make_unique<http_file>(std::move(text), std::move(info), std::move(object), nullptr);
+    co_return std::make_unique<http_file>(std::move(text), std::move(info), std::move(object), nullptr, o.reading);
   }
-  auto opening = object->open(http_file::kFirstBytes, o.deadline);
+  auto opening = object->open(http_file::bytes_to_open(o), o.deadline);
   auto opened = co_await opening.as_result();
   if (opened.ok()) {
     body = *std::move(opened);
@@ -50,7 +50,8 @@ task<std::unique_ptr<file>> store_file_system::open(std::string text, open_optio
     info = co_await looking;
     if (info.size_bytes != 0) co_await fail(opened.why());
   }
-  co_return std::make_unique<http_file>(std::move(text), std::move(info), std::move(object), std::move(body));
+  co_return std::make_unique<http_file>(std::move(text), std::move(info), std::move(object), std::move(body),
+                                        o.reading);
 }
 
 task<file_info> store_file_system::stat(std::string text, time_point deadline) {

@@ -70,7 +70,9 @@ task<void> byte_source::open(std::uint64_t offset) {
     co_await opening;
   }
   if (!file_) {
-    auto opening = open_file({}, begins ? head_wanted() : 0, begins ? room_wanted(expected_bytes()) : 0);
+    // A compressed file is read from its beginning, or from a point that is not known yet.
+    const std::uint64_t begins_at = compression_ == compression::none ? offset : 0;
+    auto opening = open_file({}, begins ? head_wanted() : 0, begins ? room_wanted(expected_bytes()) : 0, begins_at);
     co_await opening;
     if (file_->head_bytes() != 0) open_next_early(true);
   }
@@ -102,11 +104,14 @@ std::size_t byte_source::room_wanted(std::uint64_t size_bytes) const {
   return size_bytes != 0 ? static_cast<std::size_t>(std::min<std::uint64_t>(size_bytes, first)) : first;
 }
 
-task<void> byte_source::open_file(std::optional<file_info> known, std::size_t head_bytes, std::size_t room_bytes) {
+task<void> byte_source::open_file(std::optional<file_info> known, std::size_t head_bytes, std::size_t room_bytes,
+                                  std::uint64_t begins_at) {
   open_options how;
   how.known = std::move(known);
   how.deadline = io_deadline(*run_);
   how.cache = cache_;
+  // Its reads are long: each is at least as long as the file advises.
+  if (begins_at != 0) how.reading = open_options::exact;
   buffer_ref head;
   if (head_bytes != 0 && memory_.make_buffer_ahead(head_bytes, head, {})) {
     how.head = head;
@@ -176,7 +181,7 @@ void byte_source::open_next_early(bool waited) {
 
 task<void> byte_source::open_as_listed(file_info known) {
   const std::size_t room = room_wanted(known.size_bytes);
-  auto opening = open_file(std::move(known), 0, room);
+  auto opening = open_file(std::move(known), 0, room, 0);
   status why = co_await opening.as_result();
   if (why.ok()) {
     auto reading = more(1);

@@ -118,8 +118,9 @@ class byte_source {
   static constexpr std::size_t kStepBytes = std::size_t{1} << 20;
 
   /// `head_bytes`: the number of bytes that may be read with the opening; 0: none. `room_bytes`: the size of the buffer
-  /// for the first read, if it can be prepared meanwhile.
-  task<void> open_file(std::optional<file_info> known, std::size_t head_bytes, std::size_t room_bytes);
+  /// for the first read, if it can be prepared meanwhile. `begins_at`: the offset of the first read, if it is known.
+  task<void> open_file(std::optional<file_info> known, std::size_t head_bytes, std::size_t room_bytes,
+                       std::uint64_t begins_at);
   /// Accepts an open file: decides how to read it, and uses the bytes of its beginning that were read with the opening.
   void take_file(std::shared_ptr<file> opened, buffer_ref head, std::size_t head_bytes);
   /// If the file was opened early, it is open afterwards.

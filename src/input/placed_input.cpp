@@ -27,6 +27,7 @@ task<void> placed_input::open(std::string path) {
   open_options how;
   how.deadline = io_deadline(*run_);
   how.cache = o_.cache;
+  how.reading = open_options::exact;
   auto opening = files_of(*run_).open(path_, std::move(how));
   std::unique_ptr<file> opened = co_await opening;
   file_ = std::move(opened);

@@ -34,15 +34,16 @@ struct planned_array_records final : planned_records {
 };
 
 result<chunks_ptr> read_array_record_footer(const std::string& path, std::uint64_t& size) {
-  auto tail = read_file_tail(path, kArrayRecordTailBytes, size);
+  result<std::uint64_t> footer = std::uint64_t{0};
+  auto tail = read_file_tail(path, kArrayRecordTailBytes, [&](const file_tail& t) {
+    footer = find_array_record_footer(t.bytes, t.size_bytes);
+    return footer.ok() ? t.size_bytes - *footer : 0;
+  });
   if (!tail.ok()) return tail.why();
-  auto footer = find_array_record_footer(*tail, size);
   if (!footer.ok()) return footer.why().in_file(path);
-  std::uint64_t size_now = 0;
-  tail = read_file_tail(path, size - *footer, size_now);
-  if (!tail.ok()) return tail.why();
-  if (size_now != size) return data_loss_error("the file changes while it is read").in_file(path);
-  auto chunks = parse_array_record_footer({*tail, *footer}, *footer);
+  size = tail->size_bytes;
+  const std::size_t before = tail->bytes.size() - static_cast<std::size_t>(size - *footer);
+  auto chunks = parse_array_record_footer({std::string_view(tail->bytes).substr(before), *footer}, *footer);
   if (!chunks.ok()) return chunks.why().in_file(path, *footer);
   return chunks_ptr(std::make_shared<const array_record_chunks>(*std::move(chunks)));
 }

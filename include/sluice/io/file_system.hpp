@@ -154,6 +154,12 @@ struct open_options {
   /// its reference to the buffer, as a read does.
   buffer_ref head = {};
   std::size_t head_bytes = 0;
+  /// How the file is read. With `onward`, from some place to its end: a file on a server then requests more than a read
+  /// needs, because a request costs as much as some MiB. With `exact`, the reader knows the ranges that it needs: each
+  /// read requests its range and no other byte, and opening requests only the `begin_bytes` bytes at the beginning.
+  enum reading_type : std::uint8_t { onward, exact } reading = onward;
+  /// With `exact`: the length of the first read, if that one is at the beginning; 0: it is elsewhere.
+  std::uint64_t begin_bytes = 0;
 };
 
 /// `files_of(runtime)` in files.hpp returns the file system of a runtime.

@@ -67,14 +67,14 @@ result<std::vector<std::string>> listed_shards(const shard_set& set, const std::
 
 result<record_file> plan_bagz_file(const std::string& path, bool separate_limits) {
   record_file file{path};
-  auto tail = read_file_tail(path, kBagzLimitBytes, file.size_bytes);
+  auto tail = read_file_tail(path, kBagzLimitBytes);
   if (!tail.ok()) return tail.why();
-  std::uint64_t size = file.size_bytes;
+  file.size_bytes = tail->size_bytes;
   if (separate_limits) {
-    tail = read_file_tail(bagz_limits_path(path), kBagzLimitBytes, size);
+    tail = read_file_tail(bagz_limits_path(path), kBagzLimitBytes);
     if (!tail.ok()) return tail.why();
   }
-  auto limits = find_bagz_limits(*tail, size, separate_limits, file.size_bytes);
+  auto limits = find_bagz_limits(tail->bytes, tail->size_bytes, separate_limits, file.size_bytes);
   if (!limits.ok()) return limits.why().in_file(path);
   file.records = limits->records;
   return file;

@@ -18,8 +18,11 @@
 namespace sluice::lib {
 namespace {
 
-/// Chunks with at most this distance are read together.
+/// Chunks of a local file with at most this distance are read together: the copy costs less than a call of the kernel.
 constexpr std::uint64_t kGapBytesMax = std::uint64_t{16} << 10;
+/// The same for a file on a server, if a group needs more requests than are in flight at once. These bytes arrive in less
+/// time than another round trip takes; without another round trip nothing is saved.
+constexpr std::uint64_t kRemoteGapBytesMax = std::uint64_t{64} << 10;
 /// The number of concurrent reads where neither the plan nor the file system sets it.
 constexpr std::uint32_t kReadsAtOnce = 4;
 
@@ -55,14 +58,14 @@ task<void> read_pieces(std::shared_ptr<chunk_pieces> pieces, std::shared_ptr<run
   }
 }
 
-/// Joins ranges that are near each other.
-std::vector<file_range> joined_ranges(const std::vector<file_range>& ranges) {
+/// Joins ranges whose distance is at most this number of bytes.
+std::vector<file_range> joined_ranges(const std::vector<file_range>& ranges, std::uint64_t gap_bytes_max) {
   std::vector<file_range> joined;
   for (const file_range& r : ranges) {
     if (!joined.empty()) {
       file_range& last = joined.back();
       const std::uint64_t end = last.offset + last.bytes;
-      if (r.offset <= end || r.offset - end <= kGapBytesMax) {
+      if (r.offset <= end || r.offset - end <= gap_bytes_max) {
         last.bytes = std::max(end, r.offset + r.bytes) - last.offset;
         continue;
       }
@@ -70,6 +73,18 @@ std::vector<file_range> joined_ranges(const std::vector<file_range>& ranges) {
     joined.push_back(r);
   }
   return joined;
+}
+
+/// Joins the nearest ranges until their number is that of the requests in flight, or the others are far apart.
+std::vector<file_range> joined_remote_ranges(const std::vector<file_range>& ranges, std::size_t at_once) {
+  std::vector<file_range> joined = joined_ranges(ranges, 0);
+  if (joined.size() <= at_once) return joined;
+  std::vector<std::uint64_t> gaps;
+  for (std::size_t i = 1; i != joined.size(); ++i)
+    gaps.push_back(joined[i].offset - joined[i - 1].offset - joined[i - 1].bytes);
+  const auto last = gaps.begin() + static_cast<std::ptrdiff_t>(joined.size() - at_once - 1);
+  std::ranges::nth_element(gaps, last);
+  return joined_ranges(joined, std::min(*last, kRemoteGapBytesMax));
 }
 
 /// Parses a footer, on a thread that may take its time.
@@ -112,16 +127,18 @@ task<buffer_ref> group_input::read_range(std::uint64_t offset, std::size_t bytes
 
 task<std::string> group_input::read_footer() {
   const std::uint64_t size = file_->size_bytes();
+  std::string tail;
   for (std::uint64_t wanted = std::min(size, kFooterGuessBytes);;) {
-    auto reading = read_range(size - wanted, static_cast<std::size_t>(wanted));
+    const auto missing = static_cast<std::size_t>(wanted - tail.size());
+    auto reading = read_range(size - wanted, missing);
     buffer_ref bytes = co_await reading;
-    const std::string_view tail(bytes->data(), static_cast<std::size_t>(wanted));
+    tail.insert(0, bytes->data(), missing);
     result<std::uint64_t> at = find_parquet_footer(tail, size);
     if (!at.ok()) co_await fail(at.why());
     const std::uint64_t needed = size - *at;
     if (needed <= wanted) {
-      std::string footer(tail.substr(static_cast<std::size_t>(wanted - needed)));
-      co_return std::move(footer);
+      tail.erase(0, static_cast<std::size_t>(wanted - needed));
+      co_return std::move(tail);
     }
     if (needed > kFooterBytesMax)
       co_await fail(data_loss_error(absl::StrCat("damaged: its footer would have ", needed, " bytes")));
@@ -135,6 +152,7 @@ task<void> group_input::open() {
   open_options how;
   how.deadline = io_deadline(*run_);
   how.cache = o_.cache;
+  how.reading = open_options::exact;
   auto opening = files_of(*run_).open(o_.path, std::move(how));
   std::unique_ptr<file> opened = co_await opening;
   file_ = std::move(opened);
@@ -147,6 +165,15 @@ task<void> group_input::open() {
   is_noted_ = true;
   changed = run_->settle_changed_input(changed.in_file(o_.path));
   if (!changed.ok()) co_await fail(std::move(changed));
+  const planned_footer* planned = o_.planned.get();
+  if (planned && !planned->version.empty() && planned->version == file_->info().version &&
+      planned->size_bytes == file_->size_bytes()) {
+    footer_bytes_ = static_cast<std::size_t>(planned->footer_bytes);
+    status fits = memory_.resize(footer_bytes_);
+    if (!fits.ok()) co_await fail(std::move(fits));
+    footer_ = planned->file;
+    co_return;
+  }
   auto reading = read_footer();
   const std::string bytes = co_await reading;
   if (o_.planned && o_.planned->digest != digest_of_footer(bytes))
@@ -164,6 +191,15 @@ task<void> group_input::open() {
   blocking<footer_call> parsing(run_->rt->blocking_calls(), parses);
   status why = co_await parsing;
   if (!why.ok()) co_await fail(std::move(why));
+}
+
+std::uint32_t group_input::reads_at_once(const read_advice& advice) const {
+  std::uint32_t at_once = kReadsAtOnce;
+  if (o_.reads_in_flight) {
+    const std::int64_t said = o_.reads_in_flight->get();
+    at_once = std::max(static_cast<std::uint32_t>(said), said == o_.reads_untouched ? advice.reads_at_once : 0u);
+  }
+  return advice.in_order ? 1 : std::max(at_once, 1u);
 }
 
 /// Charges the ranges, and frees the buffers that do not fit them.
@@ -184,7 +220,11 @@ status group_input::charge_ranges(const std::vector<file_range>& ranges) {
 }
 
 task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_columns& columns) {
-  const std::vector<file_range> ranges = joined_ranges(footer_->ranges(group, columns));
+  const read_advice advice = file_->advice();
+  const std::uint32_t at_once = reads_at_once(advice);
+  const std::vector<file_range> wanted = footer_->ranges(group, columns);
+  const std::vector<file_range> ranges =
+      advice.first_bytes != 0 ? joined_remote_ranges(wanted, at_once) : joined_ranges(wanted, kGapBytesMax);
   std::uint64_t bytes = 0;
   for (const file_range& r : ranges) bytes += r.bytes;
   status fits = charge_ranges(ranges);
@@ -192,7 +232,6 @@ task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_
     release_chunks();
     co_await fail(fits.with_message(absl::StrCat("row group ", group, ": ", std::string(fits.message()))));
   }
-  const read_advice advice = file_->advice();
   const std::size_t piece_bytes = std::max(o_.read_bytes, advice.first_bytes);
   auto pieces = std::make_shared<chunk_pieces>();
   pieces->from = file_;
@@ -207,14 +246,8 @@ task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_
       at += n;
     }
   }
-  std::uint32_t at_once = kReadsAtOnce;
-  if (o_.reads_in_flight) {
-    const std::int64_t said = o_.reads_in_flight->get();
-    at_once = std::max(static_cast<std::uint32_t>(said), said == o_.reads_untouched ? advice.reads_at_once : 0u);
-  }
-  if (advice.in_order) at_once = 1;
   std::vector<task<void>> readers;
-  for (std::size_t i = 0; i < std::min<std::size_t>(std::max(at_once, 1u), pieces->all.size()); ++i)
+  for (std::size_t i = 0; i < std::min<std::size_t>(at_once, pieces->all.size()); ++i)
     readers.push_back(read_pieces(pieces, run_));
   stage_base* reader = co_await this_stage();
   const time_point began = run_->time->now();

@@ -53,6 +53,7 @@ class group_input {
 
  private:
   task<std::string> read_footer();
+  std::uint32_t reads_at_once(const read_advice& advice) const;
   status charge_ranges(const std::vector<file_range>& ranges);
   task<buffer_ref> read_range(std::uint64_t offset, std::size_t bytes);
 

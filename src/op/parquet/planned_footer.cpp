@@ -11,18 +11,20 @@
 namespace sluice::lib {
 namespace {
 
-result<std::string> read_footer(const std::string& path, std::uint64_t& size) {
-  for (std::uint64_t wanted = kFooterGuessBytes;;) {
-    auto tail = read_file_tail(path, wanted, size);
-    if (!tail.ok()) return tail;
-    auto at = find_parquet_footer(*tail, size);
-    if (!at.ok()) return at.why().in_file(path);
-    const std::uint64_t needed = size - *at;
-    if (needed <= tail->size()) return tail->substr(tail->size() - static_cast<std::size_t>(needed));
-    if (needed > kFooterBytesMax || wanted >= needed)
-      return data_loss_error("damaged: its footer would have " + std::to_string(needed) + " bytes").in_file(path);
-    wanted = needed;
-  }
+/// Returns the last bytes of the file, which have the footer, and the footer's offset.
+result<file_tail> read_footer(const std::string& path, std::uint64_t& at) {
+  result<std::uint64_t> found = std::uint64_t{0};
+  auto tail = read_file_tail(path, kFooterGuessBytes, [&](const file_tail& t) {
+    found = find_parquet_footer(t.bytes, t.size_bytes);
+    const std::uint64_t needed = found.ok() ? t.size_bytes - *found : 0;
+    return needed <= kFooterBytesMax ? needed : 0;
+  });
+  if (!tail.ok()) return tail;
+  if (!found.ok()) return found.why().in_file(path);
+  at = *found;
+  const std::uint64_t needed = tail->size_bytes - at;
+  if (needed <= tail->bytes.size()) return tail;
+  return data_loss_error("damaged: its footer would have " + std::to_string(needed) + " bytes").in_file(path);
 }
 
 }  // namespace
@@ -40,19 +42,25 @@ result<std::uint64_t> rows_of(const parquet_file& file) {
 std::uint64_t digest_of_footer(std::string_view footer) { return stable_hash(footer, 0); }
 
 std::string read_same_tail(const std::string& path, std::uint64_t bytes, const planned_footer& known) {
-  std::uint64_t size = 0;
-  auto tail = read_file_tail(path, std::max(bytes, known.footer_bytes), size);
-  if (!tail.ok() || size != known.size_bytes || tail->size() < known.footer_bytes) return {};
-  const auto at = tail->size() - static_cast<std::size_t>(known.footer_bytes);
-  return digest_of_footer(std::string_view(*tail).substr(at)) == known.digest ? *std::move(tail) : std::string();
+  if (bytes <= known.tail.size()) return known.tail;
+  const std::uint64_t footer_bytes = known.footer_bytes;
+  auto tail = read_file_tail(path, std::max(bytes, footer_bytes));
+  if (!tail.ok() || tail->size_bytes != known.size_bytes || tail->bytes.size() < footer_bytes) return {};
+  const auto at = tail->bytes.size() - static_cast<std::size_t>(footer_bytes);
+  const bool is_same = digest_of_footer(std::string_view(tail->bytes).substr(at)) == known.digest;
+  return is_same ? std::move(tail->bytes) : std::string();
 }
 
 result<planned_footer> read_planned_footer(const std::string& path) {
-  std::uint64_t size = 0;
-  auto bytes = read_footer(path, size);
-  if (!bytes.ok()) return bytes.why();
+  std::uint64_t at = 0;
+  auto tail = read_footer(path, at);
+  if (!tail.ok()) return tail.why();
+  const std::uint64_t size = tail->size_bytes;
+  const std::string_view footer = std::string_view(tail->bytes).substr(tail->bytes.size() - (size - at));
   try {
-    planned_footer f{open_parquet(*bytes, size), 0, digest_of_footer(*bytes), size, bytes->size()};
+    planned_footer f{open_parquet(footer, size), 0, digest_of_footer(footer), size, size - at};
+    f.version = std::move(tail->version);
+    f.tail = std::move(tail->bytes);
     auto rows = rows_of(*f.file);
     if (!rows.ok()) return rows.why().in_file(path);
     f.rows = *rows;

@@ -23,13 +23,15 @@ struct planned_footer {
   std::uint64_t digest = 0;      ///< of the footer's bytes
   std::uint64_t size_bytes = 0;  ///< of the file
   std::uint64_t footer_bytes = 0;
+  std::string version{};  ///< of a remote file; empty: unknown
+  std::string tail{};     ///< the last bytes of the file, which end with the footer
 };
 
 /// Returns the number of rows, unless it is too large. Errors: data_loss.
 result<std::uint64_t> rows_of(const parquet_file& file);
 std::uint64_t digest_of_footer(std::string_view footer);
 
-/// Returns the last bytes of the file; none if they cannot be read, or the file has changed.
+/// Returns the last bytes of the file, at least `bytes`; none if they cannot be read, or the file has changed.
 std::string read_same_tail(const std::string& path, std::uint64_t bytes, const planned_footer& known);
 
 /// Errors: those of opening and reading the file, and of open_parquet(), with the path.

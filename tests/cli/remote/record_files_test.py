@@ -47,6 +47,17 @@ class RecordFiles(ServedTest):
             for p in self.served.iterdir():
                 p.rename(self.path(p.name))
 
+    def test_random_records_are_read_by_their_ranges(self):
+        """Every read of another megabyte would send a hundred times as much."""
+        for kind in ("bagz", "array_record", "mds"):
+            with self.subTest(kind=kind):
+                plan = self.write(kind)
+                self.server.sent.clear()
+                self.assertEqual(len(self.rows_of(f"{plan} | global_shuffle(seed=1) | take(10)")), 10)
+                self.assertLess(sum(self.server.sent), 1 << 20, self.server.sent)
+            for p in self.served.iterdir():
+                p.rename(self.path(p.name))
+
     def test_a_small_budget_suffices(self):
         for kind in ("bagz", "array_record", "mds"):
             with self.subTest(kind=kind):

@@ -39,6 +39,7 @@ class Server(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {first}-{last - 1}/{len(data)}")
         self.send_header("Content-Length", str(last - first))
         self.end_headers()
+        self.server.sent.append(last - first)
         if fault == "cut":
             self.wfile.write(data[first:(first + last) // 2])
             self.close_connection = True
@@ -77,7 +78,7 @@ class ServedTest(ProgramTest):
         self.served = pathlib.Path(self.path("served"))
         self.served.mkdir()
         self.server = Servers(("127.0.0.1", 0), Server)
-        self.server.folder, self.server.ranges, self.server.asked = self.served, True, []
+        self.server.folder, self.server.ranges, self.server.asked, self.server.sent = self.served, True, [], []
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.addCleanup(self.server.server_close)
         self.addCleanup(self.server.shutdown)
