@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <type_traits>
+
+#include "element/optional_numbers.hpp"
+#include "expr/expression_parts.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -193,6 +198,27 @@ evaluation::objects& nullable::compute(evaluation& ev, selection s) const {
   return made;
 }
 
+namespace {
+
+/// Reads optionals of numbers, which are a part of each element. Returns false, and reads nothing, if `c` is something
+/// else.
+bool load_optional_numbers(const computed& c, const evaluation& ev, selection s, void* values, bool* exist) {
+  const auto* part = dynamic_cast<const path*>(&c);
+  if (!part) return false;
+  const char* from = ev.elements() + part->offset();
+  const std::size_t stride = ev.stride();
+  return with_optional_number(c.type(), [&]<class T>(std::type_identity<T>) {
+    auto* to = static_cast<T*>(values);
+    for (std::uint32_t i = 0; i != s.n; ++i) {
+      const auto& one = *reinterpret_cast<const std::optional<T>*>(from + s.element(i) * stride);
+      exist[i] = one.has_value();
+      to[i] = one.value_or(T());
+    }
+  });
+}
+
+}  // namespace
+
 void eval_optional(const computed& c, evaluation& ev, selection s, void* values, bool* exist) {
   if (auto* n = dynamic_cast<const nullable*>(&c)) return n->eval_optional(ev, s, values, exist);
   const element_type& t = c.type();
@@ -201,6 +227,7 @@ void eval_optional(const computed& c, evaluation& ev, selection s, void* values,
     std::fill(exist, exist + s.n, true);
     return;
   }
+  if (load_optional_numbers(c, ev, s, values, exist)) return;
   evaluation::scratch here(ev);
   const auto* objects = registers_of<const void*>(c, ev, s);
   const element_type& item = *t.element;

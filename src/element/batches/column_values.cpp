@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
+#include <type_traits>
 
+#include "element/optional_numbers.hpp"
 #include "element/tensors/tensor_mismatch.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/base/status.hpp"
@@ -340,6 +343,20 @@ void column::give_lists(std::size_t first, std::size_t n, void* to, std::size_t 
 
 void column::give_maybes(std::size_t first, std::size_t n, void* to, std::size_t stride) {
   column& child = children_[0];
+  const bool are_numbers = child.plain_ && with_optional_number(*type_, [&]<class T>(std::type_identity<T>) {
+                             auto* from = reinterpret_cast<const T*>(child.plain_values()) + first;
+                             auto* at = static_cast<char*>(to);
+                             if (absent_ == 0) {
+                               for (std::size_t i = 0; i != n; ++i, at += stride)
+                                 ::new (static_cast<void*>(at)) std::optional<T>(from[i]);
+                               return;
+                             }
+                             for (std::size_t i = 0; i != n; ++i, at += stride) {
+                               if (valid(first + i)) ::new (static_cast<void*>(at)) std::optional<T>(from[i]);
+                               else ::new (static_cast<void*>(at)) std::optional<T>();
+                             }
+                           });
+  if (are_numbers) return;
   const element_type& item = *type_->element;
   values_in_making made(*type_, to, stride);
   slab items(item);
