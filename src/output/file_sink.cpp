@@ -315,8 +315,11 @@ status file_sink::index_mds_folder(bool is_complete) const {
     std::filesystem::remove(o_.folder + kMdsIndexName, why);  // the shards that it describes are replaced
     return why ? errno_error(why.value(), "cannot remove the index of an earlier output").in_file(o_.folder) : status();
   }
-  std::vector<std::string> shards;
-  for (std::uint64_t i = 0; i != files(); ++i) shards.push_back(name_of(i).substr(o_.folder.size()));
+  std::vector<written_shard> shards;
+  for (std::uint64_t i = 0; i != files(); ++i) {
+    const auto digest = digests_.find(i);
+    shards.push_back({name_of(i).substr(o_.folder.size()), digest == digests_.end() ? std::string() : digest->second});
+  }
   return write_mds_index(o_.folder, type_, shards, o_.shard_bytes);
 }
 
@@ -359,6 +362,7 @@ status file_sink::finish_part() {
   if (why.ok()) why = parts_[0]->commit(unused);
   if (why.ok()) why = parts_[0]->finish();
   if (!why.ok()) return why;
+  if (std::string digest = parts_[0]->digest(); !digest.empty()) digests_[first_shard_] = std::move(digest);
   finished_bytes_ += parts_[0]->written_bytes();
   parts_.clear();
   part_elements_ = 0;
@@ -405,9 +409,10 @@ void file_sink::keep() {
 status file_sink::finish(bool may_go_on) {
   status why = mark_folder(false);
   if (!why.ok()) return why;
-  for (const auto& part : parts_) {
-    why = part->finish();
+  for (std::size_t i = 0; i != parts_.size(); ++i) {
+    why = parts_[i]->finish();
     if (!why.ok()) return why;
+    if (std::string digest = parts_[i]->digest(); !digest.empty()) digests_[first_shard_ + i] = std::move(digest);
   }
   replaces_ = o_.shard_bytes != 0 && !may_go_on;
   if (replaces_ && !o_.is_remote()) why = remove_later_shards();

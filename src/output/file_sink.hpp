@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -125,6 +126,7 @@ class file_sink final : public element_sink {
   bool is_marked_ = false;                            ///< the folder's manifest is this output's
   bool replaces_ = false;          ///< the output ended without error: no later shard of an earlier output may remain
   std::uint64_t first_shard_ = 0;  ///< the number of the shard parts_[0]
+  std::map<std::uint64_t, std::string> digests_;  ///< of the shards that this run has written, if they have one
   std::uint64_t elements_ = 0;
   std::uint64_t finished_bytes_ = 0, bytes_before_ = 0;
 };

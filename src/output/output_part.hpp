@@ -41,6 +41,8 @@ class output_part {
   std::uint32_t wanted() const { return encoder_->wanted(); }
   std::uint64_t plain_bytes() const { return plain_bytes_ + made_.bytes.size() + encoder_->gathered_bytes(); }
   std::size_t kept_bytes() const { return encoder_->kept_bytes(); }
+  /// The digest of the complete file; see element_encoder::digest().
+  std::string digest() { return encoder_->digest(); }
   std::uint64_t written_bytes() const { return written_bytes_; }
 
  private:

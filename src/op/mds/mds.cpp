@@ -17,6 +17,7 @@
 #include "io/paths/file_router.hpp"
 #include "io/paths/listed.hpp"
 #include "io/plan_file_reader.hpp"
+#include "op/mds/mds_check.hpp"
 #include "op/mds/mds_index.hpp"
 #include "op/mds/mds_samples.hpp"
 #include "plan/codecs/arguments_of.hpp"
@@ -36,6 +37,8 @@ constexpr std::size_t kMdsIndexBytesMax = std::size_t{1} << 30;
 constexpr std::uint64_t kMdsOffsetsInRow = 16384, kMdsOffsetsOfOne = 1024;
 /// The size of compressed bytes that are decompressed before other tasks may run.
 constexpr std::size_t kMdsInflatedAtOnce = std::size_t{256} << 10;
+/// The largest head of a shard that is read at once.
+constexpr std::uint64_t kMdsHeadAtOnce = 4 * (kMdsOffsetsInRow + 2);
 
 /// The index, and the files of its shards.
 struct planned_mds final : planned_records {
@@ -87,11 +90,17 @@ class mds_format final : public record_format {
 
   task<void> open(placed_input& in, const record_file& planned) override {
     raw_ = {};
+    check_ = {};
     const auto i = static_cast<std::size_t>(&planned - planned_->files.data());
     const mds_shard& shard = planned_->index.shards[i];
     if (in.size_bytes() != planned.size_bytes)
       co_await fail(data_loss_error(absl::StrCat("the shard has ", in.size_bytes(), " bytes, and index.json states ",
                                                  planned.size_bytes, ": it is damaged, or of another index")));
+    environment* env = co_await this_environment();
+    const mds_hash& stated = planned_->is_packed[i] ? shard.zip_hash : shard.raw_hash;
+    if (stated.name.empty() && !shard.unknown_hashes.empty())
+      env->run->warn(absl::StrCat("the shards of ", planned_->path, " have digests that are not compared: ",
+                                  shard.unknown_hashes, "; sha1 and xxh64 are"));
     buffer_ref head;
     if (planned_->is_packed[i]) {
       auto inflating = inflated(in, shard);
@@ -119,6 +128,7 @@ class mds_format final : public record_format {
                              .has_begins = true,
                              .lowest = head_bytes,
                              .highest = shard.raw_bytes};
+    if (!raw_) check_ = mds_check(shard.raw_hash, shard.raw_bytes);
     if (raw_) bounds_.set(table, std::string_view(raw_->data() + 4, static_cast<std::size_t>(head_bytes - 4)));
     else bounds_.reset(table);
   }
@@ -131,6 +141,14 @@ class mds_format final : public record_format {
       for (record_run::place& p : to.places) p.begin = static_cast<std::size_t>(p.offset);
       co_return;
     }
+    if (check_.is_open() && check_.next() == 0) {
+      // Samples that are read one by one are not checked, nor those after a position: the others are not read.
+      if (wish.where != placed_input::ahead || wish.from != 0) check_.drop();
+      else {
+        auto heading = read_head(in);
+        co_await heading;
+      }
+    }
     if (!bounds_.has(wish.from)) {
       auto filling =
           bounds_.fill(in, wish.from, wish.where == placed_input::ahead ? kMdsOffsetsInRow : kMdsOffsetsOfOne);
@@ -139,6 +157,12 @@ class mds_format final : public record_format {
     bounds_.take(wish, in.path(), to);
     auto reading = read_run(in, wish.where, to);
     co_await reading;
+    if (!check_.is_open() || to.places.empty()) co_return;
+    const record_run::place &first = to.places.front(), &last = to.places.back();
+    const auto bytes = static_cast<std::size_t>(last.offset + last.bytes - first.offset);
+    check_.add(first.offset, std::string_view(to.bytes->data(), bytes));
+    status why = check_.result();
+    if (!why.ok()) co_await fail(why.in_file(in.path()));
   }
 
   std::uint32_t build(placed_input&, const record_run& run, std::size_t i, std::uint32_t n, char* to,
@@ -153,6 +177,20 @@ class mds_format final : public record_format {
   }
 
  private:
+  /// Adds the bytes before the samples to the check, and takes the bounds from them if they are few.
+  task<void> read_head(placed_input& in) {
+    const record_table table = bounds_.table();
+    while (check_.is_open() && check_.next() != table.lowest) {
+      const std::uint64_t at = check_.next();
+      const auto n = static_cast<std::size_t>(std::min(table.lowest - at, kMdsHeadAtOnce));
+      auto reading = in.read(at, n, placed_input::apart);
+      const buffer_ref bytes = co_await reading;
+      const std::string_view head(bytes->data(), n);
+      check_.add(at, head);
+      if (n == table.lowest) bounds_.set(table, head.substr(4));
+    }
+  }
+
   task<void> inflated(placed_input& in, const mds_shard& shard) {
     if (shard.whole == whole_codec::none) return inflate(in, shard);
     return inflate_at_once(in, shard);
@@ -174,8 +212,12 @@ class mds_format final : public record_format {
       at += n;
     }
     environment* env = co_await this_environment();
-    const auto unpack = [from = packed.get(), to = room.get(), zip_bytes, wanted, c = shard.whole] {
-      return inflate_whole(c, std::string_view(from->data(), zip_bytes), to->data(), wanted);
+    const auto unpack = [from = packed.get(), to = room.get(), zip_bytes, wanted, s = &shard] {
+      const std::string_view packed_bytes(from->data(), zip_bytes);
+      mds_check check(s->zip_hash, zip_bytes);
+      check.add(0, packed_bytes);
+      if (status differs = check.result(); !differs.ok()) return differs;
+      return inflate_whole(s->whole, packed_bytes, to->data(), wanted);
     };
     blocking unpacking(env->run->rt->blocking_calls(), unpack);
     why = co_await unpacking;
@@ -190,6 +232,7 @@ class mds_format final : public record_format {
     status why = in.memory().make_buffer(static_cast<std::size_t>(std::max<std::uint64_t>(shard.raw_bytes, 1)), room);
     if (!why.ok()) co_await fail(std::move(why));
     inflater unpacking(shard.packed);
+    mds_check check(shard.zip_hash, shard.zip_bytes);
     std::size_t have = 0;
     const auto wanted = static_cast<std::size_t>(shard.raw_bytes);
     bool ended = false;
@@ -217,6 +260,9 @@ class mds_format final : public record_format {
         if (ended || (s.consumed == 0 && s.produced == 0)) break;
         co_await work.breath();
       }
+      check.add(at, std::string_view(bytes->data(), used));
+      why = check.result();
+      if (!why.ok()) co_await fail(why.in_file(in.path()));
       at += used;
       if (!ended && last && used == 0) break;
       if (!ended && used == 0 && n != 0)
@@ -234,6 +280,7 @@ class mds_format final : public record_format {
   mds_samples samples_;
   record_bounds bounds_;
   buffer_ref raw_;  ///< a decompressed shard
+  mds_check check_;
 };
 
 const planned_mds* mds_of(const node& n) { return static_cast<const planned_mds*>(planned_of<mds_arguments>(n).get()); }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/mds/mds_index.hpp"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
 #include <array>
@@ -169,6 +171,22 @@ status read_file(const json& file, std::string& name, std::uint64_t& bytes) {
                     : status();
 }
 
+/// Reads the digests of a file: the one that is computed fastest counts.
+status read_hashes(const json& file, mds_hash& to, std::string& unknown) {
+  const json stated = file.is_null() ? json() : file.value("hashes", json());
+  if (stated.is_null() || stated.empty()) return {};
+  if (!stated.is_object()) return no_index("the hashes of a shard have no names");
+  for (const char* known : {"xxh64", "sha1"})
+    if (stated.contains(known)) {
+      to = {known, absl::AsciiStrToLower(stated.at(known).get<std::string>())};
+      return {};
+    }
+  std::vector<std::string> names;
+  for (const auto& [name, value] : stated.items()) names.push_back(name);
+  unknown = absl::StrJoin(names, ", ");
+  return {};
+}
+
 status read_shard(const json& shard, mds_index& to) {
   if (shard.at("version") != 2)
     return unimplemented_error(absl::StrCat("MDS of version ", shard.at("version").dump(), "; version 2 is read"));
@@ -193,6 +211,9 @@ status read_shard(const json& shard, mds_index& to) {
   why = read_file(shard.at("raw_data"), made.raw_name, made.raw_bytes);
   if (why.ok() && shard.contains("zip_data")) why = read_file(shard.at("zip_data"), made.zip_name, made.zip_bytes);
   if (why.ok() && !made.zip_name.empty()) why = read_packing(shard, made);
+  if (why.ok()) why = read_hashes(shard.at("raw_data"), made.raw_hash, made.unknown_hashes);
+  if (why.ok() && shard.contains("zip_data"))
+    why = read_hashes(shard.at("zip_data"), made.zip_hash, made.unknown_hashes);
   if (why.ok() && made.raw_name.empty()) why = no_index("a shard without raw_data");
   if (why.ok() && (made.raw_bytes >= (std::uint64_t{1} << 32) || made.samples >= (std::uint64_t{1} << 32)))
     why = no_index("a shard of 4 GiB or more, which its offsets cannot have");

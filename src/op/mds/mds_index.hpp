@@ -31,12 +31,20 @@ struct mds_column {
   std::optional<tensor_shape> shape{};  ///< array: of all
 };
 
+/// The digest of a file as the index states it.
+struct mds_hash {
+  std::string name;   ///< an algorithm of format/codec/file_digests.hpp; empty: none of the stated digests is known
+  std::string value;  ///< hexadecimal, in lower case
+};
+
 struct mds_shard {
   std::string raw_name, zip_name;  ///< empty: no such file
   std::uint64_t raw_bytes = 0, zip_bytes = 0;
   compression packed = compression::none;  ///< of the file zip_name
   whole_codec whole = whole_codec::none;   ///< in place of `packed`: the file is decompressed in one call
   std::uint64_t samples = 0;
+  mds_hash raw_hash{}, zip_hash{};
+  std::string unknown_hashes{};  ///< the names of digests that are stated for a file that has no known one
 };
 
 struct mds_index {

@@ -50,6 +50,8 @@ class element_encoder {
   virtual std::uint64_t gathered_bytes() const { return 0; }
   /// Returns the bytes that the encoder keeps until end(), besides a constant number.
   virtual std::size_t kept_bytes() const { return 0; }
+  /// Returns the digest of the file, after its end, if the format's index states one.
+  virtual std::string digest() { return {}; }
   /// Sets the tensor shape to write when the output has no rows to take it from.
   virtual void expect_rows(const tensor_spec&) {}
   /// Returns the number of elements to request at once.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/files/whole_file.hpp"
+#include "format/codec/file_digests.hpp"
 #include "sluice/base/utf8.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/element/tensor.hpp"
@@ -20,6 +21,8 @@
 
 namespace sluice::lib {
 namespace {
+
+constexpr const char* kWrittenDigest = "xxh64";
 
 struct written_column {
   enum kind_type : std::uint8_t { number, utf8, binary, array } kind = binary;
@@ -134,8 +137,10 @@ class mds_encoder final : public element_encoder {
       ends_ = {};
     }
     to.ends.push_back(to.bytes.size());
+    digest_->add(to.bytes);
     return {};
   }
+  std::string digest() override { return digest_->finish(); }
   bool has_ended() const override { return samples_.empty(); }
   std::uint64_t gathered_bytes() const override {
     return has_head_ ? samples_.size() : head_bytes(ends_.size()) + samples_.size();
@@ -183,16 +188,24 @@ class mds_encoder final : public element_encoder {
   std::string samples_;
   std::vector<std::uint32_t> ends_;  ///< in `samples_`
   bool has_head_ = false;
+  const std::unique_ptr<file_digest> digest_ = file_digest::make(kWrittenDigest);
 };
 
-/// Returns the size of a shard, and its number of samples.
-status measure_shard(const std::string& path, std::uint64_t& bytes, std::uint32_t& samples) {
+/// Returns the size of a shard, its number of samples, and its digest unless that is known.
+status measure_shard(const std::string& path, std::uint64_t& bytes, std::uint32_t& samples, std::string& digest) {
   std::error_code why;
   bytes = std::filesystem::file_size(path, why);
   if (why) return errno_error(why.value(), "cannot read the size of a shard").in_file(path);
   std::ifstream from(path, std::ios::binary);
   if (!from.read(reinterpret_cast<char*>(&samples), sizeof samples))
     return data_loss_error("a shard that was written before cannot be read: write the folder again").in_file(path);
+  if (!digest.empty()) return {};
+  from.seekg(0);
+  std::string piece(std::size_t{1} << 20, '\0');
+  const auto made = file_digest::make(kWrittenDigest);
+  while (from.read(piece.data(), static_cast<std::streamsize>(piece.size())) || from.gcount() != 0)
+    made->add(std::string_view(piece.data(), static_cast<std::size_t>(from.gcount())));
+  digest = made->finish();
   return {};
 }
 
@@ -204,7 +217,7 @@ result<std::unique_ptr<element_encoder>> make_mds_encoder(const element_type& ty
   return std::unique_ptr<element_encoder>(std::make_unique<mds_encoder>(type, *std::move(columns)));
 }
 
-status write_mds_index(const std::string& folder, const element_type& type, const std::vector<std::string>& shards,
+status write_mds_index(const std::string& folder, const element_type& type, const std::vector<written_shard>& shards,
                        std::uint64_t shard_bytes) {
   using nlohmann::json;
   auto columns = written_columns(type);
@@ -216,17 +229,18 @@ status write_mds_index(const std::string& folder, const element_type& type, cons
     sizes.push_back(c.kind == written_column::number ? json(c.from->type->size) : json());
   }
   json listed = json::array();
-  for (const std::string& name : shards) {
+  for (const auto& [name, known_digest] : shards) {
+    std::string digest = known_digest;
     std::uint64_t bytes = 0;
     std::uint32_t samples = 0;
-    if (status why = measure_shard(folder + name, bytes, samples); !why.ok()) return why;
+    if (status why = measure_shard(folder + name, bytes, samples, digest); !why.ok()) return why;
     listed.push_back({{"column_encodings", encodings},
                       {"column_names", names},
                       {"column_sizes", sizes},
                       {"compression", nullptr},
                       {"format", "mds"},
-                      {"hashes", json::array()},
-                      {"raw_data", {{"basename", name}, {"bytes", bytes}, {"hashes", json::object()}}},
+                      {"hashes", json::array({kWrittenDigest})},
+                      {"raw_data", {{"basename", name}, {"bytes", bytes}, {"hashes", {{kWrittenDigest, digest}}}}},
                       {"samples", samples},
                       {"size_limit", shard_bytes},
                       {"version", 2},

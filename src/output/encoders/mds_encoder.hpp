@@ -26,9 +26,14 @@ inline constexpr const char* kMdsIndexName = "index.json";
 /// the shard would have more than 4 GiB.
 result<std::unique_ptr<element_encoder>> make_mds_encoder(const element_type& type);
 
-/// Writes the index of the shards in a folder, in this order. `shards`: their names. Errors: those of reading the shards and
+struct written_shard {
+  std::string name;
+  std::string digest;  ///< of its bytes (element_encoder::digest); empty: another run has written it, and it is read
+};
+
+/// Writes the index of the shards in a folder, in this order, with their XXH64. Errors: those of reading the shards and
 /// of writing. REQUIRES: make_mds_encoder() accepts the type.
-status write_mds_index(const std::string& folder, const element_type& type, const std::vector<std::string>& shards,
+status write_mds_index(const std::string& folder, const element_type& type, const std::vector<written_shard>& shards,
                        std::uint64_t shard_bytes);
 
 }  // namespace sluice::lib

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """MDS folders by the program: head, cat, count, verify, explain, batches, and damaged shards. What is expected was written down from what
 the library of MDS reads (tests/verbs/make_mds.py has written the folders with it)."""
+import ctypes
 import gzip
+import hashlib
 import json
 import pathlib
 import re
@@ -17,6 +19,19 @@ from program import PROGRAM, ProgramTest, lines_of, main, sluice
 DATA = pathlib.Path(__file__).resolve().parents[2] / "verbs/data/mds"
 NUMBERS = DATA / "numbers/index.json"
 ROWS = [{"id": i, "name": f"n{i}"} for i in range(10)]
+
+
+def xxh64_of_library():
+    """XXH64 of libxxhash; None without the library."""
+    try:
+        function = ctypes.CDLL("libxxhash.so.0").XXH64
+    except OSError:
+        return None
+    function.restype, function.argtypes = ctypes.c_uint64, [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
+    return lambda data: f"{function(data, len(data), 0):016x}"
+
+
+xxh64 = xxh64_of_library()
 
 
 class Mds(ProgramTest):
@@ -156,6 +171,61 @@ class Mds(ProgramTest):
         self.assertEqual((second["any"].tolist(), str(second["any"].dtype)), ([0.5], "float16"))
         self.assertEqual(second["typed"].tolist(), [[7]])
 
+    def stated(self, folder, change):
+        """Changes the entries of the shards in the index of the folder."""
+        index = json.loads((folder / "index.json").read_text())
+        for shard in index["shards"]:
+            change(folder, shard)
+        (folder / "index.json").write_text(json.dumps(index))
+
+    def test_digests_are_written_and_compared(self):
+        folder = pathlib.Path(self.written("range(3000) | map({id: it, text: text(it)})", "--shard-size", "16KiB"))
+        index = json.loads((folder / "index.json").read_text())
+        self.assertGreater(len(index["shards"]), 2)
+        for shard in index["shards"]:
+            self.assertEqual(shard["hashes"], ["xxh64"])
+            self.assertRegex(shard["raw_data"]["hashes"]["xxh64"], "^[0-9a-f]{16}$")
+            if xxh64:
+                self.assertEqual(shard["raw_data"]["hashes"]["xxh64"], xxh64((folder / shard["raw_data"]["basename"]).read_bytes()))
+        self.check_compared(folder, "xxh64")
+        self.stated(folder, lambda at, s: s["raw_data"].update(hashes={"sha1": hashlib.sha1((at / s["raw_data"]["basename"]).read_bytes()).hexdigest()}))
+        self.check_compared(folder, "sha1")
+
+    def check_compared(self, folder, name):
+        """A changed byte of the second shard, in a text, is found if the shard is read from its beginning to its end."""
+        plan, shard = f'mds("{folder}")', folder / "shard.00001.mds"
+        good = shard.read_bytes()
+        self.assertEqual([r["id"] for r in lines_of(self.ok("run", plan, "--output", "jsonl"))], list(range(3000)))
+        shard.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+        made = hashlib.sha1(shard.read_bytes()).hexdigest() if name == "sha1" else "[0-9a-f]{16}"
+        entry = json.loads((folder / "index.json").read_text())["shards"][1]["raw_data"]["hashes"][name]
+        for command in (("run", plan, "--output", "null"), ("verify", folder / "index.json")):
+            done = sluice(*command)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("shard.00001.mds", done.stdout + done.stderr)
+            self.assertRegex(done.stdout + done.stderr, f"the {name} of the shard is {made}, and index.json states {entry}")
+        self.ok("run", f"{plan} | global_shuffle(seed=1)", "--output", "null")  # its samples are read one by one
+        shard.write_bytes(good)
+
+    def test_digests_that_are_unknown_are_named_once(self):
+        folder = pathlib.Path(self.written("range(3000) | map({id: it})", "--shard-size", "4KiB"))
+        self.stated(folder, lambda _, shard: shard["raw_data"].update(hashes={"blake2b": "00", "sha3_256": "11"}))
+        done = self.ok("run", f'mds("{folder}")', "--output", "null")
+        self.assertEqual(done.stderr.count("digests that are not compared: blake2b, sha3_256; sha1 and xxh64 are"), 1, done.stderr)
+        self.stated(folder, lambda _, shard: shard["raw_data"].update(hashes=["sha1"]))
+        self.assertIn("the hashes of a shard have no names", self.fails(1, "run", f'mds("{folder}")'))
+
+    def test_digests_of_compressed_shards_are_compared(self):
+        for codec in ("zstd", "gz", "br"):
+            if not (DATA / codec).is_dir():
+                continue
+            folder = pathlib.Path(self.path(f"h{codec}"))
+            shutil.copytree(DATA / codec, folder)
+            self.stated(folder, lambda at, s: s["zip_data"].update(hashes={"sha1": hashlib.sha1((at / s["zip_data"]["basename"]).read_bytes()).hexdigest()}))
+            self.ok("run", f'mds("{folder}")', "--output", "null")
+            self.stated(folder, lambda _, s: s["zip_data"].update(hashes={"sha1": "0" * 40}))
+            self.assertIn(f"and index.json states {'0' * 40}", self.fails(1, "run", f'mds("{folder}")', "--output", "null"))
+
     def test_an_output_continues_after_its_checkpoint(self):
         folder, mark = self.path("out"), self.path("job.ckpt")
         command = ["run", "range(5000) | map({id: it})", "--output", f"mds:{folder}/", "--checkpoint", mark, "--resume-or-start", mark,
@@ -164,6 +234,8 @@ class Mds(ProgramTest):
         self.ok(*command, "--limit", 4500)
         self.ok(*command)
         self.assertEqual(lines_of(self.ok("run", f'mds("{folder}") | map(id)', "--output", "jsonl")), list(range(5000)))
+        index = json.loads(pathlib.Path(folder, "index.json").read_text())  # also of the shards that the runs before have written
+        self.assertTrue(all(re.fullmatch("[0-9a-f]{16}", s["raw_data"]["hashes"]["xxh64"]) for s in index["shards"]))
 
     def test_outputs_that_have_no_form_are_refused(self):
         out = f"mds:{self.path('out')}/"
