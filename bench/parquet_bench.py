@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parquet at a shell: the program beside pyarrow's reader on one thread and DuckDB on one, alternately.
+"""Parquet at a shell: the program beside pyarrow's reader on one thread, and beside DuckDB on one core and on two, alternately.
 
   python3 bench/parquet_bench.py [--pairs 5] [--rows 2000000] [--json FILE]     after ./dev build and ./dev deps formats
 
@@ -37,7 +37,7 @@ import sys, time
 sys.path.append(sys.argv[1])
 import duckdb
 to = duckdb.connect()
-to.execute("set threads = 1")
+to.execute(f"set threads = {sys.argv[3]}")
 began = time.perf_counter()
 total = to.execute(f"select sum(i0) from '{sys.argv[2]}' where d0 > 0.9").fetchone()[0]
 print(total, time.perf_counter() - began)
@@ -63,38 +63,42 @@ def has(package):
                           capture_output=True).returncode == 0
 
 
-def output_of(command):
+def output_of(command, cores=0):
+    """Runs the command, on the first `cores` cores if that is not 0."""
+    if cores:
+        command = ["taskset", "-c", f"0-{cores - 1}", *command]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{command} failed: {done.stderr}")
     return done.stdout
 
 
-def timed_ours(plan, folder):
+def timed_ours(plan, folder, cores):
     """Returns what the run printed, its seconds, and those of the whole process."""
     report = f"{folder}/report.json"
     began = time.monotonic()
-    made = output_of([PROGRAM, "run", plan, "--report", f"json:{report}", "--output", "null" if "group_by" not in plan else "jsonl"])
+    made = output_of([PROGRAM, "run", plan, "--report", f"json:{report}", "--output", "null" if "group_by" not in plan else "jsonl"],
+                     cores)
     whole = time.monotonic() - began
     return made, json.loads(pathlib.Path(report).read_text())["seconds"], whole
 
 
-def timed_theirs(script, *arguments):
-    answer, seconds = output_of([sys.executable, "-c", script, PACKAGES, *arguments]).split()
+def timed_theirs(script, arguments, cores):
+    answer, seconds = output_of([sys.executable, "-c", script, PACKAGES, *arguments], cores).split()
     return answer, float(seconds)
 
 
-def compared(name, plan, script, arguments, folder, answer_of, pairs, goal, json_rows):
-    made, theirs = answer_of(plan), timed_theirs(script, *arguments)[0]
+def compared(name, plan, script, arguments, folder, answer_of, pairs, goal, json_rows, cores=0):
+    made, theirs = answer_of(plan), timed_theirs(script, arguments, cores)[0]
     if int(made) != int(theirs):
         sys.exit(f"{name}: {made}, and the reference has {theirs}")
     passes = []
     for number in range(pairs):  # the order of the two alternates, too
         if number % 2:
-            their = timed_theirs(script, *arguments)[1]
-        _, our, whole = timed_ours(plan, folder)
+            their = timed_theirs(script, arguments, cores)[1]
+        _, our, whole = timed_ours(plan, folder, cores)
         if number % 2 == 0:
-            their = timed_theirs(script, *arguments)[1]
+            their = timed_theirs(script, arguments, cores)[1]
         passes.append((our, their, whole))
     ratios = [their / our for our, their, _ in passes]
     ratio, (low, _, high) = statistics.median(ratios), statistics.quantiles(ratios, n=4)
@@ -132,7 +136,9 @@ def main():
                  folder, rows_of, chosen.pairs, 0.9, rows)
         if has("duckdb"):
             plan = f'parquet("{whole}") | filter(d0 > 0.9) | map({{all: 0, s: i0}}) | group_by(all, {{s: sum(s)}})'
-            compared("a filter and a sum; DuckDB", plan, DUCKDB, [whole], folder, sum_of, chosen.pairs, 0.8, rows)
+            for cores in (1, 2):
+                compared(f"a filter and a sum, cores: {cores}; DuckDB", plan, DUCKDB, [whole, str(cores)], folder, sum_of, chosen.pairs, 0.8,
+                         rows, cores)
         else:
             print("duckdb is missing: ./dev deps formats")
     if chosen.json:
