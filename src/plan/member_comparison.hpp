@@ -15,6 +15,8 @@ struct member_comparison {
   std::int64_t whole_value = 0;
   double real_value = 0;
   std::string text_value{};
+
+  bool operator==(const member_comparison&) const = default;
 };
 
 }  // namespace sluice::lib

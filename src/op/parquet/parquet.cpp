@@ -116,16 +116,23 @@ erased_stream open_parquet_rows(const node& n, open_context& context, const std:
   return open_parquet_stage(n, context, reading_of(n, context), landing);
 }
 
-/// Only if the footer was read when the plan was built: a file that has changed since is then refused.
-std::vector<element_run> excluded_in_footer(const node& n, std::span<const member_comparison> comparisons) {
-  const footer_result* footer = footer_of(n);
-  if (!footer || !footer->ok()) return {};
-  const planned_footer& known = **footer;
+/// Reads the end of the file if its indexes may exclude more than the footer does.
+std::vector<element_run> found_excluded(const node& n, const planned_footer& known,
+                                        std::span<const member_comparison> comparisons) {
   const std::optional<std::uint64_t> begin = indexes_begin(*known.file, *n.type, comparisons);
   if (!begin) return excluded_rows(*known.file, *n.type, comparisons);
   const std::string tail = read_same_tail(n.as<parquet_arguments>().path.value,
                                           std::min(known.size_bytes - *begin, kPageIndexBytesMax), known);
   return excluded_rows(*known.file, *n.type, comparisons, {tail, known.size_bytes - tail.size()});
+}
+
+/// Only if the footer was read when the plan was built: a file that has changed since is then refused.
+std::vector<element_run> excluded_in_footer(const node& n, std::span<const member_comparison> comparisons) {
+  const footer_result* footer = footer_of(n);
+  if (!footer || !footer->ok()) return {};
+  const planned_footer& known = **footer;
+  return known.exclusions->of(n.type->kind == kind::structure, comparisons,
+                              [&] { return found_excluded(n, known, comparisons); });
 }
 
 cardinality rows_in_footer(const node& n) {

@@ -14,9 +14,11 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "remote"))
 from parquet_libraries import ROOT, drawn, duckdb, polars
 from parquet_libraries import pyarrow as pa
 from program import main, sluice
+from served import ServedTest
 
 pq = pa.parquet
 TABLES, SEED = drawn(25)
@@ -64,10 +66,39 @@ def as_sql(condition):
     return condition.replace(" && ", " and ").replace(" == ", " = ").replace('"', "'")
 
 
+def has_parquet():
+    return "Parquet                    yes" in sluice("doctor").stdout
+
+
+NO_PARQUET = "this sluice was built without Arrow C++: ./dev deps formats, then build it again"
+
+
+class Reads(ServedTest):
+    def test_an_optimizer_reads_the_end_of_a_file_once(self):
+        """Its indexes exclude nothing, and another rule changes the plan, so the rules are applied again."""
+        if not has_parquet():
+            self.skipTest(NO_PARQUET)
+        rows = 100_000
+        table = pa.table({"x": [i % 1000 for i in range(rows)], "y": [i / 2 for i in range(rows)]})
+        pq.write_table(table, self.served / "a.parquet", row_group_size=20_000, max_rows_per_page=1000, write_page_index=True)
+        plan = f'parquet("{self.url("a.parquet")}") | filter(x == 500) | map(x)'
+
+        def requests(*more):
+            self.server.asked.clear()
+            done = sluice("explain", plan, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return len(self.server.asked), done.stdout
+        for_footer, _ = requests("--rule", "skip_by_bounds=off")
+        for_both, said = requests()
+        self.assertIn("prune_columns", said)
+        self.assertGreater(for_footer, 0)
+        self.assertEqual(for_both, 2 * for_footer)
+
+
 class Filters(unittest.TestCase):
     def setUp(self):
-        if "Parquet                    yes" not in sluice("doctor").stdout:
-            self.skipTest("this sluice was built without Arrow C++: ./dev deps formats, then build it again")
+        if not has_parquet():
+            self.skipTest(NO_PARQUET)
 
     def run_plan(self, plan, *more):
         done = sluice("run", plan, "--output", "jsonl", *more)
