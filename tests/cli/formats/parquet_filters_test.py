@@ -78,9 +78,9 @@ class Reads(ServedTest):
         """Its indexes exclude nothing, and another rule changes the plan, so the rules are applied again."""
         if not has_parquet():
             self.skipTest(NO_PARQUET)
-        rows = 100_000
+        rows = 400_000
         table = pa.table({"x": [i % 1000 for i in range(rows)], "y": [i / 2 for i in range(rows)]})
-        pq.write_table(table, self.served / "a.parquet", row_group_size=20_000, max_rows_per_page=1000, write_page_index=True)
+        pq.write_table(table, self.served / "a.parquet", row_group_size=100_000, max_rows_per_page=100, write_page_index=True)
         plan = f'parquet("{self.url("a.parquet")}") | filter(x == 500) | map(x)'
 
         def requests(*more):
@@ -91,8 +91,7 @@ class Reads(ServedTest):
         for_footer, _ = requests("--rule", "skip_by_bounds=off")
         for_both, said = requests()
         self.assertIn("prune_columns", said)
-        self.assertGreater(for_footer, 0)
-        self.assertEqual(for_both, 2 * for_footer)
+        self.assertEqual((for_footer, for_both), (2, 4), "to open the file, and to read the footer; the same for the indexes")
 
 
 class Filters(unittest.TestCase):
