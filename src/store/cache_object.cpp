@@ -34,7 +34,7 @@ std::uint64_t number_of_process() {
   return number;
 }
 
-std::string name_of_process() { return absl::StrCat(absl::Hex(number_of_process(), absl::kZeroPad16)); }
+std::string lease_holder() { return absl::StrCat(absl::Hex(number_of_process(), absl::kZeroPad16)); }
 
 }  // namespace
 
@@ -141,13 +141,13 @@ bool parse_index(std::string_view bytes, std::vector<stored_block>& blocks) {
 }
 
 std::string lease_now(bool is_held) {
-  return absl::StrCat(std::string(is_held ? kLeaseHeld : kLeaseFree), name_of_process(), " ", unique_name(), "\n");
+  return absl::StrCat(std::string(is_held ? kLeaseHeld : kLeaseFree), lease_holder(), " ", unique_name(), "\n");
 }
 
 lease_text parse_lease(std::string_view bytes) {
   lease_text lease;
   lease.is_held = !bytes.starts_with(kLeaseFree);
-  lease.is_of_this_process = bytes.starts_with(std::string(kLeaseHeld) + name_of_process());
+  lease.is_of_this_process = bytes.starts_with(std::string(kLeaseHeld) + lease_holder());
   return lease;
 }
 
