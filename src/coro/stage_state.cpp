@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/detail/stage_state.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,11 +16,21 @@ void input_list::add(stream_base& in) {
   if (size_ == 0) {
     one_.stream = &in;
   } else {
-    if (size_ == 1) all_ = std::make_unique<std::vector<stage_input>>(1, one_);
-    all_->push_back({&in});
+    if (size_ >= room_) {
+      const std::uint32_t room = std::max(4u, 2 * room_);
+      auto* more = new stage_input[room];
+      std::copy(begin(), end(), more);
+      free_all();
+      all_ = more;
+      room_ = room;
+    }
+    all_[size_] = {&in};
   }
   ++size_;
 }
+
+void input_list::free_all() noexcept { delete[] all_; }
+
 namespace {
 
 void write_place(const stage_input& in, bool at_resume_point, position_writer& w) {

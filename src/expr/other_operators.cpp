@@ -436,7 +436,8 @@ std::string message_of_single_quote(std::string_view text, std::size_t at) {
   std::string_view inside = text.substr(at + 1);
   inside = inside.substr(0, inside.find('\''));
   if (inside.size() > kPartMax || !is_utf8(inside)) inside = "…";
-  return absl::StrCat("texts are written in double quotes: \"", std::string(inside), "\"");
+  return absl::StrCat("texts are written in double quotes, and in a shell the plan in single quotes: \"",
+                      std::string(inside), "\"");
 }
 
 std::string way_to_column(std::string_view word) {

@@ -142,7 +142,7 @@ node_ptr side_plan(const std::string& text, const std::string& before, const std
       try {
         refuse_folder(text, "compare" + before, after);
       } catch (const misuse& why) {
-        throw misuse(absl::StrCat(why.what(), "; it has no manifest, which --output DIR/ writes"));
+        throw misuse(absl::StrCat(why.what(), "; a folder that --output DIR/ has written is compared as a whole"));
       }
     }
     if (!e.file_error().ok()) throw_status(e.file_error());

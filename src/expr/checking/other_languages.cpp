@@ -36,7 +36,9 @@ constexpr std::string_view kNoClock =
     "plan: "
     "map({time: \"'$(date -Is)'\"})";
 constexpr std::string_view kNoDates =
-    "expressions have no dates: texts such as 2026-01-31 compare in their order, as in $1 >= \"2026-01-01\"";
+    "dates are texts: write $1; texts such as 2026-01-31 compare in their order, as in $1 >= \"2026-01-01\", and "
+    "$1[:4] "
+    "is the year";
 constexpr other_word kFunctions[] = {
     {"coalesce", "write value_or($1, $2)"},
     {"ifnull", "write value_or($1, $2)"},

@@ -263,8 +263,9 @@ std::string message_of_columns(const call_syntax& call, const element_type* in) 
 std::string message_of_keys(const call_syntax& call) {
   if (call.arguments.size() == 1 && call.arguments[0].source.starts_with('{') &&
       call.arguments[0].source.find("()") != call.arguments[0].source.npos)
-    return absl::StrCat(call.name, ": the key is missing; all elements are one group: write ", call.name, "(true, ",
-                        std::string(call.arguments[0].source), ")");
+    return absl::StrCat(call.name, ": the key is missing: write ", call.name, "(key, ",
+                        std::string(call.arguments[0].source), "), or ", call.name, "(true, ",
+                        std::string(call.arguments[0].source), ") to make one group of all elements");
   std::string named;
   for (const argument& a : call.arguments)
     if (a.name != "" && a.name != "key" && a.name != "aggregates" && a.source.ends_with(')'))

@@ -250,7 +250,9 @@ class node_builder {
     if (given_[k]) reading_.refuse(a, absl::StrCat(std::string(f.name), " is given twice"));
     if (a.kind == argument::expression && a.source.starts_with('\'') && !f.type->takes_functions()) {
       const std::string_view inside = a.source.substr(1, a.source.find('\'', 1) - 1);
-      reading_.refuse(a, absl::StrCat("texts are written in double quotes: \"", std::string(inside), "\""));
+      reading_.refuse(a,
+                      absl::StrCat("texts are written in double quotes, and in a shell the plan in single quotes: \"",
+                                   std::string(inside), "\""));
     }
     if (a.kind == argument::expression && a.source.starts_with('"') && !f.type->takes_functions())
       reading_.refuse(

@@ -17,7 +17,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -38,13 +37,19 @@ struct stage_input {
 
 class input_list {
  public:
+  input_list() = default;
+  input_list(const input_list&) = delete;
+  input_list& operator=(const input_list&) = delete;
+  ~input_list() {
+    if (all_) free_all();
+  }
   /// Appends an input. Called by the constructor of the stage's promise only. Errors: std::bad_alloc.
   void add(stream_base& in);
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  stage_input* begin() noexcept { return size_ > 1 ? all_->data() : &one_; }
+  stage_input* begin() noexcept { return size_ > 1 ? all_ : &one_; }
   stage_input* end() noexcept { return begin() + size_; }
-  const stage_input* begin() const noexcept { return size_ > 1 ? all_->data() : &one_; }
+  const stage_input* begin() const noexcept { return size_ > 1 ? all_ : &one_; }
   const stage_input* end() const noexcept { return begin() + size_; }
   /// The first input. If the list is empty, an input whose stream is null.
   stage_input& first() noexcept { return *begin(); }
@@ -56,9 +61,11 @@ class input_list {
   }
 
  private:
+  void free_all() noexcept;
+
   stage_input one_;
-  std::unique_ptr<std::vector<stage_input>> all_;  ///< all inputs if the stage has several, else null
-  std::uint32_t size_ = 0;
+  stage_input* all_ = nullptr;  ///< all inputs if the stage has several, else null; owned
+  std::uint32_t size_ = 0, room_ = 0;
 };
 
 namespace detail {
