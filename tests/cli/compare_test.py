@@ -62,7 +62,7 @@ class Compare(ProgramTest):
         self.ok("run", "range(9)", "--output", "null", "--checkpoint", f"{at}/c")
         self.assertIn("sluice checkpoint diff A B", self.fails(2, "compare", f"{at}/c", f"{at}/c"))
         self.assertIn("10 / (5 - it)", self.fails(1, "compare", "range(9) | map(10 / (5 - it))", "range(9) | map(10 / (5 - it))"))
-        self.assertIn("no manifest", self.fails(2, "compare", at, at))
+        self.assertIn("a folder that --output DIR/ has written is compared as a whole", self.fails(2, "compare", at, at))
 
 
 if __name__ == "__main__":
