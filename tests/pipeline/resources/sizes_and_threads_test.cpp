@@ -155,7 +155,8 @@ TEST_CASE("time by size: a stage without tasks, from its samples") {
 }
 
 TEST_CASE("the memory of one element: mean, deviation and the most") {
-  simulation world(3, {.cores = 1});  // sizes of blocks, and so the elements that are measured, do not depend on a clock
+  // Sizes of blocks, and so the elements that are measured, do not depend on a clock.
+  simulation world(3, {.cores = 1});
   runtime rt(world);
   const run_report r = report_of_run(rt, range(20'000) | map(text_of));
   const site_report& s = site(r, "map");
