@@ -63,9 +63,7 @@ class expression_reader {
       const operator_message why = message_of({text_, from_, at_, operand_from_, last_end_});
       if (!why.text.empty()) fail(why.at, why.text);
     }
-    if (kind_ == sign && is_operator(token_))
-      fail(from_,
-           absl::StrCat("a value is missing before ", token_, ": write the name of a field, or `it` for the element"));
+    if (kind_ == sign && is_operator(token_)) fail(from_, absl::StrCat("a field, or `it`, is missing before ", token_));
     fail_here(expected);
   }
   bool is_word(std::string_view word) const {
