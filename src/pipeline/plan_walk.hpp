@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each run of a plan needs to know about all of its nodes. It is found once for each plan (plan_memo).
+// Facts about all nodes of a plan that each of its runs needs. They are computed once for each plan (plan_memo).
 // Thread: any.
 #pragma once
 

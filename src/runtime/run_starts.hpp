@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the starts of a runtime's runs share, so that a short run needs no system call: each of these takes as long as
-// opening two stages.
+// The values that the runs of a runtime share when they start, so that a short run needs no system call: a system call takes
+// as long as opening two stages.
 // Thread: any.
 #pragma once
 

@@ -60,14 +60,15 @@ class block_store {
   virtual bool can_write() = 0;
   /// Returns true if another process is the writer. REQUIRES: !can_write().
   virtual bool is_written_elsewhere() const = 0;
-  /// Finds what other processes have added, for the next scan(). `takes`: becomes the writer if there is none.
+  /// Reads which blocks other processes have added; the next scan() returns them. `takes`: this object becomes the writer
+  /// if no process is.
   virtual status look(bool takes) = 0;
   /// Returns true if look() or scan() may find more blocks.
   virtual bool has_grown() const = 0;
   /// Appends the blocks that were added since the last call. Errors: those above; the blocks before the damage are found.
   virtual status scan(std::vector<stored_block>& found) = 0;
   /// Returns the elements of a block, whose checksum is right.
-  virtual result<std::string> read(const stored_block& b) const = 0;
+  virtual result<std::string> read(const stored_block& b) = 0;
 
   // REQUIRES for these: can_write().
 

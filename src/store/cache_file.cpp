@@ -181,7 +181,8 @@ status cache_file::scan_head() {
   const std::ptrdiff_t got = read_at(file_, bytes.data(), bytes.size(), 0);
   if (got < 0) return error_of("cannot be read", errno);
   frame_header h;
-  const bool is_header = got == static_cast<std::ptrdiff_t>(kFrameHeaderBytes) && parse_frame_header(bytes.data(), h);
+  const bool is_header =
+      got == static_cast<std::ptrdiff_t>(kFrameHeaderBytes) && parse_frame_header({bytes.data(), bytes.size()}, h);
   std::string body(is_header ? h.body_bytes() : 0, '\0');
   std::ptrdiff_t of_body = 0;
   if (is_header) of_body = read_at(file_, body.data(), body.size(), kFrameHeaderBytes);
@@ -296,7 +297,7 @@ status cache_file::scan_frames(std::vector<stored_block>& found) {
     if (got == 0) return {};
     frame_header h;
     const bool is_whole = got == static_cast<std::ptrdiff_t>(kFrameHeaderBytes);
-    if (is_whole && (!parse_frame_header(bytes.data(), h) || h.kind == frame_kind::head))
+    if (is_whole && (!parse_frame_header({bytes.data(), bytes.size()}, h) || h.kind == frame_kind::head))
       return damage(scanned_, "the checksum of a block's header is wrong");
     if (!is_whole || scanned_ + kFrameHeaderBytes + h.body_bytes() > size_bytes()) break;
     stored_block b{.ordinal = h.ordinal,
@@ -316,7 +317,7 @@ status cache_file::scan_frames(std::vector<stored_block>& found) {
   return {};
 }
 
-result<std::string> cache_file::read(const stored_block& b) const {
+result<std::string> cache_file::read(const stored_block& b) {
   std::string elements(b.bytes, '\0');
   const std::ptrdiff_t got = read_at(file_, elements.data(), elements.size(), b.offset);
   if (got < 0) return error_of("cannot be read", errno);

@@ -71,7 +71,7 @@ class cache_file final : public block_store {
   /// Returns true if the file has more bytes than were scanned.
   bool has_grown() const override;
   /// Returns the elements of a block, whose checksum is right.
-  result<std::string> read(const stored_block& b) const override;
+  result<std::string> read(const stored_block& b) override;
 
  private:
   explicit cache_file(std::string path) : path_(std::move(path)) {}

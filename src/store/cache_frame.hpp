@@ -28,7 +28,7 @@ struct frame_header {
 bool has_frame_magic(std::string_view bytes);
 /// Sets the sizes and the checksum of the header, and returns the whole frame.
 std::string frame_of(frame_header& h, std::string_view position, std::string_view elements);
-/// `bytes`: kFrameHeaderBytes. Returns false if they are not a header.
-bool parse_frame_header(const char* bytes, frame_header& h);
+/// Returns false if the first kFrameHeaderBytes bytes of the frame are not a header.
+bool parse_frame_header(std::string_view frame, frame_header& h);
 
 }  // namespace sluice::lib

@@ -41,6 +41,8 @@ std::string lease_holder() { return absl::StrCat(absl::Hex(number_of_process(), 
 task<fetched_object> fetch_object(runtime& rt, std::string path, std::uint64_t bytes_max) {
   open_options how;
   how.deadline = io_deadline(rt);
+  how.reading = open_options::exact;
+  how.begin_bytes = bytes_max;
   auto opening = files_of(rt).open(std::move(path), std::move(how));
   std::unique_ptr<file> from = co_await opening;
   fetched_object got;
@@ -57,6 +59,20 @@ task<fetched_object> fetch_object(runtime& rt, std::string path, std::uint64_t b
     got.bytes.append(to->data() + at, one);
   }
   co_return std::move(got);
+}
+
+task<std::vector<std::string>> list_objects(runtime& rt, std::string pattern) {
+  auto pages = files_of(rt).list(std::move(pattern));
+  std::vector<std::string> paths;
+  for (;;) {
+    auto paging = pages->next(io_deadline(rt));
+    auto page = co_await paging.as_result();
+    if (!page.ok() && page.why().code() == status_code::not_found) break;
+    if (!page.ok()) co_await fail(page.why());
+    if (page->empty()) break;
+    for (listed_file& f : *page) paths.push_back(std::move(f.path));
+  }
+  co_return std::move(paths);
 }
 
 task<std::string> put_object(runtime& rt, std::string path, std::string bytes, std::string version) {
@@ -79,8 +95,7 @@ task<stored_block> fetch_header(runtime& rt, std::string path, std::uint64_t ord
   if (!got.ok() && got.why().code() == status_code::not_found) co_return std::move(b);
   if (!got.ok()) co_await fail(got.why());
   frame_header h;
-  const bool is_block = got->bytes.size() >= kFrameHeaderBytes && parse_frame_header(got->bytes.data(), h) &&
-                        h.kind == frame_kind::block && h.ordinal == ordinal &&
+  const bool is_block = parse_frame_header(got->bytes, h) && h.kind == frame_kind::block && h.ordinal == ordinal &&
                         got->size_bytes == kFrameHeaderBytes + h.body_bytes();
   if (!is_block)
     co_await fail(data_loss_error("the cache is damaged: the checksum of a block's header is wrong; drop the cache, or "
@@ -99,8 +114,7 @@ task<stored_block> fetch_header(runtime& rt, std::string path, std::uint64_t ord
 }
 
 bool parse_object(std::string_view bytes, frame_kind kind, object_frame& f) {
-  if (bytes.size() < kFrameHeaderBytes || !parse_frame_header(bytes.data(), f.header) || f.header.kind != kind)
-    return false;
+  if (!parse_frame_header(bytes, f.header) || f.header.kind != kind) return false;
   bytes.remove_prefix(kFrameHeaderBytes);
   if (bytes.size() != f.header.body_bytes() || crc32c(bytes) != f.header.crc) return false;
   f.position = bytes.substr(0, f.header.position_bytes);

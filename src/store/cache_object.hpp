@@ -26,8 +26,11 @@ struct fetched_object {
 };
 /// Reads the first bytes of an object, at most `bytes_max`.
 task<fetched_object> fetch_object(runtime& rt, std::string path, std::uint64_t bytes_max);
-/// Writes the object if it has this version; "": if there is none. Returns the new version; "": there is another object.
-/// The same bytes count as written, because an answer may have been lost.
+/// Returns the paths of all objects that match the pattern.
+task<std::vector<std::string>> list_objects(runtime& rt, std::string pattern);
+/// Writes the object if it has this version, or with an empty `version` if it does not exist. Returns the new version;
+/// empty if the object has another version and other bytes. The same bytes count as written, because an answer may have
+/// been lost.
 task<std::string> put_object(runtime& rt, std::string path, std::string bytes, std::string version);
 /// Returns what the header of a block says; without elements if the object does not exist any more.
 task<stored_block> fetch_header(runtime& rt, std::string path, std::uint64_t ordinal);

@@ -282,21 +282,15 @@ task<> object_cache::look_now(bool takes) {
 
 task<> object_cache::list_blocks() {
   const std::string folder = in_generation("");
-  auto pages = files_of(rt_).list(folder + "*");
+  auto listing = list_objects(rt_, folder + "*");
+  const std::vector<std::string> paths = co_await listing;
   std::vector<std::uint64_t> found;
   bool has_end = false;
-  for (;;) {
-    auto paging = pages->next(io_deadline(rt_));
-    auto page = co_await paging.as_result();
-    if (!page.ok() && page.why().code() == status_code::not_found) break;
-    if (!page.ok()) co_await fail(page.why());
-    if (page->empty()) break;
-    for (const listed_file& f : *page) {
-      const std::string_view name = std::string_view(f.path).substr(std::min(folder.size(), f.path.size()));
-      std::uint64_t ordinal = 0;
-      if (name == kCacheEnd) has_end = true;
-      else if (parse_ordinal(name, ordinal)) found.push_back(ordinal);
-    }
+  for (const std::string& path : paths) {
+    const std::string_view name = std::string_view(path).substr(std::min(folder.size(), path.size()));
+    std::uint64_t ordinal = 0;
+    if (name == kCacheEnd) has_end = true;
+    else if (parse_ordinal(name, ordinal)) found.push_back(ordinal);
   }
   if (has_end) {
     auto reading = read_end();
@@ -347,10 +341,7 @@ task<> object_cache::add_headers(std::vector<std::uint64_t> ordinals) {
   }
 }
 
-result<std::string> object_cache::read(const stored_block& b) const {
-  // NOLINTNEXTLINE: the task only changes what mutex_ guards
-  return sync_wait_result(rt_.root(), const_cast<object_cache*>(this)->read_block(b));
-}
+result<std::string> object_cache::read(const stored_block& b) { return sync_wait_result(rt_.root(), read_block(b)); }
 
 task<std::string> object_cache::read_block(stored_block b) {
   const std::string path = block_path(b.ordinal);

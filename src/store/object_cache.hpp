@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // object_cache: a block_store in objects of a store, for processes that share no kernel.
 //
-// Objects: PATH/head: the head, and the name of its generation. PATH/GENERATION/ORDINAL: a block, written if there is none.
-//         PATH/GENERATION/end: the number of elements, and the headers of all blocks. PATH/lease: the writer.
+// Objects: PATH/head has the head and the name of its generation. PATH/GENERATION/ORDINAL is a block, and is written only if
+//         it does not exist. PATH/GENERATION/end has the number of elements and the headers of all blocks. PATH/lease names
+//         the writer.
 // Lease:  a writer renews the lease while a stage adds elements, also if it pauses, and leaves it as free. A lease that has not
 //         changed for kLease, by the reader's own clock, belongs to a writer that has ended: the next one replaces it. All
 //         its writes are conditional, so one of several succeeds. A writer that was paused for longer may still add a
@@ -45,7 +46,7 @@ class object_cache final : public block_store, public std::enable_shared_from_th
   status look(bool takes) override;
   bool has_grown() const override;
   status scan(std::vector<stored_block>& found) override;
-  result<std::string> read(const stored_block& b) const override;
+  result<std::string> read(const stored_block& b) override;
   status begin(std::string_view head) override;
   status replace(std::string_view head) override;
   status append(stored_block& b, std::string_view elements) override;
@@ -74,7 +75,6 @@ class object_cache final : public block_store, public std::enable_shared_from_th
   task<> add_headers(std::vector<std::uint64_t> ordinals);
   task<std::string> read_block(stored_block b);
   task<> put_head(std::string head);
-  task<> begin_now(std::string head);
   task<> replace_now(std::string head);
   task<stored_block> append_now(stored_block b, std::string elements);
   task<> finish_now(std::uint64_t length);
@@ -119,8 +119,8 @@ class object_cache final : public block_store, public std::enable_shared_from_th
   time_point looked_ ABSL_GUARDED_BY(mutex_){};
   bool has_looked_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<std::uint64_t, stored_block> known_ ABSL_GUARDED_BY(mutex_);
-  std::vector<stored_block> pending_ ABSL_GUARDED_BY(mutex_);                     ///< for the next scan()
-  mutable std::map<std::uint64_t, std::string> damaged_ ABSL_GUARDED_BY(mutex_);  ///< versions of blocks, by ordinals
+  std::vector<stored_block> pending_ ABSL_GUARDED_BY(mutex_);             ///< for the next scan()
+  std::map<std::uint64_t, std::string> damaged_ ABSL_GUARDED_BY(mutex_);  ///< versions of blocks, by ordinals
   std::uint64_t length_ ABSL_GUARDED_BY(mutex_) = kUnknown;
   std::string end_version_ ABSL_GUARDED_BY(mutex_);
 };

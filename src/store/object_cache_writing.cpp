@@ -69,18 +69,10 @@ task<> object_cache::replace_now(std::string head) {
 }
 
 task<> object_cache::remove_objects(std::string except) {
-  auto pages = files_of(rt_).list(path_ + "/*/*");
-  std::vector<std::string> all;
-  for (;;) {
-    auto paging = pages->next(io_deadline(rt_));
-    auto page = co_await paging.as_result();
-    if (!page.ok() && page.why().code() == status_code::not_found) break;
-    if (!page.ok()) co_await fail(page.why());
-    if (page->empty()) break;
-    for (listed_file& f : *page)
-      if (except.empty() || !f.path.starts_with(except)) all.push_back(std::move(f.path));
-  }
+  auto listing = list_objects(rt_, path_ + "/*/*");
+  std::vector<std::string> all = co_await listing;
   for (std::string& path : all) {
+    if (!except.empty() && path.starts_with(except)) continue;
     auto removing = conditional_files_of(rt_).remove(std::move(path), io_deadline(rt_));
     co_await removing;
   }

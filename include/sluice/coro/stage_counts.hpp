@@ -86,7 +86,7 @@ struct stage_counts {
   real sized_bytes{0}, sized_square{0};  ///< the sums of their bytes, and of the squares of these
   number largest_bytes{0};               ///< the most memory of one of them
 
-  /// What few stages count. rare() allocates it.
+  /// The counters that few stages need. rare() allocates them.
   struct rare_counts;
   ~stage_counts();
   /// Returns null if nothing of it was counted.

@@ -79,7 +79,7 @@ class runtime {
   memory_ledger& ledger() noexcept { return *ledger_; }
   const std::shared_ptr<memory_ledger>& shared_ledger() const noexcept { return ledger_; }
   sluice::lib::reaper& reaper() noexcept;
-  /// What the starts of its runs share (src/runtime/run_starts.hpp).
+  /// The values that its runs share when they start (src/runtime/run_starts.hpp).
   run_starts& starts() noexcept;
   /// The simulation of this runtime; null for a real runtime.
   simulation* world() const noexcept { return world_; }

@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "base/text/byte_order_mark.hpp"
+#include "base/text/utf8_beginning.hpp"
 #include "format/json/json_rows.hpp"
 #include "sluice/base/utf8.hpp"
 
@@ -150,11 +151,7 @@ bool is_text_head(std::string_view head, bool is_all) {
   const bool is_cut = !is_all || head.size() > kTextBytes;
   head = head.substr(0, kTextBytes);
   if (head.find('\0') != head.npos) return false;
-  if (is_utf8(head)) return true;
-  // A character may be cut in two at the end.
-  for (std::size_t n = 1; is_cut && n != 4 && n < head.size(); ++n)
-    if (is_utf8(head.substr(0, head.size() - n))) return true;
-  return false;
+  return is_cut ? detail::is_utf8_beginning(head) : is_utf8(head);
 }
 
 bool has_controls(std::string_view head) {

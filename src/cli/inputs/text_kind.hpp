@@ -8,9 +8,8 @@
 
 namespace sluice::lib::cli {
 
-/// Returns "jsonl", "csv" or "lines" for a text whose name shows no format. JSON lines: the first line is an object.
-/// CSV: the
-/// first line has names, and all rows in `head` have as many fields as it. `is_all`: `head` is the whole file.
+/// Returns the format of a text whose name shows none. "jsonl": the first line is an object. "csv": the first line has
+/// names, and all rows in `head` have as many fields as it. "lines": another text. `is_all`: `head` is the whole file.
 std::string_view kind_of_text(std::string_view head, bool is_all);
 
 /// Returns the delimiter of a table in text: a comma if the header has one outside quotes; else the tab, semicolon

@@ -33,12 +33,10 @@ constexpr other_word kNames[] = {{"null", "write none for a missing value"},
                                  {"x", "the element is `it`"}};
 constexpr std::string_view kNoClock =
     "expressions have no clock: a plan yields the same elements in every run; the shell can write the time into a "
-    "plan: "
-    "map({time: \"'$(date -Is)'\"})";
+    "plan: map({time: \"'$(date -Is)'\"})";
 constexpr std::string_view kNoDates =
     "dates are texts: write $1; texts such as 2026-01-31 compare in their order, as in $1 >= \"2026-01-01\", and "
-    "$1[:4] "
-    "is the year";
+    "$1[:4] is the year";
 constexpr other_word kFunctions[] = {
     {"coalesce", "write value_or($1, $2)"},
     {"ifnull", "write value_or($1, $2)"},

@@ -4,24 +4,12 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
-#include <cstddef>
 #include <string>
 
-#include "sluice/base/utf8.hpp"
+#include "base/text/utf8_beginning.hpp"
 #include "sluice/format/inflate.hpp"
 
 namespace sluice::lib {
-namespace {
-
-/// The last character may be cut in two.
-bool is_text_beginning(std::string_view first) {
-  if (first.find('\0') != first.npos) return false;
-  for (std::size_t cut = 0; cut != 4 && cut < first.size(); ++cut)
-    if (is_utf8(first.substr(0, first.size() - cut))) return true;
-  return false;
-}
-
-}  // namespace
 
 std::string_view compression_suffix(std::string_view path) {
   if (path.starts_with("http://") || path.starts_with("https://")) path = path.substr(0, path.find_first_of("?#"));
@@ -37,7 +25,7 @@ status check_compression_suffix(std::string_view first, std::string_view path) {
   std::string why = absl::StrCat("is named ", suffix, ", and ");
   if (first.empty()) {
     why += "is empty: it was cut short";
-  } else if (is_text_beginning(first)) {
+  } else if (first.find('\0') == first.npos && detail::is_utf8_beginning(first)) {
     why += "is not compressed: rename it, or read it with compression=none";
   } else {
     why +=

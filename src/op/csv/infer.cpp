@@ -180,9 +180,9 @@ status no_rows(const file_pieces& file, const status& too_long, const status& fi
       .in_file(file.path());
 }
 
-/// What to do if the header looks like a comment.
+/// Returns advice for a header that looks like a comment; empty for others.
 std::string way_to_comments(std::string_view first_name) {
-  return first_name.starts_with('#') ? "; comment=\"#\" in the plan passes over lines that begin with #" : "";
+  return first_name.starts_with('#') ? "; comment=\"#\" in the plan skips lines that begin with #" : "";
 }
 
 status look_at(file_pieces& file, const csv_dialect& dialect, std::int64_t rows_max, file_columns& to) {

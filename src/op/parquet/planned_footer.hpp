@@ -61,7 +61,7 @@ struct planned_footer {
   std::uint64_t footer_bytes = 0;
   std::string version{};  ///< of a remote file; empty: unknown
   std::string tail{};     ///< the last bytes of the file, which end with the footer
-  /// What was found by this footer and the end of the file; shared by all copies.
+  /// The rows that the footer and the page index exclude, for the conditions asked so far. All copies share them.
   std::shared_ptr<known_exclusions> exclusions = std::make_shared<known_exclusions>();
 };
 
