@@ -19,7 +19,8 @@ FILES = {"people.csv": "id,first name,city,score,ok\n1,Ann,Rome,2.5,true\n2,Bob,
          "semi.csv": "name;price\na;1\nb;3\n", "pretty.json": '{\n "a": 1\n}\n', "mixed.jsonl": '{"a":1,"b":2}\n{"a":"x","b":3}\n',
          "types/two.jsonl": '{"a":1}\n{"a":"x"}\n', "bad.ndjson": '{"id":1}\n{"id":2\n{"id":3}\n', "dir/a.csv": "id,v\n1,2\n", "deep/er/a.csv": "id,v\n1,2\n", "deep/er/b.csv": "id,v\n3,4\n",
          "late/late.csv": "id,n\n" + "".join(f"{i},{i}\n" for i in range(150)) + "150,abc\n",
-         "dotted/a.2026.01.jsonl": '{"a":1}\n', "dotted/a.2026.02.jsonl": '{"a":2}\n'}
+         "dotted/a.2026.01.jsonl": '{"a":1}\n', "dotted/a.2026.02.jsonl": '{"a":2}\n', "broken/ragged.csv": "id,a,b\n1,2,3\n1,2,3,4\n",
+         **{f"named/table.{suffix}": "id,v\n1,2\n3,4\n" for suffix in ("parquet", "arrow", "npy", "tfrecord")}}
 COLUMNS = 80
 
 

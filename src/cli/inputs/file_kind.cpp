@@ -361,6 +361,14 @@ status refused(const file_sample& file, std::string_view what, std::string_view 
   return unimplemented_error(absl::StrCat(message, ", which sluice does not read: ", words));
 }
 
+/// "is a Parquet file, and this build of sluice lacks …: `duckdb …` converts it".
+status refused_by_build(const file_sample& file, std::string_view what, std::string_view lack,
+                        std::string_view way_out) {
+  const std::string words = absl::StrReplaceAll(std::string(way_out), {{"FILE", name_in_command(file)}});
+  return unimplemented_error(
+      absl::StrCat("is ", std::string(what), ", and this build of sluice ", std::string(lack), ": ", words));
+}
+
 status refused_encoding(const file_sample& file, std::string_view encoding) {
   return unimplemented_error(absl::StrCat("is a text in ", std::string(encoding),
                                           ", and texts are read in UTF-8: `iconv -f ", std::string(encoding),
@@ -414,17 +422,19 @@ status check_content(const file_sample& file, bool weak) {
   return {};
 }
 
-/// Refuses JSON lines in a file named .csv, and a table in a file named .jsonl.
+bool reads_text(std::string_view format) {
+  return format == "csv" || format == "tsv" || format == "jsonl" || format == "lines";
+}
+
+/// Refuses JSON lines in a file named .csv, a table in a file named .jsonl, and either in one that is named as a file of
+/// records.
 status check_text_of_name(const file_sample& file, std::string_view by_name) {
+  if (!reads_text(by_name) && !is_text_head(file.head, file.is_all)) return {};
   const std::string_view found = kind_of_text(file.head, file.is_all);
-  if (found == "lines" || (found == "jsonl") == (by_name == "jsonl")) return {};
+  if (found == "lines" || (reads_text(by_name) && (found == "jsonl") == (by_name == "jsonl"))) return {};
   const std::string words = absl::StrCat(found == "csv" ? "CSV" : "JSON lines", ": --from ", std::string(found));
   return invalid_argument_error(
       absl::StrCat("is named .", std::string(by_name), ", and contains ", words, " reads it"));
-}
-
-bool reads_text(std::string_view format) {
-  return format == "csv" || format == "tsv" || format == "jsonl" || format == "lines";
 }
 
 }  // namespace
@@ -466,9 +476,9 @@ result<std::string_view> kind_of(const file_sample& file) {
     return by_content;
   }
   if (is_mds_index(file)) return "mds"sv;
-  if (is_parquet(file) || by_name == "parquet") {
+  if (is_parquet(file)) {
     if (has_parquet()) return "parquet"sv;
-    return refused(file, "a Parquet file", kByDuckdb);
+    return refused_by_build(file, "a Parquet file", "lacks Arrow C++ (./dev deps formats)", kByDuckdb);
   }
   if (status why = check_content(file, by_name.empty()); !why.ok()) return why;
   if (!by_name.empty() && by_name != "lines")
@@ -483,8 +493,10 @@ result<std::string_view> kind_of(const file_sample& file) {
     const std::string_view encoding = wide_encoding(file.head);
     if (!encoding.empty()) return refused_encoding(file, encoding);
   }
-  if (by_name == "csv" || by_name == "tsv" || by_name == "jsonl")
+  if (!by_name.empty() && by_name != "lines")
     if (status why = check_text_of_name(file, by_name); !why.ok()) return why;
+  if (by_name == "parquet" && !has_parquet())
+    return refused_by_build(file, "named as a Parquet file", "lacks Arrow C++ (./dev deps formats)", kByDuckdb);
   // A table in another encoding is text throughout; bytes that a field may have include control characters.
   if ((by_name == "csv" || by_name == "tsv") && !has_controls(file.head) && !is_text_head(file.head, file.is_all))
     return refused_bytes(file);

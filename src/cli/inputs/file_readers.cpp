@@ -20,6 +20,7 @@
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/stream_schema.hpp"
 #include "cli/inputs/text_kind.hpp"
+#include "cli/options/typed_command.hpp"
 #include "cli/verbs.hpp"
 #include "format/codec/compression_suffix.hpp"
 #include "io/paths/file_router.hpp"
@@ -46,12 +47,24 @@ constexpr reader kReaders[] = {{"tfrecord", "tfrecord", ""},
                                {"mds", "mds", ""},
                                {"npz", "zip_members", " | map({name: name, array: decode_npy(bytes)})"}};
 
-/// Prints a note once: a verb may look at a file more than once.
-void note_no_header(const std::string& file) {
+/// Prints "note: people.csv is empty" once: a verb may look at a file more than once.
+void note_once(const std::string& file, const std::string& words) {
   static absl::flat_hash_set<std::string> noted;
-  if (!noted.insert(file).second) return;
-  std::fprintf(stderr, "note: %s is empty: it has no header, and no rows\n",
-               file == "-" ? "standard input" : detail::redacted(file).c_str());
+  if (!noted.insert(absl::StrCat(file, "\n", words)).second) return;
+  std::fprintf(stderr, "note: %s %s\n", file == "-" ? "standard input" : detail::redacted(file).c_str(), words.c_str());
+}
+
+/// An array of objects in one line is one element, which its author rarely means.
+void note_one_array(const std::string& file, std::string_view head) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = head.find_first_not_of(kBlanks);
+  if (begin == head.npos || head[begin] != '[') return;
+  const std::size_t first = head.find_first_not_of(kBlanks, begin + 1), line_end = head.find('\n', begin);
+  if (first == head.npos || head[first] != '{' || line_end < first) return;
+  if (line_end != head.npos && head.find_first_not_of(kBlanks, line_end) != head.npos) return;
+  note_once(file, absl::StrCat("begins with one JSON array, which is one element; `jq -c '.[]' ",
+                               file == "-" ? std::string("FILE") : shell_word(detail::redacted(file)),
+                               " > out.jsonl` makes an element of each object in it"));
 }
 
 /// The reader of a text whose name ends in .csv or .tsv: in a .tsv the delimiter is always the tab.
@@ -100,6 +113,7 @@ result<reader> find_reader(const std::string& file, compression c) {
                                    ? "is a compressed Parquet file, whose footer is at its end: decompress it first"
                                    : "is a Parquet file, whose footer is at its end: copy it to a file, and name that");
   if (kind.ok() && (*kind == "csv" || *kind == "tsv")) return reader_of_table(*kind, s);
+  if (kind.ok() && (*kind == "jsonl" || *kind == "lines")) note_one_array(file, s.head);
   if (kind.ok()) return reader_named(*kind);
   if (kind.why().code() != status_code::invalid_argument || c != compression::automatic) return kind.why();
   // Bytes of an unknown kind in a file that is named as a compressed one are damage.
@@ -193,7 +207,7 @@ std::string plan_for(const std::string& file, const reader& r, const format_argu
     throw misuse(absl::StrCat(file, ": this sluice has no operator ", std::string(r.op), ", which reads it"));
   check_options(file, r, a);
   if (r.is_empty && a.schema.empty()) {
-    note_no_header(file);
+    note_once(file, "is empty: it has no header, and no rows");
     return absl::StrCat("lines(", in_quotes(file), ") | take(0)");
   }
   const bool is_stream = a.schema.empty() && !names_file(file) && !is_file_pattern(file);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text/closest.hpp"
+#include "base/text/redacted.hpp"
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/options/typed_command.hpp"
@@ -115,14 +116,31 @@ std::string way_to_files(std::string_view message, std::string_view file) {
   return absl::StrCat("; sluice ls '", folder, "*' lists the files that exist");
 }
 
+/// Returns the first variable of the shell that a path contains, as in "$HOME"; empty if there is none.
+std::string variable_in(std::string_view path) {
+  const std::size_t at = path.find('$');
+  if (at == path.npos) return {};
+  const auto is_of_name = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '{' || c == '}';
+  };
+  std::size_t end = at + 1;
+  while (end != path.size() && is_of_name(path[end])) ++end;
+  return end == at + 1 ? std::string() : std::string(path.substr(at, end - at));
+}
+
 /// Returns what to do if a file to read does not exist, and no name is similar.
 std::string way_to_folder_of(const std::string& path) {
   if (detail::is_remote(path) || path.find('\'') != path.npos) return {};
   if (path.starts_with("~/")) return "; the shell replaces ~ only outside of quotes";
+  if (const std::string name = variable_in(path); !name.empty())
+    return absl::StrCat("; the shell replaces ", name, " only outside of single quotes");
   for (const std::string_view scheme : {"http:/", "https:/", "s3:/", "gs:/", "http//", "https//"})
     if (path.starts_with(scheme))
       return absl::StrCat("; did you mean ", std::string(scheme.substr(0, scheme.find_first_of(":/"))), "://",
                           path.substr(scheme.size()), "?");
+  if (const std::string::size_type comma = path.find(','); comma != path.npos && is_file(path.substr(0, comma)))
+    return absl::StrCat("; a verb reads one file, or a pattern such as '*.csv': name ", path.substr(0, comma),
+                        " alone");
   const std::filesystem::path folder = std::filesystem::path(detail::without_file_scheme(path)).parent_path();
   std::error_code unreadable;
   if (!folder.empty() && !std::filesystem::is_directory(folder, unreadable))
@@ -174,6 +192,22 @@ bool is_of_element(const status& why) {
   return is_bad_value && why.where().element != provenance::kUnknown;
 }
 
+/// Returns what to do about a row with another number of fields.
+std::string way_to_row(std::string_view message) {
+  if (contains(message, "line 1: ")) return "; without a header the schema names all columns of the file";
+  return "; a field that contains the delimiter or a line break stands in quotes; --on-error skip drops such rows";
+}
+
+/// Returns the command that makes texts of a member whose values have several types.
+std::string way_to_one_type(std::string_view message, const std::string& file) {
+  constexpr std::string_view kMixed = " has several types, which no schema reads";
+  const std::size_t end = message.find(kMixed);
+  if (end == message.npos) return {};
+  const std::string_view name = message.substr(0, end).substr(message.substr(0, end).rfind(' ') + 1);
+  return absl::StrCat(": `jq -c '.", std::string(name), " |= tostring' ", shell_word(detail::redacted(file)),
+                      " > out.jsonl` makes texts of all");
+}
+
 }  // namespace
 
 std::string advice_for(const status& why) {
@@ -192,6 +226,8 @@ std::string advice_for(const status& why) {
   if (is_line && !contains(message, "on-error")) return absl::StrCat(advice, "; --on-error skip drops such lines");
   if (contains(message, "the schema was inferred from the file's first rows"))
     advice += "; or infer the types from all rows: --infer all, in a plan infer=-1";
+  if (at.stage == "csv" && contains(message, "the row has ")) absl::StrAppend(&advice, way_to_row(message));
+  if (at.stage == "jsonl") absl::StrAppend(&advice, way_to_one_type(message, at.file));
   if (!is_of_element(why) || contains(message, "on_error") || contains(message, "on-error")) return advice;
   if (contains(message, ": division by zero")) absl::StrAppend(&advice, "; ", without_zero(at.stage), " avoids it");
   return absl::StrCat(advice, "; --on-error skip drops such elements");

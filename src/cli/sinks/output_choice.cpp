@@ -105,7 +105,7 @@ std::string unknown_output(const std::string& text, const output_arguments& a) {
 
 /// Returns the message for Parquet in a build without Arrow C++.
 std::string message_without_parquet(const std::string& text, const output_arguments& a, const output_options& o) {
-  std::string arrow = o.path;
+  std::string arrow(without_compression_suffix(o.path));
   if (arrow.ends_with(".parquet")) arrow.resize(arrow.size() - std::string_view(".parquet").size());
   if (arrow.empty() || o.folder == o.path) arrow = "out";
   const std::string parquet = absl::StrCat(arrow, ".parquet");

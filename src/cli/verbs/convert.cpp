@@ -26,6 +26,7 @@
 #include "format/example/example_inference.hpp"
 #include "format/npy_rows.hpp"
 #include "io/paths/file_router.hpp"
+#include "output/data_folder.hpp"
 #include "sluice/element/type_text.hpp"
 #include "sluice/op/take.hpp"
 #include "sluice/op/tfrecord.hpp"
@@ -217,12 +218,26 @@ std::string plan_text_of(convert_arguments& a) {
   return text + guessed_parser(a.inputs, a.run);
 }
 
+bool is_missing_or_empty_folder(const std::string& path) {
+  std::error_code unreadable;
+  const std::filesystem::directory_iterator first(path, unreadable);
+  return unreadable || first == std::filesystem::directory_iterator();
+}
+
 /// Refuses `convert *.tfrecord`, which would replace the last of the files.
 void refuse_to_replace(const convert_arguments& a) {
   std::error_code unknown;
   const std::string path = detail::without_file_scheme(a.run.output.output);
   const bool continues = !a.run.checkpoint_file.empty() && std::filesystem::exists(a.run.checkpoint_file, unknown);
   if (a.overwrites || continues) return;
+  if (names_data_folder(path)) {
+    const bool has_files = detail::is_remote(path)
+                               ? exists(absl::StrCat(path, std::string(kManifestName)), a.run.reading)
+                               : !is_missing_or_empty_folder(path);
+    if (!has_files) return;
+    throw misuse(
+        absl::StrCat(path, " has files, which the output may replace: name another folder, or add --overwrite"));
+  }
   if (detail::is_remote(path) ? !exists(path, a.run.reading) : !std::filesystem::is_regular_file(path, unknown)) return;
   throw misuse(absl::StrCat(path, " exists: name another output, or add --overwrite"));
 }

@@ -113,7 +113,7 @@ struct unbound_expression final : unbound_function {
     const element_type& in = context.in;
     const bool is_state = context.initial && e.tree().text == "state";
     if (!otherwise.empty() && !is_field(in) && !is_state)
-      throw expression_error(e.tree().at, otherwise + fields_of(in));
+      throw expression_error(e.tree().at, otherwise + fields_of(in, takes_field(accepts)));
     if (auto key = as_key(in, accepts)) return key;
     if (auto state = as_state(context, accepts)) return state;
     // f(it) is f.
@@ -131,6 +131,9 @@ struct unbound_expression final : unbound_function {
   }
 
  private:
+  static bool takes_field(bool (*accepts)(const stage_function&)) {
+    return accepts(probes_of_expressions().key) || accepts(probes_of_expressions().rank);
+  }
   /// Returns null if the stage accepts no key, rank or aggregates.
   function_ptr as_key(const element_type& in, bool (*accepts)(const stage_function&)) const {
     if (accepts(probes_of_expressions().key)) return make_expression_key(e, in);
@@ -155,7 +158,8 @@ struct unbound_expression final : unbound_function {
     return make_expression_state(e, initial->e, context.in, wanted, makes_elements);
   }
   /// Returns the fields or functions that may be meant: ", and no field is named scores; did you mean score?"
-  std::string fields_of(const element_type& in) const {
+  /// `prefers_fields`: the stage takes a field, and not the name of a function.
+  std::string fields_of(const element_type& in, bool prefers_fields) const {
     constexpr std::size_t kFieldsMax = 300;
     if (otherwise.ends_with('?')) return {};  // a registered function has a similar name
     const bool is_unknown = otherwise.find("there is no function") != otherwise.npos;
@@ -168,7 +172,7 @@ struct unbound_expression final : unbound_function {
     std::vector<std::string> names;
     for (auto& m : in.members) names.push_back(m.name);
     std::string similar = detail::did_you_mean(e.text(), names);
-    if (similar.empty()) similar = function;
+    if (similar.empty() && !prefers_fields) similar = function;
     return absl::StrCat(", and no field is named ", e.text(),
                         !similar.empty() ? similar
                         : names.empty()

@@ -38,7 +38,9 @@ struct located_parser {
 
 class parsing final : public slot_computation {
  public:
-  explicit parsing(located_parser how) : how_(std::move(how)) {}
+  parsing(const element_type& out, located_parser how)
+      : how_(std::move(how)),
+        most_here_(static_cast<std::uint32_t>(std::max<std::size_t>(1, demand::kBytes / out.size))) {}
   bool awaits() const override { return false; }
   task<void> compute(slot_supply& ring, ring_slot* slot) const override { return parse_slot(ring, slot, &how_); }
   block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const override {
@@ -48,6 +50,8 @@ class parsing final : public slot_computation {
     if (!why.ok()) why = how_.located(why, texts[done], first + done);
     return out.made(done);
   }
+  /// The memory that outputs own is a small multiple of their texts, whose bytes the reader limits.
+  std::uint32_t most_here() const override { return most_here_; }
 
  private:
   /// The loop of a parallel map (engine/lowering/mapped_stage.cpp) over texts.
@@ -79,6 +83,7 @@ class parsing final : public slot_computation {
   }
 
   const located_parser how_;
+  const std::uint32_t most_here_;
 };
 
 /// Builds rows in columns (engine/lowering/mapped_rows.cpp does the same for functions).
@@ -165,7 +170,7 @@ erased_stream open_parsed_texts(const node& n, open_context& context, byte_sourc
                                 std::shared_ptr<const element_format> cutter, std::shared_ptr<const text_parser> parser,
                                 const knob& parallelism) {
   return open_cut(n, context, std::move(o), std::move(cutter), std::move(parser), parallelism, *n.type, {},
-                  [](located_parser how) { return std::make_shared<parsing>(std::move(how)); });
+                  [&](located_parser how) { return std::make_shared<parsing>(*n.type, std::move(how)); });
 }
 
 erased_stream open_parsed_rows(const node& n, open_context& context, byte_source_options o,

@@ -38,6 +38,14 @@ std::vector<std::string> names_of(const element_type& t) {
   for (auto& m : t.members) names.push_back(m.name);
   return names;
 }
+/// Returns "; did you mean `first name`?" for a field with a similar name.
+std::string similar_name(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::string_view kBegin = "; did you mean ";
+  const std::string found = detail::did_you_mean(word, known);
+  if (found.empty()) return found;
+  const std::string name = found.substr(kBegin.size(), found.size() - kBegin.size() - 1);
+  return is_plain_word(name) ? found : absl::StrCat(std::string(kBegin), "`", name, "`?");
+}
 
 computed_ptr number_literal(const expression_tree& e) {
   std::string_view s = e.text;
@@ -176,7 +184,7 @@ std::string way_to_structure(const expression_tree& list) {
 void checker::refuse_name(const expression_tree& e, bool may_be_text) const {
   std::vector<std::string> known = names_of(in_);
   if (scope_.state) known.emplace_back("state");
-  std::string way = detail::did_you_mean(e.text, known);
+  std::string way = similar_name(e.text, known);
   if (way.empty()) way = way_to_name(e.text);
   if (scope_.state && (e.text == "acc" || e.text == "accumulator" || e.text == "memo" || e.text == "total"))
     way = "; the state is named `state`";
@@ -184,9 +192,10 @@ void checker::refuse_name(const expression_tree& e, bool may_be_text) const {
     if (std::ranges::any_of(m.type->members, [&](const member& inner) { return inner.name == e.text; }))
       way = absl::StrCat("; write ", m.name, ".", e.text);
   const bool has_name = !shown(in_).starts_with('{');
-  const std::string in = !in_.has_members() ? absl::StrCat("; the element, `it`, is ", shown(in_), ": write it")
-                         : has_name         ? absl::StrCat("; ", fields_of(in_))
-                                            : absl::StrCat("; the fields are ", list_of_fields(in_));
+  const std::string in = !in_.has_members()
+                             ? absl::StrCat("; the element has no fields, and is named it (", shown(in_), ")")
+                         : has_name ? absl::StrCat("; ", fields_of(in_))
+                                    : absl::StrCat("; the fields are ", list_of_fields(in_));
   const bool is_text = may_be_text && way.empty();
   fail(e, absl::StrCat("no field is named ", e.text, way.empty() ? in : way,
                        is_text ? absl::StrCat("; a text is written in double quotes: \"", e.text, "\"") : ""));
@@ -210,8 +219,7 @@ computed_ptr checker::column_of(const expression_tree& e, computed_ptr batch) {
     fail(e,
          absl::StrCat("the column ", e.text, " is of ", shown(*row.members[k].type), ", which there are no lists of"));
   }
-  fail(e, absl::StrCat("the batch has no column ", e.text, ": ", fields_of(row),
-                       detail::did_you_mean(e.text, names_of(row))));
+  fail(e, absl::StrCat("the batch has no column ", e.text, ": ", fields_of(row), similar_name(e.text, names_of(row))));
 }
 
 computed_ptr checker::column_alone(const expression_tree& e, computed_ptr batch) {
@@ -242,7 +250,7 @@ computed_ptr checker::member_in(const expression_tree& e, computed_ptr of) {
                                                              ": int64\") before this "
                                                              "stage reads a field of tf.Examples")
                        : t.members.empty()    ? absl::StrCat("; write ", of_value, " for the value")
-                                              : detail::did_you_mean(e.text, names_of(t))));
+                                              : similar_name(e.text, names_of(t))));
 }
 
 computed_ptr checker::index(const expression_tree& e) {
@@ -374,8 +382,8 @@ computed_ptr checker::structure(const expression_tree& e, const element_type* wa
       if (!is_tuple) {
         for (to = 0; to != wanted->members.size() && wanted->members[to].name != e.names[k];) ++to;
         if (to == wanted->members.size())
-          fail(e.parts[k], absl::StrCat(fields_of(*wanted), ", and no ", e.names[k],
-                                        detail::did_you_mean(e.names[k], names_of(*wanted))));
+          fail(e.parts[k],
+               absl::StrCat(fields_of(*wanted), ", and no ", e.names[k], similar_name(e.names[k], names_of(*wanted))));
       }
       parts[to] = make(e.parts[k], *wanted->members[to].type);
       note_copy(e.parts[k], *parts[to]);

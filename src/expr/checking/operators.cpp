@@ -140,9 +140,6 @@ computed_ptr checker::binary(const expression_tree& e) {
   if (is_equality && is_first_none != is_second_none)
     return presence(e, e.parts[is_first_none ? 1 : 0], e.text == "!=");
   std::vector<computed_ptr> parts;
-  const bool has_name_first = e.parts[0].kind == expression_tree::name && is_equality;
-  if (has_name_first && e.parts[1].kind == expression_tree::text_ && !is_first_none)
-    refuse_text_without_quotes(e.parts[0], *make(e.parts[1]));
   for (auto& part : e.parts) {
     if (is_equality && !parts.empty() && !is_second_none) refuse_text_without_quotes(part, *parts[0]);
     parts.push_back(make(part));

@@ -258,8 +258,7 @@ std::string without_mixed_members(const element_type& inferred, const dom& j) {
     } catch (const error&) { absl::StrAppend(&mixed, mixed.empty() ? "" : ", ", m.name); }
   }
   if (schema.empty() && detail::is_identifier(mixed))
-    return absl::StrCat(mixed, " has several types, which no schema reads: `jq -c '.", mixed,
-                        " |= tostring' FILE > out.jsonl` makes texts of all");
+    return absl::StrCat(mixed, " has several types, which no schema reads");
   if (schema.empty() || mixed.empty() || schema.size() > kSchemaShownBytes) return kAny;
   return absl::StrCat(mixed, " has several types: give a schema without it, such as \"", schema, "\"");
 }
