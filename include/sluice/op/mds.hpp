@@ -17,9 +17,9 @@
 //         column of the encoding pkl, whose decoding would run code of the file, or of another that is not read (pil, lists
 //         of images); shards that are compressed by br or snappy. In the run: those of the shards, as in tfrecord. data_loss,
 //         with shard, offset and sample: a shard has another size or number of samples than index.json states; the offsets
-//         of its samples do not fit; a sample does not fit its columns; a compressed shard is damaged. Hashes in the index
-//         are not checked. Under error_policy::skip a damaged sample is dropped, or the samples of a shard that cannot be
-//         opened.
+//         of its samples do not fit; a sample does not fit its columns; a compressed shard is damaged; the SHA-1 or XXH64
+//         that the index states differs, if a shard is read from its first byte to its last. Under error_policy::skip a
+//         damaged sample is dropped, or the samples of a shard that cannot be opened.
 // State:  the number of the next sample. A skip or a resume reads nothing before it; at(i) and global_shuffle read two
 //         ranges for a sample. A compressed shard is read and decompressed as a whole, unless it also exists without
 //         compression, as the library of MDS leaves it in a local folder.
