@@ -187,22 +187,12 @@ broadcast_hub::step broadcast_hub::next(std::size_t k, std::uint32_t wanted) {
     detail::waking_lock lock(mutex_);
     consumer& me = consumers_[k];
     s.seen = changes_;
-    if (!me.why.ok()) {
+    me.view_from = me.next;
+    if (!me.why.ok()) {  // dropped or stopped, so its blocks may be freed already
       s = {.what = turn::over, .why = me.why};
       me.left = true;
       is_last = all_have_left();
-    }
-  }
-  if (s.what == turn::over) {
-    if (is_last) root_.run()->request_stop();
-    return s;
-  }
-  {
-    detail::waking_lock lock(mutex_);
-    consumer& me = consumers_[k];
-    s.seen = changes_;
-    me.view_from = me.next;
-    if (me.next < end_) {
+    } else if (me.next < end_) {
       auto holds = [&](const std::shared_ptr<held_block>& b) { return b->end() > me.next; };
       const std::shared_ptr<held_block>& from = *std::find_if(held_.begin(), held_.end(), holds);
       s = {.what = turn::copies, .from = from, .at = static_cast<std::size_t>(me.next - from->first)};
@@ -229,6 +219,7 @@ broadcast_hub::step broadcast_hub::next(std::size_t k, std::uint32_t wanted) {
     }
   }
   credit(freed);
+  if (is_last) root_.run()->request_stop();
   return s;
 }
 

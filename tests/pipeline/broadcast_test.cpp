@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,58 @@ task<> take_ahead(runtime& rt, std::shared_ptr<int64> made) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Reads to the end, and counts what it has read for the thread that stops streams.
+task<> read_all(stream<int64>& s, std::atomic<int64>& read, outcome& o) {
+  for (;;) {
+    auto x = co_await s.try_next();
+    if (!x) {
+      o.why = x.why;
+      co_return;
+    }
+    o.got.push_back(*x);
+    read.store(*x, std::memory_order_relaxed);
+  }
+}
+
+bool is_prefix(const int64s& got) { return got == from_to(0, static_cast<int64>(got.size())); }
+
+}  // namespace
+
+TEST_CASE("consumers that are stopped or dropped while others read on two workers end alone") {
+  constexpr int64 kElements = 4000;
+  runtime rt({.workers = 2});
+  random_numbers draw(1);
+  for (int round = 0; round != 40; ++round) {
+    auto streams = broadcast(range(kElements), rt, 4, {.lag_max = 8, .on_lag = lagging::drop});
+    std::vector<outcome> outcomes(streams.size());
+    std::atomic<int64> read{0};
+    std::atomic<bool> is_over{false};
+    const auto when = static_cast<int64>(draw.below(kElements));
+    std::thread stops([&] {
+      while (read.load(std::memory_order_relaxed) < when && !is_over.load(std::memory_order_acquire))
+        std::this_thread::yield();
+      streams[3].request_stop();
+    });
+    std::vector<task<void>> tasks;
+    for (std::size_t k = 0; k != streams.size(); ++k) tasks.push_back(read_all(streams[k], read, outcomes[k]));
+    auto all = [](std::vector<task<void>> each) -> task<void> { co_await when_all(std::move(each)); };
+    sync_wait(rt, all(std::move(tasks)));
+    is_over.store(true, std::memory_order_release);
+    stops.join();
+    std::size_t whole = 0;
+    for (const outcome& o : outcomes) {
+      CHECK(is_prefix(o.got));
+      whole += o.why.ok() && o.got.size() == kElements;
+      const bool has_reason = o.why.code() == status_code::resource_exhausted || o.why.code() == status_code::cancelled;
+      CHECK((o.why.ok() ? o.got.size() == kElements : has_reason));
+    }
+    // The last one that is left is not dropped. It may be the one that was stopped.
+    CHECK((whole >= 1 || outcomes[3].why.code() == status_code::cancelled));
+  }
+}
 
 TEST_CASE("tee is broadcast") {
   runtime rt({.workers = 1});
