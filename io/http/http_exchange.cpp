@@ -23,8 +23,8 @@ status numbered(status why, const response_head& head) {
 
 }  // namespace
 
-http_exchange::http_exchange(connection_pool& pool, std::unique_ptr<connection> wire, bool reused)
-    : pool_(pool), wire_(std::move(wire)), reused_(reused), early_(std::make_unique<char[]>(kEarlyBytes)) {}
+http_exchange::http_exchange(connection_pool& pool, std::unique_ptr<connection> wire)
+    : pool_(pool), wire_(std::move(wire)), early_(std::make_unique<char[]>(kEarlyBytes)) {}
 
 http_exchange::~http_exchange() {
   if (wire_ && sent_ && ended_ && head().keep_alive && early_bytes() == 0) pool_.put(std::move(wire_));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends one request and receives its response on one connection.
 //
-//   http_exchange one(pool, std::move(wire), reused);
+//   http_exchange one(pool, std::move(wire));
 //   co_await one.ask(request, time, stall, deadline);    // returns when the head has arrived: one.head()
 //   while (auto n = co_await one.read_body(room, deadline)) …
 //   // the destructor returns the connection for the next request if the response was read to its end, else it closes it
@@ -25,7 +25,7 @@ namespace sluice::lib::detail {
 
 class http_exchange {
  public:
-  http_exchange(connection_pool& pool, std::unique_ptr<connection> wire, bool reused);
+  http_exchange(connection_pool& pool, std::unique_ptr<connection> wire);
   http_exchange(const http_exchange&) = delete;
   ~http_exchange();
 
@@ -33,13 +33,8 @@ class http_exchange {
   /// `stall`, measured with `time`.
   task<> ask(http_message request, clock& time, duration stall, time_point deadline);
   const response_head& head() const { return parser_.head(); }
-  /// Returns true if the connection has served another request before. Its server may have ended it at any moment
-  /// since.
-  bool was_reused() const { return reused_; }
   /// Returns true if at least one byte of the response has arrived.
   bool was_heard() const { return heard_; }
-  /// Returns false if the response ends with its connection. The loss of its end cannot be detected then.
-  bool has_known_end() const { return head().chunked || head().length.has_value(); }
 
   /// Limits the body to this number of bytes. Bytes after them, in chunks that are too long, are not delivered.
   void expect_body(std::uint64_t bytes) { expected_ = bytes; }
@@ -56,7 +51,6 @@ class http_exchange {
 
   connection_pool& pool_;
   std::unique_ptr<connection> wire_;
-  bool reused_;
   bool heard_ = false;
   bool sent_ = false;  ///< the whole request was sent
   bool ended_ = false;

@@ -25,7 +25,7 @@ task<std::unique_ptr<http_exchange>> http_origin::ask_once(http_message request,
       auto connecting = pool.connect(deadline);
       wire = co_await connecting;
     }
-    auto one = std::make_unique<http_exchange>(pool, std::move(wire), reused);
+    auto one = std::make_unique<http_exchange>(pool, std::move(wire));
     const time_point asked = context_.time.now();
     context_.counts.requests.fetch_add(1, std::memory_order_relaxed);
     auto asking = one->ask(request, context_.time, context_.options.stall_timeout, deadline);

@@ -10,20 +10,6 @@
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::string_view kAuthority = "://";
-constexpr std::string_view kLocalScheme = "file";
-
-bool may_be_in_scheme(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '+' || c == '-' || c == '.';
-}
-
-bool is_scheme(std::string_view text) {
-  if (text.empty() || !absl::ascii_isalpha(static_cast<unsigned char>(text[0]))) return false;
-  for (char c : text)
-    if (!may_be_in_scheme(c)) return false;
-  return true;
-}
-
 template <class T> task<T> failed(status why) {
   co_await fail(std::move(why));
   if constexpr (!std::is_void_v<T>) co_return {};
@@ -40,24 +26,6 @@ class failed_listing final : public listing {
 };
 
 }  // namespace
-
-std::string scheme_of(std::string_view path) {
-  std::size_t end = path.find(kAuthority);
-  if (end == std::string_view::npos || !is_scheme(path.substr(0, end))) return {};
-  std::string scheme(path.substr(0, end));
-  absl::AsciiStrToLower(&scheme);
-  return scheme;
-}
-
-bool is_remote(std::string_view path) {
-  const std::string scheme = scheme_of(path);
-  return !scheme.empty() && scheme != kLocalScheme;
-}
-
-std::string without_file_scheme(std::string path) {
-  if (scheme_of(path) == kLocalScheme) path.erase(0, kLocalScheme.size() + kAuthority.size());
-  return path;
-}
 
 void file_router::set_local(std::unique_ptr<file_system> files) {
   absl::MutexLock lock(&mutex_);

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text/path_scheme.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/io/conditional_files.hpp"
 #include "sluice/io/file_system.hpp"
@@ -49,12 +50,5 @@ class file_router final : public file_system, public conditional_files {
   mutable std::unique_ptr<file_system> local_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::unique_ptr<file_system>> schemes_ ABSL_GUARDED_BY(mutex_);
 };
-
-/// Returns the scheme in lower case: "s3" for "s3://bucket/key"; "" for a path without a scheme.
-std::string scheme_of(std::string_view path);
-/// Returns true if the path has a scheme other than file://.
-bool is_remote(std::string_view path);
-/// Returns "/a" for "file:///a", and other paths unchanged.
-std::string without_file_scheme(std::string path);
 
 }  // namespace sluice::lib::detail

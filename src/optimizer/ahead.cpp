@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text/path_scheme.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/plan_parts.hpp"
 #include "sluice/engine/dataset_options.hpp"
@@ -67,13 +68,11 @@ std::string why_not_ahead(const node& n, absl::flat_hash_set<const node*>& seen)
   return inside;
 }
 
-bool is_remote(std::string_view path) { return path.find("://") != path.npos && !path.starts_with("file://"); }
-
 /// Returns true if the plan names files of a remote file system.
 bool names_remote_files(const node& n) {
   struct names final : part_visitor {
     bool found = false;
-    void path(const file_path& p) override { found |= is_remote(p.value); }
+    void path(const file_path& p) override { found |= detail::is_remote(p.value); }
   };
   names here;
   visit_parts(n, here);

@@ -111,7 +111,8 @@ std::uint64_t key_of(const in_force& f) {
                                         std::uint64_t{f.is_last} << 4 | std::uint64_t{f.is_inner} << 5 |
                                         std::uint64_t{f.is_repeated} << 6 | std::uint64_t{f.skips_elements} << 7 |
                                         std::uint64_t{f.is_beside_others} << 8 | std::uint64_t{f.trusts} << 9 |
-                                        std::uint64_t{f.is_trust_decided} << 10,
+                                        std::uint64_t{f.is_trust_decided} << 10 | std::uint64_t{f.feeds_sloppy} << 11 |
+                                        std::uint64_t{f.is_joined} << 12,
                                     f.rules_off, f.rules_on};
   return stable_hash(std::string_view(reinterpret_cast<const char*>(settings), sizeof settings), 0);
 }

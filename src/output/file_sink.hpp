@@ -10,8 +10,8 @@
 // one.
 // A path that ends with a slash names a data folder (data_folder.hpp): the files are part.arrow, or its shards, and a
 // manifest describes them. Files of an earlier output that the new manifest does not name are removed at the end.
-// Under a path with a scheme (s3://…), files are remote_files. send(), which a task awaits, transfers them. A run with
-// such an output cannot be resumed.
+// Under a path with a scheme (s3://…), files are remote_files. send(), which a task awaits, transfers them. A run
+// with one such file cannot be resumed; one with files by size (shard_bytes) can.
 // Memory: what an encoder keeps until its file ends is charged to the runtime's ledger.
 // Errors: see output_file, element_encoder; resource_exhausted: what is kept exceeds the memory budget.
 // Thread: one caller; it blocks.
@@ -58,7 +58,7 @@ struct output_options {
 /// If the path ends with a slash, names the files of that folder, and sets the format `arrow` if none is given. Errors:
 /// invalid_argument: the folder is remote, or the format has no boundaries of elements.
 status place_in_folder(output_options& o);
-/// Errors: invalid_argument: the run must be resumable, but its output or its checkpoint is remote.
+/// Errors: invalid_argument: the run must be resumable, but its output is one remote file, or its checkpoint is remote.
 status check_can_resume(const output_options& o, const std::string& checkpoint_path);
 
 /// The place at which a new run of the same plan resumes.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/path_scheme.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/coro/position.hpp"
@@ -41,10 +42,6 @@ constexpr std::string_view kGoOn =
     "start without the checkpoint, or continue with changed_inputs::ignore (sluice run --changed-inputs "
     "ignore)";
 
-bool has_scheme(std::string_view path, std::string_view scheme) {
-  return path.starts_with(scheme) && path.substr(scheme.size()).starts_with("://");
-}
-
 }  // namespace
 
 file_identity input_rules::identity_of(std::string_view path) const {
@@ -53,9 +50,9 @@ file_identity input_rules::identity_of(std::string_view path) const {
     if (path.starts_with(p.prefix) && (!best || p.prefix.size() >= best->prefix.size())) best = &p;
   const file_identity chosen = best ? best->identity : identity;
   if (chosen != file_identity::automatic) return chosen;
-  for (std::string_view scheme : {"http", "https", "s3", "gs", "mem"})
-    if (has_scheme(path, scheme)) return file_identity::etag;
-  return file_identity::size_and_time;
+  const std::string scheme = detail::scheme_of(path);
+  const bool has_etags = scheme == "http" || scheme == "https" || scheme == "s3" || scheme == "gs" || scheme == "mem";
+  return has_etags ? file_identity::etag : file_identity::size_and_time;
 }
 
 template <class F> void seen_inputs::for_each_saved(entry& e, std::uint32_t epoch, F visit) {

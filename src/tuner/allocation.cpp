@@ -292,12 +292,6 @@ class allocator {
 
 allocation allocate(const figures& f, const budgets& b) { return allocator(f, b).made(); }
 
-double expected_rate(const figures& f, const budgets& b) {
-  const rate_model model(f, b);
-  const double rate = model.rate(model.present()).rate;
-  return std::isfinite(rate) ? rate : 0;
-}
-
 std::vector<what_if> try_changes(const figures& measured, const budgets& b) {
   std::vector<what_if> all;
   // A change of a cost makes the tuner measure again, and try also the values that have not helped before.

@@ -55,9 +55,6 @@ struct allocation {
 
 allocation allocate(const figures& f, const budgets& b);
 
-/// The rate that the model expects with these values of the knobs.
-double expected_rate(const figures& f, const budgets& b);
-
 /// What the stages that take the most time, and one more core, could gain: the largest gain first.
 std::vector<what_if> try_changes(const figures& f, const budgets& b);
 

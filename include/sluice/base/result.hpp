@@ -23,7 +23,9 @@ template <class T> class [[nodiscard]] result {
 
   bool ok() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return ok(); }
+  /// Returns why the value is missing; an ok status if it is not.
   const status& why() const noexcept { return why_; }
+  // REQUIRES for * and ->: ok(). After the value was moved out, ok() stays true.
   T& operator*() & { return *value_; }
   const T& operator*() const& { return *value_; }
   T&& operator*() && { return std::move(*value_); }

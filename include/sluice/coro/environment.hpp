@@ -6,7 +6,7 @@
 //
 // Every promise of the library has a pointer to one environment. An awaited coroutine inherits the pointer of the
 // coroutine that awaits it. So nothing here is global or thread-local, and two runs never see each other's environment.
-// `executor` and `clock` are two of the five seams (docs/architecture.md): interfaces to the outside world that have a
+// `executor` and `clock` are two of the seams (docs/architecture.md): interfaces to the outside world that have a
 // real implementation (runtime/scheduler.hpp, the runtime's timers) and a simulated one (runtime/simulation.hpp).
 //
 // A program that has its own loop can resume coroutines there, with its own executor:

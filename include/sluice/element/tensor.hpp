@@ -201,7 +201,6 @@ class tensor {
 
   /// The owner of the bytes; for strings of the offsets. Null if empty.
   buffer* owner() const noexcept { return owner_; }
-  buffer* text_owner() const noexcept { return texts_; }
   bool is_read_only() const noexcept { return spec_.read_only; }
 
   // Kernels of the element type, called once per block (element/type.hpp).

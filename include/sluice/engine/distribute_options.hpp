@@ -44,7 +44,7 @@ struct distribute_options {
   count_up_to<1024> splits_at_once = 16;  ///< with an address: splits that are read at the same time
   byte_size max_outstanding = std::int64_t{64} << 20;            ///< bytes that workers may send ahead of the consumer
   frame_compression compression = frame_compression::automatic;  ///< of the bytes between workers and this consumer
-  /// how long the dispatcher may hear nothing of this consumer before others of its job get its splits; 0: without end
+  /// If this consumer is silent for longer, the dispatcher assigns its splits to others of its job. 0: never.
   wait_time silence_max = {};
   wait_time patience = {};  ///< how long to wait for a dispatcher or worker that cannot be reached; 0: without end
   sluice::lib::order order = order::deterministic;

@@ -7,7 +7,7 @@
 //   file_info info = co_await made;
 //   auto renewed = files.put_if("s3://bucket/lease", "mine, still", info.version);
 //
-// Errors: already_exists: another version is there, or none. An attempt whose answer was lost may have succeeded, and the
+// Errors: already_exists: the file has another version, or does not exist. An attempt whose answer was lost may have succeeded, and the
 //         next one of the same call then fails with already_exists: read the file to find out whose bytes it has.
 //         Otherwise those of file_system::create().
 // Thread: any.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface for reading, writing and listing files, one of the five seams. Real implementations: io_uring and a
+// The interface for reading, writing and listing files, one of the seams (docs/architecture.md). Real implementations: io_uring and a
 // thread pool; simulated: memory and a seed.
 //
 //   auto names = files.list("data/train-*.tfrecord");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of bytes between processes: one of the five seams.
+// Streams of bytes between processes: one of the seams (docs/architecture.md).
 //
 //   auto c = co_await net.connect("127.0.0.1:7000");
 //   co_await c->write(request);

@@ -110,8 +110,8 @@ class parquet_file {
   /// damaged, or the column has values of another type.
   virtual bool lacks(std::size_t column, std::string_view bloom, std::int64_t value) const = 0;
   virtual bool lacks(std::size_t column, std::string_view bloom, std::string_view value) const = 0;
-  /// Begins a group. `parts`: contain all its ranges(). `rows_at_once`: the number of rows that next() is asked for; the
-  /// library decodes so many at a time. `memory` outlives the result.
+  /// Begins a group. `parts`: contain all its ranges(). `rows_at_once`: the number of rows that next() requests, and
+  /// that the library decodes at a time. `memory` outlives the result.
   virtual std::unique_ptr<parquet_rows> read(std::size_t group, const parquet_columns& columns,
                                              std::vector<file_part> parts, library_memory& memory,
                                              std::size_t rows_at_once) const = 0;

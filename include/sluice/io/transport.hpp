@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between processes: calls, and streams of frames. One of the six seams.
+// Messages between processes: calls, and streams of frames. One of the seams (docs/architecture.md).
 //
 //   class squares final : public message_handler {
 //     task<std::string> on_call(std::string method, std::string request) override { … co_return answer; }
@@ -26,8 +26,8 @@
 //         too large), resource_exhausted (a message above its limit). The result that it returns is what the handler
 //         answered: its value, or the error that it threw, with code and message. So an `unavailable` of a handler and
 //         one of the transport are never confused.
-// Order:  frames arrive in the order of their writes. What a reader has received before the transport fails is a prefix
-//         of what was written: no frame is lost, repeated or changed in it.
+// Order:  frames arrive in the order of their writes. After a failure, the frames received are a prefix of the
+//         frames written: none of these is lost, repeated or changed.
 // Limits: a method name has at most kMethodBytesMax bytes, a request or answer kCallBytesMax, a frame
 //         stream_options::frame_bytes_max. The receiver checks them before it allocates memory.
 // Deadlines: moments on the environment's own clock.

@@ -23,9 +23,9 @@
 //         position and continued. So after a crash make the same call again, with the same plan. After a call that
 //         returned, the same call changes nothing. However the process ends, no element is missing or duplicated
 //         (docs/resuming.md).
-// Remote: a path with a scheme (mem://a.csv) is written through its file system, and exists when it is complete. Such a
-//         run has no checkpoint, npy does not support such outputs, and higher-numbered shards of an earlier output are
-//         reported instead of removed.
+// Remote: a path with a scheme (mem://a.csv) is written through its file system, and exists when it is complete. An output
+//         of one object has no checkpoint; several objects (shard_bytes) have one. npy does not support such outputs, and
+//         higher-numbered shards of an earlier output are reported instead of removed.
 // Errors: thrown by the co_await: those of the plan and of iterate(); those of the files, with the path;
 //         invalid_argument, before anything is read: elements of this type have no form in the format (check_output
 //         returns the reason), no format is named, a stream cannot be sharded, npy cannot be compressed;

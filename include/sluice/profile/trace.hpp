@@ -11,8 +11,8 @@
 // Other tracks: blocks in channels, waits of at least 50 µs with their reason, and blocks of stages that had to wait, which
 //   belong to no thread; the fill of each channel and the bytes of the memory ledger as counters.
 // Sampling: stages are shown as often as they are timed (coro/stage_counts.hpp): every block that takes some
-//   milliseconds, and some of the others; an argument has the number of blocks that the shown one stands for. Of a channel,
-//   at most one block is shown in each `gap`.
+//   milliseconds, and some of the others; an argument has the number of blocks that the shown one stands for. At
+//   most one block of each channel is shown in each `gap`.
 // Time:   that of the runtime's clock. In a simulation it is virtual, and the same seed gives the same trace.
 // Cost:   without a recording, one relaxed load at each place that could record; with one, some 100 ns for each event.
 // Thread: any.

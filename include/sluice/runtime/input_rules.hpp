@@ -37,7 +37,7 @@ template <class T> class rule_list {
 
 /// The properties that must be equal. The size is always one of them.
 enum class file_identity : std::uint8_t {
-  automatic,      ///< etag for http, https, s3 and gs; size_and_time for other files
+  automatic,      ///< etag for http, https, s3, gs and mem; size_and_time for other files
   size_and_time,  ///< the time of modification; whole seconds if one of the two times has no fraction
   etag,           ///< the ETag or the generation of a remote object; without one, size_and_time
   content,        ///< a digest of the first and the last 64 KiB, which is made when a file is opened

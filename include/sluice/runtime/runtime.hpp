@@ -41,7 +41,7 @@ struct runtime_options {
   /// The time limit of an open, a page of a listing or a read of a file, which then fails with deadline_exceeded; 0: no
   /// limit. Reads of byte streams (a FIFO, standard input) have no limit.
   std::chrono::nanoseconds io_timeout{0};
-  /// Called with each warning of a run's report, on the thread that requests a checkpoint or starts from one.
+  /// Called with each warning of a run's report, on any thread, also on several at the same time. It must not block.
   void (*on_warning)(std::string_view text) = nullptr;
   std::uint64_t seed = 0;  ///< for runs without a seed of their own; 0: iterate() draws one for each run
 };

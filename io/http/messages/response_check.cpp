@@ -38,7 +38,7 @@ std::optional<duration> retry_after(const response_head& head) {
   std::uint64_t seconds = 0;
   if (parse_digits(head.retry_after, seconds))
     return std::chrono::seconds(static_cast<std::int64_t>(std::min<std::uint64_t>(seconds, 1'000'000)));
-  // A date needs the real clock, which is not part of a run. This is the only place that reads it.
+  // A date needs the real clock, which is not part of a run.
   auto when = parse_http_date(head.retry_after);
   if (!when) return {};
   const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to type after an error of data or files, which the library, knowing no command line, cannot say.
+// The words to type after an error of data or files. The library does not know the command line, so it cannot name them.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the forms of users' functions that stages call from expressions: shared parts, functions with a state, and
-// keys. expression_function.cpp has the other forms, and chooses one.
+// keys. by_expression_text.cpp has the other forms, and chooses one.
 #pragma once
 
 #include <cstdint>

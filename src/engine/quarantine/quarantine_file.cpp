@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/files/locked_target.hpp"
+#include "base/files/system_calls.hpp"
 #include "engine/quarantine/quarantine_entry.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/base/small_file.hpp"
@@ -121,10 +122,10 @@ class quarantine_file final : public quarantine_sink {
   status open() {
     status why = locks_of_process().lock(path_, lock_);
     if (!why.ok()) return why;
-    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    file_ = open_again(path_, O_RDWR | O_CREAT | O_APPEND, 0666);
     if (file_ < 0) return errno_error(errno, kCannotOpen);
     struct stat s{};
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
+    if (!try_lock(file_))
       why = unavailable_error("another process stores its bad elements in this file; give each run its own file");
     else if (::fstat(file_, &s) != 0 || !S_ISREG(s.st_mode))
       why = invalid_argument_error("bad elements cannot be stored here: this is not a regular file");
@@ -142,7 +143,7 @@ class quarantine_file final : public quarantine_sink {
     while (read < size || !bytes.empty()) {
       const std::size_t had = bytes.size();
       bytes.resize(had + static_cast<std::size_t>(std::min<std::uint64_t>(size - read, kReadBytes)));
-      const ssize_t got = ::pread(file_, bytes.data() + had, bytes.size() - had, static_cast<off_t>(read));
+      const std::ptrdiff_t got = read_at(file_, bytes.data() + had, bytes.size() - had, read);
       if (got < 0) return errno_error(errno, "cannot read the bad elements stored before");
       bytes.resize(had + static_cast<std::size_t>(got));
       read += static_cast<std::uint64_t>(got);
@@ -156,8 +157,7 @@ class quarantine_file final : public quarantine_sink {
     if (size_ == size) return {};
     const bool may_be_ours = size_ != 0 || begins_entry(bytes);
     if (!may_be_ours) return not_ours();
-    return ::ftruncate(file_, static_cast<off_t>(size_)) == 0 ? status()
-                                                              : errno_error(errno, "cannot remove an incomplete entry");
+    return cut_file(file_, size_) ? status() : errno_error(errno, "cannot remove an incomplete entry");
   }
 
   status note_entries(std::string_view bytes, std::size_t& used) {

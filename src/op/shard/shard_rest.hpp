@@ -40,7 +40,6 @@ class shard_rest {
   static constexpr std::uint64_t kSpreadMax = std::uint64_t{1} << 24;
 
   bool empty() const { return layers_.empty(); }
-  const std::vector<delivered_shards>& layers() const { return layers_; }
   /// Errors: failed_precondition: the shards are too far apart, or too many layers.
   status add(delivered_shards layer);
 

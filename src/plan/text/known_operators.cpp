@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators by their names, in a file of its own: linking it links the table, and thus every operator. Only the code
-// that reads plans (build.cpp) or lists operators links it.
+// that reads plans (plan_builder.cpp) or lists operators links it.
 #include <atomic>
 
 #include "sluice/plan/node.hpp"

@@ -23,8 +23,8 @@ inline duration retry_delay(const retry_delays& d, std::uint64_t failures, std::
   return duration(static_cast<std::int64_t>(half + draw(seed, counter, half + 1)));
 }
 
-/// Whether a repetition of the call may succeed: nobody answered, or one who cannot answer now. Every other status is the
-/// answer of the dispatcher.
+/// Returns true if a repetition of the call may succeed: no answer came, or the dispatcher cannot answer now. Every other
+/// status is its answer.
 inline bool may_be_repeated(const status& why) {
   return why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
 }
