@@ -25,9 +25,11 @@ class group_rows final : public parquet_rows {
     std::string place;
     std::shared_ptr<::arrow::Field> field;  ///< as it is delivered
     std::vector<int> leaves;
+    std::uint64_t bytes = 0;  ///< the size of its values
     std::shared_ptr<::arrow::RecordBatchReader> reader{};
     std::shared_ptr<::arrow::Array> decoded{};
     int64_t at = 0;  ///< the rows of `decoded` that were delivered
+    status why{};    ///< the error of decode(part, parts)
   };
 
   group_rows(std::size_t group, std::uint64_t rows, std::vector<column> columns, library_memory& memory)
@@ -44,12 +46,31 @@ class group_rows final : public parquet_rows {
       reading.set_batch_size(static_cast<int64_t>(rows_at_once));
       reader_ = checked(::parquet::arrow::FileReader::Make(&pool_, std::move(file), reading), what);
     });
+    for (column& c : columns_)
+      guarded(c.place, [&] { c.reader = checked(reader_->GetRecordBatchReader({group_}, c.leaves), c.place); });
+  }
+
+  void decode(std::size_t part, std::size_t parts) noexcept override {
+    if (left_ == 0) return;
+    // Each column is added to the part with the fewest bytes so far.
+    std::vector<std::uint64_t> bytes(parts);
+    for (column& c : columns_) {
+      const auto least = std::ranges::min_element(bytes);
+      *least += c.bytes + 1;
+      if (static_cast<std::size_t>(least - bytes.begin()) != part) continue;
+      try {
+        decode(c);
+      } catch (...) { c.why = current_exception_status(); }
+    }
   }
 
   bool next(std::size_t n, ArrowArray* out) override {
     if (left_ == 0) return false;
     auto rows = static_cast<int64_t>(std::min<std::uint64_t>(n, left_));
-    for (column& c : columns_) rows = std::min(rows, decode(c));
+    for (column& c : columns_) {
+      if (!c.why.ok()) throw_status(c.why);
+      rows = std::min(rows, decode(c));
+    }
     std::vector<std::shared_ptr<::arrow::Array>> arrays;
     std::vector<std::shared_ptr<::arrow::Field>> fields;
     for (column& c : columns_) {
@@ -69,7 +90,6 @@ class group_rows final : public parquet_rows {
   int64_t decode(column& c) {
     if (c.decoded) return c.decoded->length() - c.at;
     return guarded(c.place, [&] {
-      if (!c.reader) c.reader = checked(reader_->GetRecordBatchReader({group_}, c.leaves), c.place);
       std::shared_ptr<::arrow::RecordBatch> batch;
       do {
         check(c.reader->ReadNext(&batch), c.place);
@@ -99,7 +119,8 @@ std::unique_ptr<parquet_rows> footer::read(std::size_t group, const parquet_colu
                                            std::size_t rows_at_once) const {
   std::vector<group_rows::column> wanted;
   for (std::size_t c : columns)
-    wanted.push_back({place_of(group, c), columns_[c].field->WithType(columns_[c].type), columns_[c].leaves});
+    wanted.push_back({place_of(group, c), columns_[c].field->WithType(columns_[c].type), columns_[c].leaves,
+                      decoded_bytes(group, {c})});
   auto rows = std::make_unique<group_rows>(group, rows_[group], std::move(wanted), memory);
   rows->open(std::make_shared<fetched_file>(std::move(parts), size_bytes_), metadata_, rows_at_once);
   return rows;

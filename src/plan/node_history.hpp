@@ -31,6 +31,8 @@ struct node_history {
   bool selects_by_number = false;
   /// The node is a filter directly after a source, and drops these elements of it, which the source skips.
   std::vector<element_run> excluded{};
+  /// The node is a source, and its consumer is such a filter: elements that need not be read ahead.
+  std::vector<element_run> unread{};
   /// A shuffle: while its buffer empties, it fills that of the next epoch of the repeat downstream. A repeat: such a
   /// shuffle is upstream.
   bool overlaps_epochs = false;

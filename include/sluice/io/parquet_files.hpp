@@ -17,7 +17,7 @@
 //         encrypted file, or a feature that the library lacks; resource_exhausted: `memory` has refused bytes;
 //         invalid_argument: a type that cannot be written.
 // Thread: use_parquet(): any. A parquet_file may be used by several threads; parquet_rows and parquet_writer by one at a
-//         time. Calls compute for long: milliseconds for a batch.
+//         time, except for parquet_rows::decode(). Calls compute for long: milliseconds for a batch.
 #pragma once
 
 #include <cstddef>
@@ -86,6 +86,9 @@ class parquet_rows {
   /// Decodes the next rows, at most n, into `out`: a struct with a child for each column. Returns false at the end. The
   /// caller releases `out`, before this object is destroyed.
   virtual bool next(std::size_t n, ArrowArray* out) = 0;
+  /// Decodes in advance what the following next() needs, of one of `parts` parts, into which the columns are divided. Their
+  /// errors are those of next(). Thread: different parts at the same time; next() is called after them.
+  virtual void decode(std::size_t part, std::size_t parts) noexcept { (void)part, (void)parts; }
 };
 
 /// The footer of a file.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "input/content_digest.hpp"
 #include "io/paths/file_router.hpp"
@@ -202,24 +203,50 @@ std::uint32_t group_input::reads_at_once(const read_advice& advice) const {
   return advice.in_order ? 1 : std::max(at_once, 1u);
 }
 
-/// Charges the ranges, and frees the buffers that do not fit them.
-status group_input::charge_ranges(const std::vector<file_range>& ranges) {
-  buffers_.resize(ranges.size());
-  std::uint64_t bytes = 0, charged = 0;
+void group_input::free_set(chunk_set& set) {
+  set.buffers.clear();
+  memory_.shrink_by(std::exchange(set.charged, 0));
+}
+
+/// Charges the ranges, and frees the buffers of the set that do not fit them.
+status group_input::charge_ranges(chunk_set& set, const std::vector<file_range>& ranges) {
+  set.buffers.resize(ranges.size());
+  std::size_t bytes = 0, charged = 0;
   for (std::size_t i = 0; i != ranges.size(); ++i) {
-    buffer_ref& to = buffers_[i];
-    const std::uint64_t wanted = ranges[i].bytes;
+    buffer_ref& to = set.buffers[i];
+    const auto wanted = static_cast<std::size_t>(ranges[i].bytes);
     if (to && (!to->unshared() || to->capacity() < wanted || to->capacity() / 2 > wanted)) to = {};
     bytes += wanted;
     charged += to ? to->capacity() : wanted;
   }
-  if (status fits = memory_.resize(footer_bytes_ + static_cast<std::size_t>(charged)); fits.ok()) return fits;
-  for (buffer_ref& to : buffers_) to = {};
-  memory_.shrink_by(memory_.bytes() - footer_bytes_);
-  return memory_.resize(footer_bytes_ + static_cast<std::size_t>(bytes));
+  const std::size_t others = memory_.bytes() - set.charged;
+  set.charged = charged;
+  if (status fits = memory_.resize(others + charged); fits.ok()) return fits;
+  for (buffer_ref& to : set.buffers) to = {};
+  memory_.shrink_by(memory_.bytes() - others);
+  set.charged = bytes;
+  return memory_.resize(others + bytes);
+}
+
+std::uint64_t group_input::chunk_bytes(std::size_t group, const parquet_columns& columns) const {
+  try {
+    std::uint64_t bytes = 0;
+    for (const file_range& r : footer_->ranges(group, columns)) bytes += r.bytes;
+    return bytes;
+  } catch (...) { return ~std::uint64_t{0}; }  // reading the group fails with the same error, in its place
 }
 
 task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_columns& columns) {
+  free_set(sets_[1 - last_set_]);
+  return read_into(sets_[last_set_], group, columns);
+}
+
+task<std::vector<file_part>> group_input::read_ahead(std::size_t group, const parquet_columns& columns) {
+  last_set_ = 1 - last_set_;
+  return read_into(sets_[last_set_], group, columns);
+}
+
+task<std::vector<file_part>> group_input::read_into(chunk_set& set, std::size_t group, const parquet_columns& columns) {
   const read_advice advice = file_->advice();
   const std::uint32_t at_once = reads_at_once(advice);
   const std::vector<file_range> wanted = footer_->ranges(group, columns);
@@ -227,9 +254,9 @@ task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_
       advice.first_bytes != 0 ? joined_remote_ranges(wanted, at_once) : joined_ranges(wanted, kGapBytesMax);
   std::uint64_t bytes = 0;
   for (const file_range& r : ranges) bytes += r.bytes;
-  status fits = charge_ranges(ranges);
+  status fits = charge_ranges(set, ranges);
   if (!fits.ok()) {
-    release_chunks();
+    free_set(set);
     co_await fail(fits.with_message(absl::StrCat("row group ", group, ": ", std::string(fits.message()))));
   }
   const std::size_t piece_bytes = std::max(o_.read_bytes, advice.first_bytes);
@@ -237,7 +264,7 @@ task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_
   pieces->from = file_;
   std::vector<file_part> parts;
   for (const file_range& r : ranges) {
-    buffer_ref& to = buffers_[parts.size()];
+    buffer_ref& to = set.buffers[parts.size()];
     if (!to) to = buffer_ref(buffer::make(std::max<std::size_t>(static_cast<std::size_t>(r.bytes), 1)));
     parts.push_back({r, to});
     for (std::uint64_t at = 0; at != r.bytes;) {

@@ -5,6 +5,7 @@
 // Thread: one caller at a time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -42,19 +43,32 @@ class group_input {
   task<void> open();
   const std::string& path() const { return o_.path; }
   const std::shared_ptr<const parquet_file>& footer() const { return footer_; }
+  /// Returns true if each read takes a round trip to a server. REQUIRES: the file is open.
+  bool is_remote() const { return file_->advice().first_bytes != 0; }
   /// Reads the column chunks of a group, several ranges at once, into the buffers of those read before, whose parts are
   /// gone: fresh pages would cost as much as decoding.
   task<std::vector<file_part>> read(std::size_t group, const parquet_columns& columns);
+  /// The same, while the parts that were read before are used: there are two sets of buffers.
+  task<std::vector<file_part>> read_ahead(std::size_t group, const parquet_columns& columns);
+  /// The bytes of the chunks; the largest number if the footer has no valid ranges of them.
+  std::uint64_t chunk_bytes(std::size_t group, const parquet_columns& columns) const;
   /// Frees the buffers of the chunks. REQUIRES: the parts are gone.
   void release_chunks() {
-    buffers_.clear();
+    sets_ = {};
     memory_.shrink_by(memory_.bytes() - footer_bytes_);
   }
 
  private:
+  /// The buffers of the ranges of one group.
+  struct chunk_set {
+    std::vector<buffer_ref> buffers{};
+    std::size_t charged = 0;
+  };
+  task<std::vector<file_part>> read_into(chunk_set& to, std::size_t group, const parquet_columns& columns);
   task<std::string> read_footer();
   std::uint32_t reads_at_once(const read_advice& advice) const;
-  status charge_ranges(const std::vector<file_range>& ranges);
+  status charge_ranges(chunk_set& set, const std::vector<file_range>& ranges);
+  void free_set(chunk_set& set);
   task<buffer_ref> read_range(std::uint64_t offset, std::size_t bytes);
 
   const std::shared_ptr<run_context> run_;
@@ -65,7 +79,8 @@ class group_input {
   bool is_noted_ = false;
   std::size_t footer_bytes_ = 0;
   std::shared_ptr<const parquet_file> footer_;
-  std::vector<buffer_ref> buffers_;  ///< of the ranges that were read last
+  std::array<chunk_set, 2> sets_;
+  std::size_t last_set_ = 0;  ///< the set that was read last
 };
 
 }  // namespace sluice::lib

@@ -16,6 +16,9 @@ namespace {
 /// threads is small.
 constexpr std::uint64_t kDecodedBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kDecodedRowsMax = std::uint64_t{1} << 15;
+/// Smaller rows are decoded by one call, which takes less time than several threads need to begin; and the most threads.
+constexpr std::uint64_t kPartBytesMin = std::uint64_t{128} << 10;
+constexpr std::size_t kPartsMax = 4;
 
 }  // namespace
 
@@ -53,25 +56,62 @@ std::uint64_t group_reader::rows_before(std::size_t group) const {
   return rows;
 }
 
+group_reader::opened group_reader::open(std::size_t group, std::vector<file_part> parts) {
+  opened o;
+  o.group = group;
+  o.size = file_->rows(group);
+  o.row_bytes = std::max<std::uint64_t>(file_->decoded_bytes(group, columns_) / std::max<std::uint64_t>(o.size, 1), 1);
+  o.rows_at_once = static_cast<std::size_t>(std::clamp<std::uint64_t>(kDecodedBytes / o.row_bytes, 1, kDecodedRowsMax));
+  o.rows = file_->read(group, columns_, std::move(parts), *this, o.rows_at_once);
+  return o;
+}
+
 status group_reader::begin(std::size_t group, std::vector<file_part> parts) {
   try {
     close();
-    group_rows_ = file_->rows(group);
-    const std::uint64_t rows = std::max<std::uint64_t>(group_rows_, 1);
-    row_bytes_ = std::max<std::uint64_t>(file_->decoded_bytes(group, columns_) / rows, 1);
-    rows_at_once_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(kDecodedBytes / row_bytes_, 1, kDecodedRowsMax));
-    rows_ = file_->read(group, columns_, std::move(parts), *this, rows_at_once_);
+    open_ = open(group, std::move(parts));
     return {};
   } catch (...) { return current_exception_status(); }
 }
 
 void group_reader::close() {
   release();
+  drop_ahead();
+  open_ = {};
+  failure_ = {};
+  next_row_ = 0;
+}
+
+/// Drops the rows and the group that were made ahead.
+void group_reader::drop_ahead() {
   if (ahead_.release) ahead_.release(&ahead_);
   ahead_ = {};
-  has_ahead_ = false;
-  rows_.reset();
-  next_row_ = decodes_ = 0;
+  ahead_status_ = {};
+  has_ahead_ = has_next_ = false;
+  next_ = {};
+}
+
+void group_reader::end_group(std::size_t next) {
+  if (!open_.rows || next_row_ != open_.size) decodes_ = 0;
+  if (!has_next_) return close();
+  release();
+  open_ = {};
+  next_row_ = 0;
+  if (next < next_group_) return;
+  // Memory that is missing for two groups may suffice for one.
+  const bool is_next = next == next_group_, may_retry = ahead_status_.code() == status_code::resource_exhausted;
+  if (is_next && next_.rows && !may_retry) {
+    open_ = std::move(next_);
+    has_next_ = false;
+    return;
+  }
+  status why = is_next && !may_retry ? std::move(ahead_status_) : status();
+  drop_ahead();
+  failure_ = std::move(why);
+}
+
+status group_reader::take_failure(std::size_t group) {
+  return group == next_group_ ? std::exchange(failure_, {}) : status();
 }
 
 void group_reader::release() {
@@ -80,9 +120,9 @@ void group_reader::release() {
   decoded_ = used_ = 0;
 }
 
-status group_reader::decode_into(ArrowArray& to) {
+status group_reader::decode_into(const opened& from, ArrowArray& to) {
   try {
-    if (rows_->next(rows_at_once_, &to)) return {};
+    if (from.rows->next(from.rows_at_once, &to)) return {};
     return data_loss_error("a row group has fewer rows than the footer states");
   } catch (...) { return current_exception_status(); }
 }
@@ -95,27 +135,56 @@ status group_reader::decode() {
     has_ahead_ = false;
     array_ = std::exchange(ahead_, {});
     why = std::move(ahead_status_);
-  } else why = decode_into(array_);
+  } else why = decode_into(open_, array_);
   if (why.ok()) decoded_ = static_cast<std::uint64_t>(array_.length);
   return why;
 }
 
-bool group_reader::begin_ahead() {
-  // The first rows may be all that the consumer wants.
-  if (has_ahead_ || decodes_ < 2 || next_row_ + decoded() >= group_rows_) return false;
+bool group_reader::has_room_ahead(std::uint64_t bytes) {
   mutex_lock lock(memory_mutex_);
   // The other half of the budget is for what the stages need; and these rows may take as much as those before them.
   const std::size_t spared = memory_->budget_bytes() / 2, needed = memory_->bytes();
-  if (!memory_->has_room_for(2 * needed + spared)) return false;
+  return bytes < spared && memory_->has_room_for(2 * needed + spared + static_cast<std::size_t>(bytes));
+}
+
+bool group_reader::begin_ahead() {
+  // The first rows may be all that the consumer wants.
+  if (has_ahead_ || decodes_ < 2 || next_row_ + decoded() >= open_.size || !has_room_ahead(0)) return false;
   has_ahead_ = true;
   is_ahead_done_.store(false, std::memory_order_relaxed);  // the other thread learns of the call by a lock
   return true;
 }
 
-void group_reader::decode_ahead() noexcept {
-  ahead_status_ = decode_into(ahead_);
+bool group_reader::begin_next(std::size_t group, std::uint64_t bytes) {
+  if (!has_room_ahead(bytes)) return false;
+  has_ahead_ = has_next_ = true;
+  next_group_ = group;
+  is_ahead_done_.store(false, std::memory_order_relaxed);  // as in begin_ahead()
+  return true;
+}
+
+void group_reader::end_ahead(status why) noexcept {
+  ahead_status_ = std::move(why);
   is_ahead_done_.store(true, std::memory_order_release);
 }
+
+void group_reader::decode_ahead() noexcept { end_ahead(decode_into(decoding(), ahead_)); }
+
+std::size_t group_reader::parts(std::size_t workers) const {
+  const opened& o = decoding();
+  if (o.row_bytes * std::min<std::uint64_t>(o.rows_at_once, o.size) < kPartBytesMin) return 1;
+  return std::clamp<std::size_t>(std::min(workers, columns_.size()), 1, kPartsMax);
+}
+
+bool group_reader::open_next(std::vector<file_part> parts) noexcept {
+  try {
+    next_ = open(next_group_, std::move(parts));
+    return true;
+  } catch (...) { end_ahead(current_exception_status()); }
+  return false;
+}
+
+void group_reader::fail_ahead(status why) noexcept { end_ahead(std::move(why)); }
 
 void group_reader::pass(std::uint64_t n) {
   used_ += n;

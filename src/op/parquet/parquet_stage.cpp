@@ -4,12 +4,16 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "ahead/ready_signal.hpp"
 #include "op/parquet/group_reader.hpp"
+#include "plan/node_history.hpp"
 #include "runtime/run_task.hpp"
+#include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/saved.hpp"
+#include "sluice/coro/when_all.hpp"
 #include "sluice/runtime/blocking.hpp"
 #include "sluice/runtime/runtime.hpp"
 
@@ -42,14 +46,83 @@ struct ahead_call {
   void operator()() const noexcept { reader->decode_ahead(); }
 };
 
+struct next_call {
+  group_reader* reader;
+  std::vector<file_part>* parts;
+  bool operator()() const noexcept { return reader->open_next(std::move(*parts)); }
+};
+
+struct part_call {
+  group_reader* reader;
+  std::size_t part, parts;
+  void operator()() const noexcept { reader->decode_part(part, parts); }
+};
+
+task<void> decode_part(group_reader* reader, blocking_service* threads, std::size_t part, std::size_t parts) {
+  blocking<part_call> decoding(*threads, part_call{reader, part, parts});
+  co_await decoding;
+}
+
+/// Decodes the parts of the columns at the same time. decode() or decode_ahead() is fast afterwards.
+task<void> decode_parts(group_reader* reader, blocking_service* threads, std::size_t parts) {
+  std::vector<task<void>> all;
+  for (std::size_t part = 0; part != parts; ++part) all.push_back(decode_part(reader, threads, part, parts));
+  auto decoding = when_all(std::move(all));
+  co_await decoding;
+}
+
+/// Decodes ahead of the consumer.
+task<void> decode_rows_ahead(group_reader* reader, blocking_service* threads, std::size_t workers) {
+  const std::size_t parts = reader->parts(workers);
+  if (parts > 1) {
+    auto decoding = decode_parts(reader, threads, parts);
+    co_await decoding;
+    reader->decode_ahead();
+  } else {
+    blocking<ahead_call> decoding(*threads, ahead_call{reader});
+    co_await decoding;
+  }
+}
+
 /// Decodes the next rows while the consumer uses those before them. `input` owns the charge of the chunks.
 run_task decode_ahead(std::shared_ptr<run_context>& run, std::shared_ptr<group_reader> reader,
                       std::shared_ptr<group_input> input, std::shared_ptr<ready_signal> done) {
   auto charge = std::move(input);
   auto mine = std::move(reader);
   auto signal = std::move(done);
-  blocking<ahead_call> decoding(run->rt->blocking_calls(), ahead_call{mine.get()});
-  co_await decoding;
+  auto decoding = decode_rows_ahead(mine.get(), &run->rt->blocking_calls(), run->rt->workers());
+  status why = co_await decoding.as_result();
+  if (!why.ok()) mine->fail_ahead(std::move(why));
+  signal->notify(ready_signal::kNobody);
+}
+
+/// Returns true if the group is open now.
+task<bool> open_group_ahead(group_input* input, group_reader* reader, std::size_t group, blocking_service* threads) {
+  auto reading = input->read_ahead(group, reader->columns());
+  std::vector<file_part> parts = co_await reading;
+  blocking<next_call> opening(*threads, next_call{reader, &parts});
+  const bool is_open = co_await opening;
+  co_return is_open;
+}
+
+/// Reads the chunks of a later group and decodes its first rows while the consumer uses the last rows of the open group.
+run_task read_group_ahead(std::shared_ptr<run_context>& run, std::size_t group, std::shared_ptr<group_reader> reader,
+                          std::shared_ptr<group_input> input, std::shared_ptr<ready_signal> done) {
+  auto from = std::move(input);
+  auto mine = std::move(reader);
+  auto signal = std::move(done);
+  blocking_service* threads = &run->rt->blocking_calls();  // `run` is the caller's: gone after the first suspension
+  const std::size_t workers = run->rt->workers();
+  // The consumer continues on this thread. With one worker nothing else would begin the reads.
+  if (workers > 1) co_await yield_now();
+  auto reading = open_group_ahead(from.get(), mine.get(), group, threads);
+  auto is_open = co_await reading.as_result();
+  status why = is_open.ok() ? status() : is_open.why();
+  if (is_open.ok() && *is_open) {
+    auto decoding = decode_rows_ahead(mine.get(), threads, workers);
+    why = co_await decoding.as_result();
+  }
+  if (!why.ok()) mine->fail_ahead(std::move(why));
   signal->notify(ready_signal::kNobody);
 }
 
@@ -128,6 +201,8 @@ task<void> open_input(group_input& input, group_reader& reader, group_place at) 
 
 /// Reads the column chunks of a group, and begins to decode it.
 task<void> begin_group(group_input& input, group_reader& reader, std::size_t group, blocking_service& threads) {
+  status failed = reader.take_failure(group);
+  if (!failed.ok()) co_await fail(std::move(failed));
   reader.close();
   auto reading = input.read(group, reader.columns());
   std::vector<file_part> parts = co_await reading;
@@ -145,31 +220,65 @@ task<void> end_ahead(group_reader& reader, ready_signal& done) {
   }
 }
 
-/// Decodes until the row `row` of the open group is decoded, and skips those before it. Rows may then be decoded ahead.
-task<void> decode_to(std::shared_ptr<run_context> run, std::shared_ptr<group_reader> shared,
-                     std::shared_ptr<group_input> input, std::shared_ptr<ready_signal> done, std::uint64_t row) {
-  group_reader& reader = *shared;
-  blocking_service& threads = run->rt->blocking_calls();
-  while (reader.decoded() == 0 || reader.next_row() < row) {
-    reader.pass(std::min(reader.decoded(), row - std::min(row, reader.next_row())));
+/// Returns true if the consumer skips all rows of the group. `unread`: the runs of rows that it skips.
+bool is_unread(const group_reader& reader, std::size_t group, const std::vector<element_run>& unread) {
+  if (unread.empty()) return false;
+  const std::uint64_t first = reader.rows_before(group), end = first + reader.rows(group);
+  auto after = std::ranges::upper_bound(unread, first, {}, &element_run::first);
+  return after != unread.begin() && std::prev(after)->first + std::prev(after)->count >= end;
+}
+
+/// What the tasks that work ahead of the stage use.
+struct reading_ahead {
+  std::shared_ptr<run_context> run;
+  std::shared_ptr<group_reader> reader;
+  std::shared_ptr<group_input> input;
+  std::shared_ptr<ready_signal> done;
+  std::shared_ptr<const node_history> history;  ///< of the stage
+};
+
+/// Begins to decode rows ahead, or to read a group after the open one.
+void begin_ahead(reading_ahead& a, std::size_t group) {
+  // Another thread would only take the time and the cache of the consumer's core.
+  if (a.run->rt->workers() == 1 && !a.input->is_remote()) return;
+  group_reader& reader = *a.reader;
+  if (reader.begin_ahead()) return decode_ahead(a.run, a.reader, a.input, a.done), void();
+  if (!reader.may_begin_next()) return;
+  do ++group;
+  while (group != reader.groups() &&
+         (reader.rows(group) == 0 || (a.history && is_unread(reader, group, a.history->unread))));
+  if (group == reader.groups() || !reader.begin_next(group, a.input->chunk_bytes(group, reader.columns()))) return;
+  read_group_ahead(a.run, group, a.reader, a.input, a.done);
+}
+
+/// Decodes until the row of `at` is decoded, and skips those before it. Rows, or a group, may then be read ahead.
+task<void> decode_to(reading_ahead a, group_place at) {
+  group_reader& reader = *a.reader;
+  while (reader.decoded() == 0 || reader.next_row() < at.row) {
+    reader.pass(std::min(reader.decoded(), at.row - std::min(at.row, reader.next_row())));
     if (reader.decoded() != 0) break;
     status why;
     if (reader.has_ahead()) {
-      auto ending = end_ahead(reader, *done);
+      auto ending = end_ahead(reader, *a.done);
       co_await ending;
       why = reader.decode();
+    } else if (const std::size_t parts = reader.parts(a.run->rt->workers()); parts > 1) {
+      auto decoding = decode_parts(&reader, &a.run->rt->blocking_calls(), parts);
+      co_await decoding;
+      why = reader.decode();
     } else {
-      blocking<decode_call> decoding(threads, decode_call{&reader});
+      blocking<decode_call> decoding(a.run->rt->blocking_calls(), decode_call{&reader});
       why = co_await decoding;
     }
     if (!why.ok()) co_await fail(std::move(why));
-    if (reader.begin_ahead()) decode_ahead(run, shared, input, done);
+    begin_ahead(a, at.group);
   }
 }
 
 erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<run_context> run,
                            std::shared_ptr<group_input> input, std::shared_ptr<group_reader> reader, error_gate gate,
-                           std::shared_ptr<row_landing> landing, const element_type* row_type) {
+                           std::shared_ptr<row_landing> landing, const element_type* row_type,
+                           std::shared_ptr<const node_history> history) {
   blocking_service& threads = run->rt->blocking_calls();
   auto opening = open_input(*input, *reader, *at);
   status opened = co_await opening.as_result();
@@ -182,7 +291,7 @@ erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<ru
     co_return;  // a file that cannot be opened is dropped as a whole
   }
   built_rows built(*row_type, *reader, std::move(landing));
-  auto ahead_done = std::make_shared<ready_signal>(run);
+  reading_ahead ahead{run, reader, input, std::make_shared<ready_signal>(run), std::move(history)};
   while (at->group != reader->groups()) {
     const std::uint64_t rows = reader->rows(at->group);
     // With error_policy::skip bad rows do not count, so rows are built even if they are skipped.
@@ -194,11 +303,11 @@ erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<ru
     }
     if (at->row == rows) {
       built.clear();
-      auto ending = end_ahead(*reader, *ahead_done);
+      auto ending = end_ahead(*reader, *ahead.done);
       co_await ending;
-      reader->close();
       ++at->group;
       at->row = 0;
+      reader->end_group(at->group);
       if (at->group == reader->groups()) input->release_chunks();
       continue;
     }
@@ -208,7 +317,7 @@ erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<ru
       why = co_await beginning.as_result();
     }
     if (why.ok() && built.ready() == 0) {
-      auto decoding = decode_to(run, reader, input, ahead_done, at->row);
+      auto decoding = decode_to(ahead, *at);
       why = co_await decoding.as_result();
     }
     const bool is_damaged = !why.ok();  // the rest of the group cannot be read
@@ -244,7 +353,7 @@ erased_stream open_parquet_stage(const node& n, open_context& context, group_inp
   outlet out(landing ? landed_row_type() : *n.type);
   saved<group_place> at;
   return parquet_loop(out, std::move(at), context.run, std::move(input), std::move(reader), std::move(gate),
-                      std::move(landing), n.type);
+                      std::move(landing), n.type, n.history);
 }
 
 }  // namespace sluice::lib

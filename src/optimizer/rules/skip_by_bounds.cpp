@@ -109,6 +109,15 @@ std::vector<element_run> excluded_by(const node& filter, const in_force& setting
   return runs;
 }
 
+/// Returns the source, which knows that its consumer skips these elements.
+node_ptr with_unread(const node& source, const std::vector<element_run>& runs) {
+  node copy = source;
+  auto h = copy.history ? std::make_shared<node_history>(*copy.history) : std::make_shared<node_history>();
+  h->unread = runs;
+  copy.history = std::move(h);
+  return make_node(std::move(copy));
+}
+
 node_ptr with_parts_skipped(const node_ptr& n, const in_force& settings, rule_notes& notes) {
   if (n->op->name != "filter" || !n->inputs[0]->op->facts.excluded) return n;
   if (n->history && !n->history->excluded.empty()) return n;
@@ -119,6 +128,7 @@ node_ptr with_parts_skipped(const node_ptr& n, const in_force& settings, rule_no
     return n;
   }
   node skipping = *n;
+  skipping.inputs[0] = with_unread(*n->inputs[0], runs);
   std::shared_ptr<node_history> h = history_of(skipping, skip_by_bounds.info.name);
   h->excluded = std::move(runs);
   skipping.history = std::shared_ptr<const node_history>(std::move(h));

@@ -73,6 +73,17 @@ class ParquetRanges(ServedTest):
             self.write({f"c{k}": pa.array(range(ROWS)) for k in range(4)}, ROWS // 3, **options)
             self.assertEqual(self.check_sent(plan, ["c0"], [2]), [1000])
 
+    def test_a_limit_reads_at_most_one_group_more(self):
+        group = ROWS // 4
+        self.write({f"c{k}": pa.array(range(ROWS)) for k in range(2)}, group)
+        # The first rows of a group; and its last rows, while the next group may be read ahead.
+        for rows, groups in ((1000, [0]), (group + 1000, [0, 1]), (2 * group - 1, [0, 1, 2])):
+            self.server.sent.clear()
+            plan = f'parquet("{self.url("a.parquet")}", columns=["c0"]) | take({rows}) | count_elements'
+            self.assertEqual(lines_of(self.ok("run", plan.replace("count", "map(c0) | filter(it >= 0) | count"), "--output", "jsonl")), [rows])
+            footer, chunks = self.needed(["c0"], groups)
+            self.assertLessEqual(sum(self.server.sent), 1.05 * (max(footer, FIRST_BYTES) + chunks), f"take({rows}): {self.server.sent}")
+
 
 if __name__ == "__main__":
     main()
