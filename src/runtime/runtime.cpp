@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/runtime/runtime.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <optional>
 #include <thread>
@@ -25,13 +27,22 @@ constexpr std::size_t kSimulatedBudgetBytes = kDefaultBudgetBytesMax;  // the sa
 
 constexpr unsigned kWorkersMax = 1024;
 
+/// The number of cores that this process may use. std::thread::hardware_concurrency() ignores the affinity mask in some
+/// versions of glibc.
+unsigned usable_cores() {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  const int cores = ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 0;
+  return cores > 0 ? static_cast<unsigned>(cores) : std::max(1u, std::thread::hardware_concurrency());
+}
+
 /// `world`: null for a runtime with threads.
 runtime_options settle(runtime_options o, const simulation* world) {
   if (o.workers > kWorkersMax)
     throw_status(invalid_argument_error("workers is at most " + std::to_string(kWorkersMax) + ", and is " +
                                         std::to_string(o.workers)));
   if (world) o.workers = std::max(1u, world->cores());
-  if (o.workers == 0) o.workers = std::max(1u, std::thread::hardware_concurrency());  // respects the affinity mask
+  if (o.workers == 0) o.workers = usable_cores();
   if (o.memory_budget_bytes == 0)
     o.memory_budget_bytes =
         world ? kSimulatedBudgetBytes : std::min(available_memory_bytes() / 2, kDefaultBudgetBytesMax);

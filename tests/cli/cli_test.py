@@ -91,6 +91,12 @@ class Run(ProgramTest):
         self.assertIn("/dev/full", done.stderr)
         self.assertTrue(pathlib.Path("/dev/full").is_char_device())
 
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "one core")
+    def test_workers_are_the_cores_that_the_process_may_use(self):
+        core = min(os.sched_getaffinity(0))
+        done = self.ok("run", "range(10)", preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+        self.assertIn("1 worker,", done.stderr)
+
     def test_budget_workers_and_io_are_taken(self):
         done = self.ok("run", "range(10)", "--memory-budget", "64MiB", "--workers", 1, "--io", "threads")
         self.assertRegex(done.stderr, r"of 64.0 MiB \(prefetch .*\), process .* MiB, 1 worker, threads")
