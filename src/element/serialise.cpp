@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "base/varint.hpp"
 #include "element/build.hpp"
 #include "element/element_ref.hpp"
 #include "element/scalars.hpp"
@@ -40,16 +41,11 @@ bool is_bool(const element_type& t) { return t.print == type_of<bool>().print; }
 
 // --- Writing ---
 
-void put_varint(std::uint64_t n, std::string& out) {
-  for (; n >= 0x80; n >>= 7) out += static_cast<char>(n | 0x80);
-  out += static_cast<char>(n);
-}
-
 void put(element_ref e, std::string& out);
 
 void put_items(element_ref e, std::string& out) {
   auto items = e.items();
-  if (e.type().kind != kind::array) put_varint(items.size(), out);
+  if (e.type().kind != kind::array) detail::append_varint(items.size(), out);
   if (items.size() == 0) return;
   if (items.type().kind == kind::scalar) out.append(items.numbers(), items.size() * items.type().size);
   else
@@ -59,14 +55,14 @@ void put_items(element_ref e, std::string& out) {
 /// Appends dtype, rank and dimensions, then the bytes of the numbers, or each string's length and bytes.
 void put_tensor(const tensor& t, std::string& out) {
   out += static_cast<char>(t.dtype());
-  put_varint(t.rank(), out);
-  for (std::int64_t dim : t.shape()) put_varint(static_cast<std::uint64_t>(dim), out);
+  detail::append_varint(t.rank(), out);
+  for (std::int64_t dim : t.shape()) detail::append_varint(static_cast<std::uint64_t>(dim), out);
   if (t.dtype() != dtype::string) {
     out.append(t.data() ? t.data() : "", t.size_bytes());
     return;
   }
   for (std::size_t i = 0; i != t.size(); ++i) {
-    put_varint(t.text(i).size(), out);
+    detail::append_varint(t.text(i).size(), out);
     out += t.text(i);
   }
 }
@@ -76,7 +72,7 @@ void put(element_ref e, std::string& out) {
   switch (t.kind) {
     case kind::scalar: out.append(static_cast<const char*>(e.address()), t.size); return;
     case kind::text:
-      put_varint(e.text().size(), out);
+      detail::append_varint(e.text().size(), out);
       out += e.text();
       return;
     case kind::tensor: return put_tensor(e.tensor(), out);
@@ -338,7 +334,7 @@ void serialise_bare(const element_type& t, const void* p, std::string& out) { pu
 
 void serialise(const element_type& t, const void* p, std::string& out) {
   std::string text = type_text(t), whole(kValueMagic);
-  put_varint(text.size(), whole);
+  detail::append_varint(text.size(), whole);
   whole += text;
   put({t, p}, whole);
   auto sum = checksum(whole);
@@ -360,7 +356,7 @@ void serialise_elements(const element_type& t, const void* first, std::size_t n,
     for (std::size_t i = 0; i != n; ++i) put({t, at + i * t.size}, out);
     return;
   }
-  for (std::size_t i = 0; i != n; ++i) put_varint(t.text(at + i * t.size).size(), out);
+  for (std::size_t i = 0; i != n; ++i) detail::append_varint(t.text(at + i * t.size).size(), out);
   for (std::size_t i = 0; i != n; ++i) out += t.text(at + i * t.size);
 }
 

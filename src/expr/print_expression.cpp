@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text/ascii.hpp"
+#include "base/text/plan_quotes.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -18,21 +19,6 @@ int tightness(const expression_tree& e) {
     case expression_tree::number: return e.text[0] == '-' ? kUnary : kPostfix;
     default: return kPostfix;
   }
-}
-
-void print_quoted(std::string_view s, std::string& out) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  out += '"';
-  for (char c : s) {
-    auto u = static_cast<unsigned char>(c);
-    if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\r') out += "\\r";
-    else if (c == '"' || c == '\\') (out += '\\') += c;
-    else if (u < 0x20 || u == 0x7F) ((out += "\\x") += kHex[u >> 4]) += kHex[u & 15];
-    else out += c;
-  }
-  out += '"';
 }
 
 void print_name(std::string_view name, std::string& out) {
@@ -76,7 +62,7 @@ void print_open(const expression_tree& e, std::string& out) {
     case number:
     case boolean:
     case name: out += e.text; break;
-    case text_: print_quoted(e.text, out); break;
+    case text_: detail::append_in_quotes(e.text, out); break;
     case absent: break;
     case member:
       if (!is_quoted_field(e)) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text/byte_order_mark.hpp"
+#include "base/text/plan_quotes.hpp"
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/verbs.hpp"
@@ -126,10 +127,11 @@ file_check check_by(const std::string& file, const reader& found, const format_a
   if (file == "-" || !names_data(file)) return made;
   made.is_tar = (format == "tar" || format == "webdataset") && (is_packed || is_file(file));
   if (made.is_tar)
-    made.to_end =
-        plan_of(absl::StrCat("fixed_length(", in_quotes(file), ", ", is_packed ? 1 : tar_piece(file), options, ")"));
+    made.to_end = plan_of(
+        absl::StrCat("fixed_length(", detail::in_quotes(file), ", ", is_packed ? 1 : tar_piece(file), options, ")"));
   else if (ends_early && is_packed)
-    made.to_end = plan_of(absl::StrCat("fixed_length(", in_quotes(file), ", 1", options, ") | skip(", kAllBytes, ")"));
+    made.to_end =
+        plan_of(absl::StrCat("fixed_length(", detail::in_quotes(file), ", 1", options, ") | skip(", kAllBytes, ")"));
   return made;
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/text/plan_quotes.hpp"
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/text_kind.hpp"
@@ -353,7 +354,7 @@ status refused(const file_sample& file, std::string_view what, std::string_view 
   if (way_out.starts_with("the plan ")) {
     if (way_out == kBySql && !find_op("sql"))
       return unimplemented_error(absl::StrCat(message, ", which this build of sluice does not read"));
-    words = absl::StrReplaceAll(words, {{"\"FILE\"", in_quotes(name)}, {"FILE", in_shell(name)}});
+    words = absl::StrReplaceAll(words, {{"\"FILE\"", detail::in_quotes(name)}, {"FILE", in_shell(name)}});
     return unimplemented_error(absl::StrCat(message, ": ", words));
   }
   const bool has_quotes = words.find("'FILE'") != words.npos;

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/text/plan_quotes.hpp"
 #include "base/text/redacted.hpp"
 #include "cli/inputs/file_checks.hpp"
 #include "cli/inputs/file_kind.hpp"
@@ -196,8 +197,8 @@ namespace {
 void append_csv_options(std::string& text, const reader& r, const format_arguments& a) {
   const csv_dialect d = dialect_of(a, r.delimiter);
   if (d.header) text += ", header=true";
-  if (d.delimiter != ',') absl::StrAppend(&text, ", delimiter=", in_quotes(std::string(1, d.delimiter)));
-  if (d.escape != 0) absl::StrAppend(&text, ", escape=", in_quotes(std::string(1, d.escape)));
+  if (d.delimiter != ',') absl::StrAppend(&text, ", delimiter=", detail::in_quotes(std::string(1, d.delimiter)));
+  if (d.escape != 0) absl::StrAppend(&text, ", escape=", detail::in_quotes(std::string(1, d.escape)));
 }
 
 }  // namespace
@@ -208,19 +209,20 @@ std::string plan_for(const std::string& file, const reader& r, const format_argu
   check_options(file, r, a);
   if (r.is_empty && a.schema.empty()) {
     note_once(file, "is empty: it has no header, and no rows");
-    return absl::StrCat("lines(", in_quotes(file), ") | take(0)");
+    return absl::StrCat("lines(", detail::in_quotes(file), ") | take(0)");
   }
   const bool is_stream = a.schema.empty() && !names_file(file) && !is_file_pattern(file);
   const std::string schema = is_stream ? schema_of_stream(file, r, a) : a.schema;
-  std::string text = absl::StrCat(std::string(r.op), "(", in_quotes(file));
+  std::string text = absl::StrCat(std::string(r.op), "(", detail::in_quotes(file));
   const bool has_columns = r.op == "from_arrow" || r.op == "parquet";
   const bool is_inner = r.op == "csv" || r.op == "jsonl" || has_columns;
-  if (is_inner && !schema.empty()) absl::StrAppend(&text, has_columns ? ", schema=" : ", ", in_quotes(schema));
+  if (is_inner && !schema.empty()) absl::StrAppend(&text, has_columns ? ", schema=" : ", ", detail::in_quotes(schema));
   if (r.op == "csv") append_csv_options(text, r, a);
   if (a.infer && schema.empty()) absl::StrAppend(&text, ", infer=", *a.infer);
   if (r.op == "jsonl" && (is_stream || a.is_merged) && !schema.empty()) absl::StrAppend(&text, ", strict=true");
   absl::StrAppend(&text, ")", std::string(r.behind));
-  if (r.op == "tfrecord" && !schema.empty()) absl::StrAppend(&text, " | parse_example(", in_quotes(schema), ")");
+  if (r.op == "tfrecord" && !schema.empty())
+    absl::StrAppend(&text, " | parse_example(", detail::in_quotes(schema), ")");
   return text;
 }
 

@@ -162,15 +162,6 @@ std::string suggestion_for_path(const std::string& path) {
 
 }  // namespace
 
-std::string in_quotes(const std::string& path) {
-  std::string out = "\"";
-  for (char c : path) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 bool names_file(const std::string& path) { return detail::is_remote(path) || is_file(path); }
 
 bool is_file(const std::string& path) {

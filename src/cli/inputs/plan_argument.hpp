@@ -68,7 +68,5 @@ bool is_file(const std::string& path);
 bool names_file(const std::string& path);
 /// Returns true for a local file of size 0.
 bool is_empty_file(const std::string& path);
-/// Returns a text as plans quote it: "…", escaped.
-std::string in_quotes(const std::string& text);
 
 }  // namespace sluice::lib::cli

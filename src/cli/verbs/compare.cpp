@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/text/plan_quotes.hpp"
 #include "base/text/redacted.hpp"
 #include "cli/inputs/plan_argument.hpp"
 #include "cli/inputs/remote_files.hpp"
@@ -136,7 +137,7 @@ node_ptr side_plan(const std::string& text, const std::string& before, const std
   std::error_code unknown;
   if (!std::filesystem::is_directory(text, unknown)) return plan_or_reader(text, {});
   try {
-    return parse_plan(absl::StrCat("load(", in_quotes(text), ")"));
+    return parse_plan(absl::StrCat("load(", detail::in_quotes(text), ")"));
   } catch (const plan_error& e) {
     if (e.file_error().code() == status_code::not_found) {
       try {

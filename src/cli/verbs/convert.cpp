@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/plan_quotes.hpp"
 #include "base/text/redacted.hpp"
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/matched_files.hpp"
@@ -96,10 +97,10 @@ std::string guessed_parser(const std::vector<std::string>& files, const run_argu
                  static_cast<unsigned long long>(inference.examples()),
                  files.size() == 1 ? detail::redacted(files[0]).c_str() : absl::StrCat(files.size(), " files").c_str(),
                  schema.c_str(), sequence.empty() ? "" : "; sequence: ", sequence.c_str());
-  if (sequence.empty()) return absl::StrCat(" | parse_example(", in_quotes(schema), ")");
+  if (sequence.empty()) return absl::StrCat(" | parse_example(", detail::in_quotes(schema), ")");
   return absl::StrCat(" | parse_sequence_example(",
-                      schema.empty() ? "" : absl::StrCat("context=", in_quotes(schema), ", "),
-                      "sequence=", in_quotes(sequence), ")");
+                      schema.empty() ? "" : absl::StrCat("context=", detail::in_quotes(schema), ", "),
+                      "sequence=", detail::in_quotes(sequence), ")");
 }
 
 output_format format_of_output(const convert_arguments& a) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arrow/row_type.hpp"
+#include "base/text/plan_quotes.hpp"
 #include "element/text/scan_text.hpp"
 #include "sluice/element/batched.hpp"
 #include "sluice/element/type_text.hpp"
@@ -15,17 +16,6 @@
 
 namespace sluice::lib {
 namespace {
-
-/// Returns the text in double quotes, as plan text writes it.
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
-  }
-  return out + '"';
-}
 
 /// Escapes the characters that patterns of list_files give a meaning.
 std::string in_pattern(std::string_view path) {
@@ -57,21 +47,21 @@ struct one_file_reading {
 
 one_file_reading reading_of(const data_folder& d, const element_type& type) {
   const element_type& row = type.kind == kind::batch ? *type.element : type;
-  const auto schema = [&] { return absl::StrCat("schema=", in_quotes(arrow::row_text(row))); };
+  const auto schema = [&] { return absl::StrCat("schema=", detail::in_quotes(arrow::row_text(row))); };
   auto format = parse_output_format(d.format);
   using enum output_format;
   switch (format.ok() ? *format : automatic) {
     case arrow:
     case arrow_binary:
-      return {"from_arrow", absl::StrCat("schema=", in_quotes(arrow::exact_row_text(row))),
+      return {"from_arrow", absl::StrCat("schema=", detail::in_quotes(arrow::exact_row_text(row))),
               type.kind == kind::batch ? "" : " | unbatch"};
-    case parquet: return {"parquet", absl::StrCat("schema=", in_quotes(arrow::exact_row_text(row))), ""};
+    case parquet: return {"parquet", absl::StrCat("schema=", detail::in_quotes(arrow::exact_row_text(row))), ""};
     case jsonl: return {"jsonl", schema(), "", true};
     case csv: return {"csv", absl::StrCat(schema(), ", header=true"), "", true};
     case tfrecords: return {"tfrecord", "", type.name == "string" ? " | map(string(it))" : "", true};
     case text_lines: return {"lines", "", type.name == "string" ? " | map(string(it))" : "", true};
     case example:
-      return {"tfrecord", "", absl::StrCat(" | parse_example(", in_quotes(arrow::row_text(row)), ")"), true};
+      return {"tfrecord", "", absl::StrCat(" | parse_example(", detail::in_quotes(arrow::row_text(row)), ")"), true};
     case numpy: return {"npy", "", ""};
     default: break;
   }
@@ -110,10 +100,12 @@ std::string with_reader(const std::string& stages, const std::string& reader) {
 
 std::string text_of_folder(const data_folder& d, const std::string& folder, const one_file_reading& reading,
                            bool by_index, const std::string& reader_func = {}) {
-  const auto one = [&](const data_folder::file& f) { return reading.text(in_quotes(folder + f.name), by_index); };
+  const auto one = [&](const data_folder::file& f) {
+    return reading.text(detail::in_quotes(folder + f.name), by_index);
+  };
   if (!reader_func.empty()) {
     const std::string name = d.files.size() == 1 ? d.files[0].name : pattern_of(d);
-    return absl::StrCat("list_files(", in_quotes(in_pattern(folder) + name), ") | ",
+    return absl::StrCat("list_files(", detail::in_quotes(in_pattern(folder) + name), ") | ",
                         with_reader(reader_func, reading.text("", false)));
   }
   if (d.files.size() == 1) return one(d.files[0]);
@@ -122,7 +114,7 @@ std::string text_of_folder(const data_folder& d, const std::string& folder, cons
     for (const data_folder::file& f : d.files) absl::StrAppend(&all, all.empty() ? "concatenate(" : ", ", one(f));
     return all + ")";
   }
-  const std::string list = absl::StrCat("list_files(", in_quotes(in_pattern(folder) + pattern_of(d)), ")");
+  const std::string list = absl::StrCat("list_files(", detail::in_quotes(in_pattern(folder) + pattern_of(d)), ")");
   const std::string reader = reading.text("", false);
   return d.alternates ? absl::StrCat(list, " | interleave(", reader, ", cycle_length=", d.files.size(), ")")
                       : absl::StrCat(list, " | flat_map(", reader, ")");
@@ -189,7 +181,7 @@ node_ptr plan_of_mds_folder(const data_folder& d, const std::string& folder, con
   if (how.index == file_index::required)
     throw_status(invalid_argument_error("index=required: folders of MDS have an index of their own; leave it out")
                      .in_file(folder));
-  auto plan = plan_with_type(absl::StrCat("mds(", in_quotes(folder), ")"), d, type, is_exact, false);
+  auto plan = plan_with_type(absl::StrCat("mds(", detail::in_quotes(folder), ")"), d, type, is_exact, false);
   if (!plan.ok()) throw_status(plan.why().in_file(folder));
   return *plan;
 }

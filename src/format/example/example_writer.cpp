@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
+#include "base/varint.hpp"
 #include "format/example/wire.hpp"
 #include "sluice/format/example.hpp"
 
 namespace sluice::lib {
 namespace {
 
+using detail::append_varint;
 using detail::kBytes;
 using detail::tag_of;
+using detail::varint_size;
 
-std::size_t varint_size(std::uint64_t v) {
-  std::size_t n = 1;
-  while (v >= 0x80) {
-    v >>= 7;
-    ++n;
-  }
-  return n;
-}
-void append_varint(std::string& out, std::uint64_t v) {
-  for (; v >= 0x80; v >>= 7) out += static_cast<char>(v | 0x80);
-  out += static_cast<char>(v);
-}
 /// Appends the tag and size of a field of `size` bytes, which follow.
 void append_field(std::string& out, std::uint32_t field, std::size_t size) {
-  append_varint(out, tag_of(field, kBytes));
-  append_varint(out, size);
+  append_varint(tag_of(field, kBytes), out);
+  append_varint(size, out);
 }
 std::size_t field_size(std::size_t size) { return 1 + varint_size(size) + size; }
 
@@ -65,7 +56,7 @@ example_writer& example_writer::int64s(std::string_view name, const std::int64_t
   entry(name, feature_kind::int64s, count == 0 ? 0 : field_size(packed));
   if (count == 0) return *this;
   append_field(features_, 1, packed);
-  for (std::size_t i = 0; i < count; ++i) append_varint(features_, static_cast<std::uint64_t>(values[i]));
+  for (std::size_t i = 0; i < count; ++i) append_varint(static_cast<std::uint64_t>(values[i]), features_);
   return *this;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/varint.hpp"
 #include "format/codec/whole_codecs.hpp"
 #include "format/codec/zstd_frames.hpp"
 #include "format/riegeli/highway_hash.hpp"
@@ -23,22 +24,6 @@ void append_number(std::uint64_t n, std::string& to) { to.append(reinterpret_cas
 
 /// Sizes of more bytes mean that the chunk is damaged: a chunk has some MiB.
 constexpr std::uint64_t kRiegeliSizesMax = std::uint64_t{1} << 28;
-
-/// Reads a varint from the front. Returns false if it is cut short or too long.
-bool take_varint(std::string_view& from, std::uint64_t& n) {
-  n = 0;
-  for (unsigned shift = 0; shift < 64 && !from.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(from.front());
-    from.remove_prefix(1);
-    n |= std::uint64_t{byte & 127u} << shift;
-    if (byte < 128) return true;
-  }
-  return false;
-}
-void append_varint(std::uint64_t n, std::string& to) {
-  for (; n >= 128; n >>= 7) to += static_cast<char>(n | 128);
-  to += static_cast<char>(n);
-}
 
 /// The bytes of a chunk, without the block headers between them.
 class chunk_bytes {
@@ -144,19 +129,20 @@ status simple_records(const riegeli_chunk& chunk, zstd_frames& frames, char* roo
   rest.remove_prefix(1);
   if (how != 0 && how != 'b' && how != 'z' && how != 's')
     return unimplemented_error(absl::StrCat("the chunk has the unknown compression ", int{how}));
-  if (!take_varint(rest, sizes_bytes) || sizes_bytes > rest.size()) return damaged_chunk("the length of its sizes");
+  if (!detail::take_varint(rest, sizes_bytes) || sizes_bytes > rest.size())
+    return damaged_chunk("the length of its sizes");
   std::string_view sizes_part = rest.substr(0, static_cast<std::size_t>(sizes_bytes));
   std::string_view values = rest.substr(static_cast<std::size_t>(sizes_bytes));
   std::string unpacked;
   if (how != 0) {
     std::uint64_t n = 0, values_bytes = 0;
     // A varint of 64 bits has ten bytes.
-    if (!take_varint(sizes_part, n) || n / 10 > chunk.records || n > kRiegeliSizesMax)
+    if (!detail::take_varint(sizes_part, n) || n / 10 > chunk.records || n > kRiegeliSizesMax)
       return damaged_chunk("the length of its sizes");
     unpacked.resize(static_cast<std::size_t>(n));
     if (status why = inflate_part(frames, how, sizes_part, unpacked.data(), unpacked.size()); !why.ok()) return why;
     sizes_part = unpacked;
-    if (!take_varint(values, values_bytes) || values_bytes != chunk.decoded_bytes)
+    if (!detail::take_varint(values, values_bytes) || values_bytes != chunk.decoded_bytes)
       return damaged_chunk("the length of its records");
   }
   if (chunk.records > sizes_part.size()) return damaged_chunk("it has fewer sizes than records");
@@ -164,7 +150,7 @@ status simple_records(const riegeli_chunk& chunk, zstd_frames& frames, char* roo
   sizes.reserve(static_cast<std::size_t>(chunk.records));
   for (std::uint64_t i = 0; i != chunk.records; ++i) {
     std::uint64_t n = 0;
-    if (!take_varint(sizes_part, n) || n > chunk.decoded_bytes - total)
+    if (!detail::take_varint(sizes_part, n) || n > chunk.decoded_bytes - total)
       return damaged_chunk("the sizes of its records");
     sizes.push_back(static_cast<std::size_t>(n));
     total += n;
@@ -181,7 +167,7 @@ void riegeli_writer::begin(std::string& to) { append_chunk('s', 0, 0, {}, to); }
 std::uint64_t riegeli_writer::append(const std::vector<std::string_view>& records, int level, std::string& to) {
   std::string sizes, values, data;
   for (const std::string_view r : records) {
-    append_varint(r.size(), sizes);
+    detail::append_varint(r.size(), sizes);
     values += r;
   }
   const std::uint64_t decoded = values.size();
@@ -189,12 +175,12 @@ std::uint64_t riegeli_writer::append(const std::vector<std::string_view>& record
   if (level != 0) {
     for (std::string* part : {&sizes, &values}) {
       std::string packed;
-      append_varint(part->size(), packed);
+      detail::append_varint(part->size(), packed);
       if (status why = frames_.deflate(*part, level, packed); !why.ok()) throw_status(std::move(why));
       *part = std::move(packed);
     }
   }
-  append_varint(sizes.size(), data);
+  detail::append_varint(sizes.size(), data);
   data += sizes;
   data += values;
   return append_chunk('r', records.size(), decoded, data, to);

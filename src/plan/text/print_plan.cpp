@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints plans as text, and as the input of a fingerprint.
 #include "absl/strings/str_cat.h"
+#include "base/text/plan_quotes.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "plan/moved_texts.hpp"
 #include "sluice/base/hash.hpp"
@@ -13,32 +14,6 @@
 namespace sluice::lib {
 
 namespace {
-
-void quote(std::string_view s, std::string& out) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  out += '"';
-  for (char c : s) {
-    switch (c) {
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
-      case '"':
-      case '\\':
-        out += '\\';
-        out += c;
-        break;
-      default:
-        if (auto u = static_cast<unsigned char>(c); u < 0x20 || u == 0x7F) {
-          out += "\\x";
-          out += kHex[u >> 4];
-          out += kHex[u & 15];
-        } else {
-          out += c;
-        }
-    }
-  }
-  out += '"';
-}
 
 bool is_word(std::string_view s) {
   bool starts = !s.empty() && !(s[0] >= '0' && s[0] <= '9') && s[0] != '.';
@@ -53,7 +28,7 @@ class text_printer final : public printer {
 
   void plain(std::string_view spelled) override { out_ += spelled; }
   void word(std::string_view w) override { out_ += w; }
-  void text(const std::string& s) override { quote(moves_ ? path_before(*moves_, s) : s, out_); }
+  void text(const std::string& s) override { detail::append_in_quotes(moves_ ? path_before(*moves_, s) : s, out_); }
   void nothing() override { out_ += "nothing"; }
   void function(const stage_function& f) override {
     out_ += f.name.empty() ? "<lambda>" : moves_ ? expression_before(*moves_, f.name) : f.name;
@@ -75,7 +50,7 @@ class text_printer final : public printer {
   void begin_fields() override { out_ += '{'; }
   void name(std::string_view n, bool is_key) override {
     item();
-    if (is_key && !is_word(n)) quote(n, out_);
+    if (is_key && !is_word(n)) detail::append_in_quotes(n, out_);
     else out_ += n;
     out_ += '=';
   }
