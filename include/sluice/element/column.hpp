@@ -206,6 +206,9 @@ class column {
   /// Appends the n rows at `from`, `stride` bytes apart, and destroys the originals. Errors are thrown before any row
   /// is moved. REQUIRES: growth() was the last call, with the same arguments.
   void append(void* from, std::size_t n, std::size_t stride);
+  /// Appends copies of the n values at `from`, `stride` bytes apart. Errors are thrown before any row is appended.
+  /// REQUIRES: no part has the form objects, or is a batch.
+  void append_copies_of(const void* from, std::size_t n, std::size_t stride);
   /// Appends copies of the rows [first, first + n) of a column of the same type. REQUIRES: the objects in it, if
   /// any, can be copied.
   void append_copies(const column& from, std::size_t first, std::size_t n);

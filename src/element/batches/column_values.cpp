@@ -251,6 +251,13 @@ void column::append(void* from, std::size_t n, std::size_t stride) {
   destroy_copied(from, n, stride);
 }
 
+void column::append_copies_of(const void* from, std::size_t n, std::size_t stride) {
+  SLUICE_REQUIRES(!has_objects_, "a copy of a value that is stored as an object needs its type's copy");
+  growth(from, n, stride, 0);
+  grow();
+  put(const_cast<void*>(from), n, stride);  // moves objects only, and copies everything else
+}
+
 // --- Extracting values ---
 
 void column::take(std::size_t first, std::size_t n, void* to, std::size_t stride) {
