@@ -2,23 +2,61 @@
 // The pieces of an element_cache (store/element_cache.hpp).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
 
-#include "sluice/base/buffer.hpp"
+#include "sluice/element/batched.hpp"
+#include "sluice/element/slab.hpp"
 #include "store/element_cache.hpp"
 
 namespace sluice::lib {
 
 /// Bytes of a piece besides its elements: itself, its entry in the map, and its input's position.
 inline constexpr std::size_t kBesideBytes = 512;
-/// The memory that n elements own.
-inline std::size_t owned_by(const element_type& type, const void* elements, std::size_t n) {
-  const std::size_t bytes = type.compact ? n * buffer::kOverheadBytes : 0;
-  return type.footprint ? bytes + type.footprint(type, elements, n) : bytes;
-}
+
+/// The elements of a piece. They are rows of columns where copies of columns are cheaper: a copy of a text or a list in a
+/// column needs no allocation. Large elements, and types that have no columns of bytes, are C++ objects.
+class piece_elements {
+ public:
+  explicit piece_elements(const element_type& type) : type_(type), objects_(type) {}
+
+  const element_type& type() const { return type_; }
+  std::size_t size() const { return rows_.has_column() ? rows_.rows_column().rows() : objects_.size(); }
+  /// The memory that they use.
+  std::size_t memory_bytes() const { return rows_.memory_bytes() + objects_.capacity() * type_.size + owned_bytes_; }
+  /// Appends copies of the first n. Returns their number of bytes, with what they own. Errors: exceptions; nothing is
+  /// appended then.
+  std::size_t append(const made_elements& made, std::size_t n);
+  /// Removes the last n elements, which the last append() has appended.
+  void take_back(std::size_t n) noexcept;
+
+  /// Copies the elements [first, first + n) to `out`, which has them as its live elements.
+  void copy(std::size_t first, std::size_t n, slab& out) const;
+  /// Appends copies of them.
+  void copy(std::size_t first, std::size_t n, column& to) const;
+
+  // For a file.
+
+  std::string bytes() const;
+  /// Reads `count` elements. Errors: data_loss; the elements must be dropped then. REQUIRES: there are no elements.
+  status read(std::string_view bytes, std::uint32_t count);
+
+ private:
+  std::size_t append_rows(const made_elements& made, std::size_t n);
+  std::size_t append_objects(const made_elements& made, std::size_t n);
+  /// Returns true if the elements must be objects from now on.
+  bool must_be_objects(const made_elements& made, std::size_t n) const;
+  void become_objects();
+
+  const element_type& type_;
+  batch_storage rows_;
+  slab objects_;
+  std::size_t owned_bytes_ = 0;  ///< by the objects
+  std::size_t last_owned_ = 0;   ///< by those that the last append() has appended
+};
 
 /// Consecutive elements. The elements of a closed piece never change, so they are read without the lock.
 struct element_cache::piece {
@@ -26,7 +64,7 @@ struct element_cache::piece {
       : elements(type), first_ordinal(first), position(std::move(from)) {}
   std::uint64_t end() const { return first_ordinal + count; }
 
-  slab elements;
+  piece_elements elements;
   const std::uint64_t first_ordinal;
   const input_position position;
   std::uint64_t count = 0;
@@ -38,15 +76,9 @@ struct element_cache::piece {
   bool is_loaded = true;
   stored_block stored = {};  ///< if is_stored
 
-  std::uint32_t copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes_most, slab& out) const {
-    const element_type& type = elements.type();
-    const std::size_t at = ordinal - first_ordinal, left = elements.size() - at;
-    const std::size_t each = std::max<std::size_t>(1, bytes / elements.size());
-    const std::size_t n = std::min({left, std::size_t{most}, std::max<std::size_t>(1, bytes_most / each)});
-    type.copy(type, out.reserve(n), elements.begin() + at * type.size, n, type.size, type.size);
-    out.set_live(0, n);
-    return static_cast<std::uint32_t>(n);
-  }
+  /// `Room`: a slab or a column.
+  template <class Room>
+  copied copy_to(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes_most, Room& to) const;
 };
 
 }  // namespace sluice::lib

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "sluice/base/buffer.hpp"
+#include "element/batches/column_bytes.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "store/cache_piece.hpp"
 
@@ -83,17 +83,31 @@ const std::shared_ptr<element_cache::piece>* element_cache::piece_at(std::uint64
   return after == pieces_.begin() ? nullptr : &std::prev(after)->second;
 }
 
-std::uint32_t element_cache::copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes, slab& out) const {
+template <class Room>
+element_cache::copied element_cache::copy_to(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes,
+                                             Room& to) const {
   std::shared_ptr<const piece> found;
   {
     mutex_lock lock(mutex_);
     const std::shared_ptr<piece>* here = piece_at(ordinal);
-    if (!here || (*here)->end() <= ordinal || !(*here)->is_loaded) return 0;
-    if (!(*here)->is_closed) return (*here)->copy(ordinal, most, bytes, out);
+    if (!here || (*here)->end() <= ordinal || !(*here)->is_loaded) return {};
+    if (!(*here)->is_closed) return (*here)->copy_to(ordinal, most, bytes, to);
     found = *here;
   }
-  return found->copy(ordinal, most, bytes, out);
+  return found->copy_to(ordinal, most, bytes, to);
 }
+
+element_cache::copied element_cache::copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes,
+                                          slab& out) const {
+  return copy_to(ordinal, most, bytes, out);
+}
+
+element_cache::copied element_cache::copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes,
+                                          column& rows) const {
+  return copy_to(ordinal, most, bytes, rows);
+}
+
+bool element_cache::yields_rows(const element_type& type) { return can_write_rows(type); }
 
 element_cache::piece* element_cache::open_piece(std::uint64_t ordinal) const {
   if (ordinal == 0) return nullptr;
@@ -136,7 +150,7 @@ void element_cache::release(std::size_t bytes) {
   memory_->give_back(spare, line_);
 }
 
-element_cache::added element_cache::append(std::uint64_t ordinal, const block& made, input_position from,
+element_cache::added element_cache::append(std::uint64_t ordinal, const made_elements& made, input_position from,
                                            time_point now, bool may_spill) {
   mutex_lock lock(mutex_);
   if (is_closed_) return added::no_room;
@@ -147,42 +161,37 @@ element_cache::added element_cache::append(std::uint64_t ordinal, const block& m
   std::size_t n = made.size();
   if (next != pieces_.end()) n = std::min<std::size_t>(n, next->first - ordinal);
   piece* to = open_piece(ordinal);
-  std::size_t more = 0;
-  if (!to) {
+  std::size_t before = 0;
+  if (to) {
+    before = to->elements.memory_bytes();
+  } else {
     if (!from) return added::none;  // the piece that it belonged to was closed meanwhile
     to = pieces_.emplace(ordinal, std::make_shared<piece>(type_, ordinal, std::move(from))).first->second.get();
     to->begun = now;
-    more += kBesideBytes;
   }
-  slab& elements = to->elements;
-  const std::size_t before = elements.capacity();
-  bool fits = false;
-  std::size_t owned = 0;
+  std::size_t bytes = 0;
   try {
-    char* room = elements.extend(n);
-    type_.copy(type_, room, made.data(), n, type_.size, type_.size);
-    if (type_.compact) type_.compact(type_, room, n);
-    owned = owned_by(type_, room, n);
-    more += owned + (elements.capacity() - before) * type_.size;
-    fits = charge(more);
-    if (!fits && may_spill) {  // these elements wait in memory for the file
-      charge_anyway(more);
-      fits = wants_file_ = true;
-    }
-    if (fits) elements.add_live(n);
-    else if (!type_.trivially_destroyed) type_.destroy(type_, room, n);
+    bytes = to->elements.append(made, n);
   } catch (...) {
-    if (to->elements.size() == 0) pieces_.erase(ordinal);
+    if (to->count == 0) pieces_.erase(ordinal);
     throw;
   }
+  // Sums of memory may wrap around: rows that become objects may need less.
+  const std::size_t more = (to->count == 0 ? kBesideBytes : 0) + to->elements.memory_bytes() - before;
+  bool fits = charge(more);
+  if (!fits && may_spill) {  // these elements wait in memory for the file
+    charge_anyway(more);
+    fits = wants_file_ = true;
+  }
   if (!fits) {
-    if (elements.size() == 0) pieces_.erase(ordinal);
+    to->elements.take_back(n);
+    if (to->count == 0) pieces_.erase(ordinal);
     else to->is_closed = true;  // its memory is larger than what is charged, and stays so
     return added::no_room;
   }
   to->count += n;
   to->charged += more;
-  to->bytes += owned + n * type_.size;
+  to->bytes += bytes;
   to->is_closed =
       to->count >= kPieceElements || to->bytes >= kPieceBytes || (has_file() && now - to->begun >= kPieceTime);
   if (to->is_closed && has_file()) unwritten_.push_back(to->first_ordinal);

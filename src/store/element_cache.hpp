@@ -37,6 +37,7 @@
 #include "sluice/base/mutex.hpp"
 #include "sluice/coro/environment.hpp"
 #include "sluice/coro/position.hpp"
+#include "sluice/element/column.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/runtime/ledger.hpp"
 #include "store/block_store.hpp"
@@ -72,6 +73,23 @@ class cache_head {
 
  protected:
   ~cache_head() = default;
+};
+
+/// Elements that a stage adds: those of a block, or rows of columns.
+class made_elements {
+ public:
+  made_elements(const block& b) : objects_(b.data()), size_(b.size()) {}  // NOLINT: a block is such elements
+  /// The rows [first, first + n).
+  made_elements(const column& rows, std::size_t first, std::size_t n) : rows_(&rows), first_(first), size_(n) {}
+  std::size_t size() const { return size_; }
+  const void* objects() const { return objects_; }
+  const column* rows() const { return rows_; }  ///< null: they are objects
+  std::size_t first() const { return first_; }
+
+ private:
+  const void* objects_ = nullptr;
+  const column* rows_ = nullptr;
+  std::size_t first_ = 0, size_ = 0;
 };
 
 class element_cache {
@@ -125,9 +143,16 @@ class element_cache {
   /// Errors: those of the file system.
   status spill();
 
+  struct copied {
+    std::uint32_t count = 0, bytes_each = 0;
+  };
   /// Copies the elements from `ordinal` on that are here, at most `most`, of about `bytes` bytes, to `out`, which has
-  /// them as its live elements. Returns their number.
-  std::uint32_t copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes, slab& out) const;
+  /// them as its live elements.
+  copied copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes, slab& out) const;
+  /// Appends them to `rows`. REQUIRES: yields_rows().
+  copied copy(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes, column& rows) const;
+  /// Returns true if elements of this type can be copied to columns, and are added as rows of columns.
+  static bool yields_rows(const element_type& type);
 
   using input_position = std::shared_ptr<const position_writer>;
   /// Returns true if another process writes the file, so that no elements can be added.
@@ -142,7 +167,7 @@ class element_cache {
   /// Copies the elements of `made`, the first of which has this ordinal. `from`: the input's position there, if it was
   /// asked for. `may_spill`: elements for which the memory has no room are added nevertheless, and must_spill() is true
   /// then. Errors: exceptions of a copy; nothing is added then.
-  added append(std::uint64_t ordinal, const block& made, input_position from, time_point now = {},
+  added append(std::uint64_t ordinal, const made_elements& made, input_position from, time_point now = {},
                bool may_spill = false);
   /// No more elements are added. Those that are here stay, except for pieces that are not written yet.
   void close();
@@ -187,6 +212,7 @@ class element_cache {
 
   /// The piece that has this element, or that ends before it; null: none.
   const std::shared_ptr<piece>* piece_at(std::uint64_t ordinal) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  template <class Room> copied copy_to(std::uint64_t ordinal, std::uint32_t most, std::size_t bytes, Room& to) const;
   bool has_piece(std::uint64_t ordinal) const;
   /// The piece with this ordinal is damaged in the file.
   void forget(std::uint64_t ordinal);

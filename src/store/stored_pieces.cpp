@@ -3,45 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "sluice/element/serialise.hpp"
 #include "store/cache_file.hpp"
 #include "store/cache_piece.hpp"
 
 namespace sluice::lib {
-namespace {
-
-std::string bytes_of_elements(const slab& elements) {
-  const element_type& type = elements.type();
-  std::string all, one;
-  for (std::size_t i = 0; i != elements.size(); ++i) {
-    one.clear();
-    serialise_bare(type, elements.begin() + i * type.size, one);
-    for (std::size_t n = one.size();; n >>= 7) {
-      all.push_back(static_cast<char>(n < 128 ? n : n | 128));
-      if (n < 128) break;
-    }
-    all += one;
-  }
-  return all;
-}
-
-/// Returns the error of the first element that cannot be read.
-status decode(std::string_view bytes, std::uint32_t count, slab& to) {
-  const element_type& type = to.type();
-  char* room = to.reserve(count);
-  position_reader r(bytes);
-  for (std::uint32_t i = 0; i != count; ++i) {
-    const std::string_view one = r.text();
-    if (!r.ok()) return data_loss_error("a block of the cache lacks elements");
-    result<value> read = parse_bare(type, one);
-    if (!read.ok()) return read.why();
-    type.copy(type, room + i * type.size, read->data(), 1, type.size, type.size);
-    to.add_live(1);
-  }
-  return r.done() ? status() : data_loss_error("a block of the cache has superfluous bytes");
-}
-
-}  // namespace
 
 status element_cache::open_file(const cache_head& head, bool rebuilds, runtime& rt) {
   mutex_lock opening(opening_);
@@ -188,7 +153,7 @@ status element_cache::load(std::uint64_t ordinal, bool rebuilds) {
   }
   auto made = std::make_shared<piece>(type_, b.ordinal, from);
   result<std::string> bytes = file_->read(b);
-  status why = bytes.ok() ? decode(*bytes, b.count, made->elements) : bytes.why();
+  status why = bytes.ok() ? made->elements.read(*bytes, b.count) : bytes.why();
   if (why.code() == status_code::data_loss && bytes.ok()) why = why.in_file(file_->path(), b.offset);
   if (!why.ok()) {
     if (!rebuilds || why.code() != status_code::data_loss) return why;
@@ -199,11 +164,12 @@ status element_cache::load(std::uint64_t ordinal, bool rebuilds) {
   auto at = pieces_.find(b.ordinal);
   if (at == pieces_.end() || at->second->is_loaded) return {};
   made->count = b.count;
-  made->bytes = b.count * type_.size + owned_by(type_, made->elements.begin(), b.count);
-  made->charged = at->second->charged + made->bytes;
+  made->bytes = b.bytes;
+  const std::size_t more = made->elements.memory_bytes();
+  made->charged = at->second->charged + more;
   made->is_closed = made->is_stored = true;
   made->stored = std::move(b);
-  charge(made->bytes);
+  charge(more);
   at->second = std::move(made);
   note_loaded(at->first);
   return {};
@@ -255,7 +221,7 @@ status element_cache::write() {
     stored_block b{.ordinal = next->first_ordinal,
                    .count = static_cast<std::uint32_t>(next->count),
                    .position = next->position->bytes()};
-    status why = file_->append(b, bytes_of_elements(next->elements));
+    status why = file_->append(b, next->elements.bytes());
     if (why.code() == status_code::aborted) return close(), status();  // another process writes the rest
     if (!why.ok()) return why;
     mutex_lock lock(mutex_);
@@ -326,7 +292,7 @@ void element_cache::leave() noexcept {
         const piece& p = *pieces_.find(ordinal)->second;
         stored_block b{
             .ordinal = ordinal, .count = static_cast<std::uint32_t>(p.count), .position = p.position->bytes()};
-        blocks.emplace_back(std::move(b), bytes_of_elements(p.elements));
+        blocks.emplace_back(std::move(b), p.elements.bytes());
       }
       unwritten_.clear();
     }

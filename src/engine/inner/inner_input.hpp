@@ -25,9 +25,16 @@ struct inner_input {
 
   /// `number`: how many inputs all runs have opened before it.
   status open(const open_context& context, const node_ptr& plan, std::uint64_t number) {
+    std::shared_ptr<row_landing> landing;
+    return open_rows(context, plan, number, landing);
+  }
+  /// As open(), with rows in the columns of the stage, if `landing` is not null and the input supports that: otherwise it
+  /// becomes null.
+  status open_rows(const open_context& context, const node_ptr& plan, std::uint64_t number,
+                   std::shared_ptr<row_landing>& landing) {
     std::string from = openings.position_of(number, std::exchange(restored, {}));
     const bool resumed = !from.empty();
-    auto opened = context.resume(plan, std::move(from));
+    auto opened = context.resume_rows(plan, std::move(from), landing);
     if (!opened.ok()) return opened.why();
     in = *std::move(opened);
     written_.reset();

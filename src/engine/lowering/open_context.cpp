@@ -132,7 +132,18 @@ void open_context::finish(const node& n, site_record& record, erased_stream& s) 
 }
 
 result<erased_stream> open_context::resume(const node_ptr& plan, std::string position) const {
-  erased_stream s = open(plan);
+  std::shared_ptr<row_landing> landing;
+  return resume_rows(plan, std::move(position), landing);
+}
+
+result<erased_stream> open_context::resume_rows(const node_ptr& plan, std::string position,
+                                                std::shared_ptr<row_landing>& landing) const {
+  erased_stream s;
+  if (landing) s = open_rows(plan, landing);
+  if (!s) {
+    landing = nullptr;
+    s = open(plan);
+  }
   s.may_go_back();
   if (position.empty()) return s;
   position_records records(std::move(position));

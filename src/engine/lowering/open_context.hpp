@@ -83,6 +83,10 @@ struct open_context {
   erased_stream open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const;
   /// Lowers a whole chain that records marks, and restores its position. An empty position starts at the beginning.
   result<erased_stream> resume(const node_ptr& plan, std::string position) const;
+  /// Does the same for a consumer that receives rows in its columns, if the plan's last stage supports that: otherwise
+  /// `landing` becomes null.
+  result<erased_stream> resume_rows(const node_ptr& plan, std::string position,
+                                    std::shared_ptr<row_landing>& landing) const;
   /// Returns the context for the input of the repeat at `site`, in epoch `number` (from 0).
   open_context in_epoch(std::uint32_t site, std::uint64_t number) const;
   /// Returns this context in the next epoch, for stages that prepare it. REQUIRES: epoch.next_passes.

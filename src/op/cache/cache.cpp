@@ -9,19 +9,17 @@
 #include <utility>
 
 #include "base/text/mebibytes.hpp"
-#include "engine/inner/inner_input.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/open_context.hpp"
-#include "engine/lowering/types.hpp"
 #include "engine/stored/frozen_input.hpp"
 #include "engine/stored/plan_head.hpp"
+#include "op/cache/cache_reading.hpp"
+#include "op/cache/cached_type.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/task.hpp"
-#include "sluice/element/serialise.hpp"
-#include "sluice/plan/stage_plan.hpp"
 #include "sluice/runtime/blocking.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "store/cache_table.hpp"
@@ -30,111 +28,6 @@ namespace sluice::lib {
 namespace {
 
 constexpr duration kWrittenCacheLooks = std::chrono::milliseconds(50);
-
-/// Writes what a stage has added to a file, when the stage ends.
-class added_to_file {
- public:
-  added_to_file() = default;
-  explicit added_to_file(std::shared_ptr<element_cache> of) : of_(std::move(of)) { of_->begin_adding(); }
-  added_to_file(added_to_file&&) noexcept = default;
-  added_to_file& operator=(added_to_file&& other) noexcept {
-    added_to_file ended(std::move(*this));
-    of_ = std::move(other.of_);
-    return *this;
-  }
-  ~added_to_file() {
-    if (of_) of_->end_adding();
-  }
-  explicit operator bool() const { return of_ != nullptr; }
-
- private:
-  std::shared_ptr<element_cache> of_;
-};
-
-/// The next element, the input's position, and the cache that the stage reads and fills.
-struct cache_reading {
-  std::uint64_t at = 0;  ///< the ordinal of the next element
-  std::uint64_t restored_at =
-      0;  ///< `at` of the position that the stage was restored from; that of the input is not later
-  /// For an input without a fixed order: the pass that the elements come from; 0: a pass of this stage's own.
-  std::uint64_t pass = 0;
-  inner_input input;                     ///< opened when an element is not in the cache
-  std::shared_ptr<element_cache> cache;  ///< null: the stage reads its input without it
-  element_cache::filling filling;
-  added_to_file adding;
-
-  void save(position_writer& w) {
-    w.number(at);
-    w.number(pass);
-    element_cache::place near;
-    if (cache) near = cache->place_before(at);
-    if (!near.position || is_input_nearer(near.ordinal)) return input.save(w);
-    w.blob(near.position);
-    const inner_openings none;  // the place contains the choices of the pass that made the elements
-    none.save(w, none.here());
-  }
-  void load(position_reader& r) {
-    at = restored_at = r.number();
-    pass = r.number();
-    input.load(r);
-  }
-  bool in_file() const { return cache && cache->has_file(); }
-  bool may_wait() const { return input.may_wait() || in_file(); }
-
-  /// Returns true if the input's own position is at or before the next element, and not before `ordinal`.
-  bool is_input_nearer(std::uint64_t ordinal) const {
-    if (input.in) return input.in.consumed() >= ordinal && input.in.consumed() <= at;
-    return !input.restored.empty() && restored_at >= ordinal;
-  }
-  /// The input has ended before the element `wanted`, after `length` elements.
-  void end(outlet& out, std::uint64_t passed, std::uint64_t wanted, std::uint64_t length) {
-    const std::uint64_t missing = std::min(passed, wanted - length);
-    out.unpass(missing);
-    at = wanted - missing;
-    filling = {};
-  }
-  /// Returns true if the elements of the cache's pass are this stage's.
-  bool may_join() const { return (at == 0 && !input.resumes(0)) || pass == cache->pass(); }
-  /// Decides whether the stage uses the cache. A pass over an input without a fixed order has elements of its own, unless
-  /// it is the one that fills the cache, or the cache is complete.
-  void join() {
-    if (!cache || cache->has_fixed_order()) return;
-    if (!may_join()) cache = nullptr;
-    if (cache && cache->length() == element_cache::kUnknown) {
-      if (!cache->has_file() || cache->can_write()) filling = element_cache::try_fill(cache);
-      if (!filling) cache = nullptr;
-    }
-    pass = cache ? cache->pass() : 0;
-  }
-  /// Opens the input at the last known position at or before the element `ordinal`.
-  status open(const open_context& context, const node_ptr& plan, std::uint64_t ordinal) {
-    element_cache::place near;
-    if (cache) near = cache->place_before(ordinal);
-    if (near.position && (input.restored.empty() || near.ordinal >= restored_at))
-      input.restored = near.position->bytes();
-    return input.open(context, plan, 0);
-  }
-  /// Returns the element to request from the input if `wanted` is not in the cache: without a fixed order none is skipped,
-  /// because a later pass could not make it.
-  std::uint64_t to_request(std::uint64_t wanted) const {
-    const bool makes_all = filling && !cache->is_closed();
-    return makes_all ? std::min(wanted, cache->prefix()) : wanted;
-  }
-  /// Skips the elements before `ordinal`; the input's position is then that of this element.
-  void skip_to(std::uint64_t ordinal) {
-    const std::uint64_t skipped = ordinal - input.in.consumed();
-    const auto of_view = static_cast<std::uint32_t>(std::min<std::uint64_t>(skipped, input.in.left()));
-    input.in.drop(of_view);
-    input.in.pass_over(skipped - of_view);
-  }
-  /// The input's position, if it is needed for the element that it yields next.
-  element_cache::input_position place_to_add() {
-    if (!cache || !cache->begins_piece(input.in.consumed())) return {};
-    auto w = std::make_shared<position_writer>();
-    input.in.position(*w);
-    return w;
-  }
-};
 
 struct cache_input {
   open_context context;
@@ -210,7 +103,6 @@ task<> wait_for_pass(shared_elements cache, const cache_input& from, runtime& rt
   }
 }
 
-bool may_spill(over_budget o) { return o == over_budget::spill || o == over_budget::spill_or_stop; }
 /// Returns true if a lack of memory, or of room on the disk, ends the stream.
 bool must_fail(over_budget o) { return o == over_budget::fail || o == over_budget::spill; }
 
@@ -224,6 +116,13 @@ status no_room(const element_cache& cache, const std::string& label) {
                           "; cache fewer or smaller elements, write cache(over_budget=stop_caching) or "
                           "cache(over_budget=spill), or raise the memory budget"))
       .in_stage(label);
+}
+
+/// Returns the elements from `wanted` on that are in the cache.
+block known_elements(outlet& out, cache_reading& st, std::uint64_t wanted) {
+  if (st.rows) return st.rows.deliver(out, *st.cache, wanted);
+  const std::uint32_t n = st.cache->copy(wanted, out.wanted(), out.wanted_bytes(), out.storage()).count;
+  return n == 0 ? block() : out.made(n);
 }
 
 erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) {
@@ -254,10 +153,9 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
       break;
     }
     if (st->cache) {
-      const std::uint32_t n = st->cache->copy(wanted, out.wanted(), out.wanted_bytes(), out.storage());
-      if (n != 0) {
-        st->at = wanted + n;
-        block known = out.made(n);
+      block known = known_elements(out, *st, wanted);
+      if (known) {
+        st->at = wanted + known.size();
         co_yield known;
         continue;
       }
@@ -278,6 +176,7 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
     if (in.consumed() > first) co_await fail(damaged_position());
     st->skip_to(first);
     element_cache::input_position place = st->place_to_add();
+    st->rows.expect();
     auto some = co_await in.try_next_block({0, out.wanted(), out.wanted_bytes()});
     if (!some.view) {
       if (!some.why.ok()) {
@@ -295,8 +194,9 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
       break;
     }
     const std::uint32_t n = some.view.size();
+    const made_elements made = st->rows.received(some.view);
     auto added = element_cache::added::none;
-    if (st->cache) added = st->cache->append(first, some.view, std::move(place), from.context.run->time->now(), spills);
+    if (st->cache) added = st->cache->append(first, made, std::move(place), from.context.run->time->now(), spills);
     status why;
     if (spills && st->cache && st->cache->must_spill()) {
       auto spilling = spill(st->cache, rt);
@@ -314,7 +214,7 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
       st->filling = {};
       if (first == wanted) {
         st->at = wanted + n;
-        out.hold(some.view);
+        out.hold(st->rows ? st->rows.deliver(out, made, 0) : some.view);
       }
       co_await fail(why.in_stage(from.label));
     }
@@ -323,19 +223,22 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
       out.unpass(passed);  // made for the cache only
       continue;
     }
-    if (first != wanted) some.view.drop_front(static_cast<std::uint32_t>(wanted - first));
+    if (st->rows) some.view = st->rows.deliver(out, made, wanted - first);
+    else if (first != wanted) some.view.drop_front(static_cast<std::uint32_t>(wanted - first));
     st->at = first + n;
     co_yield some.view;
   }
 }
 
-erased_stream open_cache(const node& n, open_context& context) {
+/// `rows`: for a consumer that receives rows.
+erased_stream open_cache_with(const node& n, open_context& context, passed_rows rows) {
   const auto& a = n.as<cache_arguments>();
   const node& input = *n.inputs[0];
   const bool has_fixed_order = context.order_given != order::sloppy &&
                                !is_or_has_upstream(input, [](const node& at) { return facts_of(at).is_live; });
-  outlet out(*n.type);
+  outlet out(rows ? landed_row_type() : *n.type);
   saved<cache_reading> st;
+  st->rows = std::move(rows);
   std::string label = context.gate(n).label();
   const cache_key key = key_of_input(input, context);
   st->cache = a.shared.of->find(*context.run->rt, key, *n.type, label, has_fixed_order, a.path);
@@ -347,69 +250,18 @@ erased_stream open_cache(const node& n, open_context& context) {
   return cache_loop(out, std::move(st), std::move(from));
 }
 
+erased_stream open_cache(const node& n, open_context& context) { return open_cache_with(n, context, {}); }
+
+erased_stream open_cache_rows(const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
+  if (!element_cache::yields_rows(*n.type)) return {};
+  return open_cache_with(n, context, passed_rows(*n.type, landing));
+}
+
 void with_share(arguments& a) {
   auto own = a.as<cache_arguments>();
   if (own.shared.of) return;
   own.shared.of = std::make_shared<const cache_share>();
   a = arguments::of(std::move(own));
-}
-
-const element_type* cached_type(const node& n, std::string& why) {
-  const element_type* type = same_type(n, why);
-  if (!type) return nullptr;
-  if (!type->copy) {
-    why = absl::StrCat("elements of type ", type->name,
-                       " cannot be copied, and a cache yields copies of what it keeps; give the type a copy "
-                       "constructor, or put the cache before the stage that makes these elements");
-    return nullptr;
-  }
-  if (is_or_has_upstream(*n.inputs[0], is_given)) {
-    why =
-        "the elements of a group exist once, so a cache of them is never read; put it before or after the stage that "
-        "makes the groups";
-    return nullptr;
-  }
-  const auto& a = n.as<cache_arguments>();
-  if (a.path.empty() && a.options.on_mismatch == on_mismatch::rebuild) {
-    why =
-        "on_mismatch is about a file, and this cache is in memory; name the file first, as in cache(\"train.cache\", "
-        "…)";
-    return nullptr;
-  }
-  if (a.path.empty() && a.options.other_writer != other_writer::compute) {
-    why =
-        "other_writer is about a file, and this cache is in memory; name the file first, as in cache(\"train.cache\", "
-        "…)";
-    return nullptr;
-  }
-  if (!a.path.empty() && may_spill(a.options.over_budget)) {
-    why = "over_budget=spill is about a cache in memory, and this one is in a file already; leave the option out";
-    return nullptr;
-  }
-  if (may_spill(a.options.over_budget) && !can_serialise(*type)) {
-    why = absl::StrCat("elements of type ", type->name,
-                       " cannot be written to a temporary file; write over_budget=fail or stop_caching, or put the "
-                       "cache before the stage that makes these elements");
-    return nullptr;
-  }
-  if (a.path.empty()) return type;
-  if (a.path.starts_with("http://") || a.path.starts_with("https://")) {
-    why = absl::StrCat("a cache is a local file or objects of a store, and ", a.path,
-                       " cannot be written; write a path, or s3://bucket/key");
-    return nullptr;
-  }
-  if (a.path.find("://") != std::string::npos && a.path.find_first_of("*?[") != std::string::npos) {
-    why = absl::StrCat("the objects of a cache are listed, so *, ? and [ cannot be in its path, as in ", a.path);
-    return nullptr;
-  }
-  if (!can_serialise(*type)) {
-    why = absl::StrCat("elements of type ", type->name,
-                       " cannot be written to a file; write cache() to keep them in "
-                       "memory, or put the cache before the stage that makes these elements");
-    return nullptr;
-  }
-  why = why_not_identified(*n.inputs[0]);
-  return why.empty() ? type : nullptr;
 }
 
 }  // namespace
@@ -429,7 +281,7 @@ const op_info cache_op{
         .opens_input_again = true,
         .freezes_epochs = true},
     .splits = {.rule = split_rule::each_element},
-    .lowering = {.open = open_cache},
+    .lowering = {.open = open_cache, .open_rows = open_cache_rows},
 };
 
 preserving cache(cache_options o) { return {cache_op, arguments::of(cache_arguments{{}, {}, o})}; }
