@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -204,10 +205,15 @@ status cache_file::scan_head() {
   return {};
 }
 
-status cache_file::write_frame(std::string_view frame) {
+status cache_file::write_frame(std::string_view begin, std::string_view elements) {
+  const std::size_t size = begin.size() + elements.size();
   std::size_t done = 0;
-  while (done != frame.size()) {
-    const ssize_t one = ::pwrite(file_, frame.data() + done, frame.size() - done, static_cast<off_t>(scanned_ + done));
+  while (done != size) {
+    const std::string_view first = begin.substr(std::min(done, begin.size()));
+    const std::string_view second = elements.substr(done - (begin.size() - first.size()));
+    const std::array<iovec, 2> parts{iovec{const_cast<char*>(first.data()), first.size()},
+                                     iovec{const_cast<char*>(second.data()), second.size()}};
+    const ssize_t one = ::pwritev(file_, parts.data(), 2, static_cast<off_t>(scanned_ + done));
     if (one < 0 && errno == EINTR) continue;
     if (one > 0) {
       done += static_cast<std::size_t>(one);
@@ -217,7 +223,7 @@ status cache_file::write_frame(std::string_view frame) {
     cut_file(file_, scanned_);  // an incomplete frame does not count, whether this succeeds or not
     return error_of("cannot be written", error);
   }
-  scanned_ += frame.size();
+  scanned_ += size;
   return {};
 }
 
@@ -258,7 +264,7 @@ status cache_file::append(stored_block& b, std::string_view elements) {
   if (b.position.size() + elements.size() > kFrameBodyBytesMax)
     return resource_exhausted_error("an element is too large for a cache: 3 GiB are the most").in_file(path_);
   const std::uint64_t at = scanned_;
-  status why = write_frame(frame_of(h, b.position, elements));
+  status why = write_frame(begin_of_frame(h, b.position, elements), elements);
   b.offset = at + kFrameHeaderBytes + b.position.size();
   b.bytes = h.element_bytes;
   b.crc = h.crc;

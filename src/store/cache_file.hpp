@@ -80,7 +80,7 @@ class cache_file final : public block_store {
   status scan_frames(std::vector<stored_block>& found) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void close_file() noexcept;
   bool take_lock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  status write_frame(std::string_view frame) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  status write_frame(std::string_view begin, std::string_view elements = {}) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   status error_of(const char* what, int error) const;
   status damage(std::uint64_t at, std::string_view what) const;
 

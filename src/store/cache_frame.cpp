@@ -19,12 +19,12 @@ std::uint64_t frame_number(std::string_view frame, std::size_t at, std::size_t b
 
 bool has_frame_magic(std::string_view bytes) { return bytes.size() >= 4 && frame_number(bytes, 0, 4) == kFrameMagic; }
 
-std::string frame_of(frame_header& h, std::string_view position, std::string_view elements) {
+std::string begin_of_frame(frame_header& h, std::string_view position, std::string_view elements) {
   h.position_bytes = static_cast<std::uint32_t>(position.size());
   h.element_bytes = static_cast<std::uint32_t>(elements.size());
   h.crc = crc32c(elements, crc32c(position));
   std::string frame;
-  frame.reserve(kFrameHeaderBytes + position.size() + elements.size());
+  frame.reserve(kFrameHeaderBytes + position.size());
   put_frame_number(frame, kFrameMagic, 4);
   put_frame_number(frame, static_cast<std::uint32_t>(h.kind), 4);
   put_frame_number(frame, h.ordinal, 8);
@@ -33,7 +33,13 @@ std::string frame_of(frame_header& h, std::string_view position, std::string_vie
   put_frame_number(frame, h.element_bytes, 4);
   put_frame_number(frame, h.crc, 4);
   put_frame_number(frame, crc32c(frame), 4);
-  frame.append(position).append(elements);
+  frame.append(position);
+  return frame;
+}
+
+std::string frame_of(frame_header& h, std::string_view position, std::string_view elements) {
+  std::string frame = begin_of_frame(h, position, elements);
+  frame.append(elements);
   return frame;
 }
 

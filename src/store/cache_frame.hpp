@@ -26,7 +26,9 @@ struct frame_header {
 
 /// Returns true if the bytes begin as a frame does.
 bool has_frame_magic(std::string_view bytes);
-/// Sets the sizes and the checksum of the header, and returns the whole frame.
+/// Sets the sizes and the checksum of the header, and returns the frame without its elements.
+std::string begin_of_frame(frame_header& h, std::string_view position, std::string_view elements);
+/// Does the same, and returns the whole frame.
 std::string frame_of(frame_header& h, std::string_view position, std::string_view elements);
 /// Returns false if the first kFrameHeaderBytes bytes of the frame are not a header.
 bool parse_frame_header(std::string_view frame, frame_header& h);

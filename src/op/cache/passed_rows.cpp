@@ -8,7 +8,7 @@
 namespace sluice::lib {
 namespace {
 
-/// Columns of more bytes are freed before the next request, because they are not charged.
+/// Columns of more bytes are freed when their rows are delivered, because they are not charged.
 constexpr std::size_t kBuiltBytesMax = std::size_t{1} << 20;
 
 }  // namespace
@@ -46,6 +46,7 @@ block passed_rows::deliver(outlet& out, const made_elements& made, std::size_t f
   const std::size_t n = made.size() - first, before = to.memory_bytes();
   if (made.rows()) to.append_copies(*made.rows(), made.first() + first, n);
   else to.append_copies_of(static_cast<const char*>(made.objects()) + first * row_->size, n, row_->size);
+  if (built_.memory_bytes() > kBuiltBytesMax) built_ = {};
   return receipts(out, n, std::max<std::size_t>(to.memory_bytes() - before, n * row_->size) / n);
 }
 
