@@ -22,7 +22,7 @@ struct row_range {
   std::size_t first, count;
 };
 /// The bytes or the items of these texts or lists.
-row_range contents_of(const column& c, std::size_t first, std::size_t n) {
+row_range row_contents(const column& c, std::size_t first, std::size_t n) {
   const auto begin = static_cast<std::size_t>(c.offsets()[first]);
   return {begin, static_cast<std::size_t>(c.offsets()[first + n]) - begin};
 }
@@ -153,9 +153,9 @@ bool can_write_rows(const element_type& t) {
 std::size_t written_bytes(const column& rows, std::size_t first, std::size_t n) {
   switch (rows.form()) {
     case column_form::values: return n * rows.type().size;
-    case column_form::texts: return n * kLengthBytes + contents_of(rows, first, n).count;
+    case column_form::texts: return n * kLengthBytes + row_contents(rows, first, n).count;
     case column_form::lists: {
-      const row_range items = contents_of(rows, first, n);
+      const row_range items = row_contents(rows, first, n);
       return n * kLengthBytes + written_bytes(rows.child(0), items.first, items.count);
     }
     case column_form::fixed: return written_bytes(rows.child(0), first * rows.type().extent, n * rows.type().extent);
@@ -173,13 +173,13 @@ void write_rows(const column& rows, std::size_t first, std::size_t n, std::strin
     case column_form::values: out.append(rows.values() + first * rows.type().size, n * rows.type().size); return;
     case column_form::texts: {
       write_lengths(rows, first, n, out);
-      const row_range bytes = contents_of(rows, first, n);
+      const row_range bytes = row_contents(rows, first, n);
       if (bytes.count != 0) out.append(rows.bytes() + bytes.first, bytes.count);
       return;
     }
     case column_form::lists: {
       write_lengths(rows, first, n, out);
-      const row_range items = contents_of(rows, first, n);
+      const row_range items = row_contents(rows, first, n);
       return write_rows(rows.child(0), items.first, items.count, out);
     }
     case column_form::fixed: return write_rows(rows.child(0), first * rows.type().extent, n * rows.type().extent, out);
