@@ -241,7 +241,7 @@ task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_
   return read_into(sets_[last_set_], group, columns);
 }
 
-task<std::vector<file_part>> group_input::read_ahead(std::size_t group, const parquet_columns& columns) {
+task<std::vector<file_part>> group_input::read_next(std::size_t group, const parquet_columns& columns) {
   last_set_ = 1 - last_set_;
   return read_into(sets_[last_set_], group, columns);
 }

@@ -49,7 +49,7 @@ class group_input {
   /// gone: fresh pages would cost as much as decoding.
   task<std::vector<file_part>> read(std::size_t group, const parquet_columns& columns);
   /// The same, while the parts that were read before are used: there are two sets of buffers.
-  task<std::vector<file_part>> read_ahead(std::size_t group, const parquet_columns& columns);
+  task<std::vector<file_part>> read_next(std::size_t group, const parquet_columns& columns);
   /// The bytes of the chunks; the largest number if the footer has no valid ranges of them.
   std::uint64_t chunk_bytes(std::size_t group, const parquet_columns& columns) const;
   /// Frees the buffers of the chunks. REQUIRES: the parts are gone.

@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint64_t kDecodedBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kDecodedRowsMax = std::uint64_t{1} << 15;
 /// Smaller rows are decoded by one call, which takes less time than several threads need to begin; and the most threads.
-constexpr std::uint64_t kPartBytesMin = std::uint64_t{128} << 10;
-constexpr std::size_t kPartsMax = 4;
+constexpr std::uint64_t kDecodedPartBytesMin = std::uint64_t{128} << 10;
+constexpr std::size_t kDecodedPartsMax = 4;
 
 }  // namespace
 
@@ -172,8 +172,8 @@ void group_reader::decode_ahead() noexcept { end_ahead(decode_into(decoding(), a
 
 std::size_t group_reader::parts(std::size_t workers) const {
   const opened& o = decoding();
-  if (o.row_bytes * std::min<std::uint64_t>(o.rows_at_once, o.size) < kPartBytesMin) return 1;
-  return std::clamp<std::size_t>(std::min(workers, columns_.size()), 1, kPartsMax);
+  if (o.row_bytes * std::min<std::uint64_t>(o.rows_at_once, o.size) < kDecodedPartBytesMin) return 1;
+  return std::clamp<std::size_t>(std::min(workers, columns_.size()), 1, kDecodedPartsMax);
 }
 
 bool group_reader::open_next(std::vector<file_part> parts) noexcept {

@@ -98,7 +98,7 @@ run_task decode_ahead(std::shared_ptr<run_context>& run, std::shared_ptr<group_r
 
 /// Returns true if the group is open now.
 task<bool> open_group_ahead(group_input* input, group_reader* reader, std::size_t group, blocking_service* threads) {
-  auto reading = input->read_ahead(group, reader->columns());
+  auto reading = input->read_next(group, reader->columns());
   std::vector<file_part> parts = co_await reading;
   blocking<next_call> opening(*threads, next_call{reader, &parts});
   const bool is_open = co_await opening;
