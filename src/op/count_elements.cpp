@@ -51,7 +51,7 @@ const op_info count_elements_op{
     .name = "count_elements",
     .doc = "the number of elements",
     .type = counted_type,
-    .facts = {.size = [](const node&) { return cardinality::of(1); }},
+    .facts = {.size = [](const node&) { return cardinality::of(1); }, .members = member_use::read},
     .splits = {.rule = split_rule::all_before},
     .lowering = {.open = open_count_elements},
 };

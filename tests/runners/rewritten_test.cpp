@@ -336,6 +336,7 @@ std::string random_plan_of_columns(std::uint64_t seed) {
                                                 " | map(x)",
                                                 " | map(n)",
                                                 " | map(3)",
+                                                " | count_elements",
                                                 " | map(90 / (id - 4))",
                                                 " | map({id, x}) | filter(x > 1) | map({z: id})",
                                                 " | batch(2) | map(id)",

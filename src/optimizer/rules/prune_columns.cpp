@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// prune_columns: where a stage such as map or group_by uses only some members of its elements, the stage upstream that
-// makes these elements builds only those.
+// prune_columns: where a stage such as map, group_by or count_elements uses only some members of its elements, the stage
+// upstream that makes these elements builds only those.
 //
 //   csv("a.csv", "id: int64, name: bytes, x: double") | filter(id > 3) | map({y: x * 2})
 //     becomes   csv("a.csv", "id: int64, name: bytes, x: double", columns=["id", "x"]) | filter(id > 3) | map({y: x * 2})
@@ -184,7 +184,7 @@ node_ptr with_columns_pruned(const node_ptr& n, const in_force& settings, rule_n
 }  // namespace
 
 const rule prune_columns{
-    {"prune_columns", "readers and maps build only the members that a map or group_by downstream reads"},
+    {"prune_columns", "readers and maps build only the members that a map, group_by or count_elements downstream reads"},
     with_columns_pruned};
 
 }  // namespace sluice::lib
