@@ -4,6 +4,10 @@
 #include <parquet/arrow/schema.h>
 #include <parquet/statistics.h>
 
+#if ARROW_VERSION_MAJOR >= 19
+#include <parquet/size_statistics.h>
+#endif
+
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -18,6 +22,45 @@ namespace {
 
 /// Old writers of Java state chunks that lack the header of the dictionary (PARQUET-816).
 constexpr std::uint64_t kOldHeaderBytes = 100;
+/// Larger numbers of values or bytes in a column of a group are damage; sums of these do not overflow.
+constexpr std::int64_t kStatedMost = std::int64_t{1} << 50;
+
+std::uint64_t stated_number(std::int64_t n) {
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(n, 0, kStatedMost));
+}
+
+/// Returns the size of the texts of a chunk; 0 if the footer does not state it, or the lengths of some of them.
+std::uint64_t text_bytes(const ::parquet::ColumnChunkMetaData& chunk, std::uint64_t values) {
+  try {
+#if ARROW_VERSION_MAJOR >= 19
+    const auto sizes = chunk.size_statistics();
+    if (sizes && sizes->unencoded_byte_array_data_bytes) return stated_number(*sizes->unencoded_byte_array_data_bytes);
+#endif
+    const auto known = chunk.statistics();
+    if (known && known->HasMinMax())
+      return values * std::min<std::uint64_t>((known->EncodeMin().size() + known->EncodeMax().size()) / 2, 4096);
+  } catch (const std::exception&) {}  // damaged statistics are not used
+  return 0;
+}
+
+/// Returns the size of a chunk's decoded values. Values of a dictionary are decoded to many times the size of the pages,
+/// which is the one that every footer states.
+std::uint64_t decoded_chunk_bytes(const ::parquet::ColumnChunkMetaData& chunk,
+                                  const ::parquet::ColumnDescriptor& column) {
+  const std::uint64_t values = std::min<std::uint64_t>(stated_number(chunk.num_values()), std::uint64_t{1} << 36);
+  std::uint64_t bytes = 0;
+  switch (column.physical_type()) {
+    case ::parquet::Type::BOOLEAN: bytes = values / 8; break;
+    case ::parquet::Type::INT32:
+    case ::parquet::Type::FLOAT: bytes = 4 * values; break;
+    case ::parquet::Type::FIXED_LEN_BYTE_ARRAY:
+      bytes = values * std::min<std::uint64_t>(stated_number(column.type_length()), 4096);
+      break;
+    case ::parquet::Type::BYTE_ARRAY: bytes = 4 * values + text_bytes(chunk, values); break;
+    default: bytes = 8 * values; break;
+  }
+  return std::max(bytes, stated_number(chunk.total_uncompressed_size()));
+}
 
 }  // namespace
 
@@ -98,8 +141,7 @@ std::uint64_t footer::decoded_bytes(std::size_t group, const parquet_columns& co
     std::uint64_t bytes = 0;
     for (std::size_t c : columns)
       for (int leaf : columns_[c].leaves)
-        bytes +=
-            static_cast<std::uint64_t>(std::max<std::int64_t>(meta->ColumnChunk(leaf)->total_uncompressed_size(), 0));
+        bytes += decoded_chunk_bytes(*meta->ColumnChunk(leaf), *metadata_->schema()->Column(leaf));
     return bytes;
   });
 }

@@ -99,7 +99,8 @@ class parquet_file {
   virtual const ArrowSchema& schema() const = 0;
   virtual std::size_t groups() const = 0;
   virtual std::uint64_t rows(std::size_t group) const = 0;
-  /// The size of the decoded values of a group's columns, as the footer states it.
+  /// The size of the decoded values of a group's columns, as far as the footer states it: that of texts of a dictionary is
+  /// estimated from their minimum and maximum if the file has no statistics of sizes.
   virtual std::uint64_t decoded_bytes(std::size_t group, const parquet_columns& columns) const = 0;
   /// The ranges of the file that read() needs, ascending. Each is within the file.
   virtual std::vector<file_range> ranges(std::size_t group, const parquet_columns& columns) const = 0;

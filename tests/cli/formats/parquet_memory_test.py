@@ -44,14 +44,9 @@ class ParquetMemory(ProgramTest):
         self.assertEqual((done.returncode, read), (0, rows), done.stderr)
 
     def test_long_texts_with_a_dictionary(self):
-        rows = 1 << 14  # one call decodes all of them
+        rows = 1 << 14  # some rows at a time, because the footer states the size of the texts
         done, read = self.read_within_budget(f'{{"a": pa.array(["x" * 65536] * {rows})}}, {{}}')
-        if done.returncode == 0:
-            self.assertEqual(read, rows)
-        else:
-            self.assertIn("resource_exhausted", done.stderr)
-            self.assertIn('column "a" in row group 0', done.stderr)
-            self.assertIn("raise it, read fewer columns, or write smaller pages", done.stderr)
+        self.assertEqual((done.returncode, read), (0, rows), done.stderr)
 
 
 if __name__ == "__main__":
