@@ -54,7 +54,7 @@ def configure():
 
 
 PROGRAMS = ["op_tests", "optimizer_tests", "runners_tests", "pipeline_tests", "engine_tests", "splits_tests", "service_tests", "io_tests",
-            "format_tests", "element_tests", "arrow_tests", "tuner_tests"]
+            "format_tests", "element_tests", "arrow_tests", "tuner_tests", "http_tests"]
 
 
 def build(jobs, programs=PROGRAMS):

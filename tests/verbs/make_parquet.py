@@ -56,6 +56,11 @@ def main():
     write("empty.parquet", {"x": pa.array([], pa.int64())})
     pq.write_table(pa.table({"x": pa.array([2, 3], pa.int64()), "y": pa.array([1.5, None])}), DATA / "part-1.parquet")
     pq.write_table(pa.table({"x": pa.array([1], pa.int64())}), DATA / "part-0.parquet")
+    # Two groups of three pages of 1,024 rows, with the bounds of pages and bloom filters: 0, 4, 8 …, and 2, 6, 10 ….
+    groups = [range(0, 4 * 3072, 4), range(2, 4 * 3072, 4)]
+    pq.write_table(required(k=([k for group in groups for k in group], pa.int64())), DATA / "indexed.parquet", row_group_size=3072,
+                   use_dictionary=False, column_encoding="DELTA_BINARY_PACKED", write_batch_size=1024, max_rows_per_page=1024,
+                   write_page_index=True, bloom_filter_options={"k": {"ndv": 3072, "fpp": 0.001}})
     good = (DATA / "numbers.parquet").read_bytes()
     meta = pq.ParquetFile(DATA / "numbers.parquet").metadata
     at = meta.row_group(1).column(1).data_page_offset + meta.row_group(1).column(1).total_compressed_size - 3
