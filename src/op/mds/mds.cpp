@@ -155,6 +155,10 @@ class mds_format final : public record_format {
       co_await filling;
     }
     bounds_.take(wish, in.path(), to);
+    if (wish.from == 0 && !to.places.empty()) {
+      auto describing = check_until(in, to.places.front().offset);  // the columns, which the writer of MDS describes
+      co_await describing;
+    }
     auto reading = read_run(in, wish.where, to);
     co_await reading;
     if (!check_.is_open() || to.places.empty()) co_return;
@@ -177,17 +181,30 @@ class mds_format final : public record_format {
   }
 
  private:
-  /// Adds the bytes before the samples to the check, and takes the bounds from them if they are few.
+  /// Adds the number of samples and the offsets to the check, and takes the bounds from them if they are few.
   task<void> read_head(placed_input& in) {
     const record_table table = bounds_.table();
-    while (check_.is_open() && check_.next() != table.lowest) {
+    if (table.lowest > kMdsHeadAtOnce) {
+      auto adding = check_until(in, table.lowest);
+      co_await adding;
+      co_return;
+    }
+    const auto n = static_cast<std::size_t>(table.lowest);
+    auto reading = in.read(0, n, placed_input::apart);
+    const buffer_ref bytes = co_await reading;
+    const std::string_view head(bytes->data(), n);
+    check_.add(0, head);
+    bounds_.set(table, head.substr(4));
+  }
+
+  /// Adds the bytes before the offset `end` to the check.
+  task<void> check_until(placed_input& in, std::uint64_t end) {
+    while (check_.is_open() && check_.next() < end) {
       const std::uint64_t at = check_.next();
-      const auto n = static_cast<std::size_t>(std::min(table.lowest - at, kMdsHeadAtOnce));
+      const auto n = static_cast<std::size_t>(std::min(end - at, kMdsHeadAtOnce));
       auto reading = in.read(at, n, placed_input::apart);
       const buffer_ref bytes = co_await reading;
-      const std::string_view head(bytes->data(), n);
-      check_.add(at, head);
-      if (n == table.lowest) bounds_.set(table, head.substr(4));
+      check_.add(at, std::string_view(bytes->data(), n));
     }
   }
 

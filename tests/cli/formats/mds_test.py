@@ -207,6 +207,19 @@ class Mds(ProgramTest):
         self.ok("run", f"{plan} | global_shuffle(seed=1)", "--output", "null")  # its samples are read one by one
         shard.write_bytes(good)
 
+    def test_digests_of_the_writer_of_mds_are_compared(self):
+        """Its shards also describe their columns, between the offsets and the samples."""
+        for number in range(3):
+            folder = pathlib.Path(self.path(f"numbers{number}"))
+            shutil.copytree(DATA / "numbers", folder)
+            shard = folder / f"shard.0000{number}.mds"
+            self.ok("run", f'mds("{folder}")', "--output", "null")
+            good = shard.read_bytes()
+            for at in (len(good) - 1, good.index(b'"mds"')):
+                shard.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
+                self.assertRegex(self.fails(1, "run", f'mds("{folder}")', "--output", "null"), "the sha1 of the shard is [0-9a-f]{40}, and index.json states")
+            shard.write_bytes(good)
+
     def test_digests_that_are_unknown_are_named_once(self):
         folder = pathlib.Path(self.written("range(3000) | map({id: it})", "--shard-size", "4KiB"))
         self.stated(folder, lambda _, shard: shard["raw_data"].update(hashes={"blake2b": "00", "sha3_256": "11"}))
