@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/parquet/footer.hpp"
 
+#include <arrow/util/config.h>
 #include <parquet/arrow/schema.h>
 #include <parquet/statistics.h>
 

@@ -176,7 +176,14 @@ class allocator {
   }
 
   knob_value value_of(const stage_figures& s, const tunable_knob& k) const {
-    knob_value v{s.path, s.name, k.name, k.value, k.value, k.most, k.is_requested, false, false, {}};
+    knob_value v{.path = s.path,
+                 .stage = s.name,
+                 .knob = k.name,
+                 .value = k.value,
+                 .was = k.value,
+                 .most = k.most,
+                 .is_requested = k.is_requested,
+                 .reason = {}};
     if (!std::isfinite(rate_)) {
       v.reason = absl::StrCat(grouped_number(k.value), ": nothing was measured that limits the run");
     } else if (k.name == "parallelism") {

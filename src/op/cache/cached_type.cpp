@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "engine/lowering/types.hpp"
+#include "engine/stored/frozen_input.hpp"
 #include "engine/stored/plan_head.hpp"
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/element/serialise.hpp"
