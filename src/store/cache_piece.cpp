@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/varint.hpp"
 #include "element/batches/column_bytes.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/element/serialise.hpp"
@@ -29,10 +30,7 @@ std::string bytes_of_objects(const slab& elements) {
   for (std::size_t i = 0; i != elements.size(); ++i) {
     one.clear();
     serialise_bare(type, elements.begin() + i * type.size, one);
-    for (std::size_t n = one.size();; n >>= 7) {
-      all.push_back(static_cast<char>(n < 128 ? n : n | 128));
-      if (n < 128) break;
-    }
+    detail::append_varint(one.size(), all);
     all += one;
   }
   return all;

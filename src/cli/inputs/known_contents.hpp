@@ -7,7 +7,7 @@
 
 namespace sluice::lib::cli {
 
-using namespace std::string_view_literals;
+using std::string_view_literals::operator""sv;
 
 // The ways to read a format that sluice has no reader for. FILE is replaced by the file's name.
 inline constexpr std::string_view kByDuckdb = "`duckdb -c \"copy (from 'FILE') to 'out.csv'\"` converts it";

@@ -116,7 +116,7 @@ std::string way_to_files(std::string_view message, std::string_view file) {
   return absl::StrCat("; sluice ls '", folder, "*' lists the files that exist");
 }
 
-/// Returns the first variable of the shell that a path contains, as in "$HOME"; empty if there is none.
+/// Returns the first variable of the shell in a path, such as "$HOME"; empty for a path without variables.
 std::string variable_in(std::string_view path) {
   const std::size_t at = path.find('$');
   if (at == path.npos) return {};

@@ -219,12 +219,6 @@ std::string plan_text_of(convert_arguments& a) {
   return text + guessed_parser(a.inputs, a.run);
 }
 
-bool is_missing_or_empty_folder(const std::string& path) {
-  std::error_code unreadable;
-  const std::filesystem::directory_iterator first(path, unreadable);
-  return unreadable || first == std::filesystem::directory_iterator();
-}
-
 /// Refuses `convert *.tfrecord`, which would replace the last of the files.
 void refuse_to_replace(const convert_arguments& a) {
   std::error_code unknown;
@@ -234,7 +228,7 @@ void refuse_to_replace(const convert_arguments& a) {
   if (names_data_folder(path)) {
     const bool has_files = detail::is_remote(path)
                                ? exists(absl::StrCat(path, std::string(kManifestName)), a.run.reading)
-                               : !is_missing_or_empty_folder(path);
+                               : !std::filesystem::is_empty(path, unknown) && !unknown;
     if (!has_files) return;
     throw misuse(
         absl::StrCat(path, " has files, which the output may replace: name another folder, or add --overwrite"));

@@ -174,10 +174,9 @@ int select(const select_arguments& a) {
     status why = check_name(*of->type, name);
     if (!why.ok()) throw misuse(absl::StrCat("select: ", std::string(why.message())));
   }
-  for (std::size_t k = 0; k != chosen.size(); ++k)
-    if (std::find(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(k), chosen[k]) !=
-        chosen.begin() + static_cast<std::ptrdiff_t>(k))
-      throw misuse(absl::StrCat("select: ", chosen[k], " is named twice: name each column once"));
+  for (const auto& name : chosen)
+    if (std::count(chosen.begin(), chosen.end(), name) > 1)
+      throw misuse(absl::StrCat("select: ", name, " is named twice: name each column once"));
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   selecting_sink sink(chosen);

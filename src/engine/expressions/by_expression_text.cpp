@@ -13,6 +13,7 @@
 #include "engine/expressions/fused_expressions.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "expr/checking/checker.hpp"
+#include "expr/checking/field_names.hpp"
 #include "expr/checking/type_limits.hpp"
 #include "expr/program.hpp"
 #include "expr/tree.hpp"
@@ -169,9 +170,8 @@ struct unbound_expression final : unbound_function {
       return absl::StrCat(is_unknown ? "; `sluice ops` lists the functions" : "", "; the element is `it`, as in ",
                           in.kind == kind::text ? "upper(it)" : "it + 1");
     }
-    std::vector<std::string> names;
-    for (auto& m : in.members) names.push_back(m.name);
-    std::string similar = detail::did_you_mean(e.text(), names);
+    const std::vector<std::string> names = expressions::names_of(in);
+    std::string similar = expressions::similar_name(e.text(), names);
     if (similar.empty() && !prefers_fields) similar = function;
     return absl::StrCat(", and no field is named ", e.text(),
                         !similar.empty() ? similar

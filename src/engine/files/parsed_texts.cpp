@@ -12,6 +12,7 @@
 #include "engine/lowering/slot_rows.hpp"
 #include "engine/lowering/types.hpp"
 #include "sluice/base/assert.hpp"
+#include "sluice/coro/demand.hpp"
 #include "sluice/element/type_of.hpp"
 
 namespace sluice::lib {
@@ -133,7 +134,7 @@ erased_stream open_cut(const node& n, open_context& context, byte_source_options
   options.follows = {&context.live(n, parallelism, context.tuned_parallelism()),
                      [](std::int64_t most) { return slot_supply::limits{static_cast<std::uint32_t>(most)}; }};
   options.direct_where_light = true;
-  options.pump.computation = computation(located_parser{std::move(parser), std::move(path), std::move(gate)});
+  options.pump.computation = computation(located_parser{std::move(parser), std::move(path), gate});
   erased_stream out = open_channel(std::move(memory), std::move(texts), outputs, std::move(options)).out;
   out.stage()->stay_nameless();
   return out;

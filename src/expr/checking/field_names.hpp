@@ -16,7 +16,7 @@ std::string list_of_fields(const element_type& t);
 /// Returns "person has id, `first name`".
 std::string fields_of(const element_type& t);
 std::vector<std::string> names_of(const element_type& t);
-/// Returns "; did you mean `first name`?" for a field with a similar name; empty if there is none.
+/// Returns "; did you mean `first name`?" for the field whose name is most similar; empty if no name is similar.
 std::string similar_name(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace sluice::lib::expressions

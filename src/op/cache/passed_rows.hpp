@@ -7,7 +7,7 @@
 //   status why = input.open_rows(…, rows.landing_of_input());
 //   rows.expect();                                              // before each request
 //   made_elements made = rows.received(view);                   // after it
-//   block receipts = rows.deliver(out, view, made, first);      // appends those from the index `first` on
+//   block receipts = rows.deliver(out, made, first);            // appends those from the index `first` on
 //
 // Thread: the stage's.
 #pragma once

@@ -228,7 +228,7 @@ bool is_unread(const group_reader& reader, std::size_t group, const std::vector<
   return after != unread.begin() && std::prev(after)->first + std::prev(after)->count >= end;
 }
 
-/// What the tasks that work ahead of the stage use.
+/// The objects that the stage shares with the tasks that read and decode ahead.
 struct reading_ahead {
   std::shared_ptr<run_context> run;
   std::shared_ptr<group_reader> reader;
@@ -352,8 +352,8 @@ erased_stream open_parquet_stage(const node& n, open_context& context, group_inp
   auto reader = std::make_shared<group_reader>(*n.type, std::move(memory));
   outlet out(landing ? landed_row_type() : *n.type);
   saved<group_place> at;
-  return parquet_loop(out, std::move(at), context.run, std::move(input), std::move(reader), std::move(gate),
-                      std::move(landing), n.type, n.history);
+  return parquet_loop(out, std::move(at), context.run, std::move(input), std::move(reader), gate, std::move(landing),
+                      n.type, n.history);
 }
 
 }  // namespace sluice::lib
