@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the MDS folders in tests/verbs/data/mds, with the library of MDS, which takes 6 GB with what it needs:
 `pip install --target FOLDER mosaicml-streaming; PYTHONPATH=FOLDER python3 tests/verbs/make_mds.py`."""
+import hashlib
 import json
 import pathlib
 import shutil
@@ -34,16 +35,22 @@ def main():
     for codec in ("zstd", "gz", "bz2", "br"):
         write(codec, {"id": "int"}, [{"id": i} for i in range(5)], compression=codec)
     write("pickled", {"id": "int", "object": "pkl"}, [{"id": 1, "object": {1: 2}}])
-    # The table of offsets, a size within a sample, and the number of samples are damaged.
-    for name, at, value in (("offsets", 12, b"\xff\xff\xff\x7f"), ("sample", None, b"\xff\xff"), ("count", 0, b"\x09")):
+    # The table of offsets, a size within a sample, and the number of samples are damaged. The index states the digest of the damaged
+    # shard, as if its writer had made the mistake; only that of `digest` still states the digest of the good one.
+    for name, at, value in (("offsets", 12, b"\xff\xff\xff\x7f"),
+                            ("sample", None, b"\xff\xff"), ("count", 0, b"\x09"), ("digest", None, b"\xff\xff")):
         shutil.rmtree(DATA / name, ignore_errors=True)
         shutil.copytree(DATA / "numbers", DATA / name)
         shard = DATA / name / "shard.00000.mds"
-        data = bytearray(shard.read_bytes())
+        good = shard.read_bytes()
+        data = bytearray(good)
         if at is None:
             at = int.from_bytes(data[8:12], "little")  # where sample 1 begins
         data[at:at + len(value)] = value
         shard.write_bytes(data)
+        if name != "digest":
+            index = DATA / name / "index.json"
+            index.write_text(index.read_text().replace(hashlib.sha1(good).hexdigest(), hashlib.sha1(data).hexdigest()))
     shutil.rmtree(DATA / "lost", ignore_errors=True)
     shutil.copytree(DATA / "numbers", DATA / "lost")
     (DATA / "lost/shard.00001.mds").unlink()
