@@ -16,7 +16,7 @@ namespace sluice::lib::bench {
 namespace {
 
 constexpr double kEmbeddedGoal = 1.1;
-constexpr std::int64_t kRow = 8192, kBatches = 20'000;
+constexpr std::int64_t kRow = 8192, kBatches = 100'000;
 
 template <class T> std::uint64_t sum_of(const T& numbers) {
   std::uint64_t sum = 0;

@@ -9,6 +9,7 @@
 
 #include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/io/memory_files.hpp"
+#include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/sanitizers.hpp"
 #include "verbs/interleave_model.hpp"
@@ -92,7 +93,27 @@ double cost_per_element(int64 width, order o) {
   return least;
 }
 
+task<std::uint32_t> largest_block(any_stream s) {
+  std::uint32_t most = 0;
+  while (auto b = co_await s.next_block({.elements = 256})) most = std::max(most, b.size());
+  auto done = cleanup(std::move(s));
+  co_await done;
+  co_return most;
+}
+
 }  // namespace
+
+TEST_CASE("an interleave gathers large elements only up to what a core's cache holds") {
+  simulation world(1);
+  runtime rt(world);
+  auto opening = [](int64) { return range(64 * 8192) | batch(8192); };  // batches of 64 KiB
+  const auto batches = (range(4) | interleave(opening, {.cycle_length = 2})).plan();
+  const auto numbers = (range(4) | interleave([](int64) { return range(5000); }, {.cycle_length = 2})).plan();
+  std::uint32_t of_batches = sync_wait(rt, largest_block(open_run(rt, batches, {})));
+  std::uint32_t of_numbers = sync_wait(rt, largest_block(open_run(rt, numbers, {})));
+  CHECK((of_batches > 1 && of_batches <= 4));
+  CHECK(of_numbers == 256);
+}
 
 // Opening, visiting and closing all the inputs. Anything that looks at all slots for one of them costs some twenty times
 // as much in the wide cycle; what is left is memory that the caches do not hold.
