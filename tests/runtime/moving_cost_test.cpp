@@ -2,6 +2,8 @@
 // runtime/sites/moving_cost.hpp, and the data that a channel weighs (runtime/sites/cost_estimate.hpp)
 #include "runtime/sites/moving_cost.hpp"
 
+#include <optional>
+
 #include <catch2/catch.hpp>
 
 #include "runtime/sites/cost_estimate.hpp"
@@ -18,11 +20,42 @@ TEST_CASE("moving work costs a hand-over, its bytes, and its elements that own m
 }
 
 TEST_CASE("the measured cost is within the limits of machines") {
-  const moving_cost& cost = machine_moving_cost();
+  const moving_cost cost = machine_moving_cost();
   CHECK(cost.hand_over_ns == moving_cost().hand_over_ns);
   CHECK((cost.byte_ns >= 0.02 && cost.byte_ns <= 0.5));
   CHECK((cost.owner_ns >= 5 && cost.owner_ns <= 500));
-  CHECK(&machine_moving_cost() == &cost);
+}
+
+namespace {
+
+int measurements = 0;
+std::optional<moving_cost> succeeds_at_third() {
+  return ++measurements < 3 ? std::nullopt : std::optional(moving_cost{.byte_ns = 0.1, .owner_ns = 7});
+}
+std::optional<moving_cost> never_succeeds() { return ++measurements, std::nullopt; }
+
+}  // namespace
+
+TEST_CASE("a machine that is too busy for a measurement is measured again, after longer and longer pauses") {
+  const measured_moving_cost::time start{};
+  measurements = 0;
+  measured_moving_cost cost(succeeds_at_third);
+  CHECK(cost.at(start).owner_ns == moving_cost().owner_ns);
+  CHECK(cost.at(start + 4ms).owner_ns == moving_cost().owner_ns);  // too early
+  CHECK(measurements == 1);
+  CHECK(cost.at(start + 5ms).owner_ns == moving_cost().owner_ns);
+  CHECK((measurements == 2 && !cost.is_final()));
+  CHECK(cost.at(start + 14ms).owner_ns == moving_cost().owner_ns);
+  CHECK(cost.at(start + 15ms).owner_ns == 7);
+  CHECK((measurements == 3 && cost.is_final() && cost.at(start + 1h).byte_ns == 0.1));
+  CHECK(measurements == 3);
+}
+
+TEST_CASE("a machine that stays busy is measured a few times only") {
+  measurements = 0;
+  measured_moving_cost cost(never_succeeds);
+  for (int hour = 0; hour != 20; ++hour) cost.at(measured_moving_cost::time{} + hour * 1h);
+  CHECK((measurements == measured_moving_cost::kAttempts && cost.is_final()));
 }
 
 /// Notes the data of the last question.

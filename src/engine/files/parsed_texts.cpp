@@ -37,6 +37,16 @@ struct located_parser {
   }
 };
 
+/// Returns how many of n texts are parsed before the size of the outputs is checked: those of so many bytes, at least one.
+std::uint32_t texts_at_once(const cut_text* texts, std::uint32_t n, std::size_t bytes_max) {
+  std::size_t bytes = 0;
+  for (std::uint32_t i = 0; i != n; ++i) {
+    bytes += texts[i].text.size();
+    if (bytes > bytes_max) return std::max(i, 1u);
+  }
+  return n;
+}
+
 class parsing final : public slot_computation {
  public:
   parsing(const element_type& out, located_parser how)
@@ -55,16 +65,19 @@ class parsing final : public slot_computation {
   std::uint32_t most_here() const override { return most_here_; }
 
  private:
+  static constexpr std::size_t kBytesAtOnce = std::size_t{16} << 10;
+
   /// The loop of a parallel map (engine/lowering/mapped_stage.cpp) over texts.
   static task<void> parse_slot(slot_supply& ring, ring_slot* slot, const located_parser* how) {
     const element_type& out = slot->output.type();
     auto* texts = reinterpret_cast<const cut_text*>(slot->input.begin()) + slot->input_at;
     char* to = slot->output.reserve(slot->count);
     const bool is_sized = owns_bytes(out);  // the size of an output is unknown before it is made
+    const std::size_t bytes_at_once = std::min<std::size_t>(kBytesAtOnce, ring.memory().block_bytes() / 4);
     std::size_t made_bytes = payload_bytes(slot->input);
     for (std::uint32_t done = 0; done < slot->count;) {
       std::uint32_t n = slot->count - done;
-      if (is_sized) n = std::min(n, ring.memory().elements_at_once(slot->input.type(), out));
+      if (is_sized) n = texts_at_once(texts + done, n, bytes_at_once);
       status why;
       const std::uint32_t made = how->parser->parse(texts + done, n, to, why);
       if (is_sized) made_bytes += made * out.size + (out.footprint ? out.footprint(out, to, made) : 0);

@@ -72,7 +72,7 @@ double median_of_first(std::array<double, kRounds> all, int n) {
   return all[static_cast<std::size_t>(n) / 2];
 }
 
-moving_cost measure() {
+std::optional<moving_cost> measure() {
   moving_cost cost;
   auto shared = std::make_unique<exchange>();
   std::array<double, kRounds> reading{}, owning{}, owning_here{};
@@ -103,7 +103,7 @@ moving_cost measure() {
     }
     writer.join();
   } catch (const std::system_error&) { return cost; }  // no second thread is available to share work with either
-  if (done < kRounds / 2) return cost;
+  if (done < kRounds / 2) return std::nullopt;         // the two threads did not run at the same time
   const double bytes = static_cast<double>(kLines * sizeof(line));
   cost.byte_ns = std::clamp(median_of_first(reading, done) / bytes / 2, kByteNsMin, kByteNsMax);
   const double owners_ns = median_of_first(owning, done) - median_of_first(owning_here, kRounds);
@@ -113,9 +113,29 @@ moving_cost measure() {
 
 }  // namespace
 
-const moving_cost& machine_moving_cost() {
-  static const moving_cost cost = measure();
-  return cost;
+void measured_moving_cost::attempt(time now) {
+  const std::optional<moving_cost> cost = measure_();
+  if (cost) {
+    byte_ns_.store(cost->byte_ns, std::memory_order_relaxed);
+    owner_ns_.store(cost->owner_ns, std::memory_order_relaxed);
+  }
+  due_.store(now + kPause * (1 << attempts_++), std::memory_order_relaxed);
+  if (cost || attempts_ == kAttempts) is_final_.store(true, std::memory_order_release);
+}
+
+moving_cost measured_moving_cost::at(time now) {
+  std::call_once(first_, [&] { attempt(now); });
+  if (!is_final() && now >= due_.load(std::memory_order_relaxed) &&
+      !is_measuring_.exchange(true, std::memory_order_acquire)) {
+    if (!is_final()) attempt(now);
+    is_measuring_.store(false, std::memory_order_release);
+  }
+  return known();
+}
+
+moving_cost machine_moving_cost() {
+  static measured_moving_cost cost(measure);
+  return cost.is_final() ? cost.known() : cost.at(steady::now());
 }
 
 }  // namespace sluice::lib

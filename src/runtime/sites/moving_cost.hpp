@@ -2,8 +2,11 @@
 // The cost of giving work to another core of this machine: the hand-over itself, and the cache lines that move with it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <mutex>
+#include <optional>
 
 #include "sluice/coro/environment.hpp"
 
@@ -24,8 +27,38 @@ struct moving_cost {
   }
 };
 
-/// Measures the cost on the first call, in about 0.5 ms, with a second thread. If the machine is too busy for a
-/// measurement (the threads do not run at the same time), returns the figures above. Thread: any.
-const moving_cost& machine_moving_cost();
+/// The cost on a machine that may be too busy to measure it: then the figures above hold until a later attempt succeeds.
+/// One failed attempt must not decide for a whole run whether its work is shared.
+///
+/// Thread: any. One thread measures, and the others use what is known.
+class measured_moving_cost {
+ public:
+  using measurement = std::optional<moving_cost> (*)();  ///< nullopt: the machine is too busy
+  using time = std::chrono::steady_clock::time_point;
+  static constexpr int kAttempts = 6;
+  static constexpr std::chrono::milliseconds kPause{5};  ///< after the first attempt; each later one is twice as long
+
+  explicit measured_moving_cost(measurement m) : measure_(m) {}
+  /// Measures in the first call, and in later ones where an attempt is due.
+  moving_cost at(time now);
+  /// Returns true if no further attempt will be made.
+  bool is_final() const { return is_final_.load(std::memory_order_acquire); }
+  moving_cost known() const {
+    return {.byte_ns = byte_ns_.load(std::memory_order_relaxed), .owner_ns = owner_ns_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  void attempt(time now);
+
+  const measurement measure_;
+  std::once_flag first_;
+  std::atomic<bool> is_final_{false}, is_measuring_{false};
+  std::atomic<double> byte_ns_{moving_cost().byte_ns}, owner_ns_{moving_cost().owner_ns};
+  std::atomic<time> due_{time()};
+  int attempts_ = 0;  ///< of the thread that measures
+};
+
+/// Measures the cost on the first call, in about 0.5 ms, with a second thread. Thread: any.
+moving_cost machine_moving_cost();
 
 }  // namespace sluice::lib
