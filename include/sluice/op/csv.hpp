@@ -36,7 +36,8 @@
 //         out, unless all are bad. A plan with inferred columns is rejected if a whole number would be rounded because
 //         its column has other numbers that no 64-bit integer can represent, and if a column has numbers in one file
 //         and
-//         texts in another. A quoted "" is an empty field, except in a bytes column without a default.
+//         texts in another. A quoted "" is an empty field, except in a bytes column without a default. The run has a
+//         warning if the first 64 KiB are not UTF-8.
 // State:  byte offset and index of the next row, with any parallelism. A resume reads the header, then continues at
 //         that offset.
 // Thread: with parallelism one task cuts the file into rows, and others build elements of blocks of them, ahead of the

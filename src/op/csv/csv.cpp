@@ -102,6 +102,16 @@ const element_type* csv_row_type(const node& n, std::string& why) {
   return why.empty() ? chosen_members(*s->row, a.built, why) : nullptr;
 }
 
+/// Texts of another encoding are read as they are; what prints them then has bytes instead of text.
+csv_form with_note(csv_form form, const node& n, const open_context& context) {
+  form.on_other_encoding = [run = context.run, path = n.as<csv_arguments>().path.value](std::size_t at) {
+    run->warn(absl::StrCat("csv: byte ", at, " of ", path,
+                           " is not UTF-8, so that some texts are bytes, printed as "
+                           "{\"base64\":…}: convert the file, such as with iconv -f LATIN1 -t UTF-8"));
+  };
+  return form;
+}
+
 csv_form form_of(const node& n) {
   const auto& a = n.as<csv_arguments>();
   csv_dialect d = dialect_of(a.options);
@@ -134,8 +144,8 @@ erased_stream open_csv(const node& n, open_context& context) {
   const knob& parallelism = n.as<csv_arguments>().options.parallelism;
   byte_source_options reading = reading_with<csv_arguments>(n, context);
   if (!parses_ahead(n, context, parallelism))
-    return open_file_stage(n, context, std::move(reading), csv_format_of(form_of(n)));
-  csv_parts parts = csv_parts_of(form_of(n));
+    return open_file_stage(n, context, std::move(reading), csv_format_of(with_note(form_of(n), n, context)));
+  csv_parts parts = csv_parts_of(with_note(form_of(n), n, context));
   return open_parsed_texts(n, context, std::move(reading), std::move(parts.cutter), std::move(parts.parser),
                            parallelism);
 }
@@ -145,8 +155,8 @@ erased_stream open_csv_rows(const node& n, open_context& context, const std::sha
   const knob& parallelism = n.as<csv_arguments>().options.parallelism;
   byte_source_options reading = reading_with<csv_arguments>(n, context);
   if (!parses_ahead(n, context, parallelism))
-    return open_file_rows(n, context, std::move(reading), csv_format_of(form_of(n)), landing);
-  csv_parts parts = csv_parts_of(form_of(n));
+    return open_file_rows(n, context, std::move(reading), csv_format_of(with_note(form_of(n), n, context)), landing);
+  csv_parts parts = csv_parts_of(with_note(form_of(n), n, context));
   return open_parsed_rows(n, context, std::move(reading), std::move(parts.cutter), std::move(parts.parser), parallelism,
                           landing);
 }

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/utf8_beginning.hpp"
 #include "engine/files/parser_pool.hpp"
 #include "format/csv/csv_cutter.hpp"
 #include "format/csv/csv_parser.hpp"
+#include "sluice/base/utf8.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -21,15 +23,18 @@ class csv_format : public element_format {
       : parser_(form.schema, form.dialect),
         row_bytes_(static_cast<std::uint32_t>(form.schema.row->size)),
         has_header_(form.dialect.header),
-        kind_(kind_of(form.dialect)) {}
+        kind_(kind_of(form.dialect)),
+        on_other_encoding_(form.on_other_encoding) {}
 
   found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
+    look_at_start(w);
     if (is_header(w)) return read_head(w);
     csv_scan s = parser_.parse(w.view(), w.offset, w.last, elements_max);
     if (s.rows) parser_.make_rows(to);
     return found_in(w, std::move(s));
   }
   found scan_rows(const byte_window& w, column& rows, landed_row* receipts, std::size_t rows_max) const override {
+    look_at_start(w);
     if (is_header(w)) return read_head(w);
     csv_scan s = parser_.parse(w.view(), w.offset, w.last, rows_max);
     if (s.rows) {
@@ -59,6 +64,16 @@ class csv_format : public element_format {
 
  protected:
   bool is_header(const byte_window& w) const { return has_header_ && w.offset == 0; }
+  void look_at_start(const byte_window& w) const {
+    if (w.offset != 0 || has_looked_ || w.bytes.empty()) return;
+    has_looked_ = true;
+    const std::string_view start = w.view().substr(0, kStartBytes);
+    const bool is_all = w.last && start.size() == w.bytes.size();
+    if (!on_other_encoding_ || (is_all ? is_utf8(start) : detail::is_utf8_beginning(start))) return;
+    std::size_t at = 0;
+    for (std::size_t n = 1; n != 0; at += n) n = utf8_length(start.substr(at));
+    on_other_encoding_(at);
+  }
   static found found_in(const byte_window& w, csv_scan s) {
     found f;
     f.elements = s.rows;
@@ -85,9 +100,13 @@ class csv_format : public element_format {
     return kind;
   }
 
+  static constexpr std::size_t kStartBytes = std::size_t{64} << 10;
+
   std::uint32_t row_bytes_;
   bool has_header_;
   std::string kind_;
+  std::function<void(std::size_t)> on_other_encoding_;
+  mutable bool has_looked_ = false;
 };
 
 /// Yields rows as texts, which several tasks parse.
@@ -97,6 +116,7 @@ class csv_text_format final : public csv_format {
       : csv_format(form), header_(std::move(header)), cutter_(form.dialect) {}
 
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
+    look_at_start(w);
     if (is_header(w)) return read_head(w);
     if (rows_.size() < elements_max) rows_.resize(elements_max);
     csv_scan s = cutter_.cut(parser_, w.view(), w.offset, w.last, {rows_.data(), elements_max});

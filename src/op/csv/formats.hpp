@@ -3,6 +3,8 @@
 // (engine/files/parsed_texts.hpp).
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "engine/files/file_stage.hpp"
@@ -15,6 +17,8 @@ namespace sluice::lib {
 struct csv_form {
   csv_schema schema;
   csv_dialect dialect;
+  /// Called once, with the offset of the first byte that is not UTF-8, if there is one at the start of the file.
+  std::function<void(std::size_t offset)> on_other_encoding = {};
 };
 
 /// Builds the rows that it finds, also in the columns of a consumer.

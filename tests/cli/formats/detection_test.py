@@ -69,6 +69,15 @@ VERBS = [["cat"], ["head"], ["count"], ["verify"], ["select", "a"], ["explain"],
 
 
 class Detection(ProgramTest):
+    def test_a_plan_that_reads_csv_in_another_encoding_warns(self):
+        """A reader that a plan names is used, but what it prints is not what its user expects."""
+        latin = self.write("latin1.csv", "name\ncaf\xe9\n".encode("latin1"))
+        word = f"byte 8 of {latin} is not UTF-8"
+        for plan in (f'csv("{latin}")', f'csv("{latin}", "name: string", header=true, parallelism=2)', f'csv("{latin}", "name: string") | batch(2)'):
+            self.assertIn(word, self.ok("run", plan, "--output", "jsonl").stderr)
+        for good in ("name\ncaf\xe9\n", "name\n" + "x" * 65_530 + "\xe9\n"):  # the second has a character across the part that is looked at
+            self.assertNotIn("UTF-8", self.ok("run", f'csv("{self.write("good.csv", good.encode())}")', "--output", "null").stderr)
+
     def test_a_build_without_parquet_says_how_it_is_written(self):
         rows = self.write("rows.csv", b"a,b\n1,2\n")
         done = sluice("convert", rows, self.path("o.parquet"))
