@@ -119,6 +119,7 @@ class run final : public run_base {
   }
   /// Reads the fingerprint and the identities of the plan once. A run that starts from a checkpoint warns at once.
   void look_now() const {
+    context_->is_saved.store(true, std::memory_order_relaxed);
     std::call_once(looked_, [this] {
       fingerprint_ = fingerprint(*written_);
       look_at_identities();

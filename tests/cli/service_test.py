@@ -105,6 +105,21 @@ class Service(ServiceTest):
         parts = [[int(x) for x in c.communicate()[0].split()] for c in consumers]
         self.assertEqual(sorted(x for part in parts for x in part), list(range(2000)))
 
+    def test_a_consumer_that_ends_early_gives_its_splits_back(self):
+        """Unless a checkpoint can continue it. Others of its job read them, and an anonymous job is gone."""
+        address = self.dispatcher()
+        self.workers(1, address)
+        plan = f'range(300) | sleep(1ms) | distribute("{address}", splits=30'
+        for _ in range(3):
+            self.ok("run", plan + ")", "--limit", "5", "--output", "null")
+        self.assertEqual(self.status(address)["iterations"], [])
+        self.ok("run", plan + ', job="shared") | take(5)', "--output", "null")
+        rest = self.ok("run", plan + ', job="shared")', "--output", "jsonl").stdout.split()
+        self.assertEqual(sorted(map(int, rest)), list(range(300)))
+        # A saved position is continued exactly.
+        begun = self.ok("run", plan + ', job="saved")', "--limit", "5", "--output", "jsonl:" + self.path("a.jsonl"), "--checkpoint", self.path("c"))
+        self.assertEqual(self.status(address)["iterations"][-1]["consumers"], 1, begun.stderr)
+
     def test_a_killed_consumer_resumes_exactly_even_with_a_new_dispatcher(self):
         drawn = random.Random(7)
         _, address = self.start("dispatcher")

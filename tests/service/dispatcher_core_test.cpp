@@ -235,6 +235,38 @@ TEST_CASE("a finished iteration is removed after a while, and is not read again 
   CHECK(d.ask(close_consumer_request{own, "solo"}).ok());
 }
 
+TEST_CASE("a job whose name nobody knows ends with its consumer, and other jobs do not") {
+  driver d;
+  const std::string drawn = d.open("c", "run-1"), named = d.open("c", "j");
+  CHECK(d.ask(close_consumer_request{drawn, "c", true}).ok());
+  CHECK(d.ask(close_consumer_request{named, "c"}).ok());
+  CHECK((d.store.count(store_key("iteration", drawn)) == 0 && d.store.count(store_key("job", "run-1")) == 0));
+  CHECK((d.store.count(store_key("iteration", named)) == 1 && d.store.count(store_key("job", "j")) == 1));
+  CHECK(d.open("d", "run-1") != drawn);
+}
+
+TEST_CASE("reads that a worker does not name are no load for it") {
+  driver d;
+  d.beat("w1");
+  const std::string it = d.open("gone"), other = d.open("lives", "k");
+  std::uint64_t call = d.send(next_split_request{it, "gone", 0});
+  d.listed({"a", "b", "c", "d"});
+  for (std::uint64_t k = 1; k != 4; ++k) call = d.send(next_split_request{it, "gone", k});
+  CHECK(d.reply<next_split_request>(call)->worker == "w1");
+  d.now += std::chrono::seconds(6);
+  d.beat("w1");  // the consumer was killed: the worker reads nothing
+  d.beat("w2");
+  call = d.send(next_split_request{other, "lives", 0});
+  d.listed({"a", "b"});
+  const std::string first = d.reply<next_split_request>(call)->worker;
+  const std::string second = d.ask(next_split_request{other, "lives", 1})->worker;
+  CHECK(first != second);
+  // A read that runs counts again.
+  d.now += std::chrono::seconds(6);
+  (void)d.ask(heartbeat_request{.worker = "w1", .host = "", .tags = {}, .reads = {{it, 0, "gone"}, {it, 1, "gone"}}});
+  CHECK(d.ask(status_request{})->workers[0].reads == 2);
+}
+
 TEST_CASE("a list of splits that fails is reported, and read again for the next call") {
   driver d;
   const std::string it = d.open("c");

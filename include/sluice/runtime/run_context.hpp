@@ -96,6 +96,8 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   lib::external_state external_state;
   /// In a run that builds the index of a file: receives the places of its elements. Otherwise null.
   shared_ref<element_places> places;
+  /// A position of this run was saved, or it began at one: another run may continue it.
+  std::atomic<bool> is_saved{false};
   /// Set while a run with warm_start is opened: its channels, which start before the first request. Otherwise null.
   warm_channels* to_warm = nullptr;
 

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -27,6 +28,7 @@ consumer_options options_of_core(const consumer& me, std::string iteration, std:
   o.consumer = std::move(name);
   o.report_every = duration();  // a consumer that dies without a checkpoint leaves few finished splits unreported
   if (me.link().patience() != duration()) o.give_up_after = me.link().patience();
+  o.ends_job = me.options().job.empty();
   if (me.options().silence_max.is_given())
     o.heartbeat = std::min(o.heartbeat, duration(std::chrono::nanoseconds(me.options().silence_max.value / 4)));
   o.seed = me.incarnation();
@@ -62,19 +64,34 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
  public:
   using next_answer = result<std::optional<next_split_reply>>;
 
-  joined_consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, consumer_options o)
-      : core_loop(std::move(run), consumer_core(std::move(o))), link_(std::move(link)) {}
+  /// `own`: a run of its own, whose calls do not end with `run`, the stream's.
+  joined_consumer(std::shared_ptr<run_context> own, std::shared_ptr<run_context> run,
+                  std::shared_ptr<service_link> link, consumer_options o)
+      : core_loop(std::move(own), consumer_core(std::move(o))), stream_run_(std::move(run)), link_(std::move(link)) {}
+
+  /// Ends all calls.
+  void end_calls() { run_->request_stop(); }
+  /// Reports what is finished, and returns the other splits to the pool, if there are any. The stream's run waits for
+  /// the dispatcher's reply, at most kLeaveTime.
+  void leave() {
+    if (open_.load(std::memory_order_relaxed) == 0 || run_->is_homeless.load(std::memory_order_acquire))
+      return end_calls();
+    std::shared_ptr<run_context> own = run_;
+    leave_in(own, std::static_pointer_cast<joined_consumer>(shared_from_this()));
+  }
 
   task<next_answer> next(std::uint64_t ordinal) {
     step({consumer_event::wanted{ordinal}});
     auto receiving = next_.receive();
     std::optional<next_answer> answer = co_await receiving;
     if (!answer) co_return cancelled_error();
+    if (answer->ok() && **answer) open_.fetch_add(1, std::memory_order_relaxed);
     co_return *std::move(answer);
   }
   /// The split needs no reply of the dispatcher, which may be away, so that the splits after it are read meanwhile. After
   /// the last split it waits until all reports are stored.
   task<status> finished(std::uint64_t split, bool is_empty) {
+    open_.fetch_sub(1, std::memory_order_relaxed);
     bool is_last = false;
     {
       mutex_lock lock(reports_mutex_);
@@ -89,6 +106,7 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     co_return why;
   }
   void was_finished(std::uint64_t split) {
+    open_.fetch_sub(1, std::memory_order_relaxed);
     {
       mutex_lock lock(reports_mutex_);
       unstored_.insert(split);
@@ -125,8 +143,9 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
       wake_at<consumer_event::woken>(waking->when);
     else if (auto* failing = std::get_if<consumer_action::fail>(&a.what)) fail_all(failing->why);
     else if (auto* standing = std::get_if<consumer_action::stuck>(&a.what)) warn_of(*standing);
+    else if (std::get_if<consumer_action::closed>(&a.what)) left_.try_send(true);
     else if (auto* losing = std::get_if<consumer_action::released>(&a.what))
-      run_->warn(absl::StrCat("split ", losing->split, " was given to another consumer, because this one was silent"));
+      stream_run_->warn(absl::StrCat("split ", losing->split, " was given to another consumer, because this one was silent"));
   }
 
   static run_task call(std::shared_ptr<run_context>&, std::shared_ptr<joined_consumer> shared,
@@ -147,7 +166,7 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
 
   void warn_of(const consumer_action::stuck& s) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(s.waited).count();
-    run_->warn(absl::StrCat("split ", s.split, " is stuck: element ", s.offset, " has not come for ", seconds,
+    stream_run_->warn(absl::StrCat("split ", s.split, " is stuck: element ", s.offset, " has not come for ", seconds,
                             " s from ", s.worker.empty() ? "any worker" : "worker " + s.worker, ". sluice status ",
                             link_->dispatcher(), " shows the splits in flight"));
   }
@@ -164,7 +183,31 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     for (std::uint64_t split : done) unstored_.erase(split);
     if (unstored_.empty()) wake_all({});
   }
+  task<> has_left() {
+    auto receiving = left_.receive();
+    (void)co_await receiving;
+  }
+  static run_task leave_in(std::shared_ptr<run_context>& own, std::shared_ptr<joined_consumer> shared) {
+    auto me = std::move(shared);
+    const std::shared_ptr<run_context> of = me->stream_run_;
+    of->task_started();
+    std::shared_ptr<run_context> run = own;
+    give_up_leaving(run, me);
+    me->step({consumer_event::close{}});
+    auto leaving = me->has_left();
+    (void)co_await leaving.as_result();
+    me->end_calls();
+    of->task_ended();
+  }
+  static run_task give_up_leaving(std::shared_ptr<run_context>&, std::shared_ptr<joined_consumer> shared) {
+    auto me = std::move(shared);
+    auto resting = sleep_until_time(me->run_->time->now() + kLeaveTime);
+    (void)co_await resting.as_result();
+    me->left_.try_send(false);
+  }
+
   void fail_all(const status& why) {
+    left_.try_send(false);
     next_.try_send(next_answer(why));
     mutex_lock lock(reports_mutex_);
     failure_ = why;
@@ -174,8 +217,12 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     for (auto& each : std::exchange(waiting_, {})) each->try_send(status(why));
   }
 
+  static constexpr duration kLeaveTime = std::chrono::seconds(1);
   static constexpr std::uint64_t kBelow = ~std::uint64_t{0};  ///< in unstored_: all splits before a resume
+  const std::shared_ptr<run_context> stream_run_;
   const std::shared_ptr<service_link> link_;
+  std::atomic<std::int64_t> open_{0};  ///< splits that were assigned in this run, and are not finished
+  channel<bool> left_{channel_limits{.elements = 2}};
   channel<next_answer> next_{channel_limits{.elements = 2}};
   mutex reports_mutex_;
   status failure_ ABSL_GUARDED_BY(reports_mutex_);
@@ -185,14 +232,21 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
 };
 
 consumer::consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, dataset_info info,
-                   distribute_options options, std::uint32_t stream)
+                   distribute_options options, std::uint32_t stream, bool leaves)
     : run_(std::move(run)),
       link_(std::move(link)),
       info_(std::move(info)),
       options_(std::move(options)),
       stream_(stream),
-      incarnation_(unique_number(*run_->rt)) {}
-consumer::~consumer() = default;
+      incarnation_(unique_number(*run_->rt)),
+      leaves_(leaves && options_.consumer.empty()) {}
+
+consumer::~consumer() {
+  const std::shared_ptr<joined_consumer> core = joined();
+  if (!core) return;
+  if (leaves_ && !run_->is_saved.load(std::memory_order_relaxed)) core->leave();
+  else core->end_calls();
+}
 
 std::size_t consumer::credit_bytes() const {
   const auto all = static_cast<std::size_t>(options_.max_outstanding.value);
@@ -232,7 +286,7 @@ task<status> consumer::join(membership as) {
   common_.consumer = as.name;
   common_.seed = opened->seed;
   common_.epoch = opened->epoch;
-  joined_ = std::make_shared<joined_consumer>(run_, link_, options_of_core(*this, opened->iteration, as.name));
+  joined_ = std::make_shared<joined_consumer>(run_->rt->new_run(run_options()), run_, link_, options_of_core(*this, opened->iteration, as.name));
   co_return status();
 }
 

@@ -46,9 +46,10 @@ class joined_consumer;
 
 class consumer {
  public:
-  /// `stream`: of the plan's streams, which draw apart.
+  /// `stream`: of the plan's streams, which draw apart. `leaves`: where the stream ends early, and nothing can continue it
+  /// (no position was saved, and no name was given), the dispatcher is told, so that others read its unfinished splits.
   consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, dataset_info info,
-           distribute_options options, std::uint32_t stream);
+           distribute_options options, std::uint32_t stream, bool leaves);
   ~consumer();
 
   const std::shared_ptr<run_context>& run() const { return run_; }
@@ -88,6 +89,7 @@ class consumer {
   const distribute_options options_;
   const std::uint32_t stream_;
   const std::uint64_t incarnation_;
+  const bool leaves_;
   mutable mutex mutex_;
   std::shared_ptr<joined_consumer> joined_ ABSL_GUARDED_BY(mutex_);
   assigned_split common_ ABSL_GUARDED_BY(mutex_);  ///< the members that all splits have in common

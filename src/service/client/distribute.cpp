@@ -84,10 +84,10 @@ class distributing {
 
  private:
   node_ptr stream_of(const std::string& text, const element_type& type, std::size_t number) const {
-    auto me = std::make_shared<consumer>(context_.run, link_, info_of(text, type, options_, context_.on_error),
-                                         options_, static_cast<std::uint32_t>(number));
-    // A worker of this process reads one split at a time, as the plan without distribute reads its files.
     const bool is_embedded = node_.as<distribute_arguments>().address.empty();
+    auto me = std::make_shared<consumer>(context_.run, link_, info_of(text, type, options_, context_.on_error),
+                                         options_, static_cast<std::uint32_t>(number), !is_embedded);
+    // A worker of this process reads one split at a time, as the plan without distribute reads its files.
     const std::int64_t at_once = options_.splits_at_once;
     return distributed_stream(me, type, is_embedded ? std::min<std::int64_t>(options_.workers, at_once) : at_once);
   }

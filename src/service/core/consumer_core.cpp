@@ -100,7 +100,10 @@ void consumer_core::answered(const progress_reply& r, time_point now, actions& o
   const bool has_more = !finished_.empty() || !finished_ordinals_.empty() || finished_below_;
   report_at_ = now + (has_more ? options_.report_every : options_.heartbeat);
   if (finished_.size() >= options_.report_splits || (is_closing_ && has_more)) return report(now, out);
-  if (is_closing_) ask(close_, close_consumer_request{options_.iteration, options_.consumer}, now, out);
+  if (!is_closing_) return;
+  close_consumer_request close{options_.iteration, options_.consumer};
+  if (options_.ends_job) close.ends_job = true;
+  ask(close_, std::move(close), now, out);
 }
 
 void consumer_core::happened(const consumer_event::delivered& e, time_point now, actions&) {

@@ -40,6 +40,7 @@ struct consumer_options {
   duration heartbeat = std::chrono::seconds(1);     ///< without finished splits
   duration call_timeout = std::chrono::seconds(5);  ///< longer than the dispatcher holds a call
   std::optional<duration> give_up_after = {};
+  bool ends_job = false;  ///< of close_consumer_request
   duration stuck_after = std::chrono::seconds(30);  ///< without an element or a finished split, while it waits for one
   retry_delays delays = {};
   std::uint64_t seed = 0;

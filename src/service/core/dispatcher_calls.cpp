@@ -185,7 +185,8 @@ dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, close_consum
   const auto found = iterations_.find(r.iteration);
   if (found != iterations_.end()) {
     split_consumer* c = found->second->splits.consumer(r.consumer);
-    if (c && !c->record.is_closed) close(*found->second, *c, now);
+    if (c && !c->record.is_closed && r.ends_job.value_or(false)) end(*found->second);
+    else if (c && !c->record.is_closed) close(*found->second, *c, now);
   }
   return answer(service_reply(close_consumer_reply{}));
 }

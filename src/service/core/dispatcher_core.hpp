@@ -133,6 +133,8 @@ class dispatcher_core {
   void count_empty(iteration& it, std::uint64_t split);
   void close(iteration& it, split_consumer& c, time_point now);
   void remove(iteration& it);
+  /// Removes an iteration of a job that nobody can open again, and its records.
+  void end(iteration& it);
   void answer_removed(iteration& it);
 
   result<iteration*> find(const std::string& id, time_point now);

@@ -190,24 +190,30 @@ void dispatcher_core::count_empty(iteration& it, std::uint64_t split) {
 void dispatcher_core::close(iteration& it, split_consumer& c, time_point now) {
   for (const std::uint64_t split : c.open) workers_.finish({it.id, split, c.name});
   it.splits.close(c, log_.writes());
-  if (it.record.opened.job.empty()) return remove(it);
+  if (it.record.opened.job.empty()) return end(it);
   serve_waiting(it, now);
 }
 
+void dispatcher_core::end(iteration& it) {
+  workers_.finish_all(it.id);
+  it.splits.remove_all(log_.writes());
+  answer_removed(it);
+  const open_job_request& o = it.record.opened;
+  log_.writes()[store_key("iteration", it.id)] = std::nullopt;
+  if (jobs_.erase(o.job) != 0) log_.writes()[store_key("job", o.job)] = std::nullopt;
+  by_name_.erase(iteration_name(o));
+  iterations_.erase(it.id);
+}
+
 void dispatcher_core::remove(iteration& it) {
+  if (it.record.opened.job.empty()) return end(it);
   workers_.finish_all(it.id);
   it.splits.remove_all(log_.writes());
   it.record.is_removed = true;
   answer_removed(it);
-  if (!it.record.opened.job.empty()) {
-    // The record stays: who opened the iteration again would get all elements again.
-    log_.writes()[store_key("iteration", it.id)] = to_json(it.record);
-    it.splits = iteration_splits(it.id, options_.limits);
-    return;
-  }
-  log_.writes()[store_key("iteration", it.id)] = std::nullopt;
-  by_name_.erase(iteration_name(it.record.opened));
-  iterations_.erase(it.id);
+  // The record stays: who opened the iteration again would get all elements again.
+  log_.writes()[store_key("iteration", it.id)] = to_json(it.record);
+  it.splits = iteration_splits(it.id, options_.limits);
 }
 
 void dispatcher_core::answer_removed(iteration& it) {

@@ -163,6 +163,7 @@ struct progress_reply {
 /// iteration. A consumer that is unknown is closed already.
 struct close_consumer_request {
   std::string iteration, consumer;
+  std::optional<bool> ends_job = {};  ///< nobody else knows the job's name, so that it ends with this consumer
 };
 struct close_consumer_reply {};
 

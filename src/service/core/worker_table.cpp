@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/core/worker_table.hpp"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -22,7 +23,20 @@ bool worker_table::heartbeat(const heartbeat_request& r, time_point now) {
   w.is_draining = r.is_draining;
   w.last_seen = now;
   w.compression = r.compression.value_or(std::vector<compression_status>());
+  count_running(r, w, now);
   return !is_known;
+}
+
+void worker_table::count_running(const heartbeat_request& r, worker_entry& w, time_point now) {
+  absl::flat_hash_set<read_id> running;
+  for (const running_read& read : r.reads) running.emplace(read.iteration, read.split, read.consumer);
+  for (auto& [read, p] : reads_) {
+    if (p.worker != w.address) continue;
+    const bool is_load = now - p.since < kStartTime || running.contains(read);
+    if (is_load && !p.is_counted) ++w.placed;
+    if (!is_load && p.is_counted && w.placed) --w.placed;
+    p.is_counted = is_load;
+  }
 }
 
 const worker_entry* worker_table::find(const std::string& address) const {
@@ -79,13 +93,14 @@ std::string worker_table::why_none(const worker_wish& wish, time_point now) cons
   return why;
 }
 
-void worker_table::unload(const std::string& worker) {
-  if (const auto w = workers_.find(worker); w != workers_.end() && w->second.placed) --w->second.placed;
+void worker_table::unload(const placed_read& read) {
+  if (!read.is_counted) return;
+  if (const auto w = workers_.find(read.worker); w != workers_.end() && w->second.placed) --w->second.placed;
 }
 
 void worker_table::place(const read_id& read, const std::string& worker, std::uint64_t attempt, time_point now) {
   placed_read& p = reads_[read];
-  if (!p.worker.empty()) unload(p.worker);
+  if (!p.worker.empty()) unload(p);
   p = {worker, attempt, now};
   if (const auto w = workers_.find(worker); w != workers_.end()) {
     ++w->second.placed;
@@ -96,14 +111,14 @@ void worker_table::place(const read_id& read, const std::string& worker, std::ui
 void worker_table::finish(const read_id& read) {
   const auto found = reads_.find(read);
   if (found == reads_.end()) return;
-  unload(found->second.worker);
+  unload(found->second);
   reads_.erase(found);
 }
 
 void worker_table::finish_all(const std::string& iteration) {
   auto read = reads_.lower_bound(read_id(iteration, 0, ""));
   while (read != reads_.end() && std::get<0>(read->first) == iteration) {
-    unload(read->second.worker);
+    unload(read->second);
     read = reads_.erase(read);
   }
 }

@@ -30,7 +30,7 @@ struct worker_entry {
   bool is_draining = false;
   time_point last_seen{};
   std::vector<compression_status> compression = {};
-  std::uint64_t placed = 0;      ///< reads that are placed on it now
+  std::uint64_t placed = 0;      ///< reads that are placed on it now, and run or were placed a moment ago
   std::uint64_t placements = 0;  ///< all reads that were ever placed on it
 };
 
@@ -47,13 +47,15 @@ struct placed_read {
   std::string worker;
   std::uint64_t attempt = 0;
   time_point since{};
+  bool is_counted = true;  ///< in worker_entry::placed
 };
 
 class worker_table {
  public:
   explicit worker_table(duration lease) : lease_(lease) {}
 
-  /// Returns true if the worker is new, was not alive, or has started again.
+  /// Returns true if the worker is new, was not alive, or has started again. Reads that were placed on it kStartTime ago or
+  /// earlier, and that it does not name, are no load: their consumer has ended, or has not begun with them.
   bool heartbeat(const heartbeat_request& r, time_point now);
   void remove(const std::string& address) { workers_.erase(address); }
   const absl::btree_map<std::string, worker_entry>& all() const { return workers_; }
@@ -73,7 +75,9 @@ class worker_table {
   void forget(duration silent, time_point now);
 
  private:
-  void unload(const std::string& worker);
+  static constexpr duration kStartTime = std::chrono::seconds(5);
+  void unload(const placed_read& read);
+  void count_running(const heartbeat_request& r, worker_entry& w, time_point now);
   duration lease_;
   absl::btree_map<std::string, worker_entry> workers_;
   absl::btree_map<read_id, placed_read> reads_;
