@@ -259,6 +259,31 @@ TEST_CASE("a consumer reports finished splits within 100 ms, or 64 at once, and 
   CHECK(c.has<consumer_action::closed>());
 }
 
+TEST_CASE("a consumer says once that it waits for other consumers, or for the dispatcher") {
+  consuming c;
+  const next_split_reply wait{.payload = {}, .worker = {}, .why = "1 split is with other consumers"};
+  c.step({consumer_event::wanted{0}});
+  c.now += std::chrono::seconds(20);
+  c.step({consumer_event::replied{c.id, service_reply(wait)}});
+  CHECK(!c.has<consumer_action::waits_for_others>());
+  c.now += std::chrono::seconds(20);
+  c.step({consumer_event::replied{c.id, service_reply(wait)}});
+  CHECK(c.has<consumer_action::waits_for_others>());
+  c.now += std::chrono::seconds(40);
+  c.step({consumer_event::replied{c.id, service_reply(wait)}});
+  CHECK(!c.has<consumer_action::waits_for_others>());
+  consuming alone;
+  alone.step({consumer_event::wanted{0}});
+  alone.step({consumer_event::replied{alone.id, unavailable_error("refused")}});
+  CHECK(!alone.has<consumer_action::no_answer>());
+  for (int i = 0; i != 8 && !alone.has<consumer_action::no_answer>(); ++i) {
+    alone.now += std::chrono::seconds(1);
+    alone.step({consumer_event::woken{}});
+    alone.step({consumer_event::replied{alone.id, unavailable_error("refused")}});
+  }
+  CHECK(alone.has<consumer_action::no_answer>());
+}
+
 TEST_CASE("a worker replaces a read by a later attempt, refuses an earlier one, and drains") {
   worker_core w({.address = "w:1", .incarnation = 1, .host = {}, .tags = {}});
   const time_point now(std::chrono::hours(1));

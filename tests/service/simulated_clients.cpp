@@ -128,6 +128,8 @@ void simulation::step(std::uint32_t i, consumer_event e) {
             [&](consumer_action::stuck& x) {
               throw violated(absl::StrCat("I8: split ", x.split, " is called stuck, and ", c.name, " awaits nothing"));
             },
+            [](consumer_action::waits_for_others&) {},
+            [](consumer_action::no_answer&) {},
             [&](consumer_action::closed&) {
               c.is_complete = !c.is_leaving;
               c.is_gone = c.is_leaving;

@@ -143,9 +143,14 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
       wake_at<consumer_event::woken>(waking->when);
     else if (auto* failing = std::get_if<consumer_action::fail>(&a.what)) fail_all(failing->why);
     else if (auto* standing = std::get_if<consumer_action::stuck>(&a.what)) warn_of(*standing);
+    else if (auto* waiting = std::get_if<consumer_action::waits_for_others>(&a.what)) warn_of(*waiting);
+    else if (auto* silent = std::get_if<consumer_action::no_answer>(&a.what))
+      stream_run_->warn(absl::StrCat("distribute: dispatcher ", link_->dispatcher(),
+                                     " does not answer; it is called again: ", silent->why));
     else if (std::get_if<consumer_action::closed>(&a.what)) left_.try_send(true);
     else if (auto* losing = std::get_if<consumer_action::released>(&a.what))
-      stream_run_->warn(absl::StrCat("split ", losing->split, " was given to another consumer, because this one was silent"));
+      stream_run_->warn(
+          absl::StrCat("split ", losing->split, " was given to another consumer, because this one was silent"));
   }
 
   static run_task call(std::shared_ptr<run_context>&, std::shared_ptr<joined_consumer> shared,
@@ -167,8 +172,13 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
   void warn_of(const consumer_action::stuck& s) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(s.waited).count();
     stream_run_->warn(absl::StrCat("split ", s.split, " is stuck: element ", s.offset, " has not come for ", seconds,
-                            " s from ", s.worker.empty() ? "any worker" : "worker " + s.worker, ". sluice status ",
-                            link_->dispatcher(), " shows the splits in flight"));
+                                   " s from ", s.worker.empty() ? "any worker" : "worker " + s.worker,
+                                   ". sluice status ", link_->dispatcher(), " shows the splits in flight"));
+  }
+  void warn_of(const consumer_action::waits_for_others& w) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(w.waited).count();
+    stream_run_->warn(absl::StrCat("distribute: no split has come for ", seconds, " s: ", w.why, ". sluice status ",
+                                   link_->dispatcher(), " shows them"));
   }
   void answer(std::optional<next_split_reply> split) { next_.try_send(next_answer(std::move(split))); }
   void end() {
@@ -286,7 +296,8 @@ task<status> consumer::join(membership as) {
   common_.consumer = as.name;
   common_.seed = opened->seed;
   common_.epoch = opened->epoch;
-  joined_ = std::make_shared<joined_consumer>(run_->rt->new_run(run_options()), run_, link_, options_of_core(*this, opened->iteration, as.name));
+  joined_ = std::make_shared<joined_consumer>(run_->rt->new_run(run_options()), run_, link_,
+                                              options_of_core(*this, opened->iteration, as.name));
   co_return status();
 }
 

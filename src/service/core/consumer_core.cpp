@@ -41,6 +41,10 @@ void consumer_core::send(line& l, time_point now, actions& out) {
 
 void consumer_core::failed(line& l, const status& why, time_point now, actions& out) {
   if (!may_be_repeated(why)) return fail(why, out);
+  if (&l == &split_ && !has_said_it_waits_ && now - l.begun >= options_.silent_after) {
+    has_said_it_waits_ = true;
+    out.push_back({consumer_action::no_answer{why.to_string()}});
+  }
   if (options_.give_up_after && now - l.begun >= *options_.give_up_after)
     return fail(status(status_code::deadline_exceeded,
                        absl::StrCat("the dispatcher did not answer for ",
@@ -59,6 +63,8 @@ void consumer_core::expire(line& l, time_point now, actions& out) {
 
 void consumer_core::happened(const consumer_event::wanted& e, time_point now, actions& out) {
   ordinal_ = e.ordinal;
+  wanted_since_ = now;
+  has_said_it_waits_ = false;
   ask(split_, next_split_request{options_.iteration, options_.consumer, ordinal_}, now, out);
 }
 
@@ -80,7 +86,15 @@ void consumer_core::happened(const consumer_event::replied& e, time_point now, a
 
 void consumer_core::answered(const next_split_reply& r, time_point now, actions& out) {
   epoch_ = std::max(epoch_, r.dispatcher_epoch);
-  if (r.kind == split_answer::wait) return ask(split_, *split_.request, now, out);  // the dispatcher has held the call
+  if (r.kind == split_answer::wait) {
+    // Splits that this consumer reads meanwhile have a watch of their own.
+    const duration waited = now - std::max(wanted_since_, nothing_since_);
+    if (r.why && waits_.empty() && !has_said_it_waits_ && waited >= options_.stuck_after) {
+      has_said_it_waits_ = true;
+      out.push_back({consumer_action::waits_for_others{*r.why, waited}});
+    }
+    return ask(split_, *split_.request, now, out);  // the dispatcher has held the call
+  }
   split_.request.reset();
   split_.due = time_point::max();
   if (r.kind == split_answer::split) {

@@ -40,8 +40,9 @@ struct consumer_options {
   duration heartbeat = std::chrono::seconds(1);     ///< without finished splits
   duration call_timeout = std::chrono::seconds(5);  ///< longer than the dispatcher holds a call
   std::optional<duration> give_up_after = {};
-  bool ends_job = false;  ///< of close_consumer_request
+  bool ends_job = false;                            ///< of close_consumer_request
   duration stuck_after = std::chrono::seconds(30);  ///< without an element or a finished split, while it waits for one
+  duration silent_after = std::chrono::seconds(2);  ///< of the dispatcher
   retry_delays delays = {};
   std::uint64_t seed = 0;
 };
@@ -109,6 +110,15 @@ struct consumer_action {
     std::string worker;
     duration waited;  ///< for this split, which is the one that it waits for longest
   };
+  /// No split has come for options.stuck_after, because other consumers have those that are left; once for each split.
+  struct waits_for_others {
+    std::string why;
+    duration waited;
+  };
+  /// The dispatcher has not answered for options.silent_after, although a split is wanted; once for each split.
+  struct no_answer {
+    std::string why;
+  };
   struct closed {};
   struct fail {
     status why;
@@ -116,7 +126,7 @@ struct consumer_action {
   struct wake_at {
     time_point when;
   };
-  std::variant<call, got, ended, released, closed, fail, wake_at, stuck> what;
+  std::variant<call, got, ended, released, closed, fail, wake_at, stuck, waits_for_others, no_answer> what;
 };
 
 class consumer_core {
@@ -170,6 +180,8 @@ class consumer_core {
   absl::btree_map<std::uint64_t, wait> waits_;  ///< by splits
   time_point nothing_since_{};                  ///< the last progress, or the begin of the wait
   bool is_stuck_ = false;
+  time_point wanted_since_{};       ///< the next split
+  bool has_said_it_waits_ = false;  ///< for that split
   time_point report_at_ = time_point::max(), asked_ = time_point::max();
   bool is_closing_ = false, is_over_ = false;
 };

@@ -194,6 +194,21 @@ void dispatcher_core::close(iteration& it, split_consumer& c, time_point now) {
   serve_waiting(it, now);
 }
 
+std::optional<std::string> dispatcher_core::why_wait(iteration& it, const std::string& consumer, time_point now) {
+  const split_consumer* longest = nullptr;
+  std::size_t splits = 0;
+  for (const split_consumer* c : it.splits.consumers()) {
+    if (c->name == consumer || c->open.empty()) continue;
+    splits += c->open.size();
+    if (!longest || c->last_seen < longest->last_seen) longest = c;
+  }
+  if (!longest) return std::nullopt;
+  const auto silent = std::chrono::duration_cast<std::chrono::seconds>(now - longest->last_seen).count();
+  return absl::StrCat(splits, splits == 1 ? " split is" : " splits are", " with other consumers: split ",
+                      *longest->open.begin(), " with ", longest->name, ", which was silent for the last ", silent,
+                      " s; silence_max=… gives splits of a silent consumer to others");
+}
+
 void dispatcher_core::end(iteration& it) {
   workers_.finish_all(it.id);
   it.splits.remove_all(log_.writes());
