@@ -103,18 +103,20 @@ class operator:
 
 
 def fields_of(struct, text):
-    """[(name, type, default, comment)]: its members, and those of the last members `options` and `built` in their place."""
+    """[(name, type, default, comment)]: its members, and those of the members `options` and `built` in their place."""
     body = re.search(rf"struct {struct} {{\n(.*?)^}};", text, re.S | re.M)
-    fields = parse_members(joined(body.group(1))) if body else []
-    by_name = []
-    while fields and fields[-1][0] in ("options", "built"):
-        options = fields.pop()[1]
+    fields = []
+    for member in parse_members(joined(body.group(1))) if body else []:
+        name, options = member[:2]
+        if name not in ("options", "built"):
+            fields.append(member)
+            continue
         shared = ROOT / "include/sluice/engine" / f"{options}.hpp"  # of several operators: map_options
         if not shared.exists():
             shared = ROOT / "include/sluice/op" / f"{options.removesuffix('_options')}.hpp"  # of another one: distribute_options
         where = text if f"struct {options} " in text else shared.read_text()
-        by_name = fields_of(options, where) + by_name
-    return fields + by_name
+        fields += fields_of(options, where)
+    return fields
 
 
 def type_of(spelled):
@@ -126,7 +128,7 @@ def type_of(spelled):
     name = spelled.split("<")[0].split("::")[-1]
     return {"function_arg": "function", "inner_plan": "reader or function", "file_path": "path", "later_text": "text",
             "required_text": "text", "stage_plan": "stages", "window_size_function": "function of the key",
-            "wait_time": "span of time", "example_schema_arg": "schema",
+            "wait_time": "span of time", "element_sizes": "[before, after]", "example_schema_arg": "schema",
             "context_schema_arg": "features", "sequence_schema_arg": "feature lists"}.get(name, name)
 
 

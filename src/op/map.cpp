@@ -62,7 +62,43 @@ arguments map_for_columns(const node& n, const std::vector<std::string>& names, 
   return arguments::of(std::move(a));
 }
 
+/// A list of two numbers, because neither has a meaning without the other.
+class element_sizes_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override {
+    const std::vector<std::int64_t> both = {get(p).before, get(p).after};
+    if (get(p).is_given()) numbers_.print(&both, to);
+    else to.nothing();
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    std::vector<std::int64_t> both = {0, 0};
+    if (a.kind != argument::null && a.text != "nothing") numbers_.read(&both, a, r);
+    if (both.size() != 2) r.expected(a, "[BEFORE, AFTER], two numbers of bytes");
+    *static_cast<element_sizes*>(p) = {both[0], both[1]};
+  }
+  std::string check(const void* p) const override {
+    const element_sizes& s = get(p);
+    if (!s.is_given() || (s.before >= 1 && s.after >= 1)) return {};
+    return " must be two numbers of at least 1, and has " + std::to_string(s.before) + " and " +
+           std::to_string(s.after);
+  }
+  bool is_knob() const override { return true; }
+  bool equal(const void* a, const void* b) const override {
+    return get(a).before == get(b).before && get(a).after == get(b).after;
+  }
+  std::string type_name() const override { return "[before, after] or nothing"; }
+
+ private:
+  static const element_sizes& get(const void* p) { return *static_cast<const element_sizes*>(p); }
+  const detail::list_codec<std::int64_t> numbers_;
+};
+
 }  // namespace
+
+template <> const codec& codec_of<element_sizes>() {
+  static const element_sizes_codec c;
+  return c;
+}
 
 const op_info map_op{
     .name = "map",

@@ -135,6 +135,7 @@ node_ptr with_inner_forms(const node_ptr& n, const in_force& settings, rule_note
     void plan(const node_ptr& p) override {
       std::shared_ptr<const form_found> form = form_of(p, inside);
       notes.refused.insert(notes.refused.end(), form->notes.refused.begin(), form->notes.refused.end());
+      notes.append_reasons(form->notes);
       if (!form->plan) return;
       has_changed = true;
       const_cast<node_ptr&>(p) = form->plan;  // a member of the copied arguments, which are not const
@@ -166,6 +167,7 @@ node_ptr with_rules(node_ptr plan, const in_force& outside, rule_notes& notes) {
       verify_rewrite(*plan, *next, one);
       plan = std::move(next);
     }
+    notes.append_reasons(of_round);
     if (plan != before && round + 1 != kRoundsMax) continue;
     notes.refused.insert(notes.refused.end(), of_round.refused.begin(), of_round.refused.end());
     break;
@@ -228,6 +230,7 @@ std::shared_ptr<const optimized> optimize(const node_ptr& written, const optimiz
   std::shared_ptr<const form_found> f = form_of(written, outside_of(o));
   if (f->plan) result->plan = f->plan;
   result->refused = f->notes.refused;
+  result->reasons = f->notes.reasons;
   return result;
 }
 

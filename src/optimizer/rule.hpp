@@ -82,11 +82,17 @@ struct in_force {
   bool operator==(const in_force&) const = default;
 };
 
-/// What the rules have to say about the plan. A rule calls refuse() when a user may wonder why it did nothing.
+/// What the rules have to say about the plan. A rule calls refuse() when a user may wonder why it did nothing, and give_reason()
+/// when the plan alone does not show why it did something.
 struct rule_notes {
   std::vector<rule_note> refused;
+  std::vector<rule_note> reasons;
 
   void refuse(std::string_view rule, std::string text) { refused.push_back({rule, std::move(text)}); }
+  void give_reason(std::string_view rule, std::string text) { reasons.push_back({rule, std::move(text)}); }
+  void append_reasons(const rule_notes& other) {
+    reasons.insert(reasons.end(), other.reasons.begin(), other.reasons.end());
+  }
 };
 
 /// The stages that still stand for a node after a rule has removed it.

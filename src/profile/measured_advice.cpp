@@ -155,10 +155,12 @@ class figures_of_run {
     for (const ledger_line_report& l : held->memory) bytes += static_cast<double>(l.peak_bytes);
     const double left = bytes * made->each_bytes / held->each_bytes;
     if (bytes - left < kSavedBytesMin) return;
-    say("shrink", absl::StrCat(made->name, " makes elements of ", bytes_figure(made->each_bytes), " from those of ",
-                               bytes_figure(held->each_bytes), " that ", stage_text(buffer),
-                               " holds; upstream of it, the buffer needs ", bytes_figure(left), " and not ",
-                               bytes_figure(bytes), f.may_fail ? ", but its errors come at other elements" : ""));
+    say("shrink",
+        absl::StrCat(
+            made->name, " makes elements of ", bytes_figure(made->each_bytes), " from those of ",
+            bytes_figure(held->each_bytes), " that ", stage_text(buffer), " holds; upstream of it, the buffer needs ",
+            bytes_figure(left), " and not ", bytes_figure(bytes),
+            f.may_fail ? ", but its errors come at other elements" : "; the plan that --tuned-plan writes runs so"));
   }
 
   /// A map by a function of single elements, before a batch.

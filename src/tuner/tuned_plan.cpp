@@ -2,16 +2,22 @@
 #include "sluice/tuner/tuned_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "plan/codecs/argument_codec.hpp"
 #include "sluice/base/random_bits.hpp"
+#include "sluice/op/map.hpp"
 
 namespace sluice::lib {
 namespace {
 
+/// Results that are not smaller than this share of their elements are no reason to move a map (shrink_before_buffers).
+constexpr double kSmallerResults = 0.5;
+
 class pinning {
  public:
-  explicit pinning(const tuning_report& chosen) : chosen_(chosen) {}
+  pinning(const tuning_report& chosen, std::span<const site_report> measured) : chosen_(chosen), measured_(measured) {}
 
   /// `scope`: as open_context has it, of which the paths of sites are derived.
   node_ptr pinned(const node_ptr& n, std::uint64_t scope) const {
@@ -25,6 +31,7 @@ class pinning {
     }
     for (const knob_choice& c : chosen_.knobs)
       if (c.path == derive(scope, n->site)) is_changed |= set(copy, c);
+    is_changed |= add_sizes(copy, derive(scope, n->site));
     return is_changed ? make_node(std::move(copy)) : n;
   }
 
@@ -40,11 +47,41 @@ class pinning {
     return true;
   }
 
+  const site_report* site_at(std::uint64_t path) const {
+    const auto found = std::ranges::find(measured_, path, &site_report::path);
+    return found == measured_.end() ? nullptr : &*found;
+  }
+
+  /// The run may have moved the map already, so its elements are those of the stage that it has read.
+  std::optional<element_sizes> sizes_at(std::uint64_t path) const {
+    const site_report* made = site_at(path);
+    const site_report* read = made && made->inputs.size() == 1 ? site_at(made->inputs[0]) : nullptr;
+    if (!read || read->each_bytes < 1 || made->each_bytes < 1) return {};
+    return element_sizes{std::llround(read->each_bytes), std::llround(made->each_bytes)};
+  }
+
+  bool add_sizes(node& n, std::uint64_t path) const {
+    if (n.op != &map_op || n.inputs.size() != 1) return false;
+    const std::string_view buffer = n.inputs[0]->op->name;
+    if (buffer != "shuffle" && buffer != "prefetch") return false;
+    const std::optional<element_sizes> sizes = sizes_at(path);
+    map_arguments a = n.as<map_arguments>();
+    const bool is_smaller =
+        sizes && static_cast<double>(sizes->after) <= kSmallerResults * static_cast<double>(sizes->before);
+    if (!is_smaller && !(sizes && a.measured_bytes.is_given())) return false;
+    a.measured_bytes = *sizes;
+    n.arguments = arguments::of(std::move(a));
+    return true;
+  }
+
   const tuning_report& chosen_;
+  const std::span<const site_report> measured_;
 };
 
 }  // namespace
 
-node_ptr tuned_plan(const node_ptr& plan, const tuning_report& chosen) { return pinning(chosen).pinned(plan, 0); }
+node_ptr tuned_plan(const node_ptr& plan, const tuning_report& chosen, std::span<const site_report> measured) {
+  return pinning(chosen, measured).pinned(plan, 0);
+}
 
 }  // namespace sluice::lib

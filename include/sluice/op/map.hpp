@@ -33,6 +33,7 @@
 //         order. Parallelism may differ in a resumed run. Skipping an element does not call the function.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "sluice/engine/detail/element_functions.hpp"
@@ -45,10 +46,19 @@ namespace sluice::lib {
 
 extern const op_info map_op;
 
+/// The mean memory of an element before the stage, and after it, in bytes, as an earlier run has measured them (tuned_plan).
+/// Not part of fingerprints, since it changes no element.
+struct element_sizes {
+  std::int64_t before = 0, after = 0;
+  constexpr bool is_given() const { return before != 0 || after != 0; }
+};
+
 struct map_arguments {
   function_arg<block_function, async_function> function = {};  ///< makes an element, or a task that returns one, from
                                                                ///< an element
   map_options options = {};
+  /// [before, after]: the mean memory of an element, in bytes, as an earlier run has measured it; tuned plans have it
+  element_sizes measured_bytes = {};
 };
 
 arguments map_by_expression(expression e, const element_type& wanted, map_options o);

@@ -34,7 +34,7 @@ struct optimize_options {
   run_switch trust = {};                       ///< of the run (iterate_options)
 };
 
-/// One line of `sluice explain`: what a rule did not do, or what a user could do.
+/// One line of `sluice explain`: what a rule did not do, why it did something, or what a user could do.
 struct rule_note {
   std::string_view rule;  ///< or the kind of advice
   std::string text;       ///< "take(5) stays after shuffle(10): …"
@@ -43,7 +43,8 @@ struct rule_note {
 struct optimized {
   node_ptr plan;  ///< may be the plan as written
   std::vector<rule_note> refused;
-  std::vector<rule_note> advice;  ///< for the plan as written
+  std::vector<rule_note> reasons;  ///< of changes that rules have made because of measured figures
+  std::vector<rule_note> advice;   ///< for the plan as written
 };
 
 /// Returns the optimized form of the plan. The first call for a plan computes it and keeps it with the plan's node.

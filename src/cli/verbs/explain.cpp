@@ -89,7 +89,9 @@ std::string options_text(const node& n, const settings_downstream& said) {
   for (auto& f : n.op->arguments().fields) {
     if (f.type->takes_text() || f.type->takes_functions() || f.type->takes_plan()) continue;
     if (n.op->facts.options && n.op->arguments().is_default(n.arguments.get(), f)) continue;  // sets nothing
-    add(f, argument_list::at(n.arguments.get(), f));
+    const void* value = argument_list::at(n.arguments.get(), f);
+    if (f.type->is_knob() && printed(*f.type, value) == "nothing") continue;
+    add(f, value);
     if (f.name == "order" && said.order_given == order::sloppy && !n.op->facts.options &&
         out.ends_with("=deterministic"))
       out = out.substr(0, out.size() - std::string_view("deterministic").size()) + "sloppy by with_options";
@@ -174,8 +176,8 @@ void print_stages(const node& plan, explained what) {
 
 void print_notes(const optimized& o, const std::vector<std::string>& of_options) {
   for (const std::string& note : of_options) absl::PrintF("# %s\n", note);
-  for (const rule_note& note : o.refused)
-    absl::PrintF("# %s: %s\n", std::string(note.rule), detail::redacted(note.text));
+  for (const std::vector<rule_note>& notes : {o.reasons, o.refused})
+    for (const rule_note& note : notes) absl::PrintF("# %s: %s\n", std::string(note.rule), detail::redacted(note.text));
   for (const rule_note& note : o.advice) absl::PrintF("# advice: %s\n", detail::redacted(note.text));
 }
 
@@ -224,6 +226,7 @@ void print_optimized_json(const node& written, const optimized& o, const std::ve
                     {"runs", detail::redacted(plan_text(*o.plan))},
                     {"fingerprint", absl::StrFormat("%016x", fingerprint(written))},
                     {"stages", stages},
+                    {"reasons", as_json(o.reasons)},
                     {"refused", as_json(o.refused)},
                     {"advice", as_json(o.advice)},
                     {"options", of_options}};

@@ -299,10 +299,10 @@ run_end end_run(const run_arguments& a, const output_choice& output, output_chec
   return end;
 }
 
-void write_tuned_plan(const std::string& path, const node_ptr& plan, const tuning_report& chosen) {
+void write_tuned_plan(const std::string& path, const node_ptr& plan, const run_report& of) {
   replaced_file file;
   throw_unless_ok(file.open(path));
-  throw_unless_ok(file.replace(plan_text(*tuned_plan(plan, chosen)) + "\n"));
+  throw_unless_ok(file.replace(plan_text(*tuned_plan(plan, of.tuning, of.sites)) + "\n"));
 }
 
 /// Prints the error first, then the report, unless it would be empty.
@@ -407,7 +407,7 @@ int run(const run_arguments& a, watch& interrupts, run_record& record) {
   record.resumed = !from.at.empty();
   add_advice(*plan, out, out.ended && !record.resumed);
   fill_record(record, counts, rt, out.report);
-  if (!a.tuned_plan_file.empty()) write_tuned_plan(a.tuned_plan_file, plan, out.report.tuning);
+  if (!a.tuned_plan_file.empty()) write_tuned_plan(a.tuned_plan_file, plan, out.report);
   const run_end end = end_run(a, output, checkpoint, out, *sink, rt, counts);
   record.interrupted = end.interrupted;
   record.complete = end.is_whole && end.why.ok();

@@ -6,7 +6,11 @@
 //
 // The map must not fail, because its errors would appear at other elements, nor use the numbers of its elements, which a
 // shuffle changes. A map has no record, so positions are the same. It counts the elements that leave the buffer, as
-// before. Sizes are those of types, so only types without texts, lists and tensors qualify as results.
+// before. Sizes are those of types, which do not show the memory of texts, lists and tensors. For these, the map states the sizes
+// that an earlier run has measured (map(f, measured_bytes=[65536, 1024]), which tuned_plan() writes); they are figures of data, so
+// the rule acts only if they differ by half.
+#include <absl/strings/str_cat.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,9 +26,25 @@ namespace {
 
 bool is_buffer(const node& n) { return n.op->name == "shuffle" || n.op->name == "prefetch"; }
 
-bool makes_smaller(const node& map) {
+/// Measured results may have at most this share of the memory of their elements: other data may have other sizes.
+constexpr double kMeasuredShare = 0.5;
+
+bool has_smaller_type(const node& map) {
   const element_type &before = *map.inputs[0]->type, &after = *map.type;
   return after.trivially_destroyed && after.size < before.size;
+}
+
+const element_sizes& measured_of(const node& map) { return map.as<map_arguments>().measured_bytes; }
+
+bool is_measured_smaller(const node& map) {
+  const element_sizes& s = measured_of(map);
+  return s.is_given() && static_cast<double>(s.after) <= kMeasuredShare * static_cast<double>(s.before);
+}
+
+/// "elements of 65536 bytes become 1024 bytes, as measured"
+std::string measured_text(const node& map) {
+  return absl::StrCat("elements of ", measured_of(map).before, " bytes become ", measured_of(map).after,
+                      " bytes, as measured");
 }
 
 /// Returns the reason why a map may not move upstream of a buffer; empty if it may.
@@ -60,12 +80,21 @@ node_ptr with_map_past(const node_ptr& n) {
 
 node_ptr with_map_moved(const node_ptr& n, const in_force& settings, rule_notes& notes) {
   if (n->op->name != "map" || !is_buffer(*n->inputs[0])) return n;
-  if (!n->as<map_arguments>().function.value->is_expression || !makes_smaller(*n)) return n;
-  const std::string why = why_no_map_past(*n, *n->inputs[0], settings);
-  if (why.empty()) return with_map_past(n);
-  notes.refuse(shrink_before_buffers.info.name,
-               stage_text(*n) + " stays after " + stage_text(*n->inputs[0]) + ": " + why);
-  return n;
+  const bool is_by_type = n->as<map_arguments>().function.value->is_expression && has_smaller_type(*n);
+  const bool is_measured = !is_by_type && measured_of(*n).is_given();
+  if (!is_by_type && !is_measured) return n;
+  const std::string_view rule = shrink_before_buffers.info.name;
+  const std::string buffer = stage_text(*n->inputs[0]);
+  std::string why;
+  if (is_measured && !is_measured_smaller(*n)) why = measured_text(*n) + ", which is more than half";
+  else why = why_no_map_past(*n, *n->inputs[0], settings);
+  if (!why.empty()) {
+    notes.refuse(rule, absl::StrCat(stage_text(*n), " stays after ", buffer, ": ", why));
+    return n;
+  }
+  if (is_measured)
+    notes.give_reason(rule, absl::StrCat(stage_text(*n), " moves upstream of ", buffer, ": ", measured_text(*n)));
+  return with_map_past(n);
 }
 
 }  // namespace
