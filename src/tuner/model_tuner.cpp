@@ -22,6 +22,8 @@ constexpr double kElementsPerSample = 8;
 constexpr double kTaskRounds = 16;
 /// Calls take at most their mean and this number of standard deviations, nearly always.
 constexpr double kSlowerCalls = 2;
+/// Calls whose times have at least this standard deviation, as a share of the mean, contain some that are much slower.
+constexpr double kDiffers = 0.5;
 /// Few calls of which some are slow differ by up to this number of standard errors from others, nearly always.
 constexpr double kDoubts = 4;
 /// The number of rounds of calls over which a smaller number of calls is measured: they may begin and end together.
@@ -78,11 +80,18 @@ void model_tuner::set(const std::vector<knob_setting>& all, decision& d) {
   }
 }
 
-/// A run is slower during a burst than between two bursts, so the gain of a step is measured over several bursts.
+/// A run is slower during a burst, or a slow call, than between two of them, so the gain of a step is measured over several.
 double model_tuner::samples_needed(const observation& now) const {
   if (phase_ == phase::measuring) return kSamples;
   if (phase_ == phase::watching || !step_ || !step_->is_for_bursts) return kWatchedSamples;
-  return std::clamp(kBursts * static_cast<double>(now.consumer.stall_every), kSampledElements, kSampledElements * 16);
+  const double every = std::max(static_cast<double>(now.consumer.stall_every), step_->slow_every);
+  return std::clamp(kBursts * every, kSampledElements, kSampledElements * 16);
+}
+
+/// The elements of the run among which one has a slow call of this stage; 0: its calls do not differ much, or it is unknown.
+double model_tuner::slow_every(const stage_figures& s) {
+  const bool has_slow_calls = s.awaits && s.slow_share > 0 && s.deviation > kDiffers * s.call;
+  return has_slow_calls ? 1 / (s.slow_share * std::max(s.visits, 1e-12)) : 0;
 }
 
 /// A step raises knobs if the run gains from it, and lowers those that are much too high.
@@ -147,7 +156,11 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
     made.undo.push_back({v.path, v.knob, v.was});
     made.is_for_bursts |= v.is_starved;
     if (known_knobs::entry* e = knobs_.find(v.path, v.knob); e && v.is_starved) e->floor = v.value;
+    if (v.value < v.was || v.knob != "parallelism") continue;
+    for (const stage_figures& s : f.stages)
+      if (s.path == v.path) made.slow_every = std::max(made.slow_every, slow_every(s));
   }
+  made.is_for_bursts |= made.slow_every > 0;
   // A rate between two bursts would make the rate over bursts look like a loss. A few elements do not show the rate.
   if (made.is_for_reads) made.before = rate;
   if (made.is_for_bursts) made.before = averaged_ < kSampledElements ? 0 : average_;
@@ -157,10 +170,11 @@ void model_tuner::allocate_now(const figures& f, bool is_correction, decision& d
   phase_ = phase::settling;
 }
 
-/// Blocks that were begun with the old values must leave their channels first.
+/// Blocks that were begun with the old values must leave their channels first. Finished elements may wait for a slow one.
 duration model_tuner::settle_time(const figures& f) const {
   double longest = 0;
-  for (const stage_figures& s : f.stages) longest += s.call + kSlowerCalls * s.deviation;
+  for (const stage_figures& s : f.stages)
+    longest += std::max(s.call + kSlowerCalls * s.deviation, slow_every(s) > 0 ? s.longest : 0);
   return duration_of(std::min(longest, 60.0)) + period_min_;
 }
 
@@ -293,10 +307,14 @@ void model_tuner::watch(const figures& f, const observation& now, decision& d) {
     sampled_ = now;
     if (has_changed_slowly(longer)) return begin_again(now);
     knobs_.enter(longer, looks_);
+    for (std::size_t i = 0; i != longer.stages.size(); ++i) {
+      longer.stages[i].longest = f.stages[i].longest;  // since the beginning or the last change
+      longer.stages[i].slow_share = f.stages[i].slow_share;
+    }
     const allocation a = allocate(longer, budgets_);
     // The waits of a long time show bursts, and whether all calls are in use, which the short ones may have missed.
-    if (std::any_of(a.settings.begin(), a.settings.end(), [](auto& v) { return v.is_starved || v.is_fewer; }))
-      return allocate_now(longer, false, d);
+    const auto is_tried = [](auto& v) { return v.is_starved || v.is_fewer; };
+    if (std::any_of(a.settings.begin(), a.settings.end(), is_tried)) return allocate_now(longer, false, d);
   }
   if (++watched_ < recheck_after_) return;
   // Early measurements have few samples: what they missed is found later, at growing intervals.

@@ -30,6 +30,7 @@ class model_tuner final : public tuning_policy {
   struct step {
     double before = 0, expected = 0;  ///< rates
     std::vector<knob_setting> undo;
+    double slow_every = 0;  ///< elements of the run among which one has a slow call of a stage that is raised
     bool raises = false;
     bool is_for_bursts = false;
     bool is_for_reads = false;
@@ -43,6 +44,7 @@ class model_tuner final : public tuning_policy {
   void allocate_now(const figures& f, bool is_correction, decision& d);
   double samples_needed(const observation& now) const;
   static bool is_worth_it(const allocation& a);
+  static double slow_every(const stage_figures& s);
   void check_step(const figures& f, decision& d);
   void undo(const step& made, decision& d);
   void watch(const figures& f, const observation& now, decision& d);
