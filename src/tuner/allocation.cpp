@@ -244,10 +244,14 @@ class allocator {
     const double calls = rate_ * s.visits * s.reads * s.read;
     const double useful = std::ceil(s.reads_useful);
     if (s.reads > 0 && needs_more_reads(s, k)) {
-      v.value = limited(s, k, std::min(useful, kMoreReads * static_cast<double>(k.value)));
+      const rate_bound wanted = rate_without_read_waits(index_of(s));
+      const double by_rate = std::ceil(kHeadroom * wanted.rate * s.visits * s.reads * read_alone(s));
+      const auto now = static_cast<double>(k.value);
+      const bool is_known = std::isfinite(by_rate) && by_rate > now;
+      v.value = limited(s, k, std::min({useful, kRaise * now, by_rate > now ? by_rate : kMoreReads * now}));
       v.is_reads = v.value > v.was;
-      v.reason = absl::StrCat(count_text(v), " reads in flight: ", time_text_of(s.read),
-                              " each, and the stage waits for them");
+      v.reason = absl::StrCat(count_text(v), " reads in flight: ", time_text_of(read_alone(s)), " each, ",
+                              is_known ? wanted.text(f_, s.visits) : "and the stage waits for them");
       return;
     }
     if (s.reads > 0 && useful < static_cast<double>(k.value)) {
@@ -256,17 +260,34 @@ class allocator {
       return;
     }
     if (s.reads <= 0 || calls * kHeadroom <= static_cast<double>(k.value)) {
-      v.reason = absl::StrCat(grouped_number(k.value), s.reads <= 0 ? ": no read has waited" : ": they are enough");
+      v.reason = absl::StrCat(grouped_number(k.value), s.reads <= 0        ? ": no read has waited"
+                                                       : useful < kNoLimit ? ": more reads in flight were not faster"
+                                                                           : ": they are enough");
       return;
     }
     v.value = limited(s, k, std::ceil(calls * kHeadroom));
     v.reason = absl::StrCat(count_text(v), " reads in flight: ", time_text_of(s.read), " each, ", why_text(s));
   }
 
-  /// All of its reads are in flight, and it still waits. The model does not know the rate of more reads: they are tried.
+  /// The time of a read beside few others: the time to its first byte and that of its bytes. More reads than the server or the
+  /// disk can serve take longer without being more bytes a second.
+  static double read_alone(const stage_figures& s) {
+    return s.read_alone > 0 ? std::min(s.read_alone, s.read) : s.read;
+  }
+
+  /// The rate that the run would have if the stage never waited for a read.
+  rate_bound rate_without_read_waits(std::size_t i) const {
+    figures never = f_;
+    never.stages[i].outside = 0;
+    const rate_model model(never, b_);
+    return model.rate(model.largest());
+  }
+
+  /// All of its reads are in flight, and it still waits. Whether the server or the disk can serve more is not known before they
+  /// are tried.
   static bool needs_more_reads(const stage_figures& s, const tunable_knob& k) {
     const auto now = static_cast<double>(k.value);
-    return s.read_wait >= kStarving && s.reading >= kReadsUsed * now && s.reads_useful > now;
+    return s.read_wait >= kStarving && s.reading >= kReadsUsed * now && s.reads_useful > kHeadroom * now;
   }
 
   void choose_buffer(const stage_figures& s, const tunable_knob& k, knob_value& v) const {

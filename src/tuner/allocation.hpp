@@ -67,4 +67,12 @@ struct scaling_point {
 /// were measured, show no law.
 scaling fit_scaling(const std::vector<scaling_point>& points);
 
+/// The settings of a reader's reads in flight: the time of a read with the fewest of them, and the number that is enough for the
+/// most reads per second that were measured, and a tenth more.
+struct read_scaling {
+  double alone = 0;          ///< 0: unknown
+  double useful = kNoLimit;  ///< more have not been faster
+};
+read_scaling fit_reads(const std::vector<scaling_point>& points);
+
 }  // namespace sluice::lib

@@ -68,6 +68,7 @@ struct stage_figures {
   double reads = 0, read = 0;  ///< reads of files for one element, and the time of one
   double reading = 0;          ///< reads in flight, in the mean
   double read_wait = 0;        ///< share of the time in which the stage waits for a file
+  double read_alone = 0;       ///< the time of one with the fewest that were in flight; 0: unknown
   double reads_useful = 1e9;   ///< more reads at the same time than this have not been faster
   scaling scales = {};
   double fewest = kNoLimit;  ///< the least number of its calls at the same time that was measured with a setting

@@ -81,7 +81,10 @@ void known_knobs::enter(figures& f, std::uint64_t look) const {
         s.scales = fit_scaling(e.settings);
         for (const scaling_point& p : e.settings) s.fewest = std::min(s.fewest, p.running);
       }
-      if (e.knob == "reads_in_flight") s.reads_useful = fit_scaling(e.settings).useful;
+      if (e.knob != "reads_in_flight") continue;
+      const read_scaling reads = fit_reads(e.settings);
+      s.read_alone = reads.alone;
+      s.reads_useful = reads.useful;
     }
   }
 }

@@ -217,6 +217,8 @@ void model_tuner::undo(const step& made, decision& d) {
 
 void model_tuner::check_step(const figures& f, decision& d) {
   const step made = *std::exchange(step_, std::nullopt);
+  // The waits of a reader depend on its reads in flight: they have another usual value now.
+  if (std::ranges::any_of(made.undo, [](auto& s) { return s.knob == "reads_in_flight"; })) detectors_.clear();
   const double rate = f.elements / f.seconds;
   remember_settings(f);
   if (made.expected > 0 && errors_.size() < kErrorsKept) errors_.push_back(std::abs(rate / made.expected - 1));
@@ -312,8 +314,8 @@ void model_tuner::watch(const figures& f, const observation& now, decision& d) {
       longer.stages[i].slow_share = f.stages[i].slow_share;
     }
     const allocation a = allocate(longer, budgets_);
-    // The waits of a long time show bursts, and whether all calls are in use, which the short ones may have missed.
-    const auto is_tried = [](auto& v) { return v.is_starved || v.is_fewer; };
+    // The waits of a long time show bursts, and whether all calls and reads are in use, which the short ones may have missed.
+    const auto is_tried = [](auto& v) { return v.is_starved || v.is_fewer || v.is_reads; };
     if (std::any_of(a.settings.begin(), a.settings.end(), is_tried)) return allocate_now(longer, false, d);
   }
   if (++watched_ < recheck_after_) return;

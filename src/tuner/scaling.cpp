@@ -9,6 +9,8 @@ namespace {
 
 /// More calls whose throughput is less than this much higher are not worth their memory.
 constexpr double kSameThroughput = 1.03;
+/// Reads that take this much longer than those beside few others wait for each other; and the room for reads that differ.
+constexpr double kSlowedReads = 1.2, kReadHeadroom = 1.1;
 
 double error_of(const std::vector<scaling_point>& points, const scaling& law, double& first) {
   // The time of one call alone, by least squares of the relative errors.
@@ -67,6 +69,21 @@ scaling fit_scaling(const std::vector<scaling_point>& points) {
   }
   if (many->call > 1.5 * fastest && throughput > 0) best.useful = std::min(best.useful, 1.1 * throughput * fastest);
   return best;
+}
+
+read_scaling fit_reads(const std::vector<scaling_point>& points) {
+  read_scaling found;
+  double most = 0, slowest = 0;
+  for (const scaling_point& p : points) {
+    most = std::max(most, p.running / p.call);
+    slowest = std::max(slowest, p.call);
+    found.alone = found.alone > 0 ? std::min(found.alone, p.call) : p.call;
+  }
+  if (points.size() < 2) return found;
+  found.useful = fit_scaling(points).useful;
+  // Little's law: this number of reads, each as fast as one beside few others, is as many per second.
+  if (slowest > kSlowedReads * found.alone) found.useful = std::min(found.useful, kReadHeadroom * most * found.alone);
+  return found;
 }
 
 }  // namespace sluice::lib

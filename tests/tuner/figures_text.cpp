@@ -52,6 +52,7 @@ void read_word(const std::string& word, stage_figures& s, bool& is_blocked) {
                                                   {"read", &s.read},
                                                   {"reading", &s.reading},
                                                   {"read_wait", &s.read_wait},
+                                                  {"read_alone", &s.read_alone},
                                                   {"reads_useful", &s.reads_useful},
                                                   {"useful", &s.scales.useful},
                                                   {"sigma", &s.scales.sigma},

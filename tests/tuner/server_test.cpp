@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/files.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 #include "sluice/plan/text.hpp"
@@ -28,11 +29,12 @@ struct arrivals {
   std::vector<double> seconds;  ///< of each record
 };
 
-task<> read_all(simulation& world, any_stream& s, arrivals& to) {
+task<> read_all(simulation& world, any_stream& s, duration pace, arrivals& to) {
   for (;;) {
     auto one = co_await s.next_block({.elements = 1});
     if (!one) break;
     to.seconds.push_back(std::chrono::duration<double>(world.elapsed()).count());
+    if (pace > duration(0)) co_await sleep_for(pace);
   }
 }
 
@@ -46,9 +48,11 @@ struct outcome {
   double rate = 0;
   std::string reason;
   std::int64_t value = 0;
+  std::uint64_t steps = 0;
 };
 
-outcome run(const std::string& plan) {
+/// `pace`: the consumer's own time for a record.
+outcome run(const std::string& plan, duration pace = {}) {
   simulation world(5, {.cores = 2});
   runtime rt(world, {.memory_budget_bytes = std::size_t{1} << 30});
   auto files = std::make_unique<simulated_file_system>(world, simulated_io{.delay_min = 50ms,
@@ -62,24 +66,43 @@ outcome run(const std::string& plan) {
   add_files(rt, "sim", std::move(files));
   any_stream s = open_run(rt, parse_plan(plan), {.seed = 1, .tune = true});
   arrivals all;
-  sync_wait(rt, read_all(world, s, all));
+  sync_wait(rt, read_all(world, s, pace, all));
   outcome o{.rate = rate_of(all), .reason = {}};
+  o.steps = s.report().tuning.steps;
   for (const knob_choice& k : s.report().tuning.knobs) {
     if (k.knob != "reads_in_flight") continue;
     o.reason = k.reason;
     o.value = k.value;
   }
   sync_wait(rt, cleanup(std::move(s)));
-  if (std::getenv("SLUICE_TEST_LOUD")) std::printf("%s: %.1f MB/s, %s\n", plan.c_str(), o.rate / 1e6, o.reason.c_str());
+  if (std::getenv("SLUICE_TEST_LOUD"))
+    std::printf("%s: %.1f MB/s, %llu steps, %s\n", plan.c_str(), o.rate / 1e6, static_cast<unsigned long long>(o.steps),
+                o.reason.c_str());
   return o;
 }
 
 }  // namespace
 
-TEST_CASE("a server of 200 MB/s is used by as many reads in flight as it needs") {
-  const outcome o = run("fixed_length(\"sim://far/a.bin\", record_bytes=65536)");
-  CAPTURE(o.reason, o.value, o.rate);
+constexpr const char* kPlan = "fixed_length(\"sim://far/a.bin\", record_bytes=65536)";
+
+// 763 reads of 256 KiB per second, of 63 ms each, are 48 in flight.
+TEST_CASE("a server of 200 MB/s is used by as many reads in flight as it needs, after a few steps") {
+  const outcome o = run(kPlan);
+  CAPTURE(o.reason, o.value, o.rate, o.steps);
   CHECK(o.rate >= 0.97 * kAll);
+  CHECK(o.value >= 47);
+  CHECK(o.value <= 54);
+  CHECK(o.steps <= 4);
+}
+
+// 381 reads per second, of 63 ms each, are 24 in flight.
+TEST_CASE("a consumer of 100 MB/s gets the reads in flight of its rate") {
+  const outcome o = run(kPlan, duration(static_cast<std::int64_t>(1e9 * kRecordBytes / 100e6)));
+  CAPTURE(o.reason, o.value, o.rate, o.steps);
+  CHECK(o.rate >= 0.97 * 100e6);
+  CHECK(o.value >= 24);
+  CHECK(o.value <= 32);
+  CHECK(o.steps <= 4);
 }
 
 }  // namespace sluice::lib::server_test
