@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenarios of bench/tuner that run on a real machine, in tf.data with AUTOTUNE: elements per second in the second half.
 
-    bench/compare/tuner_tf_data.py [--elements N] [SCENARIO…]
+    bench/compare/tuner_tf_data.py [--elements N] [--threads N] [SCENARIO…]
 
-`build/tuner_tests "[.real]"` with SLUICE_TEST_LOUD=1 prints sluice's rows. Stages with jitter, slots or slow elements take the
-same times in both. Without TensorFlow it says so and exits 0.
+`./dev bench tuner` runs it beside sluice. Stages with jitter or slow elements take the same times in both. --threads: the size of
+a thread pool for tf.data alone; AUTOTUNE makes at most one call for each of its threads, and by default one for each core. Without
+TensorFlow it says so and exits 0.
 """
 import argparse
 import os
@@ -47,8 +48,12 @@ def time_of(stage, element):
     return t
 
 
-def rate(tf, stages, consumer, elements):
+def rate(tf, stages, consumer, elements, threads):
     ds = tf.data.Dataset.range(elements)
+    if threads:
+        options = tf.data.Options()
+        options.threading.private_threadpool_size = threads
+        ds = ds.with_options(options)
     for stage in stages:
         def wait(x, stage=stage):
             time.sleep(time_of(stage, int(x)))  # without the interpreter's lock
@@ -66,6 +71,7 @@ def rate(tf, stages, consumer, elements):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--elements", type=int, default=1500)
+    parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("scenarios", nargs="*", default=SCENARIOS)
     options = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -76,7 +82,8 @@ def main():
         return
     for name in options.scenarios or SCENARIOS:
         stages, consumer = read(ROOT / "bench/tuner" / f"{name}.scenario")
-        print(f"{name:26} tf.data {tf.__version__} AUTOTUNE {rate(tf, stages, consumer, options.elements):8.1f}/s", flush=True)
+        found = rate(tf, stages, consumer, options.elements, options.threads)
+        print(f"{name:26} tf.data {tf.__version__} AUTOTUNE {found:8.1f}/s", flush=True)
 
 
 if __name__ == "__main__":

@@ -159,6 +159,7 @@ double rate_at_the_end(const world_of& w, int64 sum_of_values) {
 }
 
 void add_rates(const world_of& w, scenario_outcome& o) {
+  o.elements = static_cast<int64>(w.at.size());
   o.rate = rate_at_the_end(w, o.sum);
   o.whole_rate = rate_between(w.at, 0, w.at.size() - 1);
   o.in_flight = w.in_flight_most;

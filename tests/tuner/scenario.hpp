@@ -59,6 +59,7 @@ scenario read_scenario(const std::string& path);
 std::vector<scenario> all_scenarios();
 
 struct scenario_outcome {
+  std::int64_t elements = 0;         ///< that the consumer has taken
   double rate = 0;                   ///< elements per second at the end
   double whole_rate = 0;             ///< of the whole run
   double seconds_to_95 = 0;          ///< until a second has 0.95 of the rate at the end; scenarios without changes only
