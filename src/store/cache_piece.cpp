@@ -128,6 +128,10 @@ void piece_elements::copy(std::size_t first, std::size_t n, column& to) const {
   else to.append_copies_of(objects_.begin() + first * type_.size, n, type_.size);
 }
 
+std::size_t piece_elements::settled_bytes() const {
+  return rows_.has_column() && can_write_rows(type_) ? rows_.rows_column().settled_bytes() : 0;
+}
+
 std::string piece_elements::bytes() const {
   if (!can_write_rows(type_) || (!type_.trivially_destroyed && !rows_.has_column())) return bytes_of_objects(objects_);
   batch_storage made;

@@ -38,6 +38,11 @@ class piece_elements {
   /// Appends copies of them.
   void copy(std::size_t first, std::size_t n, column& to) const;
 
+  /// For elements to which nothing is added any more: the room that settle() takes; 0: they stay where they are.
+  std::size_t settled_bytes() const;
+  /// Moves them to `arena`, which has the room. memory_bytes() includes it.
+  void settle(buffer_arena& arena) noexcept { rows_.rows_column().settle(arena); }
+
   // For a file.
 
   std::string bytes() const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "element/batches/column_bytes.hpp"
 #include "sluice/base/random_bits.hpp"
@@ -13,6 +14,10 @@ namespace {
 
 /// The charge exceeds the bytes that are used by up to this number, so that small additions need no lock of the ledger.
 constexpr std::size_t kChargeStep = std::size_t{16} << 10;
+/// A smaller cache in memory uses no chunks, because it may never fill one.
+constexpr std::size_t kSettledFrom = std::size_t{4} << 20;
+/// Larger pieces stay where they are: they would leave much of a chunk unused, and have few page faults for each element.
+constexpr std::size_t kSettledMax = buffer_arena::kChunkBytes / 4;
 
 /// A number that no other pass has, also of another process.
 std::uint64_t number_of_pass() {
@@ -150,6 +155,22 @@ void element_cache::release(std::size_t bytes) {
   memory_->give_back(spare, line_);
 }
 
+void element_cache::settle(piece& complete) {
+  const std::size_t bytes = complete.elements.settled_bytes();
+  if (bytes == 0 || bytes > kSettledMax || used_ < kSettledFrom) return;
+  if (!arena_.has_room_for(bytes)) {
+    if (!charge(buffer_arena::kChunkBytes)) return;
+    try {
+      arena_.add_chunk();
+    } catch (const std::bad_alloc&) { return release(buffer_arena::kChunkBytes); }
+  }
+  const std::size_t before = complete.elements.memory_bytes();
+  complete.elements.settle(arena_);
+  const std::size_t left = complete.elements.memory_bytes() - bytes;  // the rest is in a chunk, which is charged
+  complete.charged -= before - left;
+  release(before - left);
+}
+
 element_cache::added element_cache::append(std::uint64_t ordinal, const made_elements& made, input_position from,
                                            time_point now, bool may_spill) {
   mutex_lock lock(mutex_);
@@ -195,6 +216,7 @@ element_cache::added element_cache::append(std::uint64_t ordinal, const made_ele
   to->is_closed =
       to->count >= kPieceElements || to->bytes >= kPieceBytes || (has_file() && now - to->begun >= kPieceTime);
   if (to->is_closed && has_file()) unwritten_.push_back(to->first_ordinal);
+  else if (to->is_closed) settle(*to);
   return n == made.size() ? added::all : added::none;
 }
 

@@ -13,7 +13,8 @@
 //         stages that need the same elements at the same time make them twice. An input without a fixed order (sloppy, or
 //         live) may yield other elements at an ordinal in another pass, so all elements come from one pass: one stage at a
 //         time fills (try_fill), without gaps, and the next one continues at the position where it stopped.
-// Charged: elements, what they own, and the pieces, to a line of the ledger that the runs share. All caches of a runtime
+// Charged: elements, what they own, and the pieces, to a line of the ledger that the runs share; chunks of 2 MiB that complete
+//         pieces in memory share, once they are made. All caches of a runtime
 //         together hold at most half of the memory budget, because channels and buffers need the rest.
 // Files:  pieces are written when they are complete, and read again when an element is requested: in memory are those in
 //         the making, and the last kLoadedMax that were read or written. One process at a time writes (store/block_store.hpp);
@@ -34,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory/buffer_arena.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/coro/environment.hpp"
 #include "sluice/coro/position.hpp"
@@ -221,6 +223,8 @@ class element_cache {
   bool charge(std::size_t more) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void charge_anyway(std::size_t more) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void release(std::size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// Moves the elements of a complete piece to memory of their size, if that is worth it.
+  void settle(piece& complete) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Has the lock of the file, and knows all its blocks.
   bool become_writer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void add_blocks(std::vector<stored_block> blocks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -242,7 +246,8 @@ class element_cache {
   mutex writing_;  ///< held while a piece is written, so that the file's order is that of the pieces
   std::shared_ptr<block_store> file_;  ///< null until it is open; then it does not change
   mutable mutex mutex_;
-  pieces pieces_ ABSL_GUARDED_BY(mutex_);  ///< by the ordinals of their first elements
+  buffer_arena arena_ ABSL_GUARDED_BY(mutex_);  ///< of complete pieces in memory; its chunks are charged
+  pieces pieces_ ABSL_GUARDED_BY(mutex_);       ///< by the ordinals of their first elements
   std::uint64_t length_ ABSL_GUARDED_BY(mutex_) = kUnknown;
   std::size_t used_ ABSL_GUARDED_BY(mutex_) = 0;
   std::size_t charged_ ABSL_GUARDED_BY(mutex_) = 0;  ///< not less than used_

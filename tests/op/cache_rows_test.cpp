@@ -95,6 +95,19 @@ void copy_in_older_form(const std::string& from, const std::string& to, std::siz
   }
 }
 
+std::string hundred(int64 i) {
+  std::string text = std::to_string(i);
+  text.resize(100, '.');
+  return text;
+}
+
+/// Appends its rows itself.
+struct large_text {
+  static constexpr std::size_t kBytes = 1'500'000;
+  std::string operator()(int64) const { return std::string(kBytes, 'x'); }
+  void append_to(column& rows, int64) const { rows.append_text(std::string(kBytes, 'x')); }
+};
+
 }  // namespace
 
 TEST_CASE("blocks that an earlier version has written are read, and new ones are added to them") {
@@ -122,6 +135,41 @@ TEST_CASE("a cache that a batch has filled yields elements, and one that a map h
     CHECK(run(rt, batch_first ? rows : kept, 2001) == texts(expected.begin(), expected.begin() + 2001));
     CHECK(run(rt, batch_first ? kept : rows) == expected);
     CHECK(run(rt, batch_first ? rows : kept) == expected);
+  }
+}
+
+TEST_CASE("a cache in memory is charged with little more than its elements") {
+  constexpr int64 kTexts = 150'000;
+  constexpr std::size_t kBytes = kTexts * (100 + sizeof(std::int32_t));
+  texts expected;
+  for (int64 i = 0; i != kTexts; ++i) expected.push_back(hundred(i));
+  for (const bool batch_first : {false, true}) {
+    runtime rt({.workers = 1});
+    const dataset<std::string> kept = range(kTexts) | map(fn("hundred", 1, hundred)) | cache();
+    const dataset<std::string> rows = kept | batch(1000) | unbatch();
+    CHECK((run(rt, batch_first ? rows : kept) == expected));
+    const std::size_t charged = rt.ledger().report().by_purpose[static_cast<std::size_t>(purpose::cache)];
+    CHECK(charged > kBytes);
+    CHECK(charged < kBytes + kBytes / 8 + (std::size_t{4} << 20));  // the first 4 MiB are in arrays that have doubled
+    CHECK((run(rt, batch_first ? kept : rows) == expected));
+    CHECK((run(rt, rows) == expected));
+  }
+}
+
+TEST_CASE("rows that are made for a cache only are charged, and exceed a small budget with advice") {
+  constexpr int64 kWanted = 10;
+  for (const bool is_small : {false, true}) {
+    runtime rt({.workers = 1, .memory_budget_bytes = std::size_t{is_small ? 1u : 64u} << 20});
+    // Without a fixed order no element is skipped, because a later pass could not make it.
+    const dataset<std::string> ds = range(12) |
+                                    map([](int64 i) { return i; }, {.parallelism = 2, .order = order::sloppy}) |
+                                    map(large_text{}) | cache() | batch(2) | skip(kWanted / 2) | unbatch();
+    if (is_small) {
+      CHECK_THROWS_WITH(run(rt, ds), Catch::Contains("the rows that a cache makes for later runs") &&
+                                         Catch::Contains("raise the memory budget"));
+    } else {
+      CHECK(run(rt, ds).size() == 12 - kWanted);
+    }
   }
 }
 

@@ -105,6 +105,7 @@ class buffer {
 
   std::atomic<std::uint32_t> references_{1};
   bool aligned_;
+  bool is_in_arena_ = false;  ///< its memory is a part of a larger one (base/memory/buffer_arena.hpp)
   std::size_t capacity_;
   union {
     byte_account* account_ = nullptr;

@@ -52,6 +52,7 @@ enum class column_form : std::uint8_t {
 /// The form of columns of this type. REQUIRES: can_stack(t).
 column_form form_of(const element_type& t);
 
+class buffer_arena;
 class tensor;
 struct batch_storage;
 struct tensor_spec;
@@ -194,6 +195,11 @@ class column {
   /// Removes everything after the first n rows, also in the children, and also an incomplete row. REQUIRES: n <=
   /// rows().
   void truncate(std::size_t n) noexcept;
+  /// For rows that stay for a long time: the room that settle() takes. REQUIRES: no part has the form objects or tensors.
+  std::size_t settled_bytes() const noexcept;
+  /// Moves all arrays to buffers of their sizes in `arena`, which has the room. Readers of the former arrays share them.
+  /// REQUIRES: as settled_bytes().
+  void settle(buffer_arena& arena) noexcept;
 
   // --- Many rows.
 

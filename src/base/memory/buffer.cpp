@@ -5,6 +5,7 @@
 #include <bit>
 #include <new>
 
+#include "base/memory/buffer_arena.hpp"
 #include "base/memory/buffer_lists.hpp"
 #include "base/memory/pages.hpp"
 #include "base/memory/recycling.hpp"
@@ -170,6 +171,17 @@ void buffer_access::destroy(buffer* b) noexcept {
   else ::operator delete(b, std::align_val_t{buffer::kAlignment});
 }
 
+buffer* buffer_access::create_in_arena(void* at, std::size_t capacity) noexcept {
+  auto* b = ::new (at) buffer(capacity, true);
+  b->is_in_arena_ = true;
+  return b;
+}
+
+void buffer_access::free_in_arena(buffer* b) noexcept {
+  b->~buffer();
+  buffer_arena::free(b);
+}
+
 buffer* buffer_access::revive(buffer* b) noexcept {
   b->references_.store(1, std::memory_order_relaxed);  // no other thread knows the buffer yet
   b->account_ = nullptr;
@@ -209,8 +221,12 @@ void buffer::recycle() noexcept {
   // Release the block first: code that the credit resumes may request such a buffer.
   auto* account = std::exchange(account_, nullptr);
   auto bytes = std::exchange(charged_bytes_, 0);
-  const bool kept = aligned_ ? is_pooled(capacity_) && park_pooled(this) : small_buffers::keep(this);
-  if (!kept) buffer_access::destroy(this);
+  if (is_in_arena_) {
+    buffer_access::free_in_arena(this);
+  } else {
+    const bool kept = aligned_ ? is_pooled(capacity_) && park_pooled(this) : small_buffers::keep(this);
+    if (!kept) buffer_access::destroy(this);
+  }
   if (!account) return;
   account->release(bytes);
   account->unretain();

@@ -14,6 +14,9 @@ namespace sluice::lib {
 struct buffer_access {
   static buffer* create(std::size_t capacity, bool aligned);
   static void destroy(buffer* b) noexcept;
+  /// A buffer in the memory of a buffer_arena.
+  static buffer* create_in_arena(void* at, std::size_t capacity) noexcept;
+  static void free_in_arena(buffer* b) noexcept;
   /// Returns the next buffer in the list; all buffers here are unreferenced.
   static buffer*& next(buffer* b) noexcept { return b->next_parked_; }
   /// Sets the references of a buffer from a list to one.

@@ -122,6 +122,26 @@ void ready_pages(char* begin, char* end) noexcept {
   if (kRecycles && from < to) (void)::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE);
 }
 
+void* allocate_huge_page() {
+  if (!kRecycles) return ::operator new(kHugePageBytes, std::align_val_t{kHugePageBytes});
+  // Twice the size has an aligned part. The rest is never written, and returned.
+  constexpr std::size_t kMapped = 2 * kHugePageBytes;
+  void* mapped = ::mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  char* const begin = static_cast<char*>(mapped);
+  const std::size_t before =
+      (kHugePageBytes - reinterpret_cast<std::uintptr_t>(begin) % kHugePageBytes) % kHugePageBytes;
+  if (before != 0) ::munmap(begin, before);
+  ::munmap(begin + before + kHugePageBytes, kHugePageBytes - before);
+  (void)::madvise(begin + before, kHugePageBytes, MADV_HUGEPAGE);  // pages of 4 KiB do as well
+  return begin + before;
+}
+
+void free_huge_page(void* at) noexcept {
+  if (kRecycles) ::munmap(at, kHugePageBytes);
+  else ::operator delete(at, std::align_val_t{kHugePageBytes});
+}
+
 void trim_stock() noexcept { stock().trim(); }
 
 }  // namespace sluice::lib

@@ -38,6 +38,11 @@ void forget_pages(char* begin, char* end) noexcept;
 /// they are first written.
 void ready_pages(char* begin, char* end) noexcept;
 
+/// Memory of this size, aligned to it, which the system maps as one huge page if it is allowed to. Errors: std::bad_alloc.
+inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+void* allocate_huge_page();
+void free_huge_page(void* at) noexcept;
+
 /// Returns the stock's memory to the system.
 void trim_stock() noexcept;
 

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <utility>
 
+#include "base/memory/buffer_arena.hpp"
 #include "element/tensors/tensor_mismatch.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/base/status.hpp"
@@ -426,6 +428,25 @@ void column::truncate(std::size_t n) noexcept {
     default: break;
   }
   rows_ = n;
+}
+
+std::size_t column::settled_bytes() const noexcept {
+  std::size_t bytes = 0;
+  if (main_) bytes += buffer_arena::size_of(main_bytes(rows_));
+  if (bytes_) bytes += buffer_arena::size_of(used_bytes());
+  for (std::uint32_t k = 0; k != child_count_; ++k) bytes += children_[k].settled_bytes();
+  return bytes;
+}
+
+void column::settle(buffer_arena& arena) noexcept {
+  const auto move = [&](buffer*& array, std::size_t used) {
+    buffer* settled = arena.make(used);
+    std::memcpy(settled->data(), array->data(), used);
+    std::exchange(array, settled)->drop_references(1);
+  };
+  if (main_) move(main_, main_bytes(rows_));
+  if (bytes_) move(bytes_, used_bytes());
+  for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].settle(arena);
 }
 
 void column::drop_front(std::size_t n) noexcept {

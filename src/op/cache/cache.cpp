@@ -176,7 +176,7 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
     if (in.consumed() > first) co_await fail(damaged_position());
     st->skip_to(first);
     element_cache::input_position place = st->place_to_add();
-    st->rows.expect();
+    st->rows.expect(first == wanted);
     auto some = co_await in.try_next_block({0, out.wanted(), out.wanted_bytes()});
     if (!some.view) {
       if (!some.why.ok()) {
@@ -195,6 +195,11 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
     }
     const std::uint32_t n = some.view.size();
     const made_elements made = st->rows.received(some.view);
+    status charged = st->rows.charge();
+    if (!charged.ok()) {
+      st->filling = {};
+      co_await fail(std::move(charged));
+    }
     auto added = element_cache::added::none;
     if (st->cache) added = st->cache->append(first, made, std::move(place), from.context.run->time->now(), spills);
     status why;
@@ -254,7 +259,10 @@ erased_stream open_cache(const node& n, open_context& context) { return open_cac
 
 erased_stream open_cache_rows(const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
   if (!element_cache::yields_rows(*n.type)) return {};
-  return open_cache_with(n, context, passed_rows(*n.type, landing));
+  const error_gate gate = context.gate(n);
+  held_memory memory(context.run, gate.line(purpose::cache), gate.label(), "the rows that a cache makes for later runs",
+                     "write a smaller batch");
+  return open_cache_with(n, context, passed_rows(*n.type, landing, std::move(memory)));
 }
 
 void with_share(arguments& a) {

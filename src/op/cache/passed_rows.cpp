@@ -8,17 +8,22 @@
 namespace sluice::lib {
 namespace {
 
-/// Columns of more bytes are freed when their rows are delivered, because they are not charged.
+/// Columns of more bytes are freed when their rows are delivered.
 constexpr std::size_t kBuiltBytesMax = std::size_t{1} << 20;
 
 }  // namespace
 
-void passed_rows::expect() {
+void passed_rows::expect(bool are_wanted) {
   if (!from_) return;
-  if (built_.memory_bytes() > kBuiltBytesMax) built_ = {};
-  column& rows = built_.make_rows(*row_);
-  rows.truncate(0);
-  from_->rows = &rows;
+  if (are_wanted) {
+    from_->rows = to_->rows;
+  } else {
+    if (built_.memory_bytes() > kBuiltBytesMax) built_ = {};
+    from_->rows = &built_.make_rows(*row_);
+    from_->rows->truncate(0);
+  }
+  rows_before_ = from_->rows->rows();
+  memory_before_ = from_->rows->memory_bytes();
   from_->at_once = to_->at_once;
   from_->rows_of_batch = to_->rows_of_batch;
 }
@@ -37,15 +42,19 @@ made_elements passed_rows::received(const block& view) {
       i += n;
     }
   }
-  SLUICE_REQUIRES(rows.rows() == view.size(), "the input has not appended the rows that its receipts are of");
-  return {rows, 0, rows.rows()};
+  SLUICE_REQUIRES(rows.rows() - rows_before_ == view.size(),
+                  "the input has not appended the rows that its receipts are of");
+  return {rows, rows_before_, view.size()};
 }
 
 block passed_rows::deliver(outlet& out, const made_elements& made, std::size_t first) {
   column& to = *to_->rows;
-  const std::size_t n = made.size() - first, before = to.memory_bytes();
-  if (made.rows()) to.append_copies(*made.rows(), made.first() + first, n);
-  else to.append_copies_of(static_cast<const char*>(made.objects()) + first * row_->size, n, row_->size);
+  const std::size_t n = made.size() - first;
+  const bool are_there = made.rows() == &to;
+  SLUICE_REQUIRES(!are_there || first == 0, "rows that are not wanted are in the consumer's columns");
+  const std::size_t before = are_there ? memory_before_ : to.memory_bytes();
+  if (!are_there && made.rows()) to.append_copies(*made.rows(), made.first() + first, n);
+  if (!made.rows()) to.append_copies_of(static_cast<const char*>(made.objects()) + first * row_->size, n, row_->size);
   if (built_.memory_bytes() > kBuiltBytesMax) built_ = {};
   return receipts(out, n, std::max<std::size_t>(to.memory_bytes() - before, n * row_->size) / n);
 }
