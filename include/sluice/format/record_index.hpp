@@ -19,6 +19,7 @@
 // Errors: data_loss: the bytes are damaged, or are no index. failed_precondition: another version wrote it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -70,6 +71,8 @@ class index_builder {
   std::uint64_t until_next(std::uint64_t at) const { return every_ != 0 ? every_ - at % every_ : at_once_; }
   /// The elements before this one have been found, and it begins at `offset`, if it exists.
   void add(std::uint64_t element, std::uint64_t offset);
+  /// The memory of the places.
+  std::size_t memory_bytes() const { return places_.capacity() * sizeof(index_place); }
   /// Moves the places to `to`, for a file with this number of elements.
   void finish(std::uint64_t elements, record_index& to);
 

@@ -58,9 +58,17 @@ class seek_point_builder {
   /// A member begins at these offsets.
   void add_member(std::uint64_t in_bytes, std::uint64_t out_bytes);
   /// Returns true if a point within a member is wanted at the first possible place from this plain byte on.
-  bool wants_within(std::uint64_t out_bytes) const { return out_bytes - last_out_ >= within_spacing_; }
+  bool wants_within(std::uint64_t out_bytes) const { return !is_stopped_ && out_bytes - last_out_ >= within_spacing_; }
   /// `plain_before`: the plain bytes before the place, at most 32 KiB.
   void add_within(seek_point point, std::string_view plain_before);
+  /// Frees the points, and adds none any more.
+  void stop() {
+    points_ = {};
+    window_bytes_ = 0;
+    is_stopped_ = true;
+  }
+  /// The memory of the points.
+  std::size_t memory_bytes() const { return points_.capacity() * sizeof(seek_point) + window_bytes_; }
   std::vector<seek_point> take() { return std::move(points_); }
 
  private:
@@ -70,6 +78,8 @@ class seek_point_builder {
   std::uint64_t within_spacing_, member_spacing_ = std::uint64_t{32} << 10;
   std::uint64_t last_out_ = 0;  ///< of the last point of any kind
   std::size_t within_count_ = 0, member_count_ = 0;
+  std::size_t window_bytes_ = 0;
+  bool is_stopped_ = false;
 };
 
 }  // namespace sluice::lib

@@ -26,6 +26,13 @@ class element_places {
   index_builder& places() { return places_; }
   /// The places from which a compressed file is inflated.
   seek_point_builder& points() { return points_; }
+  /// The memory of what was found so far.
+  std::size_t memory_bytes() const { return places_.memory_bytes() + points_.memory_bytes(); }
+  /// Frees what was found. The inflater may still refer to points().
+  void drop() {
+    places_ = index_builder();
+    points_.stop();
+  }
   /// `plain_bytes`: of a compressed file; otherwise 0.
   void end(std::uint64_t elements, std::uint64_t plain_bytes);
 

@@ -360,7 +360,7 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
                         std::shared_ptr<row_landing> landing) {
   const file_index index_use = o.index;
   byte_source source(run, gate.site(), gate.label(), std::move(o));
-  built_index built(run, source, *format);
+  built_index built(run, source, *format, gate);
   lazy_index index(run, source, *format, index_use, gate);
   auto opening = open_at(source, *format, at->offset, built, index);
   status opened = co_await opening.as_result();
@@ -389,6 +389,8 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     if (passing) co_await out.breath();
     if (f.elements) {
       reading.take(f);
+      status fits = built.charge();
+      if (!fits.ok()) co_await fail(std::move(fits));
       if (passing) continue;
       source.rest();
       co_yield out.made(f.elements);

@@ -20,7 +20,7 @@ const seek_point* seek_point_before(const std::vector<seek_point>& points, std::
 }
 
 void seek_point_builder::add_member(std::uint64_t in_bytes, std::uint64_t out_bytes) {
-  if (in_bytes == 0 || out_bytes - last_out_ < member_spacing_) return;
+  if (is_stopped_ || in_bytes == 0 || out_bytes - last_out_ < member_spacing_) return;
   seek_point point;
   point.in_bytes = in_bytes;
   point.out_bytes = last_out_ = out_bytes;
@@ -32,6 +32,7 @@ void seek_point_builder::add_within(seek_point point, std::string_view plain_bef
   deflater packing;
   packing.append(plain_before, point.window);
   packing.end_member(point.window);
+  window_bytes_ += point.window.capacity();
   last_out_ = point.out_bytes;
   points_.push_back(std::move(point));
   if (++within_count_ >= kPointsWithinMax) drop_some(true, within_spacing_ *= 2);
@@ -40,7 +41,10 @@ void seek_point_builder::add_within(seek_point point, std::string_view plain_bef
 void seek_point_builder::drop_some(bool within, std::uint64_t spacing) {
   std::uint64_t last = 0;
   std::erase_if(points_, [&](const seek_point& p) {
-    if (p.is_within_member == within && p.out_bytes - last < spacing) return true;
+    if (p.is_within_member == within && p.out_bytes - last < spacing) {
+      window_bytes_ -= p.window.capacity();
+      return true;
+    }
     last = p.out_bytes;
     return false;
   });
