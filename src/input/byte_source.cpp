@@ -47,7 +47,9 @@ byte_source::byte_source(std::shared_ptr<run_context> run, site_record& site, co
       reads_untouched_(o.reads_untouched),
       sizes_(o.sizes),
       site_(site),
-      stage_(stage) {}
+      stage_(stage) {
+  if (o.first_read_bytes < read_bytes_) window_bytes_ = o.first_read_bytes;
+}
 
 byte_source::~byte_source() {
   if (noted_) run_->inputs->file_closed(path_);

@@ -43,6 +43,8 @@ struct byte_source_options {
   std::string path;
   sluice::lib::compression compression = compression::automatic;
   std::size_t read_bytes = 256 << 10;
+  /// The first read, if it is smaller. Each later one is twice as large, up to read_bytes. 0: read_bytes.
+  std::size_t first_read_bytes = 0;
   /// The number of reads in flight for ranges of read_bytes, if reads must be waited for; may change during reading.
   /// Null: one.
   const live_knob* reads_in_flight = nullptr;

@@ -37,10 +37,16 @@ namespace {
 constexpr std::uint32_t kFetchedAtOnce = 1024;
 /// The same if they are: the more numbers are requested together, the closer their records are to each other. With one of
 /// eight records, reading a file from its beginning to its end costs less than one read for each.
-constexpr std::uint32_t kAheadMax = std::uint32_t{1} << 18;
-/// The memory of these elements, and their share of the budget.
+constexpr std::uint32_t kAheadMax = std::uint32_t{1} << 20;
+/// The memory of these elements, of those that are shorter than a page, and the share of the budget. Several short ones are
+/// in each page of a file, so more of them in memory are fewer reads of the page.
 constexpr std::size_t kAheadBytes = std::size_t{32} << 20;
+constexpr std::size_t kShortAheadBytes = std::size_t{128} << 20;
+constexpr std::size_t kShortBytesMax = 4096;
 constexpr std::size_t kAheadShare = 16;
+/// The elements between two requested ones are built and dropped if they have fewer bytes: a request costs as much as
+/// building a dozen short records.
+constexpr std::size_t kDroppedBytes = 1024;
 
 /// A requested element: its number in the input, and its place among the elements requested together.
 struct wanted_element {
@@ -82,31 +88,52 @@ class kept_bytes_of {
   std::size_t used_ = 0;
 };
 
+/// Moves the elements with the numbers [first, last) that are in the block to `to`, and drops the others. Returns how many
+/// were moved. REQUIRES: the first element of the block is the first one.
+std::size_t move_wanted(block& from, const wanted_element* first, const wanted_element* last, char* to) {
+  const std::size_t element_bytes = from.type().size;
+  const wanted_element* at = first;
+  for (std::uint64_t number = first->number; !from.empty() && at != last;) {
+    const std::uint64_t unwanted = at->number - number;
+    if (unwanted >= from.size()) break;
+    from.drop_front(static_cast<std::uint32_t>(unwanted));
+    std::uint32_t n = 1;  // consecutive numbers
+    while (n != from.size() && at + n != last && at[n].number == at->number + n) ++n;
+    from.move_front(to + static_cast<std::size_t>(at - first) * element_bytes, n);
+    number = at->number + n;
+    at += n;
+  }
+  from.drop_front(from.size());
+  return static_cast<std::size_t>(at - first);
+}
+
 /// Fetches the elements of `wanted`, whose numbers ascend, into `found` in that order, up to the first that fails.
+/// `apart_max`: the largest distance of two numbers whose elements are requested together, with those between them.
 /// `compacts`: the elements are kept longer than the buffers that they were read into.
 task<status> fetch_in_order(open_context context, node_ptr plan, const std::vector<wanted_element>& wanted, slab& found,
-                            bool compacts) {
+                            std::uint64_t apart_max, bool compacts) {
   erased_stream in = context.open(plan);
   kept_bytes_of kept(in.type());
   const std::size_t element_bytes = in.type().size;
   char* to = found.reserve(wanted.size());
   for (std::size_t i = 0; i != wanted.size();) {
-    std::size_t end = i + 1;  // the end of a run of consecutive numbers
-    while (end != wanted.size() && wanted[end].number == wanted[end - 1].number + 1) ++end;
+    std::size_t end = i + 1;  // the end of the elements that are requested together
+    while (end != wanted.size() && end - i != kFetchedAtOnce &&
+           wanted[end].number - wanted[end - 1].number <= apart_max)
+      ++end;
     demand d;
     d.skip = wanted[i].number - in.consumed();
-    d.elements = static_cast<std::uint32_t>(end - i);
+    d.elements = static_cast<std::uint32_t>(wanted[end - 1].number - wanted[i].number + 1);
     auto b = co_await in.try_next_block(d);
     if (!b.why.ok()) co_return std::move(b.why);
     if (!b.view)
       co_return out_of_range_error("the input has " + std::to_string(in.consumed()) + " elements, and element " +
                                    std::to_string(wanted[i].number) +
                                    " was requested: the input is shorter than its plan declares");
-    const std::uint32_t n = b.view.size();
-    b.view.move_front(to + i * element_bytes, n);
-    if (compacts) kept.make_compact(to + i * element_bytes, n);
-    i += n;
+    const std::size_t first = i;
+    i += move_wanted(b.view, &wanted[i], &wanted[end - 1] + 1, to + i * element_bytes);
     found.set_live(0, i);
+    if (compacts) kept.make_compact(to + first * element_bytes, static_cast<std::uint32_t>(i - first));
   }
   co_return status();
 }
@@ -166,34 +193,41 @@ bool may_read_ahead(const node& input) {
   return std::all_of(input.inputs.begin(), input.inputs.end(), [](const node_ptr& in) { return may_read_ahead(*in); });
 }
 
-/// How many elements are fetched together. Each time, twice as many as before, so that a consumer of few elements causes
-/// few reads.
+/// How many elements are fetched together. Each time, four times as many as before, so that a consumer of few elements
+/// causes few reads.
 class fetch_size {
  public:
   fetch_size(bool reads_ahead, std::size_t budget_bytes)
-      : reads_ahead_(reads_ahead), bytes_max_(std::min(kAheadBytes, budget_bytes / kAheadShare)) {}
+      : reads_ahead_(reads_ahead), share_bytes_(budget_bytes / kAheadShare) {}
   bool reads_ahead() const { return reads_ahead_; }
   /// Returns the number for a consumer that requests `asked` elements.
   std::uint32_t next(std::uint32_t asked) {
     if (!reads_ahead_) return asked;
-    const std::size_t fits = each_bytes_ ? bytes_max_ / each_bytes_ : kAheadMax;
+    const std::size_t most = each_bytes_ < kShortBytesMax ? kShortAheadBytes : kAheadBytes;
+    const std::size_t fits = each_bytes_ ? std::min(most, share_bytes_) / each_bytes_ : kAheadMax;
     return std::max(asked, static_cast<std::uint32_t>(std::min<std::size_t>(ahead_, fits)));
   }
   void fetched(std::uint32_t n, std::size_t bytes) {
     each_bytes_ = std::max<std::size_t>(1, bytes / n);
-    ahead_ = std::min(std::max(ahead_, n) * 2, kAheadMax);
+    ahead_ = std::min(std::max(ahead_, n) * 4, kAheadMax);
+  }
+  /// The largest distance of two elements that are requested together.
+  std::uint64_t apart_max() const {
+    return may_drop_ && each_bytes_ ? std::max<std::size_t>(1, kDroppedBytes / each_bytes_) : 1;
   }
   /// One of `n` elements was bad. Returns true if fewer are to be tried.
   bool shrink(std::uint32_t n) {
+    may_drop_ = false;  // it may be one that was not requested
     ahead_ = kFetchedAtOnce;
     return n > kFetchedAtOnce;
   }
 
  private:
   const bool reads_ahead_;
-  const std::size_t bytes_max_;
+  const std::size_t share_bytes_;
   std::size_t each_bytes_ = 0;  ///< of the last elements, the mean
   std::uint32_t ahead_ = 0;
+  bool may_drop_ = true;
 };
 
 // If one of several elements cannot be built, they are requested one by one, so that the elements before it, in this
@@ -234,7 +268,8 @@ erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> delivered, no
     if (tried) n = std::min(n, std::exchange(tried, 0));
     n = static_cast<std::uint32_t>(std::min<std::uint64_t>(n, left));
     list_wanted(order, *delivered, n, wanted);
-    auto fetching = fetch_in_order(context, plan, wanted, found, size.reads_ahead() && n > kFetchedAtOnce);
+    auto fetching =
+        fetch_in_order(context, plan, wanted, found, size.apart_max(), size.reads_ahead() && n > kFetchedAtOnce);
     status why = co_await fetching;
     if (!why.ok() && n > 1 && why.code() != status_code::cancelled) {
       if (size.shrink(n)) tried = kFetchedAtOnce;
@@ -251,7 +286,7 @@ erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> delivered, no
     put_in_place(found, wanted, ready.reserve(n));
     ready.set_live(0, n);
     if (!size.reads_ahead()) continue;
-    const std::size_t bytes = n * 2 * type.size + owned_bytes_of(type, ready.begin(), n);
+    const std::size_t bytes = n * (2 * type.size + sizeof(wanted_element)) + owned_bytes_of(type, ready.begin(), n);
     size.fetched(n, bytes);
     status fits = memory.resize(n > kFetchedAtOnce ? bytes : 0);
     if (!fits.ok()) co_await fail(std::move(fits));

@@ -98,7 +98,7 @@ class element_format {
 /// milliseconds.
 inline constexpr std::int64_t kReadsInFlight = 4;
 
-/// The size of one read of a stage whose elements are requested one by one, by their numbers.
+/// The first read of a stage whose elements are requested by their numbers: many of them may be far from each other.
 inline constexpr std::size_t kPickedReadBytes = std::size_t{8} << 10;
 
 inline inflate_limits limits_of(size_limit bytes, ratio_limit ratio) {
@@ -125,8 +125,7 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
   reading.sizes = &sizes_of_files(n, context);
   if constexpr (requires { a.options.index; }) {
     reading.index = a.options.index;
-    if (context.on_demand && reading.index == file_index::required)
-      reading.read_bytes = std::min(reading.read_bytes, kPickedReadBytes);
+    if (context.on_demand && reading.index == file_index::required) reading.first_read_bytes = kPickedReadBytes;
   }
   return reading;
 }
