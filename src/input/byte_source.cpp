@@ -258,7 +258,10 @@ void byte_source::consume(std::uint64_t n) {
   if (n <= end_ - begin_) {
     begin_ += n;
   } else {
-    if (n - (end_ - begin_) >= kFarBytes && advice_.first_bytes == 0) window_bytes_ = kJumpBytes;
+    const std::uint64_t skipped = n - (end_ - begin_);
+    if (skipped >= kFarBytes && advice_.first_bytes == 0) window_bytes_ = kJumpBytes;
+    // The next window is not larger than the last one if a quarter of that was skipped.
+    else if (window_bytes_ / 2 >= kJumpBytes && skipped >= window_bytes_ / 8) window_bytes_ /= 2;
     // Elements may still use the buffer, so the next bytes must not overwrite it.
     if (buffer_ && (window_bytes_ || !buffer_.get()->unshared())) buffer_ = buffer_ref();
     begin_ = end_ = 0;

@@ -193,8 +193,8 @@ bool may_read_ahead(const node& input) {
   return std::all_of(input.inputs.begin(), input.inputs.end(), [](const node_ptr& in) { return may_read_ahead(*in); });
 }
 
-/// How many elements are fetched together. Each time, four times as many as before, so that a consumer of few elements
-/// causes few reads.
+/// How many elements are fetched together. Each time, twice as many as before, and from 1,024 on four times as many, so
+/// that a consumer of few elements causes few reads.
 class fetch_size {
  public:
   fetch_size(bool reads_ahead, std::size_t budget_bytes)
@@ -209,7 +209,8 @@ class fetch_size {
   }
   void fetched(std::uint32_t n, std::size_t bytes) {
     each_bytes_ = std::max<std::size_t>(1, bytes / n);
-    ahead_ = std::min(std::max(ahead_, n) * 4, kAheadMax);
+    const std::uint32_t before = std::max(ahead_, n);
+    ahead_ = std::min(before * (before < kFetchedAtOnce ? 2 : 4), kAheadMax);
   }
   /// The largest distance of two elements that are requested together.
   std::uint64_t apart_max() const {
