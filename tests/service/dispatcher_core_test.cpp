@@ -245,6 +245,21 @@ TEST_CASE("a job whose name nobody knows ends with its consumer, and other jobs 
   CHECK(d.open("d", "run-1") != drawn);
 }
 
+TEST_CASE("a dispatcher that is not used notices that another one has taken over") {
+  driver d({.store_check = std::chrono::seconds(5)});
+  const std::string it = d.open("c");
+  for (int i = 0; i != 3; ++i) {  // nobody has: it goes on
+    d.now += std::chrono::seconds(5);
+    d.step({dispatcher_event::woken{}});
+  }
+  CHECK((d.stopped.ok() && d.open("c") == it));
+  driver newer({.token = "b"}, d.store);
+  d.store = newer.store;
+  d.now += std::chrono::seconds(5);
+  d.step({dispatcher_event::woken{}});
+  CHECK(d.stopped.to_string() == "failed_precondition: another dispatcher has taken over");
+}
+
 TEST_CASE("reads that a worker does not name are no load for it") {
   driver d;
   d.beat("w1");

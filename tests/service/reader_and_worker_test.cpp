@@ -273,6 +273,7 @@ TEST_CASE("a consumer says once that it waits for other consumers, or for the di
   c.step({consumer_event::replied{c.id, service_reply(wait)}});
   CHECK(!c.has<consumer_action::waits_for_others>());
   consuming alone;
+  alone.core = consumer_core({.iteration = "3.1", .consumer = "c", .heartbeat = std::chrono::hours(1), .delays = {}});
   alone.step({consumer_event::wanted{0}});
   alone.step({consumer_event::replied{alone.id, unavailable_error("refused")}});
   CHECK(!alone.has<consumer_action::no_answer>());

@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace sluice::lib {
@@ -129,6 +130,7 @@ void commit_log::epoch_read(const dispatcher_event::store_listed& e, time_point 
   for (const meta_entry& x : e.entries)
     if (x.key == kEpochKey) entry = &x;
   if (is_in_flight_ && (entry ? entry->version : 0) == version_) return put_back();
+  if (phase_ == phase::leading && !is_in_flight_ && entry && entry->version == version_) return;  // nobody else leads
   auto record = entry ? from_json<epoch_record>(entry->value) : result<epoch_record>(status());
   if (is_in_flight_ && record.ok() && record->token == options_.token && record->epoch == epoch_) {
     if (record->tries == tries_) return happened(entry->version, out);
@@ -144,6 +146,10 @@ void commit_log::epoch_read(const dispatcher_event::store_listed& e, time_point 
 void commit_log::flush(time_point now, std::vector<dispatcher_action>& out) {
   if (retry_at_ && now < *retry_at_) return;
   retry_at_.reset();
+  if (phase_ == phase::leading && now >= check_at_ && !is_in_flight_) {
+    check_at_ = now + *options_.check_every;
+    must_read_ = true;
+  }
   if (phase_ != phase::stopped && must_read_ && !is_reading_) {
     is_reading_ = true;
     out.push_back({dispatcher_action::list_store{std::string(kEpochKey)}});
@@ -154,6 +160,9 @@ void commit_log::flush(time_point now, std::vector<dispatcher_action>& out) {
     begin(out);
 }
 
-time_point commit_log::wake() const { return retry_at_.value_or(time_point::max()); }
+time_point commit_log::wake() const {
+  const time_point check = phase_ == phase::leading && !is_in_flight_ ? check_at_ : time_point::max();
+  return std::min(check, retry_at_.value_or(time_point::max()));
+}
 
 }  // namespace sluice::lib

@@ -30,6 +30,8 @@ class commit_log {
     std::string token;
     std::size_t commit_bytes = std::size_t{4} << 20;  ///< of bulk writes in one commit
     duration retry_after = std::chrono::milliseconds(100);
+    /// Reads the epoch so often also without commits, to notice that another dispatcher has taken over.
+    std::optional<duration> check_every = {};
   };
   /// starting: reads the epoch; taking_over: commits the next one, so that an older dispatcher cannot write any more;
   /// loading: the state can be read, since it cannot change; stopped: see stop.
@@ -42,7 +44,10 @@ class commit_log {
   const status& last_error() const { return last_error_; }
 
   /// The state was loaded.
-  void lead() { phase_ = phase::leading; }
+  void lead(time_point now) {
+    phase_ = phase::leading;
+    if (options_.check_every) check_at_ = now + *options_.check_every;
+  }
   void stop(const status& why, std::vector<dispatcher_action>& out);
   store_writes& writes() { return pending_; }
   /// Large writes, which go into commits of limited size, in order. bulk_done() has `tag` when all are durable.
@@ -86,6 +91,7 @@ class commit_log {
   std::vector<reply_to> pending_answers_, answers_in_flight_;
   bool is_in_flight_ = false, must_read_ = true, is_reading_ = false, takes_over_ = false, must_commit_ = false;
   std::optional<time_point> retry_at_;
+  time_point check_at_ = time_point::max();  ///< while it leads
 };
 
 }  // namespace sluice::lib

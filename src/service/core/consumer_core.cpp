@@ -41,16 +41,16 @@ void consumer_core::send(line& l, time_point now, actions& out) {
 
 void consumer_core::failed(line& l, const status& why, time_point now, actions& out) {
   if (!may_be_repeated(why)) return fail(why, out);
-  if (&l == &split_ && !has_said_it_waits_ && now - l.begun >= options_.silent_after) {
-    has_said_it_waits_ = true;
-    out.push_back({consumer_action::no_answer{why.to_string()}});
-  }
   if (options_.give_up_after && now - l.begun >= *options_.give_up_after)
     return fail(status(status_code::deadline_exceeded,
                        absl::StrCat("the dispatcher did not answer for ",
                                     std::chrono::duration_cast<std::chrono::milliseconds>(now - l.begun).count(),
                                     " ms; the last error: ", why.to_string())),
                 out);
+  if (&l == &split_ && !has_said_it_waits_ && now - l.begun >= options_.silent_after) {
+    has_said_it_waits_ = true;
+    out.push_back({consumer_action::no_answer{why.to_string()}});
+  }
   l.call = 0;
   l.due = now + retry_delay(options_.delays, ++l.failures, options_.seed, calls_);
 }

@@ -21,7 +21,10 @@ bool denies_something(const result<service_reply>& reply) {
 
 dispatcher_core::dispatcher_core(dispatcher_options o)
     : options_(std::move(o)),
-      log_({.token = options_.token, .commit_bytes = options_.commit_bytes, .retry_after = options_.store_retry}),
+      log_({.token = options_.token,
+            .commit_bytes = options_.commit_bytes,
+            .retry_after = options_.store_retry,
+            .check_every = options_.store_check}),
       workers_(options_.worker_lease) {}
 
 void dispatcher_core::step(dispatcher_event event, time_point now, actions& out) {
@@ -91,7 +94,7 @@ void dispatcher_core::happened(dispatcher_event::store_listed& e, time_point now
   if (status damaged = load(e.entries, now); !damaged.ok()) {
     log_.stop(damaged, out);
   } else {
-    log_.lead();
+    log_.lead(now);
     expire(now);
   }
   for (auto& c : std::exchange(early_, {})) happened(c, now, out);

@@ -45,6 +45,8 @@ struct dispatcher_options {
   duration forget_worker = std::chrono::minutes(10);
   duration hold_max = std::chrono::seconds(2);  ///< a call that waits is answered with `wait` after this time
   duration store_retry = std::chrono::milliseconds(100);
+  /// How often it looks whether another dispatcher has taken over; nullopt: only when it writes.
+  std::optional<duration> store_check = {};
   /// The splits of a finished iteration of a named job are removed after this time. nullopt: never.
   std::optional<duration> remove_finished = std::chrono::minutes(5);
   /// An iteration without a call of a consumer is removed after this time. nullopt: never.

@@ -61,6 +61,7 @@ task<dispatcher> dispatcher::start(runtime& rt, dispatcher_config c) {
   o.token = absl::StrCat(absl::Hex(unique_number(rt)));
   o.fixed_workers = std::move(c.workers);
   o.worker_lease = c.worker_lease;
+  o.store_check = std::chrono::seconds(5);
   o.remove_finished = std::nullopt;
   if (c.keep_finished != duration()) o.remove_finished = c.keep_finished;
   std::shared_ptr<meta_store> store = open_meta_store(c.store, rt);

@@ -256,6 +256,9 @@ run_task worker_host::beat(std::shared_ptr<run_context>&, std::shared_ptr<worker
   else if (now - duration(me->heard_at_.load(std::memory_order_relaxed)) >= service_link::kSilent)
     me->run_->warn(absl::StrCat("dispatcher ", me->link_->dispatcher(),
                                 " does not answer; it is called again: ", std::string(asked.why().message())));
+  if (asked.ok() && !asked->ok() && !may_be_repeated(asked->why()))
+    me->run_->warn(absl::StrCat(me->link_->dispatcher(), " refuses this worker: ", std::string(asked->why().message()),
+                                "; a worker needs the address that a dispatcher prints"));
   if (asked.ok()) me->step({worker_event::heartbeat_replied{*std::move(asked)}});
   else if (asked.why().code() != status_code::cancelled) me->step({worker_event::heartbeat_replied{asked.why()}});
 }
