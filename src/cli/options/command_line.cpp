@@ -423,7 +423,7 @@ int run_command_line(int argc, char** argv) {
   add_index(app, t.reading, t.format, file_verb);
   add_splits(app, t.reading, file_verb);
   add_service(app, t.reading, file_verb);
-  add_plugins(*app.get_subcommand("worker"), t);
+  for (const char* verb : {"dispatcher", "worker", "register"}) add_plugins(*app.get_subcommand(verb), t);
   add_help(app);
   const std::vector<std::string> arguments = with_report_form(usual_arguments(argc, argv));
   try {

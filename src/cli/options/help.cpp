@@ -122,7 +122,7 @@ constexpr verb_help kVerbHelps[] = {
      kServiceGroup,
      "divide plans among workers, for distribute(\"ADDRESS\")",
      {"sluice dispatcher --listen 127.0.0.1:7700", "sluice dispatcher --listen 0.0.0.0:7700 --store sqlite:meta.db",
-      "sluice dispatcher --address-file dispatcher.txt"}},
+      "sluice dispatcher --listen 127.0.0.1:7700 --plugin ./libmine.so"}},
     {"worker",
      kServiceGroup,
      "run splits for a dispatcher",

@@ -60,10 +60,9 @@ node_ptr registered_plan(const std::string& address, const std::string& dataset_
   } catch (const error& e) { throw error(e.why().in_file(address)); }
   node_ptr plan;
   try {
-    plan = plan_of_dataset(info);
+    plan = plan_of_dataset(info, "this program");
   } catch (const error& e) {
-    throw error(failed_precondition_error(absl::StrCat("dataset '", dataset_id, "' cannot be read by this program: ",
-                                                       std::string(e.why().message())))
+    throw error(failed_precondition_error(absl::StrCat("dataset '", dataset_id, "': ", std::string(e.why().message())))
                     .in_file(address));
   }
   return make_stage(distribute_op, arguments::of(distribute_arguments{address, o}), plan);

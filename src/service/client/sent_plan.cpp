@@ -34,9 +34,10 @@ void check_sends(const node& n) {
         "the plan cannot be sent to workers: ", std::string(why.message()),
         "; give the function a name (SLUICE_FUNCTION), write it as an expression, or read the elements from files")));
   if (reads_standard_input(n))
-    throw error(failed_precondition_error(
-        "the plan cannot be sent to workers: it reads standard input (\"-\"), which no other process can read; write it "
-        "to a file first"));
+    throw error(
+        failed_precondition_error("the plan cannot be sent to workers: it reads standard input (\"-\"), which no other "
+                                  "process can read; write it "
+                                  "to a file first"));
 }
 
 dataset_info info_of_plan(std::string text, const element_type& type, std::uint64_t fingerprint) {
@@ -49,8 +50,26 @@ dataset_info info_of_plan(std::string text, const element_type& type, std::uint6
   return info;
 }
 
-node_ptr plan_of_dataset(const dataset_info& info) {
-  node_ptr plan = parse_plan(info.plan);
+node_ptr read_sent_plan(const std::string& text, std::string_view process) {
+  try {
+    return parse_plan(text);
+  } catch (const plan_error& e) {
+    if (!e.file_error().ok())
+      throw error(e.file_error().with_message(
+          absl::StrCat(std::string(e.file_error().message()), ", for ", std::string(process))));
+    const std::string why(e.why().message());
+    const bool lacks_function = why.find("there is no function") != why.npos;
+    throw error(failed_precondition_error(absl::StrCat(
+        std::string(process), " cannot read the plan: ", why,
+        lacks_function
+            ? "; the dispatcher, each worker and each consumer need the functions of the plan: start each with the "
+              "plug-in that registers them (--plugin PATH), or in a program that has them"
+            : "")));
+  }
+}
+
+node_ptr plan_of_dataset(const dataset_info& info, std::string_view process) {
+  node_ptr plan = read_sent_plan(info.plan, process);
   const std::string type = type_text(*plan->type);
   if (type != info.type)
     throw error(failed_precondition_error(absl::StrCat("the plan's elements are ", type, " here, and ", info.type,

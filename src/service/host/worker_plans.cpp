@@ -8,6 +8,7 @@
 
 #include "op/distribute/hints.hpp"
 #include "service/client/sent_plan.hpp"
+#include "service/host/process.hpp"
 #include "sluice/base/random_bits.hpp"
 #include "sluice/op/skip.hpp"
 #include "sluice/op/take.hpp"
@@ -32,6 +33,12 @@ template <class F> auto result_of(F f) -> result<decltype(f())> {
   try {
     return f();
   } catch (...) { return current_exception_status(); }
+}
+
+/// "the worker on HOST"
+std::string on_this_machine(std::string_view process) {
+  const std::string machine = name_of_machine();
+  return absl::StrCat(std::string(process), machine.empty() ? "" : " on ", machine);
 }
 
 /// Reads {"shard":1,"shards":4}. Returns false for anything else.
@@ -59,7 +66,8 @@ node_ptr last_before(const node_ptr& plan, std::uint64_t first) {
 
 }  // namespace
 
-dataset_plan::dataset_plan(dataset_info info) : info_(std::move(info)), whole_(plan_of_dataset(info_)) {}
+dataset_plan::dataset_plan(dataset_info info)
+    : info_(std::move(info)), whole_(plan_of_dataset(info_, on_this_machine("the worker"))) {}
 
 task<result<split_run>> dataset_plan::plan_of(read_request request, runtime& rt) const {
   const std::uint64_t seed = request.seed.value_or(0), epoch = request.epoch.value_or(0);
@@ -105,8 +113,10 @@ task<result<split_run>> dataset_plan::shard_of(read_request request, runtime& rt
 }
 
 task<result<listed_payloads>> list_round(dataset_info info, std::uint64_t round, runtime& rt) {
-  auto made =
-      result_of([&] { return split_plan(parse_plan(info.plan), options_of_dataset(info, info.seed, info.epoch)); });
+  auto made = result_of([&] {
+    return split_plan(read_sent_plan(info.plan, on_this_machine("the dispatcher")),
+                      options_of_dataset(info, info.seed, info.epoch));
+  });
   if (!made.ok()) co_return made.why();
   const cardinality rounds = made->streams()[0].rounds;
   listed_payloads listed;
