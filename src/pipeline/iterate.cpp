@@ -260,9 +260,10 @@ node_ptr in_order(const node_ptr& plan, const iterate_options& o) {
 /// Reads the checkpoint of a run of this plan, also of the plan with the paths before the moves. A run that was resumed
 /// after the moves has checkpoints of the plan with the new paths.
 sealed_position unseal_for(const node& plan, const iterate_options& o) {
-  const std::uint64_t here = fingerprint(plan);
-  const std::uint64_t before = o.rebase.empty() ? here : fingerprint_before(plan, o.rebase);
   const std::uint64_t there = fingerprint_of_sealed(o.from.bytes);
+  std::uint64_t here = fingerprint(plan);
+  if (there != here && there == fingerprint_with_settings(plan)) here = there;
+  const std::uint64_t before = o.rebase.empty() ? here : fingerprint_before(plan, o.rebase);
   const bool is_before = before != here && there == before;
   try {
     sealed_position from =

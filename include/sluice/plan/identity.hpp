@@ -40,6 +40,9 @@ std::vector<function_identity> identities_of(const node& plan);
 /// and in elements in memory stay.
 std::uint64_t fingerprint_before(const node& plan, const path_rebases& moves);
 std::vector<function_identity> identities_before(const node& plan, const path_rebases& moves);
+/// Returns the fingerprint of earlier builds, which includes the address of a dispatcher and those settings of distribute
+/// that change no element.
+std::uint64_t fingerprint_with_settings(const node& plan);
 
 /// Describes the first difference, as the end of "the checkpoint was made by another plan: "; empty if all are equal.
 std::string difference_of(const std::vector<function_identity>& there, const std::vector<function_identity>& here);

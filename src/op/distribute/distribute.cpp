@@ -20,6 +20,30 @@
 namespace sluice::lib {
 namespace {
 
+const distribute_options& options_in(const void* a) { return static_cast<const distribute_arguments*>(a)->options; }
+
+/// Returns true if each split is read once, by whichever worker it is. In the other modes the number of workers decides
+/// what each of them yields, and with mode=off their choice does, too.
+bool divides_splits(const void* a) { return options_in(a).mode == sharding::dynamic; }
+bool divides_elements(const void* a) { return options_in(a).mode != sharding::off; }
+
+/// A job may resume with another dispatcher, other workers, and other limits of memory and time.
+argument_list list_with_settings() {
+  argument_list list = arguments_of<distribute_arguments>();
+  for (field& f : list.fields) {
+    if (f.name == "address" || f.name == "max_outstanding" || f.name == "silence_max" || f.name == "patience")
+      f.is_setting = [](const void*) { return true; };
+    else if (f.name == "workers") f.is_setting = divides_splits;
+    else if (f.name == "tags" || f.name == "target_workers") f.is_setting = divides_elements;
+  }
+  return list;
+}
+
+const argument_list& distribute_list() {
+  static const argument_list list = list_with_settings();
+  return list;
+}
+
 const element_type* distributed_type(const node& n, std::string& why) {
   const element_type* in = n.inputs[0]->type;
   const auto& [address, o] = n.as<distribute_arguments>();
@@ -51,8 +75,8 @@ cardinality distributed_size(const node& n) {
   const cardinality all = cardinality_of(*n.inputs[0]);
   const bool is_alone = o.job.empty() && o.visitation == visitation::exactly_once;
   if (all.kind == cardinality::infinite || all == cardinality::of(0)) return all;
-  const bool divides_elements = o.mode == sharding::dynamic || o.mode == sharding::data;
-  return is_alone && divides_elements ? all : cardinality{};
+  const bool yields_each_once = o.mode == sharding::dynamic || o.mode == sharding::data;
+  return is_alone && yields_each_once ? all : cardinality{};
 }
 
 }  // namespace
@@ -60,7 +84,7 @@ cardinality distributed_size(const node& n) {
 const op_info distribute_op{
     .name = "distribute",
     .doc = "runs the stages upstream on workers",
-    .arguments = arguments_of<distribute_arguments>,
+    .arguments = distribute_list,
     .type = distributed_type,
     .facts = {.size = distributed_size},
     .splits = {.rule = split_rule::one_split},

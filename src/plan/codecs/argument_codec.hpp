@@ -163,6 +163,9 @@ struct field {
   const codec* type;
   bool required;     ///< the default breaks the type's own rule
   bool by_position;  ///< precedes `options`
+  /// Given the arguments, returns true if the field does not change the elements although its type is no knob.
+  /// Fingerprints then have its default. Null: never.
+  bool (*is_setting)(const void* arguments) = nullptr;
 };
 
 struct argument_list {

@@ -22,16 +22,23 @@ bool is_word(std::string_view s) {
 
 class text_printer final : public printer {
  public:
-  /// `moves`: paths are printed as they were before these moves.
-  text_printer(std::string& out, bool is_meaning, const path_rebases* moves = nullptr)
-      : printer(is_meaning), out_(out), moves_(moves) {}
+  enum settings : std::uint8_t { as_given, as_default };
+  /// `moves`: paths are printed as they were before these moves. `s`: how meaning has the fields that are settings.
+  text_printer(std::string& out, bool is_meaning, const path_rebases* moves = nullptr, settings s = as_default)
+      : printer(is_meaning), out_(out), moves_(moves), settings_(s) {}
 
   void plain(std::string_view spelled) override { out_ += spelled; }
   void word(std::string_view w) override { out_ += w; }
-  void text(const std::string& s) override { detail::append_in_quotes(moves_ ? path_before(*moves_, s) : s, out_); }
+  text_printer(std::string& out, const text_changes& changes) : printer(false), out_(out), changes_(&changes) {}
+
+  void text(const std::string& s) override {
+    detail::append_in_quotes(moves_ ? path_before(*moves_, s) : is_path_ ? changes_->path(s) : s, out_);
+  }
   void nothing() override { out_ += "nothing"; }
   void function(const stage_function& f) override {
-    out_ += f.name.empty() ? "<lambda>" : moves_ ? expression_before(*moves_, f.name) : f.name;
+    if (f.name.empty()) out_ += "<lambda>";
+    else if (changes_ && f.is_expression) out_ += changes_->expression(f.name);
+    else out_ += moves_ ? expression_before(*moves_, f.name) : f.name;
     if (is_meaning()) absl::StrAppend(&out_, "@", f.version);
   }
   void plan(const node& n) override {
@@ -87,14 +94,16 @@ class text_printer final : public printer {
   void fields(const argument_list& list, const void* a) {
     bool leading = true, is_later_missing = false;
     for (auto& f : list.fields) {
-      const void* p = argument_list::at(a, f);
+      const bool is_default = is_meaning() && settings_ == as_default && f.is_setting && f.is_setting(a);
+      const void* from = is_default ? list.defaults : a;
+      const void* p = argument_list::at(from, f);
       if (f.type->is_later() && f.type->is_missing(p)) {
         is_later_missing = true;
         continue;
       }
       // In a reader, a text without a name would be read as the path.
       leading = leading && (f.required || f.by_position) && !(is_later_missing && f.type->takes_text());
-      bool is_given = f.required || !list.is_default(a, f);
+      bool is_given = f.required || !list.is_default(from, f);
       bool is_written = is_meaning() ? !f.type->is_knob() && (is_given || !f.type->is_meant_when_given()) : is_given;
       if (!is_written) {
         leading = leading && f.type->may_be_left_out();
@@ -102,7 +111,9 @@ class text_printer final : public printer {
       }
       if (leading) item();
       else name(f.name, false);
+      is_path_ = changes_ && (f.name == "path" || f.name == "pattern");
       f.type->print(p, *this);
+      is_path_ = false;
     }
   }
 
@@ -118,7 +129,10 @@ class text_printer final : public printer {
   }
 
   std::string& out_;
-  const path_rebases* moves_;
+  const path_rebases* moves_ = nullptr;
+  settings settings_ = as_given;
+  const text_changes* changes_ = nullptr;
+  bool is_path_ = false;  ///< the argument that is printed is a path, and changes
 };
 
 }  // namespace
@@ -133,6 +147,12 @@ std::string printed(const codec& type, const void* field) {
 std::string plan_text(const node& n) {
   std::string out;
   text_printer(out, false).plan(n);
+  return out;
+}
+
+std::string changed_plan_text(const node& n, const text_changes& changes) {
+  std::string out;
+  text_printer(out, changes).plan(n);
   return out;
 }
 
@@ -153,6 +173,12 @@ std::uint64_t fingerprint(const node& n) {
 std::uint64_t fingerprint_before(const node& n, const path_rebases& moves) {
   std::string meaning;
   text_printer(meaning, true, &moves).plan(n);
+  return stable_hash(meaning);
+}
+
+std::uint64_t fingerprint_with_settings(const node& n) {
+  std::string meaning;
+  text_printer(meaning, true, nullptr, text_printer::as_given).plan(n);
   return stable_hash(meaning);
 }
 
