@@ -12,6 +12,7 @@
 
 #include "engine/lowering/open_context.hpp"
 #include "op/distribute/open_distribute.hpp"
+#include "service/client/absolute_paths.hpp"
 #include "service/client/consumer.hpp"
 #include "service/client/sent_plan.hpp"
 #include "service/client/split_stages.hpp"
@@ -54,6 +55,9 @@ void check_codec(frame_compression wanted) {
                                                "; write compression=automatic, or build with the library")));
 }
 
+/// Addresses of transports within a process begin with this.
+constexpr std::string_view kThisProcess = "local:";
+
 class distributing {
  public:
   distributing(const node& n, open_context& context)
@@ -83,8 +87,11 @@ class distributing {
   }
 
  private:
-  node_ptr stream_of(const std::string& text, const element_type& type, std::size_t number) const {
-    const bool is_embedded = node_.as<distribute_arguments>().address.empty();
+  /// `text`: as written here. Workers at an address may run in another folder, or on another machine.
+  node_ptr stream_of(std::string text, const element_type& type, std::size_t number) const {
+    const std::string& address = node_.as<distribute_arguments>().address;
+    const bool is_embedded = address.empty();
+    if (!is_embedded && !address.starts_with(kThisProcess)) text = plan_text_with_absolute_paths(*parse_plan(text));
     auto me = std::make_shared<consumer>(context_.run, link_, info_of(text, type, options_, context_.on_error),
                                          options_, static_cast<std::uint32_t>(number), !is_embedded);
     // A worker of this process reads one split at a time, as the plan without distribute reads its files.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "op/from_dataset_id/registered_plan.hpp"
+#include "service/client/absolute_paths.hpp"
 #include "service/client/sent_plan.hpp"
 #include "service/client/service_link.hpp"
 #include "sluice/coro/sync_wait.hpp"
@@ -28,7 +29,9 @@ dataset_info info_of_whole(const node& plan) {
   if (!can_serialise(*plan.type))
     throw error(invalid_argument_error(
         absl::StrCat("elements of ", type_text(*plan.type), " cannot be sent to another process")));
-  dataset_info info = info_of_plan(plan_text(plan), *plan.type, fingerprint(plan));
+  std::string text = plan_text_with_absolute_paths(plan);
+  const std::uint64_t fingerprint_there = fingerprint(*parse_plan(text));
+  dataset_info info = info_of_plan(std::move(text), *plan.type, fingerprint_there);
   if (const cardinality size = cardinality_of(plan); size.kind == cardinality::exact)
     info.cardinality = static_cast<std::uint64_t>(size.elements);
   return info;

@@ -88,6 +88,8 @@ class split_reading {
   void count_taken(std::uint32_t n) { first_ += n; }
   /// After a fill() without elements: what the worker's stages have dropped in the split.
   const std::vector<dropped_elements>& dropped() const { return dropped_; }
+  /// Returns the address of the worker that reads the split; empty: none is known, or it is in this process.
+  std::string worker_elsewhere() const { return core_ && !stream_ ? core_->worker() : std::string(); }
   /// Returns the bytes that have arrived from workers elsewhere since the last call.
   std::uint64_t take_wire_bytes() { return std::exchange(wire_bytes_, 0); }
   /// After a fill() without elements: the number of elements of the split.

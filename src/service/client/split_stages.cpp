@@ -172,6 +172,13 @@ dropped_errors dropped_here(run_context& run, const std::vector<dropped_elements
   return here;
 }
 
+/// A file that is missing or damaged on a worker may be right here.
+status with_worker(const status& why, const split_reading& in) {
+  const std::string worker = in.worker_elsewhere();
+  if (why.where().file.empty() || worker.empty()) return why;
+  return why.with_message(absl::StrCat(std::string(why.message()), ", on worker ", worker));
+}
+
 erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::shared_ptr<consumer> me,
                                   assigned_split split, std::string label, site_record* site) {
   split_reading in(me, split, out.type());
@@ -194,7 +201,7 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
       auto filling = in.fill(wanted);
       status why = co_await filling;
       if (const std::uint64_t bytes = in.take_wire_bytes()) stage_counts::add(site->counts().rare().read_bytes, bytes);
-      if (!why.ok()) co_await fail(why.in_stage(label));
+      if (!why.ok()) co_await fail(with_worker(why, in).in_stage(label));
       if (!in.local().empty()) {
         place->at = wanted + in.local().size();
         co_yield in.local();

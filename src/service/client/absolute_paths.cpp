@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/client/absolute_paths.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/text/path_scheme.hpp"
+#include "io/paths/glob.hpp"
+#include "plan/moved_texts.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// Returns the folder with its marks of patterns escaped, because it precedes a pattern.
+std::string folder_in_pattern(std::string_view folder) {
+  std::string out;
+  for (const char c : folder) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) out += '\\';
+    if (c == ',') out += "[,]";
+    else out += c;
+  }
+  return out;
+}
+
+std::string one_absolute_path(std::string_view path, bool is_pattern) {
+  if (path.empty() || path == "-" || path.starts_with('/') || !detail::scheme_of(path).empty())
+    return std::string(path);
+  std::error_code unknown;
+  const std::string here = std::filesystem::current_path(unknown).string();
+  if (unknown) return std::string(path);
+  while (path.starts_with("./")) path.remove_prefix(2);
+  std::string whole = is_pattern ? folder_in_pattern(here) : here;
+  if (!whole.ends_with('/')) whole += '/';
+  return whole.append(path == "." ? std::string_view() : path);
+}
+
+std::string expression_with_absolute_paths(std::string_view expression) {
+  constexpr std::string_view kReader = "read_file(";
+  std::string out;
+  for (std::size_t at = 0; at != expression.size();) {
+    const std::size_t begin = expression.find('"', at);
+    std::size_t end = begin == expression.npos ? expression.npos : begin + 1;
+    while (end < expression.size() && expression[end] != '"') end += expression[end] == '\\' ? 2 : 1;
+    if (end >= expression.size()) return out.append(expression.substr(at));
+    const std::string_view before = expression.substr(at, begin - at);
+    const std::string_view text = expression.substr(begin + 1, end - begin - 1);
+    const bool is_file = before.ends_with(kReader) && text.find('\\') == text.npos;
+    out.append(before).append("\"").append(is_file ? one_absolute_path(text, false) : std::string(text)).append("\"");
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string absolute_path(std::string_view path) {
+  std::error_code unknown;
+  const bool is_plain = path.find_first_of("*?[,{") == path.npos;
+  if (is_plain || std::filesystem::exists(std::filesystem::path(path), unknown)) return one_absolute_path(path, false);
+  std::string all;
+  for (const std::string& pattern : detail::split_patterns(std::string(path)))
+    all.append(all.empty() ? "" : ",").append(one_absolute_path(pattern, true));
+  return all;
+}
+
+std::string plan_text_with_absolute_paths(const node& n) {
+  return changed_plan_text(n, {.path = absolute_path, .expression = expression_with_absolute_paths});
+}
+
+}  // namespace sluice::lib
