@@ -51,6 +51,37 @@ class Splits(ProgramTest):
         self.assertEqual([stage["stage"] for stage in shown["client_stages"]][1], "batch(2)")
         self.assertEqual([split["plan"] for split in shown["streams"][1]["splits"]], ["range(4) | take(2)", "range(4) | skip(2) | take(2)"])
 
+    def places(self, plan):
+        """The stages of a plan, each with the place that explain names."""
+        text = self.ok("explain", "--splits", plan).stdout
+        return [tuple(part.strip("| ") for part in line.split("  # ")) for line in text.splitlines() if not line.startswith("#")], text
+
+    def test_explain_shows_what_runs_upstream_and_downstream_of_distribute(self):
+        stages, _ = self.places("range(10) | map(it * 2) | batch(2) | distribute(splits=3) | take(2)")
+        self.assertEqual([place.split(":")[0] for _, place in stages], ["workers", "workers", "workers", "client", "client"])
+        stages, text = self.places("range(10) | filter(it > 2) | batch(2) | distribute(splits=3) | take(2)")
+        self.assertEqual([place.split(":")[0] for _, place in stages], ["workers", "workers", "client", "client", "client"])
+        self.assertNotIn("cannot", text)
+        stages, _ = self.places("range(10) | distribute(mode=off, workers=2) | take(2)")
+        self.assertEqual([place for _, place in stages], ["workers, mode=off", "client", "client"])
+        stages, _ = self.places("zip(range(3) | distribute(), range(3)) | batch(2)")
+        self.assertEqual([place.split(":")[0] for _, place in stages], ["client", "client"])
+
+    def test_explain_reports_what_a_run_refuses(self):
+        for plan in ("range(3) | map(it, order=sloppy) | distribute()", "range(3) | map(it, order=sloppy) | distribute(mode=off)"):
+            with self.subTest(plan=plan):
+                self.assertIn("sloppy", self.fails(1, "run", plan))
+                self.assertRegex(self.places(plan)[1], r"\n# .*sloppy order")
+
+    def test_splits_are_those_of_the_plan_upstream_of_distribute(self):
+        text = self.ok("splits", "range(12) | filter(it > 2) | distribute(splits=3) | take(2)").stdout
+        self.assertIn("# 3 splits", text)
+        self.assertIn("# of the plan upstream of distribute(splits=3)", text)
+        self.assertEqual(plans_of(text)[0], "range(12) | take(4) | filter(it > 2)")
+        self.assertIn("# 2 splits", self.ok("splits", "range(12) | distribute(splits=3)", "--splits", 2).stdout)
+        self.assertIn("has no splits", self.fails(2, "splits", "range(12) | distribute(mode=off)"))
+        self.assertIn("in an input of a stage", self.fails(2, "splits", "zip(range(3) | distribute(), range(3))"))
+
     def test_what_cannot_be_split_is_refused(self):
         for words, status, why in ((["range(3) | map(it, order=sloppy)"], 1, "sloppy order"), (['lines("-")'], 1, "standard input"),
                                    (["range(3)", "--splits", 2, "--split-bytes", 9], 2, "not both"), (["range(3)", "--splits", 0], 2, "--splits"),
