@@ -42,6 +42,11 @@ class Service(ServiceTest):
         message = self.fails(1, "run", f'range(9) | distribute("{address}", mode=data)')
         self.assertIn("needs a fixed list of workers", message)
 
+    def test_workers_in_one_process_are_bounded(self):
+        message = self.fails(2, "run", "range(10) | distribute(workers=100000)")
+        self.assertIn("workers must be at most 1024, and is 100000", message)
+        self.assertEqual(self.elements("range(10) | distribute(workers=1024)"), list(range(10)))
+
     def test_tags_and_targets_choose_the_workers(self):
         _, address = self.start("dispatcher")
         _, plain = self.start("worker", "--dispatcher", address)

@@ -37,7 +37,7 @@ struct distribute_options {
   std::vector<std::string> tags = {};  ///< only workers that have all of these tags read splits of the job
   sluice::lib::target_workers target_workers = target_workers::automatic;
   count workers =
-      1;  ///< without an address: the number of workers in this process, and of splits read at the same time
+      1;  ///< without an address: the number of workers in this process, and of splits read at once; at most 1,024
   std::int64_t splits = 0;                ///< about this number of splits; 0: one for each file, or 16
   byte_size split_bytes = {};             ///< about this number of bytes of files in each split; 0: no limit
   std::int64_t split_elements = 0;        ///< this number of elements, or of files, in each split; 0: no limit

@@ -44,10 +44,18 @@ const argument_list& distribute_list() {
   return list;
 }
 
+/// Each worker in this process is a server with a task and heartbeats of its own: 100,000 took 805 MB.
+constexpr std::int64_t kWorkersHereMax = 1024;
+
 const element_type* distributed_type(const node& n, std::string& why) {
   const element_type* in = n.inputs[0]->type;
   const auto& [address, o] = n.as<distribute_arguments>();
   if (std::string mistake = mistake_in_address(address); !mistake.empty()) why = std::move(mistake);
+  else if (o.workers > kWorkersHereMax)
+    why = absl::StrCat(
+        "workers must be at most ", kWorkersHereMax, ", and is ", static_cast<std::int64_t>(o.workers),
+        ": each is a server in this process, and more workers than cores make no element faster; write the number "
+        "of cores, or run workers on other machines (sluice worker) and name their dispatcher");
   else if (o.silence_max.is_given() && o.silence_max.value < 1'000'000) why = "silence_max must be at least 1ms";
   else if (o.splits < 0) why = "splits must be at least 0, and is " + std::to_string(o.splits);
   else if (o.split_elements < 0) why = "split_elements must be at least 0, and is " + std::to_string(o.split_elements);
