@@ -82,6 +82,16 @@ class Splits(ProgramTest):
         self.assertIn("has no splits", self.fails(2, "splits", "range(12) | distribute(mode=off)"))
         self.assertIn("in an input of a stage", self.fails(2, "splits", "zip(range(3) | distribute(), range(3))"))
 
+    def test_a_refusal_shows_the_stage_in_the_plan(self):
+        file = self.path("plan.txt")
+        pathlib.Path(file).write_text("range(30)  # map(it)\n  | map(it * 2)\n  | map(it, order=sloppy)\n  | batch(2)\n")
+        message = sluice("splits", "-f", file).stderr
+        self.assertIn(f"{file}:3:5: the plan cannot be split: map(it, order=sloppy) delivers in sloppy order", message)
+        self.assertTrue(message.endswith("\n    | map(it, order=sloppy)\n      ^\n"), message)
+        message = sluice("splits", "range(3) | map(it, order=sloppy)").stderr
+        self.assertIn("column 12: the plan cannot be split", message)
+        self.assertTrue(message.endswith("\n  range(3) | map(it, order=sloppy)\n             ^\n"), message)
+
     def test_what_cannot_be_split_is_refused(self):
         for words, status, why in ((["range(3) | map(it, order=sloppy)"], 1, "sloppy order"), (['lines("-")'], 1, "standard input"),
                                    (["range(3)", "--splits", 2, "--split-bytes", 9], 2, "not both"), (["range(3)", "--splits", 0], 2, "--splits"),

@@ -27,6 +27,7 @@
 #include "cli/verbs.hpp"
 #include "io/paths/file_router.hpp"
 #include "io/plan_file_reader.hpp"
+#include "plan/plan_parts.hpp"
 #include "sluice/element/type_text.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
@@ -367,7 +368,74 @@ std::string_view without_column(std::string_view message) {
   return message.starts_with("column ") && colon != message.npos ? message.substr(colon + 2) : message;
 }
 
+/// Returns "FILE:LINE:COLUMN: " for a place in the text of a file.
+std::string line_and_column(const std::string& file, const std::string& text, std::size_t at) {
+  auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+  auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+  std::size_t column = 1;
+  for (auto i = begin; i < at; i = next_character(text, i)) ++column;
+  return absl::StrCat(file == "-" ? "standard input" : file, ":", line, ":", column, ": ");
+}
+
+/// Appends the stages of a plan in the order of their names in its text.
+void stages_in_text(const node& n, std::vector<const node*>& all) {
+  const bool is_first = n.op->shape == op_info::combine;
+  if (is_first) all.push_back(&n);
+  for (const node_ptr& input : n.inputs) stages_in_text(*input, all);
+  if (!is_first) all.push_back(&n);
+  for_each_plan(n, [&all](const node_ptr& inner) { stages_in_text(*inner, all); });
+}
+
+/// Returns where a word stands in the text of a plan, apart from texts in quotes, comments and names of arguments.
+std::vector<std::size_t> places_of_word(std::string_view text, std::string_view word) {
+  std::vector<std::size_t> all;
+  const auto is_of_name = [](char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    if (text[at] == '"') {
+      while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+      ++end;
+    } else if (text[at] == '#') {
+      end = std::min(text.find('\n', at), text.size());
+    } else if (is_of_name(text[at])) {
+      while (end < text.size() && is_of_name(text[end])) ++end;
+      if (text.substr(at, end - at) == word && text.substr(end, 1) != "=") all.push_back(at);
+    }
+    at = end;
+  }
+  return all;
+}
+
+/// Returns where the stage that the message names stands in the text; npos: the text does not show it.
+std::size_t place_of_stage(std::string_view message, const node& plan, std::string_view text) {
+  constexpr std::string_view kRefused = "the plan cannot be split: ";
+  const std::size_t begin = message.find(kRefused);
+  if (begin == message.npos) return text.npos;
+  const std::string_view rest = message.substr(begin + kRefused.size());
+  std::vector<const node*> stages;
+  stages_in_text(plan, stages);
+  const auto named = std::ranges::find_if(
+      stages, [rest](const node* n) { return rest.starts_with(absl::StrCat(stage_text(*n), " ")); });
+  if (named == stages.end()) return text.npos;
+  const std::string_view name = (*named)->op->name;
+  const auto is_like = [name](const node* n) { return n->op->name == name; };
+  const std::vector<std::size_t> places = places_of_word(text, name);
+  if (std::ranges::count_if(stages, is_like) != static_cast<std::ptrdiff_t>(places.size())) return text.npos;
+  return places[static_cast<std::size_t>(std::count_if(stages.begin(), named, is_like))];
+}
+
 }  // namespace
+
+void throw_at_stage(const status& why, const node& plan, const std::string& typed, const std::string& file) {
+  const std::string text = file.empty() ? typed : file == "-" ? std::string() : text_of(file);
+  const std::string message(why.message());
+  const std::size_t at = place_of_stage(message, plan, text);
+  if (at == text.npos) throw error(why);
+  std::size_t column = 1;
+  for (std::size_t i = 0; i < at; i = next_character(text, i)) ++column;
+  const std::string place = file.empty() ? absl::StrCat("column ", column, ": ") : line_and_column(file, text, at);
+  throw error(why.with_message(absl::StrCat(place, message, "\n", pointed_at(text, at))));
+}
 
 node_ptr plan_in_file(const std::string& path) {
   std::string text = text_of(path);
@@ -379,12 +447,8 @@ node_ptr plan_in_file(const std::string& path) {
     if (path != "-" && is_file(path) && !kind_of_name(path).empty() && kind_of_name(path) != "lines")
       throw misuse(absl::StrCat(path, " contains data, and no plan; use: sluice head ", shell_word(path)));
     std::size_t at = byte_of(text, e.column());
-    auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
-    auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
-    std::size_t column = 1;
-    for (auto i = begin; i < at; i = next_character(text, i)) ++column;
-    throw misuse(absl::StrCat(path == "-" ? "standard input" : path, ":", line, ":", column, ": ",
-                              std::string(without_column(e.why().message())), "\n", pointed_at(text, at)));
+    throw misuse(absl::StrCat(line_and_column(path, text, at), std::string(without_column(e.why().message())), "\n",
+                              pointed_at(text, at)));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/inputs/format_options.hpp"
 #include "sluice/base/field_types.hpp"
+#include "sluice/base/status.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib::cli {
@@ -23,6 +24,12 @@ node_ptr plan_of_file(const std::string& file, const std::string& text, const fo
 /// white space. Errors: misuse, FILE:LINE:COLUMN: the message of the plan_error, with the line and a caret; `error`: it
 /// cannot be read.
 node_ptr plan_in_file(const std::string& path);
+
+/// Throws an error whose message names a stage after "the plan cannot be split: ", with the place of the stage in the text
+/// of the plan: FILE:LINE:COLUMN, or the column if `file` is empty and the text was typed, and the line with a caret. The
+/// place is left out if the text does not show it: JSON, standard input, other names of operators.
+[[noreturn]] void throw_at_stage(const status& why, const node& plan, const std::string& typed,
+                                 const std::string& file);
 
 /// Returns true if the text names data rather than a plan: a file, a FIFO, a URL, or "-" for standard input.
 bool names_data(const std::string& plan_or_file);

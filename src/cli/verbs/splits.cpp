@@ -198,7 +198,11 @@ int splits(const splits_arguments& a) {
   const node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
   const divided_plan d = divided(plan);
   check_divided(d, *plan);
-  const split_plan parts(d.plan, options_of(a, d));
+  const split_plan parts = [&] {
+    try {
+      return split_plan(d.plan, options_of(a, d));
+    } catch (const error& e) { throw_at_stage(e.why(), *plan, a.plan, a.plan_file); }
+  }();
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   std::vector<split_list> all;
