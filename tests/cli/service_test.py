@@ -47,6 +47,21 @@ class Service(ServiceTest):
         self.assertIn("workers must be at most 1024, and is 100000", message)
         self.assertEqual(self.elements("range(10) | distribute(workers=1024)"), list(range(10)))
 
+    def test_status_is_repeated_in_whole_lines_without_sequences_of_terminals(self):
+        address = self.dispatcher()
+        for options in (["--watch", "--json"], ["--watch"]):
+            watching = subprocess.Popen([PROGRAM, "status", address, *options], stdout=subprocess.PIPE)
+            self.processes.append(watching)
+            first = [watching.stdout.readline() for _ in range(4)]
+            self.assertNotIn(b"\x1b", b"".join(first))
+            if "--json" in options:
+                self.assertEqual([json.loads(line)["datasets"] for line in first], [0] * 4)
+            else:
+                self.assertEqual(first[2], b"\n")
+                self.assertEqual(first[3], first[0])
+            watching.stdout.close()
+            self.assertNotEqual(watching.wait(), None)  # nobody reads any more
+
     def test_tags_and_targets_choose_the_workers(self):
         _, address = self.start("dispatcher")
         _, plain = self.start("worker", "--dispatcher", address)

@@ -77,8 +77,8 @@ void add_status(CLI::App& app, std::function<int()>& verb) {
   status->add_option("ADDRESS", a->address, "the address of the dispatcher, host:port")
       ->required()
       ->check(server_address());
-  auto* as_json = status->add_flag("--json", a->as_json, "print everything as JSON");
-  status->add_flag("--watch", a->watches, "print it again each second")->excludes(as_json);
+  status->add_flag("--json", a->as_json, "print everything as JSON; with --watch one line each second");
+  status->add_flag("--watch", a->watches, "print it again each second");
   status->callback([&verb, a] { verb = [a] { return status_verb(*a); }; });
 }
 

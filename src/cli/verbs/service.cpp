@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -163,15 +164,16 @@ int status_verb(const status_arguments& a) {
   for (;;) {
     const result<status_reply> reply = sync_wait(rt, link.ask(status_request{}));
     if (reply.why().code() == status_code::deadline_exceeded)
+  const bool clears = a.watches && !a.as_json && isatty(STDOUT_FILENO) != 0;
       throw error(unavailable_error(absl::StrCat("no dispatcher answers at ", a.address, " within ",
                                                  seconds_text(std::chrono::duration<double>(kStatusPatience).count()),
                                                  "; if a run is served there: sluice top ", a.address)));
     if (!reply.ok()) throw error(reply.why());
-    if (a.watches) absl::PrintF("\033[H\033[2J");
-    if (a.as_json) absl::PrintF("%s\n", nlohmann::ordered_json::parse(to_json(*reply)).dump(2));
+    if (clears) absl::PrintF("\033[H\033[2J");
+    if (a.as_json) absl::PrintF("%s\n", nlohmann::ordered_json::parse(to_json(*reply)).dump(a.watches ? -1 : 2));
     else print_status(a.address, *reply);
-    std::fflush(stdout);
-    if (!a.watches) return kOk;
+    if (std::fflush(stdout) != 0 || !a.watches) return kOk;  // the caller reports a failed write
+    if (!a.as_json && !clears) absl::PrintF("\n");
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 }
