@@ -62,6 +62,26 @@ class Service(ServiceTest):
             watching.stdout.close()
             self.assertNotEqual(watching.wait(), None)  # nobody reads any more
 
+    def test_a_store_and_an_address_that_cannot_work_are_refused(self):
+        self.assertIn(f"{self.folder.name} is a folder; name a file in it", self.fails(2, "dispatcher", "--store", f"sqlite:{self.folder.name}"))
+        for address, why in (("foo", "write foo:7700"), ("foo:0", "write foo:%port%"), (":%port%", "expects a host and a port"),
+                             ("http://foo:%port%", "expects a host and a port")):
+            with self.subTest(address=address):
+                self.assertIn(why, self.fails(2, "worker", "--dispatcher", "127.0.0.1:1", "--address", address))
+
+    def test_a_worker_that_is_stopped_in_an_outage_reports_no_call(self):
+        dispatcher, address = self.start("dispatcher")
+        worker = subprocess.Popen([PROGRAM, "worker", "--dispatcher", address], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.processes.append(worker)
+        worker.stdout.readline()
+        self.wait_until(lambda: self.alive_workers(address))
+        dispatcher.send_signal(signal.SIGSTOP)
+        self.assertIn("does not answer", worker.stderr.readline())
+        worker.send_signal(signal.SIGTERM)
+        rest = worker.communicate()[1]
+        self.assertEqual(worker.returncode, 0)
+        self.assertNotIn("stopped", rest)
+
     def test_tags_and_targets_choose_the_workers(self):
         _, address = self.start("dispatcher")
         _, plain = self.start("worker", "--dispatcher", address)

@@ -112,25 +112,39 @@ CLI::Validator path() {
   return CLI::Validator(check, "PATH");
 }
 
-CLI::Validator server_address() {
+namespace {
+
+std::string mistake_in_server_address(const std::string& text) {
+  if (text.starts_with("unix:")) return {};
+  if (const std::size_t scheme = text.find("://"); scheme != text.npos)
+    return absl::StrCat("expects a host and a port, and is ", quoted_value(text), ": write ", text.substr(scheme + 3));
+  const std::size_t colon = text.rfind(':');
+  const std::string port = colon == text.npos ? text : text.substr(colon + 1);
+  unsigned number = 0;
+  const char* end = port.data() + port.size();
+  const auto read = std::from_chars(port.data(), end, number);
+  const bool is_number = read.ec == std::errc() && read.ptr == end;
+  const bool is_port = is_number && number <= 65535, has_host = colon != text.npos && colon != 0;
+  if (is_port && has_host) return {};
+  if (is_number && !is_port)
+    return absl::StrCat("expects a host and a port, and is ", quoted_value(text), ": a port is at most 65535");
+  const std::string host = has_host ? text.substr(0, colon) : colon == text.npos && !is_number ? text : "127.0.0.1";
+  return absl::StrCat("expects a host and a port, and is ", quoted_value(text),
+                      has_host ? ": the port is no number" : "", ": write ", host, ":", is_port ? port : "7700");
+}
+
+}  // namespace
+
+CLI::Validator server_address() { return CLI::Validator(mistake_in_server_address, "ADDRESS"); }
+
+CLI::Validator reachable_address() {
   auto check = [](const std::string& text) -> std::string {
-    if (text.starts_with("unix:")) return {};
-    if (const std::size_t scheme = text.find("://"); scheme != text.npos)
-      return absl::StrCat("expects a host and a port, and is ", quoted_value(text), ": write ",
-                          text.substr(scheme + 3));
-    const std::size_t colon = text.rfind(':');
-    const std::string port = colon == text.npos ? text : text.substr(colon + 1);
-    unsigned number = 0;
-    const char* end = port.data() + port.size();
-    const auto read = std::from_chars(port.data(), end, number);
-    const bool is_number = read.ec == std::errc() && read.ptr == end;
-    const bool is_port = is_number && number <= 65535, has_host = colon != text.npos && colon != 0;
-    if (is_port && has_host) return {};
-    if (is_number && !is_port)
-      return absl::StrCat("expects a host and a port, and is ", quoted_value(text), ": a port is at most 65535");
-    const std::string host = has_host ? text.substr(0, colon) : colon == text.npos && !is_number ? text : "127.0.0.1";
-    return absl::StrCat("expects a host and a port, and is ", quoted_value(text),
-                        has_host ? ": the port is no number" : "", ": write ", host, ":", is_port ? port : "7700");
+    constexpr std::string_view kAnyPort = ":%port%";
+    if (text.size() > kAnyPort.size() && text.ends_with(kAnyPort) && text.find("://") == text.npos) return {};
+    if (text.ends_with(":0"))
+      return absl::StrCat("is ", quoted_value(text), ", and nothing can be reached at port 0: write ",
+                          text.substr(0, text.size() - 2), std::string(kAnyPort));
+    return mistake_in_server_address(text);
   };
   return CLI::Validator(check, "ADDRESS");
 }

@@ -26,6 +26,8 @@ CLI::Validator interval();
 CLI::Validator path();
 /// Accepts host:port and unix:/path.
 CLI::Validator server_address();
+/// Accepts addresses by which others reach this machine: host:port, host:%port% and unix:/path; not port 0.
+CLI::Validator reachable_address();
 /// Accepts "sqlite:PATH".
 CLI::Validator metadata_store();
 /// Accepts these words.

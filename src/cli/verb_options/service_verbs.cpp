@@ -49,9 +49,11 @@ void add_worker(CLI::App& app, reading_arguments& reading, std::function<int()>&
   worker->add_option("--listen", a->listen, "host and port; port 0 is a free one")
       ->check(server_address())
       ->capture_default_str();
-  worker->add_option("--address", a->address,
-                     "the address by which consumers reach this worker, with %port% for its port; by default the one "
-                     "that it listens on");
+  worker
+      ->add_option("--address", a->address,
+                   "the address by which consumers reach this worker, with %port% for its port; by default the one "
+                   "that it listens on")
+      ->check(reachable_address());
   worker->add_option("--address-file", a->address_file, kAddressFileHelp)->check(path());
   worker->add_option("--tags", a->tags, "words that jobs may ask for, separated by commas")->delimiter(',');
   worker->add_option("--slots", a->slots, "splits to run at a time before other workers get more; by default the cores")

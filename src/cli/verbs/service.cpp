@@ -107,10 +107,13 @@ void print_status(const std::string& address, const status_reply& s) {
   for (const iteration_status& it : s.iterations) print_iteration(it);
 }
 
-/// Refuses a store in a folder that does not exist, which no later attempt can open.
-void check_folder_of(const std::string& store) {
-  const std::filesystem::path folder = std::filesystem::path(store.substr(store.find(':') + 1)).parent_path();
+/// Refuses a store that is a folder, or in a folder that does not exist: no later attempt can open it.
+void check_path_of(const std::string& store) {
+  const std::filesystem::path file(store.substr(store.find(':') + 1)), folder = file.parent_path();
   std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown))
+    throw misuse(absl::StrCat("--store ", store, ": ", file.string(),
+                              " is a folder; name a file in it: --store sqlite:", (file / "meta.db").string()));
   if (folder.empty() || std::filesystem::exists(folder, unknown)) return;
   throw error(not_found_error(absl::StrCat("cannot create: the folder ", folder.string(),
                                            " does not exist; create it: mkdir -p ", shell_word(folder.string())))
@@ -134,7 +137,7 @@ int dispatcher_verb(const dispatcher_arguments& a) try {
   c.listen = a.listen;
   c.store = a.store;
   c.workers = a.workers;
-  if (!a.store.empty()) check_folder_of(a.store);
+  if (!a.store.empty()) check_path_of(a.store);
   dispatcher d(rt, c);
   announce(d.address(), a.address_file);
   signals.wait();
@@ -161,10 +164,10 @@ int worker_verb(const worker_arguments& a) {
 int status_verb(const status_arguments& a) {
   runtime rt;
   service_link link(transport_of(rt), a.address, kStatusPatience);
+  const bool clears = a.watches && !a.as_json && isatty(STDOUT_FILENO) != 0;
   for (;;) {
     const result<status_reply> reply = sync_wait(rt, link.ask(status_request{}));
     if (reply.why().code() == status_code::deadline_exceeded)
-  const bool clears = a.watches && !a.as_json && isatty(STDOUT_FILENO) != 0;
       throw error(unavailable_error(absl::StrCat("no dispatcher answers at ", a.address, " within ",
                                                  seconds_text(std::chrono::duration<double>(kStatusPatience).count()),
                                                  "; if a run is served there: sluice top ", a.address)));

@@ -253,7 +253,8 @@ run_task worker_host::beat(std::shared_ptr<run_context>&, std::shared_ptr<worker
   auto asked = co_await asking.as_result();
   const duration now = me->run_->time->now().time_since_epoch();
   if (asked.ok()) me->heard_at_.store(now.count(), std::memory_order_relaxed);
-  else if (now - duration(me->heard_at_.load(std::memory_order_relaxed)) >= service_link::kSilent)
+  else if (asked.why().code() != status_code::cancelled &&
+           now - duration(me->heard_at_.load(std::memory_order_relaxed)) >= service_link::kSilent)
     me->run_->warn(absl::StrCat("dispatcher ", me->link_->dispatcher(),
                                 " does not answer; it is called again: ", std::string(asked.why().message())));
   if (asked.ok() && !asked->ok() && !may_be_repeated(asked->why()))
