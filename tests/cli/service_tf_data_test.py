@@ -341,7 +341,7 @@ class Jobs(ServiceTest):
 
     def test_a_job_without_a_name_is_forgotten_with_its_consumer_and_others_are_not(self):
         plan = f'{numbers(20000)} | distribute("{self.address}", splits=50'
-        lasting = self.consume(f'{plan}, job="lasting", silence_max=1h) | take(2000)')
+        lasting = self.consume(f'{plan}, job="lasting", consumer="kept", silence_max=1h) | take(2000)')
         for _ in range(2):
             wait_for, _ = self.consume_in_steps(f"{plan}, silence_max=200ms)")
             wait_for(10)

@@ -92,6 +92,8 @@ void split_reading::step(reader_event event) {
 }
 
 void split_reading::perform(reader_action& a) {
+  // In these modes no other worker can read the split.
+  const bool has_own_worker = me_->options().mode != sharding::dynamic && !split_.worker.empty();
   if (auto* placing = std::get_if<reader_action::place>(&a.what)) to_place_ = std::move(*placing);
   else if (auto* opening = std::get_if<reader_action::open>(&a.what)) to_open_ = std::move(*opening);
   else if (auto* cancelling = std::get_if<reader_action::cancel>(&a.what)) {
@@ -105,7 +107,8 @@ void split_reading::perform(reader_action& a) {
   else if (auto* waking = std::get_if<reader_action::wake_at>(&a.what)) due_ = waking->when;
   else if (auto* lacking = std::get_if<reader_action::no_worker>(&a.what))
     me_->run()->warn(absl::StrCat("distribute: ", lacking->why, "; start one: sluice worker --dispatcher ",
-                                  me_->link().dispatcher()));
+                                  me_->link().dispatcher(),
+                                  has_own_worker ? absl::StrCat(" --listen ", split_.worker) : ""));
   else has_ended_ = true;
 }
 
