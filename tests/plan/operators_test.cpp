@@ -163,6 +163,15 @@ class plan_generator {
         list.items.assign(chance(4), a);
         a = std::move(list);
       }
+      if (f.type->type_name().starts_with("[before, after]")) {  // sizes
+        argument sizes;
+        sizes.kind = argument::list;
+        for (const char* bytes : {"4038", "133"}) {
+          sizes.items.push_back(a);
+          sizes.items.back().text = bytes;
+        }
+        a = std::move(sizes);
+      }
       if (f.type->type_name().starts_with("map of")) {
         a.name = one_of(std::array{"it", "a", "ü b"});
         argument fields;
