@@ -37,7 +37,7 @@ struct counted {
 };
 task<counted> count(stream<line> s) {
   counted all;
-  while (auto x = co_await s.next()) ++all.lines;
+  while (auto x = co_await s.next()) all.lines += x ? 1 : 0;
   all.warnings = s.report().warnings;
   co_return all;
 }
