@@ -71,11 +71,11 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
 
   /// Ends all calls.
   void end_calls() { run_->request_stop(); }
-  /// Reports what is finished, and returns the other splits to the pool, if there are any. The stream's run waits for
-  /// the dispatcher's reply, at most kLeaveTime.
+  /// Reports what is finished, and returns the other splits to the pool. The stream's run waits for the dispatcher's
+  /// reply, at most kLeaveTime.
   void leave() {
-    if (open_.load(std::memory_order_relaxed) == 0 || run_->is_homeless.load(std::memory_order_acquire))
-      return end_calls();
+    const bool is_complete = open_.load(std::memory_order_relaxed) == 0 && is_all_stored();
+    if (is_complete || run_->is_homeless.load(std::memory_order_acquire)) return end_calls();
     std::shared_ptr<run_context> own = run_;
     leave_in(own, std::static_pointer_cast<joined_consumer>(shared_from_this()));
   }
@@ -153,6 +153,10 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
           absl::StrCat("split ", losing->split, " was given to another consumer, because this one was silent"));
   }
 
+  bool is_all_stored() {
+    mutex_lock lock(reports_mutex_);
+    return unstored_.empty();
+  }
   static run_task call(std::shared_ptr<run_context>&, std::shared_ptr<joined_consumer> shared,
                        consumer_action::call what) {
     auto me = std::move(shared);
